@@ -1,12 +1,9 @@
 //! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and
-//! copying the bytes at them. And the gain of mapping an image.
+//! copying the bytes at them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
-use std::fs::File;
 use std::hint::black_box;
-use std::io::Write;
-use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -14,8 +11,7 @@ use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, Prepared, load, load_many};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, Addresses, Arena, MemoryBuilder, mix};
-use warpload::suite::image::Manifest;
+use warpload::memory::{AddressMap, Addresses, MemoryBuilder, mix};
 use warpload::warp::Warp;
 
 const BASE: u64 = 0x1_0000_0000;
@@ -233,49 +229,12 @@ fn loads(
     });
 }
 
-/// One load out of an image of 256 MiB: mapped, one page is read; copied, all of it.
-fn open_image(criterion: &mut Criterion) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut file = File::create(folder.path().join("heap.bin")).expect("created");
-    for _ in 0..256 {
-        file.write_all(&vec![0x5a; 1 << 20]).expect("written");
-    }
-    let manifest = folder.path().join("image.json");
-    let json = r#"{"memory": {"global": [{"base": "0x100000000", "file": "heap.bin"}]}}"#;
-    std::fs::write(&manifest, json).expect("written");
-    let load = parse_line("LD.E R0, [R2]").expect("legal").instruction;
-    let mut group = criterion.benchmark_group("open an image of 256 MiB, execute one load");
-    group.sample_size(10);
-    type Map = fn(&Path, &File) -> std::io::Result<Arena>;
-    let ways: [(&str, Option<Map>); 3] = [
-        // SAFETY: nothing changes the file while it is mapped.
-        ("mapped read-only", Some(|_, file| unsafe { Arena::map_read_only(file) })),
-        // SAFETY: as above.
-        ("mapped copy-on-write", Some(|_, file| unsafe { Arena::map_copy_on_write(file) })),
-        ("read", None),
-    ];
-    for (name, map) in ways {
-        group.bench_function(name, |b| {
-            b.iter(|| {
-                let opened = Manifest::open(&manifest).expect("a manifest");
-                let machine = match map {
-                    Some(map) => opened.machine_with(&map, &|_, _| ()),
-                    None => opened.machine(),
-                };
-                let machine = machine.expect("a legal image");
-                Executor::Fast.execute(&load, &machine, &mut warp(|lane| 4 * lane))
-            });
-        });
-    }
-    group.finish();
-}
-
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(30)
         .measurement_time(std::time::Duration::from_secs(2))
         .warm_up_time(std::time::Duration::from_millis(500));
-    targets = execute, far, open_image
+    targets = execute, far
 }
 criterion_main!(benches);

@@ -3,15 +3,13 @@
 //!
 //! - [`encoding`]: words and text to instructions and back. Its [`Load`](encoding::Load) is a load of
 //!   any SM; what executes or explains loads takes each [`LoadInstruction`](encoding::LoadInstruction).
-//! - [`sass`]: every instruction of a cubin, a raw stream or a listing.
-//! - `container` (feature `container`): cubins and PTX in fatbins, libraries and programs.
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
-//! - [`file_kind`]: what a file is by its first bytes.
-//! - [`statistics`]: what loads a function has, and what stands out.
-//! - `suite` (feature `json`): test vectors and memory images, and their JSON.
-//! - `trace`, `report` (feature `trace`): traces, their replay, and what is shown of it.
+//! - `json` (feature `json`): reading JSON with errors that name the key.
+//!
+//! Files are the work of other packages: `warpload-binary` reads cubins and listings, `warpload-trace` and
+//! `warpload-replay` memory traces, `warpload-ptx` PTX, and `warpload-suite` test vectors and memory images.
 //!
 //! # The three examples of the instruction's own description
 //!
@@ -99,28 +97,15 @@
 
 #![deny(unsafe_code)]
 
-mod compatibility;
-#[cfg(feature = "container")]
-pub mod container;
 pub mod explain;
-pub mod file_kind;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod lane;
-pub mod lines;
 pub mod load;
 pub mod machine;
 pub mod memory;
-
-#[cfg(feature = "json")]
-mod regular_file;
-#[cfg(feature = "trace")]
-pub mod report;
-pub mod sass;
-mod simd;
-pub mod statistics;
-#[cfg(feature = "json")]
-pub mod suite;
-#[cfg(feature = "trace")]
-pub mod trace;
+#[doc(hidden)]
+pub mod simd;
 pub mod warp;
 
 #[doc(hidden)]

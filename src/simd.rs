@@ -7,25 +7,33 @@
 /// Evaluates a call of an `#[inline(always)]` function with the processor's vectors. The choice takes
 /// about as long as a call: one per row of 32 lanes is little, one per lane is too much.
 #[cfg(feature = "simd")]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! vectorized {
     ($call:expr) => {
-        fearless_simd::dispatch!($crate::simd::level(), _simd => $call)
+        $crate::simd::fearless_simd::dispatch!($crate::simd::level(), _simd => $call)
     };
 }
 
 #[cfg(not(feature = "simd"))]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! vectorized {
     ($call:expr) => {
         $call
     };
 }
 
-pub(crate) use vectorized;
+pub use vectorized;
+
+#[cfg(feature = "simd")]
+#[doc(hidden)]
+pub use fearless_simd;
 
 /// Returns the processor's instruction set.
 #[cfg(feature = "simd")]
 #[inline]
-pub(crate) fn level() -> fearless_simd::Level {
+pub fn level() -> fearless_simd::Level {
     static LEVEL: std::sync::LazyLock<fearless_simd::Level> =
         std::sync::LazyLock::new(fearless_simd::Level::new);
     *LEVEL
@@ -42,7 +50,7 @@ pub fn initialize() {
 /// none at all on processors other than x86-64.
 #[inline(always)]
 #[allow(unsafe_code)]
-pub(crate) fn prefetch(byte: &u8) {
+pub fn prefetch(byte: &u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -52,62 +60,4 @@ pub(crate) fn prefetch(byte: &u8) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = byte;
-}
-
-/// Sets the bit of each byte of `text` that is at most `most`, which is below 128; 64 bytes are one word.
-#[cfg(feature = "trace")]
-pub(crate) fn bytes_up_to(text: &[[u8; 64]], most: u8, bits: &mut [u64]) {
-    #[cfg(feature = "simd")]
-    fearless_simd::dispatch!(level(), simd => bytes_up_to_in(simd, text, most, bits));
-    #[cfg(not(feature = "simd"))]
-    bytes_up_to_portably(text, most, bits);
-}
-
-#[cfg(all(feature = "simd", feature = "trace"))]
-#[inline(always)]
-fn bytes_up_to_in<S: fearless_simd::Simd>(simd: S, text: &[[u8; 64]], most: u8, bits: &mut [u64]) {
-    use fearless_simd::{SimdBase, SimdMask, u8x64};
-    let most = u8x64::splat(simd, most);
-    for (bytes, bits) in text.iter().zip(bits) {
-        *bits = u8x64::from_slice(simd, bytes).simd_le(most).to_bitmask();
-    }
-}
-
-#[cfg(all(any(not(feature = "simd"), test), feature = "trace"))]
-fn bytes_up_to_portably(text: &[[u8; 64]], most: u8, bits: &mut [u64]) {
-    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-    let add = u64::from_ne_bytes([0x7f - most; 8]);
-    for (bytes, bits) in text.iter().zip(bits) {
-        *bits = 0;
-        for (i, word) in bytes.as_chunks().0.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
-            // The high bit of each byte that is above.
-            let above = ((word & LOW) + add) | word;
-            // The multiplication gathers them in the highest byte.
-            let gathered = ((!above & !LOW) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            *bits |= gathered << (8 * i);
-        }
-    }
-}
-
-#[cfg(all(test, feature = "trace"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_portable_bits_are_those_of_vectors() {
-        let mut text = [[0; 64]; 9];
-        for (i, byte) in text.as_flattened_mut().iter_mut().enumerate() {
-            *byte = (i * 167 + i / 64) as u8;
-        }
-        let (mut bits, mut portable) = ([0; 9], [0; 9]);
-        for most in [0, b' ', 126, 127] {
-            bytes_up_to(&text, most, &mut bits);
-            bytes_up_to_portably(&text, most, &mut portable);
-            assert_eq!(bits, portable);
-            let expected: u32 = text.as_flattened().iter().map(|b| u32::from(*b <= most)).sum();
-            assert_eq!(bits.iter().map(|bits| bits.count_ones()).sum::<u32>(), expected);
-            assert_eq!(bits[3] & 1, u64::from(text[3][0] <= most));
-        }
-    }
 }

@@ -19,10 +19,8 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, mix};
-use warpload::trace::{
-    Addresses, BinaryTrace, Data, Kernel, NewRecord, Operation, Place, ReplayOptions, TraceWriter,
-    replay,
-};
+use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, Place, TraceWriter};
 use warpload_arrow::{LoadBatches, LoadOptions};
 
 /// How often both are measured.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use parquet::errors::ParquetError;
-use warpload::trace::{Data, ReplayOptions};
+use warpload_replay::{Data, ReplayOptions};
 use warpload_arrow::{LoadBatches, LoadOptions, write_parquet};
 use warpload_cli::ParquetExport;
 

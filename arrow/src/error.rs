@@ -1,7 +1,8 @@
 //! [`Error`]: why there are no batches.
 
 use arrow_schema::ArrowError;
-use warpload::trace::{ReplayError, TraceError};
+use warpload_replay::ReplayError;
+use warpload_trace::TraceError;
 
 /// Why a trace could not be turned into batches, or these not be written.
 #[derive(Debug, thiserror::Error)]

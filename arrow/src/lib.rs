@@ -9,7 +9,8 @@
 //! use std::sync::Arc;
 //!
 //! use arrow_array::RecordBatchReader;
-//! use warpload::trace::{BinaryTrace, Data, ReplayOptions};
+//! use warpload_replay::{Data, ReplayOptions};
+//! use warpload_trace::BinaryTrace;
 //! use warpload_arrow::{LoadBatches, LoadOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use rayon::prelude::*;
-use warpload::trace::{BinaryTrace, LoadExecutor};
+use warpload_replay::LoadExecutor;
+use warpload_trace::BinaryTrace;
 
 use crate::block::BlockReader;
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::num::NonZero;
 
 use warpload::memory::{Fill, Window};
-use warpload::trace::{Data, ReplayOptions};
+use warpload_replay::{Data, ReplayOptions};
 
 /// Which loads become rows, what memory holds, and what columns there are.
 #[derive(Clone, Copy, Debug)]

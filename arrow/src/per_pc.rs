@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use warpload::trace::{Operation, PcSummary, ReplayOptions, Summary};
+use warpload_replay::{PcSummary, ReplayOptions, Summary};
+use warpload_trace::Operation;
 
 use crate::error::Error;
 use crate::names::Names;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use warpload::lane::LANES;
-use warpload::trace::BinaryTrace;
+use warpload_trace::BinaryTrace;
 
 use crate::options::{LoadOptions, in_words};
 

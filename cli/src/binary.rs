@@ -4,11 +4,11 @@ use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::container::{ContainerError, Image, ImageSm, Images};
 use warpload::encoding::Sm;
-use warpload::file_kind::FileKind;
 use warpload::memory::Arena;
-use warpload::sass::{MAX_BINARY_BYTES, SassError};
+use warpload_binary::container::{ContainerError, Image, ImageSm, Images};
+use warpload_binary::file_kind::FileKind;
+use warpload_binary::sass::{MAX_BINARY_BYTES, SassError};
 
 use super::io;
 use super::mapped::Holding;

@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use clap::ValueEnum;
 use regex::Regex;
 use warpload::memory::Space;
-use warpload::trace::{BinaryTrace, Contents, Kind, Replayed, Selected, Selection};
+use warpload_replay::{Replayed, Selected, Selection};
+use warpload_trace::{BinaryTrace, Contents, Kind};
 
 use super::demangled::Demangled;
 use super::glob::Glob;

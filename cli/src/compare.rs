@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use warpload::lines::skip_mark;
-use warpload::report::comparison_html;
-use warpload::suite::json::JsonError;
-use warpload::trace::{ComparedRow, Comparison, Summary, other_version, percent_change};
+use warpload::json::JsonError;
+use warpload_binary::lines::skip_mark;
+use warpload_replay::report::comparison_html;
+use warpload_replay::{ComparedRow, Comparison, Summary, other_version, percent_change};
 
 use super::io::{self, Output};
 use super::name::visible;

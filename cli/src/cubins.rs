@@ -4,9 +4,9 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use warpload::container::ImageKind;
-use warpload::sass::{DamagedLines, Functions};
-use warpload::trace::{CodeCheck, Misfit};
+use warpload_binary::container::ImageKind;
+use warpload_binary::sass::{DamagedLines, Functions};
+use warpload_replay::{CodeCheck, Misfit};
 
 use super::binary::{self, Opened};
 use super::name::{cell, plural};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use warpload::trace::Summary;
+use warpload_replay::Summary;
 
 use super::io::{self, Output};
 use super::name::visible;

@@ -10,9 +10,9 @@ use std::path::Path;
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, ParseError, Sm};
-use warpload::suite::image::ImageError;
-use warpload::trace::{ImportError, TraceError};
 use warpload_ptx::syntax::{Lines, Span};
+use warpload_suite::image::ImageError;
+use warpload_trace::{ImportError, TraceError};
 
 use super::name::Name;
 use super::{name, terminal};

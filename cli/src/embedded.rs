@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use clap::Parser;
 use warpload::machine::Machine;
 use warpload::memory::Memory;
-use warpload::trace::{BinaryTrace, Replayed, Summary};
+use warpload_replay::{Replayed, Summary};
+use warpload_trace::BinaryTrace;
 
 use super::destination::Destination;
 use super::diagnostic::{self, Message};

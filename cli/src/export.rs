@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use warpload::trace::{BinaryTrace, ExportError, export_jsonl};
+use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 use super::io::{self, Output};
 use super::options::{Progress, positive};

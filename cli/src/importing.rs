@@ -6,8 +6,8 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use warpload::trace::binary::RawInput;
-use warpload::trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
+use warpload_trace::binary::RawInput;
+use warpload_trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
 
 use super::inputs;
 use super::io::{self, Bar};
@@ -266,7 +266,7 @@ mod tests {
                 let text = text.as_bytes();
                 let writer = writer.as_mut().unwrap();
                 // The files hold no traces.
-                warpload::trace::import_from(text, &list, writer, 1, &observe).unwrap_err();
+                warpload_trace::import_from(text, &list, writer, 1, &observe).unwrap_err();
                 assert_eq!(importing.bar.is_drawn(), is_drawn);
                 let list = List::new(&list, text, progress).unwrap();
                 list.expect(list.files());

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
-use warpload::suite::image::Layout;
-use warpload::trace::{BinaryTrace, Contents, Kind, Operation};
+use warpload_suite::image::Layout;
+use warpload_trace::{BinaryTrace, Contents, Kind, Operation};
 
 use super::encode::hexadecimal;
 use super::io::Output;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use warpload::file_kind::FileKind;
-use warpload::lines::{LineError, Lines};
+use warpload_binary::file_kind::FileKind;
+use warpload_binary::lines::{LineError, Lines};
 
 use super::name::{self, Name, visible};
 use super::options::Progress;

@@ -21,7 +21,6 @@ mod embedded;
 mod encode;
 mod explain;
 mod export;
-mod families;
 mod forks;
 mod glob;
 mod image;

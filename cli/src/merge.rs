@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use warpload::trace::{MergeError, PartialHead, Summary};
+use warpload_replay::{MergeError, PartialHead, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};

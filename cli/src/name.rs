@@ -1,48 +1,16 @@
 //! What text output is made of: names from inputs, which can hold any character and be of any length,
 //! made fit for a terminal; and counts.
 
-use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
+
+pub(crate) use warpload_suite::text::{escape, is_invisible, visible};
 
 /// How many characters of a name a table shows.
 const MAX_CELL: usize = 60;
 
 /// How many characters of a message are shown.
 const MAX_MESSAGE: usize = 4000;
-
-/// Returns `text` with the characters escaped that would do something other than appear: control
-/// characters, line breaks, and marks that turn the direction of writing.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_invisible) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_invisible(character) {
-            shown += &escape(character);
-        } else {
-            shown.push(character);
-        }
-    }
-    Cow::Owned(shown)
-}
-
-/// Returns the escape of a character that [is invisible](is_invisible).
-pub(crate) fn escape(character: char) -> String {
-    match character {
-        '\n' | '\r' | '\t' => character.escape_default().collect(),
-        _ => character.escape_unicode().collect(),
-    }
-}
-
-/// Returns `text`, its end left out if it has more characters than that.
-pub(crate) fn shortened(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
 
 /// Returns `text` with what [`visible`] escapes replaced by characters that take as many bytes, so that
 /// places in it stay. The renderer of messages replaces those of one byte.
@@ -67,15 +35,6 @@ pub(crate) fn message(text: &str) -> String {
     let side = MAX_MESSAGE / 2;
     let head = shown.chars().take(side);
     head.chain(['…']).chain(shown.chars().skip(length - side)).collect()
-}
-
-/// Returns whether a character would do something other than appear.
-pub(crate) fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
 }
 
 /// Returns `text` as a cell of a table: visible, and shortened in the middle if it is too long.
@@ -138,15 +97,6 @@ mod tests {
         let text = "a\u{85}\u{2028}b\u{9b}";
         assert_eq!(replaced(text), "a¿\u{fffd}b¿");
         assert_eq!(replaced(text).len(), text.len());
-    }
-
-    #[test]
-    fn nothing_reaches_the_terminal_that_does_not_appear() {
-        assert!(matches!(visible("plain, ä, 日本"), Cow::Borrowed("plain, ä, 日本")));
-        assert_eq!(
-            visible("a\n\r\t\u{1b}[31m\u{7}\0\u{9b}\u{202e}\u{2028}\u{2029}\u{200f}"),
-            "a\\n\\r\\t\\u{1b}[31m\\u{7}\\u{0}\\u{9b}\\u{202e}\\u{2028}\\u{2029}\\u{200f}"
-        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use warpload::trace::BinaryTrace;
+use warpload_trace::BinaryTrace;
 
 /// A trace to be written as Parquet.
 #[non_exhaustive]

@@ -6,11 +6,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use warpload::memory::Memory;
-use warpload::report::{self, Page};
-use warpload::trace::{
-    BinaryTrace, Data, PcSummary, ReplayError, Replayed, Selection, Shard, Summary,
-    kernels_of_shard, replay,
-};
+use warpload_replay::report::{self, Page};
+use warpload_replay::{Data, PcSummary, ReplayError, Replayed, Selection, Summary, replay};
+use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
 use super::choice::NothingSelected;
 use super::demangled::Demangled;

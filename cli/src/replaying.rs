@@ -6,8 +6,9 @@ use anyhow::bail;
 use clap::ValueEnum;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Memory, Window};
-use warpload::sass::Functions;
-use warpload::trace::{DEFAULT_ADDRESS_BITS, Data, ReplayOptions, Selection};
+use warpload_binary::sass::Functions;
+use warpload_replay::{Data, ReplayOptions, Selection};
+use warpload_trace::DEFAULT_ADDRESS_BITS;
 
 use super::choice::Choice;
 use super::options::{positive, read_number};

@@ -1,6 +1,7 @@
 //! `--resume`: whether an output is what would be written.
 
-use warpload::trace::{BinaryTrace, Shard, Summary, kernels_of_shard};
+use warpload_replay::Summary;
+use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
 use super::demangled::Demangled;
 

@@ -1,9 +1,10 @@
 //! The tables by program counter and by kernel: their rows, columns and order.
 
 use clap::ValueEnum;
-use warpload::trace::{
-    Counts, KernelSummary, Kind, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
+use warpload_replay::{
+    Counts, KernelSummary, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
 };
+use warpload_trace::Kind;
 
 use super::demangled::Demangled;
 use super::table::{Column, Value};

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload::trace::{SetBuilder, TraceSet};
+use warpload_trace::{SetBuilder, TraceSet};
 
 use super::io::{self, Output};
 use super::options::Progress;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use warpload::memory::Arena;
-use warpload::trace::TraceSet;
+use warpload_trace::TraceSet;
 
 use super::mapped::Holding;
 use super::{inputs, io};

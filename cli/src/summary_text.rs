@@ -6,7 +6,7 @@ use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
 use super::rows::{self, Sort};
 use super::table::{self, Column};
-use warpload::trace::{Counts, Data, Replayed, ReuseCounts, Selected, Summary, TrafficCounts};
+use warpload_replay::{Counts, Data, Replayed, ReuseCounts, Selected, Summary, TrafficCounts};
 
 /// How many rows tables have unless told otherwise: with the counts they fill a screen of 24 lines.
 const ROWS: usize = 8;

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
-use warpload::lines::without_mark;
-use warpload::suite::image::Manifest;
-use warpload::trace::binary::MAGIC;
-use warpload::trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_text_trace};
+use warpload_binary::lines::without_mark;
+use warpload_suite::image::Manifest;
+use warpload_trace::binary::MAGIC;
+use warpload_trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_text_trace};
 
 use super::importing::{Importing, List};
 use super::io::{self, is_stdin};

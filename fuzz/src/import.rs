@@ -3,12 +3,10 @@
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use warpload::file_kind::FileKind;
+use warpload_binary::file_kind::FileKind;
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{
-    BinaryTrace, Data, ImportError, ReplayError, ReplayOptions, TraceError, TraceWriter,
-    import_from, replay,
-};
+use warpload_replay::{Data, ReplayError, ReplayOptions, replay};
+use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import_from};
 
 /// The largest binary trace that an import may write; a few compressed bytes can be a long text.
 const MAX_OUTPUT: u64 = 8 << 20;

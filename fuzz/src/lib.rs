@@ -9,5 +9,5 @@ pub mod targets;
 mod folder;
 mod import;
 mod made_trace;
-#[path = "../../tests/bounds/peak.rs"]
+#[path = "../../replay/tests/bounds/peak.rs"]
 mod peak;

@@ -1,7 +1,7 @@
 //! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
 //! from another input. The same numbers produce the same mutant.
 
-pub use warpload::suite::random::Random;
+pub use warpload_suite::random::Random;
 
 use super::seeds::Seed;
 

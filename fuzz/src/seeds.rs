@@ -5,7 +5,7 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
 use warpload::encoding::Sm;
-use warpload::suite::generate;
+use warpload_suite::generate;
 
 /// Inputs in the repository. Paths are relative to its root.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::ThreadPool;
-use warpload::trace::{BinaryTrace, Summary};
+use warpload_replay::Summary;
+use warpload_trace::BinaryTrace;
 use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };

@@ -175,9 +175,8 @@ impl ByFaultKind<u64> {
     }
 
     /// Adds the counts of another part; a sum that does not fit becomes the highest number.
-    #[cfg(feature = "trace")]
     #[inline]
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.outside_window = self.outside_window.saturating_add(other.outside_window);
         self.outside_allocation = self.outside_allocation.saturating_add(other.outside_allocation);
         self.misaligned_address = self.misaligned_address.saturating_add(other.misaligned_address);

@@ -24,8 +24,7 @@ pub use op::{ExecuteError, LoadOp};
 pub use outcome::{Destination, Outcome, UniformPath};
 pub use prepared::{Prepared, execute};
 pub use reference::execute as reference;
-#[cfg(feature = "json")]
-pub(crate) use reference::{LaneLoad, broken_register_rules, find};
+pub use reference::{LaneLoad, broken_register_rules, lane_loads};
 
 use warpload_encoding::LoadInstruction;
 

@@ -1,10 +1,8 @@
 //! [`Arena`]: one flat range of bytes that holds all memories of a machine.
 
 use std::fmt;
-#[cfg(any(feature = "json", feature = "mmap"))]
 use std::io;
 
-#[cfg(any(feature = "json", feature = "mmap"))]
 use super::linux;
 
 /// Bytes: owned, shared or mapped from a file.
@@ -68,8 +66,7 @@ impl Arena {
     ///
     /// # Errors
     /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much.
-    #[cfg(feature = "json")]
-    pub(crate) fn zeroed(size: u64) -> io::Result<Self> {
+    pub fn zeroed(size: u64) -> io::Result<Self> {
         let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
         // A system that promises more than it has would end the process later instead.
         let available = if size < linux::LARGE as u64 { u64::MAX } else { linux::available() };
@@ -94,7 +91,6 @@ impl Arena {
     ///
     /// # Errors
     /// Returns [`io::ErrorKind::OutOfMemory`] if it does not fit into memory, or the error of the system.
-    #[cfg(feature = "json")]
     pub fn read(mut file: &std::fs::File) -> io::Result<Self> {
         use std::io::{Read, Seek};
         let mut arena = Self::zeroed(file.metadata()?.len())?;

@@ -16,7 +16,10 @@ pub(crate) const MAX_CONSTANT_BANK: usize = 0x1_0000;
 impl Regions {
     /// Checks the regions against an arena of `arena` bytes; returns them sorted, without empty
     /// allocations.
-    pub(crate) fn checked(mut self, map: &AddressMap, arena: u64) -> Result<Self, ConfigError> {
+    ///
+    /// # Errors
+    /// Returns [`ConfigError`] for the first rule that they break.
+    pub fn checked(mut self, map: &AddressMap, arena: u64) -> Result<Self, ConfigError> {
         self.global.retain(|allocation| allocation.size > 0);
         self.global.sort_by_key(|allocation| allocation.base);
         let Self { global, shared, local_low, local_high, constant } = &self;

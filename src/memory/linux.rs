@@ -3,7 +3,6 @@
 
 /// The size from which an arena is large: worth huge pages, and worth asking whether there is that
 /// much memory.
-#[cfg(any(feature = "json", all(feature = "mmap", target_os = "linux")))]
 pub(super) const LARGE: usize = 64 << 20;
 
 /// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
@@ -24,7 +23,6 @@ pub(super) fn huge_pages(_: usize) -> Option<memmap2::MmapMut> {
 }
 
 /// Returns how much memory can be allocated without swapping; 64 GiB if the system does not tell.
-#[cfg(feature = "json")]
 pub(super) fn available() -> u64 {
     let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

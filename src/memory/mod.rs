@@ -9,7 +9,6 @@ mod error;
 mod fetch;
 mod fill;
 mod filled;
-#[cfg(any(feature = "json", feature = "mmap"))]
 mod linux;
 mod literal;
 mod region;

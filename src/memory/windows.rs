@@ -63,7 +63,7 @@ impl AddressMap {
     ///
     /// # Errors
     /// Returns [`ConfigError::AddressBits`] if the width is out of range.
-    pub(crate) fn for_offsets(
+    pub fn for_offsets(
         address_bits: u32,
         shared: Window,
         local: Window,

@@ -11,9 +11,9 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use warpload::container::{ImageKind, Images};
 use warpload::encoding::{Decoded128, Instruction128, Sm};
-use warpload::sass;
+use warpload_binary::container::{ImageKind, Images};
+use warpload_binary::sass;
 use warpload_oracle::{NVDISASM, Nvdisasm, TARGETS, run_wide};
 
 use crate::metadata::Metadata;

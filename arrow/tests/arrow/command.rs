@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use crate::common::file;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use warpload::trace::BinaryTrace;
+use warpload_trace::BinaryTrace;
 
 fn export(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpload"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use warpload::memory::Arena;
-use warpload::trace::{BinaryTrace, TraceWriter, import};
+use warpload_trace::{BinaryTrace, TraceWriter, import};
 
 /// Returns a file of the repository.
 pub(crate) fn file(name: &str) -> PathBuf {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::common::{bytes, file, open};
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::{Arena, Fill, mix};
-use warpload::trace::binary::{Header, RawBlock, RawSection};
-use warpload::trace::{BinaryTrace, Data, ReplayOptions, TraceError};
+use warpload_trace::binary::{Header, RawBlock, RawSection};
+use warpload_replay::{Data, ReplayOptions};
+use warpload_trace::{BinaryTrace, TraceError};
 use warpload_arrow::{Error, LoadBatches, LoadOptions};
 
 /// Reads all rows; returns how many there are before the error, if there is one.

@@ -10,7 +10,8 @@ use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Fill;
-use warpload::trace::{BinaryTrace, Data, Kind, ReplayOptions, Selection, replay};
+use warpload_replay::{Data, ReplayOptions, Selection, replay};
+use warpload_trace::{BinaryTrace, Kind};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema, per_pc};
 
 fn batches(trace: &Arc<BinaryTrace>, options: LoadOptions<'_>) -> Vec<RecordBatch> {
@@ -203,7 +204,7 @@ fn costs_add_up_to_the_replay() {
 }
 
 /// Compares the batch of program counters with sums of rows.
-fn check_per_pc(name: &str, summary: &warpload::trace::Summary, per_row: Sums) {
+fn check_per_pc(name: &str, summary: &warpload_replay::Summary, per_row: Sums) {
     let batch = per_pc(summary, None).unwrap();
     let (kernel, opcode) = (names(&batch, "kernel"), names(&batch, "opcode"));
     let pc = numbers!(batch, "pc", UInt64Type);

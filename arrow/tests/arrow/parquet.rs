@@ -11,7 +11,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::memory::Fill;
-use warpload::trace::{BinaryTrace, Data, ReplayOptions};
+use warpload_replay::{Data, ReplayOptions};
+use warpload_trace::BinaryTrace;
 use warpload_arrow::{Error, LoadBatches, LoadOptions, load_schema, write_parquet};
 
 fn options<'a>() -> LoadOptions<'a> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use warpload::encoding::{Decoded, Instruction, Ld, Ldg, Ldl, Lds, Load, Sm, parse_line_128};
-use warpload::sass::{SassInstruction, without_relocations};
+use warpload_binary::sass::{SassInstruction, without_relocations};
 
 use super::find::{is_later_load, names_a_load, sm_of};
 use crate::name::plural;

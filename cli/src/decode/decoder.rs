@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use warpload::encoding::{Instruction, Instruction128, ParseError, Sm};
-use warpload::sass::{self, SassInstruction};
+use warpload_binary::sass::{self, SassInstruction};
 
 use super::arguments::Arguments;
 use super::check::{Checked, Remark};

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload::container::{Image, ImageKind};
 use warpload::encoding::Sm;
+use warpload_binary::container::{Image, ImageKind};
 
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of};

@@ -3,7 +3,7 @@
 use warpload::encoding::{
     Decoded, Instruction, Instruction128, Load, ParseError, Refusal, Sm, later_syntax,
 };
-use warpload::sass::{CodeUnit, SassInstruction, without_relocations};
+use warpload_binary::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
 pub(super) enum Found {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use warpload::container::{ContainerError, Image, ImageKind, Read};
 use warpload::encoding::Sm;
-use warpload::sass::{self, Sass, SassError};
+use warpload_binary::container::{ContainerError, Image, ImageKind, Read};
+use warpload_binary::sass::{self, Sass, SassError};
 
 use super::row::Tag;
 use crate::binary::{is_alone, is_of, may_be_of, numbered, text};

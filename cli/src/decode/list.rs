@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
-use warpload::sass::{self, SassInstruction};
+use warpload_binary::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
+use warpload_binary::sass::{self, SassInstruction};
 
 use super::find::Found;
 use super::images::{Chosen, no_image_of};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Load, MachineWord, Sm};
-use warpload::sass::{SassInstruction, SourceLine, without_relocations};
+use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
 
 use super::find::{Found, names_a_load, sm_of};
 use crate::io::Output;

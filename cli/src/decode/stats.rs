@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde::Serializer;
 use warpload::encoding::{self, MachineWord, Sm};
-use warpload::sass::{SassInstruction, without_relocations};
-use warpload::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
+use warpload_binary::sass::{SassInstruction, without_relocations};
+use warpload_binary::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
 
 use super::find::{Found, is_later_load, sm_of};
 use super::functions::Names;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use warpload::trace::ImportError;
+use warpload_trace::ImportError;
 
 use super::task::{Task, argument};
 use crate::io;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use sha2::{Digest, Sha256};
-use warpload::trace::{Selection, Shard, TraceSet};
+use warpload_replay::Selection;
+use warpload_trace::{Shard, TraceSet};
 
 use super::task::{Task, argument};
 use crate::io;

@@ -1,4 +1,4 @@
-//! [`run`]: what `ptx run` finds, for programs that ask on standard input.
+//! Answers the questions of the family `ptx-execute`, as `ptx run` executes loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use warpload::json::{self, JsonError};
 use warpload::machine::Machine;
-use warpload::suite::image::machine_from_json;
-use warpload::suite::json::JsonError;
+use warpload_suite::families::{CaseAnswer, UNCOMPARED_KEYS};
+use warpload_suite::image::machine_from_json;
 
 use super::file::with_source;
 use super::run::{self, Given};
@@ -18,7 +19,7 @@ use crate::status::Status;
 
 /// A function and what it is executed on. Other keys change nothing.
 #[derive(Deserialize)]
-pub(crate) struct Question<'q> {
+struct Question<'q> {
     #[serde(borrow)]
     module: Cow<'q, str>,
     #[serde(default)]
@@ -61,8 +62,24 @@ impl Values {
     }
 }
 
-/// Executes the loads of a function; returns what `ptx run --format json` says of each.
-pub(crate) fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
+/// Answers a question.
+pub(crate) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
+    let mut loads = run(json::from_str(question)?)?;
+    for load in loads.iter_mut().filter_map(Value::as_object_mut) {
+        load.retain(|key, _| !UNCOMPARED_KEYS.contains(&&**key));
+        // The wording of messages is not part of an answer.
+        if let Some(error) = load.get_mut("error") {
+            *error = Value::Bool(true);
+        }
+        if let Some(fault) = load.get_mut("tensor_fault").and_then(Value::as_object_mut) {
+            fault.retain(|key, _| key != "message");
+        }
+    }
+    Ok(CaseAnswer::new(&serde_json::json!({ "loads": loads })))
+}
+
+/// Executes the loads of a function; returns the objects of `ptx run --format json`, one for each.
+fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let machine = question.initial.map_or_else(
         || Ok(Machine::default()),
         |manifest| {

@@ -5,8 +5,8 @@ use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use warpload::container::ImageKind;
-use warpload::lines::{LineError, Lines as BoundedLines};
+use warpload_binary::container::ImageKind;
+use warpload_binary::lines::{LineError, Lines as BoundedLines};
 use warpload_ptx::syntax::{Lexer, Lines, Position, Span};
 use warpload_ptx::{Module, Verdict, read};
 

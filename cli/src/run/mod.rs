@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde::Serialize;
-use warpload::lines::Lines;
 use warpload::load::{Executor, LoadOp, Outcome};
-use warpload::suite::vector::{Final, Vector};
 use warpload::warp::Warp;
+use warpload_binary::lines::Lines;
+use warpload_suite::vector::{Final, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};

@@ -6,8 +6,8 @@ use warpload::load::{
     LaneAddresses, LaneFault, LaneFaults, LoadOp, Outcome, UniformPath, WarpError,
 };
 use warpload::memory::{GenericAddress, LoadMemory};
-use warpload::suite::vector::Vector;
 use warpload::warp::Warp;
+use warpload_suite::vector::Vector;
 
 use crate::name::visible;
 

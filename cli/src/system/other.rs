@@ -3,7 +3,6 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What two names of one file have in common.
@@ -74,17 +73,3 @@ pub(crate) fn at_forks(
 pub(crate) fn before_signals_end(_: fn(end: &dyn Fn())) {}
 
 pub(crate) fn report_file_size_limit() {}
-
-/// Starts a program.
-pub(crate) fn start_group(command: &mut Command) -> io::Result<Child> {
-    command.spawn()
-}
-
-/// Ends a program; what it started goes on.
-pub(crate) fn end_group(child: &mut Child) {
-    let _ = child.kill();
-}
-
-pub(crate) fn has_exited(child: &mut Child) -> io::Result<bool> {
-    Ok(child.try_wait()?.is_some())
-}

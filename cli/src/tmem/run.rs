@@ -7,11 +7,11 @@ use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::{Lines, Span};
 use warpload_ptx::tensor::WrittenTensorLoad;
-use warpload_ptx::tensor::cases::digest;
 use warpload_ptx::tensor::{
     Issue, Registers, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad,
     execute as load,
 };
+use warpload_suite::tensor_case::digest;
 
 use super::memory::{Contents, LaneModeName, read_contents};
 use super::{sass, table};

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use warpload_ptx::tensor::Registers;
-use warpload_ptx::tensor::cases::{Case, Confidence, PatternMemories};
+use warpload::load::Executor;
+use warpload_suite::families::{Answerer, tensor_memory};
 
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::status::Status;
-use crate::suite::{self, Kind, Tested};
+use crate::suite::{self, Kind};
 
 /// Check test cases of loads from Tensor Memory
 ///
@@ -40,19 +40,9 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { file, skip_inferred, format } = arguments;
-    let memories = PatternMemories::default();
-    let mut registers = Registers::new();
-    let kind = Kind { one: "case", many: "cases", key: "id", shown: usize::MAX };
-    suite::test_files(kind, &file, format, progress, output, |line| {
-        let case = Case::from_json(line)?;
-        if skip_inferred && case.confidence == Confidence::Inferred {
-            return Ok(None);
-        }
-        let differences = case.check(&memories, &mut registers);
-        let differences = match &case.expected {
-            Some(_) => differences.iter().map(ToString::to_string).collect(),
-            None => vec!["expect: missing key; expected the outcome".to_owned()],
-        };
-        Ok(Some(Tested { name: case.id, differences }))
+    let kind = Kind::tests("case", "id", usize::MAX);
+    let mut answerer = Answerer::new(Executor::Fast);
+    suite::test("tensor-memory", kind, &file, format, progress, output, |line| {
+        tensor_memory::check(line, skip_inferred, &mut answerer)
     })
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use warpload::suite::flags::Flag;
-use warpload::suite::generate::Coverage;
+use warpload_suite::flags::Flag;
+use warpload_suite::generate::Coverage;
 
 use crate::name::plural;
 use crate::table::{self, Column, Value};

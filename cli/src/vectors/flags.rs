@@ -1,7 +1,7 @@
 //! `vectors flags`: what each flag means.
 
 use serde::Serialize;
-use warpload::suite::flags::{self, Flag};
+use warpload_suite::flags::{self, Flag};
 
 use crate::io::Output;
 use crate::options::Format;

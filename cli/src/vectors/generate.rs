@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Sm;
-use warpload::suite::flags::{self, Flag};
-use warpload::suite::generate::{self, GenerateError, Generator};
+use warpload_suite::flags::{self, Flag};
+use warpload_suite::generate::{self, GenerateError, Generator};
 
 use super::coverage::{self, CoverageJson};
 use crate::destination::Destination;

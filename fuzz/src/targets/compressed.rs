@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::read::XzEncoder;
 use liblzma::stream::{CONCATENATED, Stream};
-use warpload::file_kind::FileKind;
+use warpload_binary::file_kind::FileKind;
 
 use crate::import::{could_name_files, import, is_compressed, replay_import};
 use crate::peak;

@@ -1,4 +1,4 @@
-use warpload::container::{Images, Limits};
+use warpload_binary::container::{Images, Limits};
 
 use crate::peak;
 

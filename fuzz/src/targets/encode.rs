@@ -3,7 +3,7 @@ use warpload::encoding::{
     Bits, Instruction, MachineWord, ParseErrorKind, parse_control_prefix, parse_line,
 };
 use warpload::explain::{certain_fault, effect, remarks};
-use warpload::sass::{Format, read};
+use warpload_binary::sass::{Format, read};
 
 /// Each line of any text is assembled, or refused with a place in it. What is assembled decodes to the
 /// same, is read back with its control code in each notation that can write it, and is found in its

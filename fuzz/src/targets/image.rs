@@ -1,5 +1,5 @@
 use warpload::encoding::{Reg, parse_line};
-use warpload::suite::image::open;
+use warpload_suite::image::open;
 use warpload::warp::Warp;
 
 use super::execute::executed_by_both;

@@ -1,7 +1,8 @@
 use serde_json::json;
 use warpload::memory::{Arena, Fill};
-use warpload::report::{Page, html};
-use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
+use warpload_replay::report::{Page, html};
+use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_trace::{BinaryTrace, Shard};
 
 use crate::made_trace::made_trace;
 

@@ -1,5 +1,5 @@
 use warpload::encoding::Sm;
-use warpload::sass::{Format, Functions, read, read_raw};
+use warpload_binary::sass::{Format, Functions, read, read_raw};
 
 /// How many functions of an input are looked up.
 const MAX_FUNCTIONS: usize = 4;

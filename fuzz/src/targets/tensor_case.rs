@@ -1,5 +1,5 @@
 use warpload_ptx::tensor::Registers;
-use warpload_ptx::tensor::cases::{Case, PatternMemories};
+use warpload_suite::tensor_case::{PatternMemories, TensorCase};
 
 thread_local! {
     static MEMORIES: PatternMemories = PatternMemories::default();
@@ -9,7 +9,7 @@ thread_local! {
 /// registers' previous values.
 pub fn tensor_case_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    let Ok(case) = Case::from_json(text) else { return };
+    let Ok(case) = TensorCase::from_json(text) else { return };
     MEMORIES.with(|memories| {
         let mut registers = Registers::new();
         let first = case.check(memories, &mut registers);

@@ -1,5 +1,6 @@
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{BinaryTrace, Data, ReplayOptions, Shard, Summary, replay};
+use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_trace::{BinaryTrace, Shard};
 
 use crate::made_trace::{CONTENTS, made_trace};
 

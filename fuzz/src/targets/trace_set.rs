@@ -2,9 +2,8 @@ use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
-use warpload::trace::{
-    BinaryTrace, Data, ReplayOptions, SetBuilder, Shard, Summary, TraceSet, replay,
-};
+use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_trace::{BinaryTrace, SetBuilder, Shard, TraceSet};
 
 use crate::made_trace::{CONTENTS, LOADS, made_trace};
 

@@ -1,5 +1,5 @@
 use warpload::load::Executor;
-use warpload::suite::vector::Vector;
+use warpload_suite::vector::Vector;
 
 /// Any text is a vector or an error; a vector has the same result on both executors.
 pub fn vector_does_not_panic(input: &[u8]) {

@@ -28,8 +28,6 @@
 //! ```
 
 mod address;
-#[cfg(feature = "json")]
-pub mod cases;
 mod execute;
 mod fault;
 mod form;

@@ -25,7 +25,6 @@ impl Issue {
 named! {
     /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-    #[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
     #[non_exhaustive]
     pub enum LaneMode: "`strict` or `wrap`" {
         /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32

@@ -21,20 +21,22 @@ pub(super) struct Load {
     pub(super) destinations: Vec<Destination>,
 }
 
-/// What one executing lane found.
-#[cfg_attr(not(feature = "json"), allow(dead_code, reason = "flags of vectors read all of it"))]
-pub(crate) struct LaneLoad {
+/// The load of one executing lane, before registers are written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LaneLoad {
     /// The sum that the address is formed of, before it is reduced to 32 or 64 bits.
-    pub(crate) sum: i128,
+    pub sum: i128,
     /// The effective address.
-    pub(crate) address: u64,
+    pub address: u64,
     /// The address rounded down to a multiple of the access size.
-    pub(crate) rounded: u64,
+    pub rounded: u64,
     /// The memory that the rounded address lies in; `None` if it is outside of a window.
-    pub(crate) space: Option<Space>,
+    pub space: Option<Space>,
     /// The registers' values; zeroes if the lane is marked outside.
-    pub(crate) values: [u32; 8],
-    pub(crate) is_outside: bool,
+    pub values: [u32; 8],
+    /// Whether the lane gets zeroes instead of a value.
+    pub is_outside: bool,
 }
 
 /// Returns whether the address has a base: not if Ra is RZ, or at or above the shader's limit

@@ -12,10 +12,7 @@ use warpload_encoding::{
     UniformReg,
 };
 
-#[cfg(feature = "json")]
-pub(crate) use self::lane::LaneLoad;
-#[cfg(not(feature = "json"))]
-use self::lane::LaneLoad;
+pub use self::lane::LaneLoad;
 use self::lane::{Load, has_base, load_lane};
 use super::fault::{LaneFaults, WarpFault};
 use super::op::ExecuteError;
@@ -113,10 +110,9 @@ fn uniform_destinations(parts: &LoadParts, size: LoadSize) -> Vec<(UniformReg, u
     }
 }
 
-/// Returns what each lane of `lanes` finds, as [`execute`] does before it writes a register, lane by
-/// lane: for those who ask what a load is a case of.
-#[cfg(feature = "json")]
-pub(crate) fn find<M: LoadMemory>(
+/// Returns the load of each lane of `lanes`, lowest lane first, with the lane: what the literal executor finds before it
+/// writes a register. Tells which rules a load is a case of.
+pub fn lane_loads<M: LoadMemory>(
     parts: &LoadParts,
     size: LoadSize,
     machine: &Machine<M>,
@@ -247,7 +243,8 @@ fn execute_matrices<M: LoadMemory>(
 /// Returns the faults of the register rules that are broken (section 3), of which the first is raised.
 /// The order is Rd alignment, Rd range, of 256 bits the same for the other half, then with a base and
 /// `.E` Ra alignment and the range of Ra+1, then those of uniform registers.
-pub(crate) fn broken_register_rules<M>(
+#[must_use]
+pub fn broken_register_rules<M>(
     parts: &LoadParts,
     size: LoadSize,
     machine: &Machine<M>,

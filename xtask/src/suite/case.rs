@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use anyhow::{Result, ensure};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use warpload::suite::random::Random;
+use warpload_suite::random::Random;
 
 use super::sources::Sources;
 

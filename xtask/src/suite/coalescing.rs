@@ -1,7 +1,7 @@
 //! `coalescing`: what an access of a warp costs.
 
 use anyhow::Result;
-use warpload::suite::random::Random;
+use warpload_suite::random::Random;
 
 use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL, quoted};
 use super::flag::{Flag, flag, notes, shown};

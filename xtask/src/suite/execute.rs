@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use warpload::encoding::Sm;
-use warpload::suite::flags;
-use warpload::suite::generate::{self, Generator};
+use warpload_suite::flags;
+use warpload_suite::generate::{self, Generator};
 
 use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::sources::Sources;

@@ -1,8 +1,7 @@
-//! Unix: what a file is beside its name, process groups, and signals.
+//! Unix: what a file is beside its name, and signals.
 
 mod closed;
 mod forks;
-mod group;
 mod lost;
 mod signals;
 
@@ -14,7 +13,6 @@ use std::path::Path;
 
 pub(crate) use closed::{check_stdout, stdout_is_closed};
 pub(crate) use forks::at_forks;
-pub(crate) use group::{end_group, has_exited, start_group};
 pub(crate) use lost::report as report_lost;
 #[cfg(test)]
 pub(crate) use signals::ending as ending_signals;

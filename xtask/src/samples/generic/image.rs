@@ -3,7 +3,7 @@
 use anyhow::Result;
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, Memory, MemoryBuilder, Space};
-use warpload::suite::random::Random;
+use warpload_suite::random::Random;
 
 /// An allocated range of generic addresses.
 #[derive(Clone, Copy)]

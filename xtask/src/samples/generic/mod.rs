@@ -19,9 +19,10 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultCause, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::OutsideWindow;
-use warpload::suite::random::Random;
-use warpload::trace::{self, Addresses, Kernel, NewRecord, Operation, TraceWriter};
 use warpload::warp::Warp;
+use warpload_suite::random::Random;
+use warpload_trace as trace;
+use warpload_trace::{Addresses, Kernel, NewRecord, Operation, TraceWriter};
 
 use plan::{Case, Form, Place, Plan, plans};
 

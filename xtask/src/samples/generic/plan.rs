@@ -2,7 +2,7 @@
 
 use warpload::encoding::Size;
 use warpload::lane::{LANES, LaneMask};
-use warpload::suite::random::Random;
+use warpload_suite::random::Random;
 
 use super::image::{ALL, FAR, FIRST, GLOBAL, LOCAL_HIGH, LOCAL_LOW, NEXT, Region, SHARED};
 

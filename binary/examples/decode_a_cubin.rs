@@ -1,0 +1,29 @@
+//! Prints every load of a cubin or of a listing, with its function and offset.
+//!
+//! `cargo run --example decode_a_cubin [FILE]`
+#![allow(clippy::print_stdout, reason = "an example")]
+
+use std::fs::File;
+use std::io::BufReader;
+
+use warpload_binary::sass::{self, Format};
+use warpload_encoding::{Instruction, MachineWord};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).unwrap_or("traces/gather.sm_50.cubin".to_owned());
+    let mut loads = 0;
+    for instruction in sass::read(BufReader::new(File::open(path)?), Format::Detect)? {
+        let instruction = instruction?;
+        // Other instructions are read too, but not decoded.
+        if let Some(load) =
+            instruction.word.and_then(MachineWord::narrow).and_then(Instruction::decode)
+        {
+            let function = instruction.function.as_deref().unwrap_or("-");
+            let offset = instruction.offset.unwrap_or_default();
+            println!("{function} {offset:#06x} {:#018x} {load}", load.encode());
+            loads += 1;
+        }
+    }
+    println!("{loads} loads");
+    Ok(())
+}

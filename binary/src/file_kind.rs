@@ -1,0 +1,229 @@
+//! [`FileKind`]: the kind of a file by its first bytes, so that messages can name an unexpected one.
+//! The only list of such magics.
+
+use std::fmt;
+
+use warpload_encoding::impossible::OrImpossible;
+
+/// A format that a file can have instead of the expected one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// An ELF file: a cubin, or a program, library or object of the host.
+    Elf,
+    /// A CUDA fatbin.
+    Fatbin,
+    /// An archive of objects, `.a` or `.lib`.
+    Archive,
+    /// An object of Windows, `.obj`.
+    Coff,
+    /// A program or library of Windows.
+    Pe,
+    /// Compressed by gzip.
+    Gzip,
+    /// Compressed by zstd.
+    Zstd,
+    /// Compressed by bzip2.
+    Bzip2,
+    /// Compressed by xz.
+    Xz,
+    /// A ZIP archive.
+    Zip,
+    /// An archive of log lines by CLP, `.clp`.
+    Clp,
+    /// Text in UTF-16, as some shells redirect it.
+    Utf16,
+    /// A binary trace of this library.
+    BinaryTrace,
+    /// A set of binary traces of this library.
+    TraceSet,
+    /// What GPGPU-Sim and Accel-Sim are configured with: `trace.config`, `gpgpusim.config`.
+    SimulatorConfig,
+}
+
+use FileKind::{
+    Archive, BinaryTrace, Bzip2, Clp, Coff, Elf, Fatbin, Gzip, Pe, SimulatorConfig, TraceSet,
+    Utf16, Xz, Zip, Zstd,
+};
+
+/// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
+const MAGICS: [(&[u8], FileKind); 25] = [
+    (b"\x7fELF", Elf),
+    // 0xba55ed50, little-endian.
+    (b"\x50\xed\x55\xba", Fatbin),
+    (b"!<arch>\n", Archive),
+    (b"!<thin>\n", Archive),
+    // x86-64, x86, ARM64, and the form for many sections.
+    (b"\x64\x86", Coff),
+    (b"\x4c\x01", Coff),
+    (b"\x64\xaa", Coff),
+    (b"\0\0\xff\xff", Coff),
+    (b"MZ", Pe),
+    // Deflate is the one method there is.
+    (b"\x1f\x8b\x08", Gzip),
+    (b"\x28\xb5\x2f\xfd", Zstd),
+    (SKIPPABLE, Zstd),
+    (b"BZh", Bzip2),
+    (b"\xfd7zXZ\0", Xz),
+    (b"PK\x03\x04", Zip),
+    // An empty one.
+    (b"PK\x05\x06", Zip),
+    (b"\xfd\x2f\xc5\x30", Clp),
+    (b"\xff\xfe", Utf16),
+    (b"\xfe\xff", Utf16),
+    (b"WARPLOAD", BinaryTrace),
+    (b"{\"set\":", TraceSet),
+    (b"-trace_", SimulatorConfig),
+    (b"-gpgpu_", SimulatorConfig),
+    (b"-icnt_", SimulatorConfig),
+    (b"-network_", SimulatorConfig),
+];
+
+/// How a skippable frame of zstd begins, with which some tools begin a file. The low half of the first
+/// byte is free.
+const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18";
+
+/// Returns whether `start` agrees with `magic` in the bytes that both have.
+fn agrees(magic: &[u8], start: &[u8]) -> bool {
+    let free = if magic == SKIPPABLE { 0x0f } else { 0 };
+    let mut pairs = magic.iter().zip(start);
+    pairs.next().is_none_or(|(magic, byte)| *magic == *byte & !free) && pairs.all(|(m, b)| m == b)
+}
+
+impl FileKind {
+    /// The maximum number of bytes of a file that [`Self::detect`] inspects.
+    pub const DETECT_BYTES: usize = 20;
+
+    /// Returns the kind of the file that begins with `start`, or `None` if it is not one of
+    /// these. Ignores bytes after the first [`Self::DETECT_BYTES`].
+    #[must_use]
+    pub fn detect(start: &[u8]) -> Option<Self> {
+        let start = &start[..start.len().min(Self::DETECT_BYTES)];
+        let is_zero = |range: std::ops::Range<usize>| {
+            start.get(range).is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+        };
+        let begins = |(magic, kind): &&(&[u8], FileKind)| {
+            start.len() >= magic.len()
+                && agrees(magic, start)
+                && match kind {
+                    // An object has no optional header.
+                    Coff if magic.len() == 2 => is_zero(16..18),
+                    // Prose can begin like these.
+                    Pe => start.contains(&0),
+                    Bzip2 => start.get(4..10).is_some_and(|block| block == b"1AY&SY"),
+                    _ => true,
+                }
+        };
+        MAGICS.iter().find(begins).map(|(_, kind)| *kind)
+    }
+
+    /// Returns whether a file of the kind may begin with `start`, which may be shorter than its magic.
+    #[must_use]
+    pub fn may_begin(self, start: &[u8]) -> bool {
+        MAGICS.iter().any(|(magic, kind)| *kind == self && agrees(magic, start))
+    }
+
+    /// Returns the length in bits of the shortest magic of the kind: how certain a match is.
+    #[must_use]
+    pub fn magic_bits(self) -> usize {
+        let magics = MAGICS.iter().filter(|(_, kind)| *kind == self);
+        magics.map(|(magic, _)| 8 * magic.len()).min().or_impossible(0, "each kind has a magic")
+    }
+
+    /// Returns the name of the kind with an article, `a gzip file`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns what to do with such a file instead.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        const IN_IT: &str = "`warpload decode` reads the cubins in it";
+        match self {
+            Self::Elf => ("an ELF file", "`warpload decode` reads cubins"),
+            Self::Fatbin => ("a CUDA fatbin", IN_IT),
+            Self::Archive => ("an archive of objects (`.a`, `.lib`)", IN_IT),
+            Self::Coff => ("a COFF object (`.obj`)", IN_IT),
+            Self::Pe => ("a Windows program or library", IN_IT),
+            Self::Gzip => ("a gzip file", "decompress it with `gzip -d`"),
+            Self::Zstd => ("a zstd file", "decompress it with `zstd -d`"),
+            Self::Bzip2 => ("a bzip2 file", "decompress it with `bzip2 -d`"),
+            Self::Xz => ("an xz file", "decompress it with `xz -d`"),
+            Self::Zip => ("a ZIP archive", "extract its files with `unzip`"),
+            Self::Clp => ("a CLP archive", "extract its lines with `clp-s x`"),
+            Self::Utf16 => {
+                ("a text in UTF-16", "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`")
+            }
+            Self::BinaryTrace => {
+                ("a binary trace of warpload", "`warpload info` and `warpload replay` read it")
+            }
+            Self::TraceSet => {
+                ("a trace set of warpload", "`warpload info` and `warpload replay` read it")
+            }
+            Self::SimulatorConfig => (
+                "a configuration of GPGPU-Sim or Accel-Sim",
+                "the traces are what its simulator reads with it",
+            ),
+        }
+    }
+}
+
+/// `a gzip file; decompress it with …`
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.name(), self.advice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_their_first_bytes() {
+        for (start, kind) in [
+            (&b"\x7fELF\x02"[..], Some(Elf)),
+            (b"!<arch>\n/               0", Some(Archive)),
+            (b"\xfd\x2f\xc5\x30\0\0\x04\0", Some(Clp)),
+            (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\0\0\0\0.drectve", Some(Coff)),
+            (b"\x64\x86\x09\0\x12\x34\x56\x67\0\x10\0\0\x20\0\0\0\x70\0\0\0", None),
+            (b"\0\0\xff\xff\x02\0\x64\x86", Some(Coff)),
+            (b"MZ\x90\0\x03", Some(Pe)),
+            (b"MZ is how it begins.", None),
+            // Only the first bytes count, however many there are.
+            (b"MZ is how it begins.\0", None),
+            (b"\x1f\x8b\x08\0", Some(Gzip)),
+            (b"\x28\xb5\x2f\xfd\x04", Some(Zstd)),
+            (b"\x50\x2a\x4d\x18\x04\0\0\0", Some(Zstd)),
+            (b"\x5f\x2a\x4d\x18\x04\0\0\0", Some(Zstd)),
+            (b"\x60\x2a\x4d\x18\x04\0\0\0", None),
+            (b"BZh91AY&SY\x01", Some(Bzip2)),
+            (b"BZh is prose", None),
+            (b"\xfd7zXZ\0\0\x04", Some(Xz)),
+            (b"PK\x03\x04\x14", Some(Zip)),
+            (b"\xff\xfeL\0", Some(Utf16)),
+            (b"WARPLOAD\x02\0\0\0", Some(BinaryTrace)),
+            (b"{\"set\":{\"version\":1", Some(TraceSet)),
+            (b"{\"settings\":1}", None),
+            (b"-trace_opcode_latency_initiation_int 4,2", Some(SimulatorConfig)),
+            (b"-gpgpu_n_clusters 80", Some(SimulatorConfig)),
+            (b"-kernel name = k", None),
+            (b"WARPLOA", None),
+            (b"code for sm_50", None),
+            (b"", None),
+        ] {
+            assert_eq!(FileKind::detect(start), kind, "{start:?}");
+        }
+    }
+
+    #[test]
+    fn few_bytes_are_enough() {
+        let longest = MAGICS.iter().map(|(magic, _)| magic.len()).max();
+        assert!(longest < Some(FileKind::DETECT_BYTES));
+    }
+}

@@ -1,0 +1,25 @@
+//! GPU code where people have it: cubins, fat binaries, libraries, programs, raw streams and listings.
+//!
+//! - [`sass`]: every instruction of a cubin, a raw stream or a listing, with its function and source line.
+//! - `container` (feature `container`): cubins and PTX in fat binaries, libraries and programs.
+//! - [`statistics`]: which loads a function has, and which stand out.
+//! - [`file_kind`]: the kind of a file by its first bytes.
+//! - [`lines`]: bounded, numbered lines of untrusted text.
+//!
+//! Instructions are read here and decoded by [`warpload_encoding`]: the caller decides which are loads.
+
+#![forbid(unsafe_code)]
+
+mod compatibility;
+#[cfg(feature = "container")]
+pub mod container;
+pub mod file_kind;
+pub mod lines;
+pub mod regular_file;
+pub mod sass;
+pub mod statistics;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

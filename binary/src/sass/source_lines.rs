@@ -1,0 +1,399 @@
+//! [`SourceLines`]: which source line each instruction of a cubin comes from, by its `.debug_line`.
+//!
+//! The line programs of a cubin name no addresses: each sequence begins at a relocation with the
+//! symbol of its function, in executable cubins too.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use gimli::{DebugLine, DebugLineOffset, EndianSlice, LineInstruction, LineProgramHeader};
+use gimli::{LineRow, Reader, ReaderOffset, Relocate, RelocateReader};
+use object::LittleEndian;
+use object::elf::{ELFCLASS32, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_SYMTAB};
+use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
+
+use super::addresses::Addresses32;
+
+/// The granularity of lines: each instruction is at a multiple of it.
+const SLOT_BYTES: u64 = 8;
+/// The longest header of a line program, which gimli reads whole into about 20 times its size. The
+/// names of 50,000 files fit.
+const MAX_HEADER_BYTES: u32 = 4 << 20;
+/// The longest name of a file or folder.
+const MAX_NAME_BYTES: usize = 4096;
+/// The versions of DWARF that are read. ptxas writes 2; the headers of later ones can be much larger
+/// in memory than in the file.
+const VERSIONS: Range<u16> = 2..5;
+/// Bits of an address below the index of its section.
+const OFFSET_BITS: u32 = 40;
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
+pub struct SourceLine {
+    /// The file as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// What is wrong with the line information of a cubin. What could be read of it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DamagedLines {
+    /// The byte offset in the cubin of the first part that cannot be read.
+    pub offset: u64,
+}
+
+/// The line information of an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineInformation {
+    /// Whether any of it could be read.
+    pub is_present: bool,
+    /// What is wrong with it; `None` if nothing is.
+    pub damaged: Option<DamagedLines>,
+}
+
+/// The source line of each instruction of a cubin; empty without line information.
+#[derive(Debug, Default)]
+pub(super) struct SourceLines {
+    files: Vec<File>,
+    /// By index of the section, for each 8 bytes of it.
+    sections: HashMap<usize, Vec<Mark>>,
+}
+
+/// A file. Many share a folder, which can have a long name.
+#[derive(Debug)]
+struct File {
+    folder: Option<Arc<str>>,
+    name: Box<str>,
+}
+
+/// What line information says of 8 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Nothing: they belong to what is before them.
+    Unset,
+    /// They have no line.
+    Nowhere,
+    /// A line of `SourceLines::files`.
+    Line { file: u32, line: u32 },
+}
+
+impl SourceLines {
+    /// Returns whether no instruction has a line.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Returns the source line of the instruction at a byte offset of a section.
+    pub(super) fn at(&self, section: usize, offset: u64) -> Option<SourceLine> {
+        let slot = usize::try_from(offset / SLOT_BYTES).ok()?;
+        let Mark::Line { file, line } = *self.sections.get(&section)?.get(slot)? else {
+            return None;
+        };
+        let File { folder, name } = self.files.get(file as usize)?;
+        let file = match folder {
+            Some(folder) => format!("{folder}/{name}"),
+            None => name.to_string(),
+        };
+        Some(SourceLine { file, line })
+    }
+
+    /// Returns the mark of the bytes at an address of a line program; `None` if they are not code.
+    fn slot(&mut self, address: u64, code: &HashMap<usize, usize>) -> Option<&mut Mark> {
+        let section = (address >> OFFSET_BITS) as usize;
+        let offset = address & ((1 << OFFSET_BITS) - 1);
+        let bytes = code.get(&section)?;
+        let blank = || vec![Mark::Unset; bytes.div_ceil(SLOT_BYTES as usize)];
+        let marks = self.sections.entry(section).or_insert_with(blank);
+        marks.get_mut(offset.div_ceil(SLOT_BYTES) as usize)
+    }
+
+    /// Extends each mark to the next one.
+    fn extend(&mut self) {
+        for marks in self.sections.values_mut() {
+            let mut current = Mark::Nowhere;
+            for mark in marks {
+                if *mark == Mark::Unset {
+                    *mark = current;
+                }
+                current = *mark;
+            }
+        }
+    }
+}
+
+/// Reads the line information for sections of code, given by their indices and sizes. Also returns
+/// the byte offset in the file of the first part of it that cannot be read, if there is one.
+pub(super) fn read_lines(data: &[u8], code: &[(usize, usize)]) -> (SourceLines, Option<u64>) {
+    if data.get(4) == Some(&ELFCLASS32.0) {
+        return lines_of(Section::find::<FileHeader32<LittleEndian>>(data), code, Addresses32);
+    }
+    lines_of(Section::find::<FileHeader64<LittleEndian>>(data), code, |bytes| bytes)
+}
+
+/// Reads the line information in a section; `reader` returns how its addresses are read.
+fn lines_of<'d, R: Reader<Offset = usize>>(
+    section: Option<Section<'d>>,
+    code: &[(usize, usize)],
+    reader: fn(EndianSlice<'d, gimli::LittleEndian>) -> R,
+) -> (SourceLines, Option<u64>) {
+    let mut lines = SourceLines::default();
+    let Some(section) = section else { return (lines, None) };
+    let code = code.iter().copied().collect();
+    let mut damaged = section.damaged;
+    let reader = reader(EndianSlice::new(section.bytes, gimli::LittleEndian));
+    let programs = DebugLine::from(RelocateReader::new(reader, &section.relocations));
+    let mut at = 0;
+    while let Some(unit) = Unit::read(section.bytes, at) {
+        let is_read = unit.is_readable() && lines.run(&programs, at, &code).is_some();
+        if !is_read {
+            damaged = damaged.or(Some(at));
+        }
+        at = unit.end;
+    }
+    if at < section.bytes.len() {
+        damaged = damaged.or(Some(at));
+    }
+    lines.extend();
+    (lines, damaged.map(|at| (section.start + at) as u64))
+}
+
+impl SourceLines {
+    /// Runs the line program at byte offset `at` of the section; `None` if it is damaged.
+    fn run<R: Reader<Offset = usize>>(
+        &mut self,
+        programs: &DebugLine<R>,
+        at: usize,
+        code: &HashMap<usize, usize>,
+    ) -> Option<()> {
+        let program = programs.program(DebugLineOffset(at), 8, None, None).ok()?;
+        if defines_files(program.header()) {
+            return None;
+        }
+        let mut names = Names::default();
+        let mut rows = program.rows();
+        // Where the last row begins, until the end of its sequence says where it ends.
+        let mut open = None;
+        let is_read = loop {
+            let (header, row) = match rows.next_row() {
+                Ok(Some(row)) => row,
+                Ok(None) => break true,
+                Err(_) => break false,
+            };
+            let address = row.address();
+            let is_end = row.end_sequence();
+            let line = if is_end { None } else { self.line(&mut names, header, row) };
+            open = (!is_end).then_some(address);
+            if let Some(mark) = self.slot(address, code)
+                // Where a sequence ends, another one may have begun.
+                && !(is_end && *mark != Mark::Unset)
+            {
+                *mark = line.unwrap_or(Mark::Nowhere);
+            }
+        };
+        if let Some(mark) = open.and_then(|last| self.slot(last, code)) {
+            *mark = Mark::Nowhere;
+        }
+        (is_read && open.is_none()).then_some(())
+    }
+
+    /// Returns the line of a row; `None` if it has none or its file is unknown.
+    fn line<R: Reader<Offset = usize>>(
+        &mut self,
+        names: &mut Names,
+        header: &LineProgramHeader<R>,
+        row: &LineRow,
+    ) -> Option<Mark> {
+        let line = u32::try_from(row.line()?.get()).ok()?;
+        let file = match names.files.get(&row.file_index()) {
+            Some(known) => (*known)?,
+            None => {
+                let file = names.read(header, row.file_index());
+                let number = file.and_then(|file| {
+                    self.files.push(file);
+                    u32::try_from(self.files.len() - 1).ok()
+                });
+                names.files.insert(row.file_index(), number);
+                number?
+            }
+        };
+        Some(Mark::Line { file, line })
+    }
+}
+
+/// Returns whether a program defines files after its header: compilers have not for decades, and gimli
+/// keeps each definition.
+fn defines_files<R: Reader<Offset = usize>>(header: &LineProgramHeader<R>) -> bool {
+    let mut instructions = header.instructions();
+    while let Ok(Some(instruction)) = instructions.next_instruction(header) {
+        if let LineInstruction::DefineFile(_) = instruction {
+            return true;
+        }
+    }
+    false
+}
+
+/// The names of one line program.
+#[derive(Default)]
+struct Names {
+    /// The index in `SourceLines::files` of each of its files; `None` of one without a usable name.
+    files: HashMap<u64, Option<u32>>,
+    folders: HashMap<u64, Option<Arc<str>>>,
+}
+
+impl Names {
+    fn read<R: Reader<Offset = usize>>(
+        &mut self,
+        header: &LineProgramHeader<R>,
+        index: u64,
+    ) -> Option<File> {
+        let entry = header.file(index)?;
+        let name = text(entry.path_name())?;
+        // Folder 0 is where the compiler ran, which line information does not say.
+        let is_relative = !name.starts_with(['/', '\\']) && name.as_bytes().get(1) != Some(&b':');
+        let number = entry.directory_index();
+        let folder = if is_relative && number != 0 {
+            let read = || entry.directory(header).and_then(text).map(Arc::from);
+            self.folders.entry(number).or_insert_with(read).clone()
+        } else {
+            None
+        };
+        Some(File { folder, name: name.into_boxed_str() })
+    }
+}
+
+/// Returns the text of a name; `None` if it is too long.
+fn text<R: Reader<Offset = usize>>(name: gimli::AttributeValue<R>) -> Option<String> {
+    let gimli::AttributeValue::String(name) = name else { return None };
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    name.to_string_lossy().ok().map(|name| name.into_owned())
+}
+
+/// The first fields of a line program.
+struct Unit {
+    version: u16,
+    header_bytes: u32,
+    /// The byte offset in the section after the program.
+    end: usize,
+}
+
+impl Unit {
+    /// Returns the fields at byte offset `at`; `None` if the program does not fit into the section.
+    fn read(section: &[u8], at: usize) -> Option<Self> {
+        let rest = section.get(at..)?;
+        let length = u32::from_le_bytes(*rest.first_chunk()?);
+        let unit = rest[4..].get(..usize::try_from(length).ok()?)?;
+        let version = u16::from_le_bytes(*unit.first_chunk()?);
+        let header_bytes = u32::from_le_bytes(*unit[2..].first_chunk()?);
+        Some(Self { version, header_bytes, end: at + 4 + unit.len() })
+    }
+
+    fn is_readable(&self) -> bool {
+        VERSIONS.contains(&self.version) && self.header_bytes <= MAX_HEADER_BYTES
+    }
+}
+
+/// The section `.debug_line` of a cubin.
+struct Section<'d> {
+    bytes: &'d [u8],
+    /// Where they begin in the file.
+    start: usize,
+    relocations: Relocations,
+    /// Its start, if relocations cannot be read.
+    damaged: Option<usize>,
+}
+
+impl<'d> Section<'d> {
+    /// Returns the section and its relocations; `None` if there is no such section.
+    fn find<Elf: FileHeader<Endian = LittleEndian>>(data: &'d [u8]) -> Option<Self> {
+        let header = Elf::parse(data).ok()?;
+        let sections = header.sections(LittleEndian, data).ok()?;
+        let (index, section) = sections.section_by_name(LittleEndian, b".debug_line")?;
+        if section.sh_type(LittleEndian) != SHT_PROGBITS {
+            return None;
+        }
+        let bytes = section.data(LittleEndian, data).unwrap_or_default();
+        let (start, size) = section.file_range(LittleEndian)?;
+        let mut damaged = (bytes.len() as u64 != size).then_some(0);
+        let symbols = sections.symbols(LittleEndian, data, SHT_SYMTAB).unwrap_or_default();
+        let place = |symbol| {
+            let symbol_header = symbols.symbol(symbol).ok()?;
+            let code = symbols.symbol_section(LittleEndian, symbol_header, symbol).ok()??;
+            let address: u64 = sections.section(code).ok()?.sh_addr(LittleEndian).into();
+            let value: u64 = symbol_header.st_value(LittleEndian).into();
+            let offset = value.checked_sub(address)?;
+            Some((code.0, offset))
+        };
+        let mut places = Vec::new();
+        // Tables can overlap; together they have no more entries than fit into the file.
+        let mut left = data.len() / size_of::<Elf::Rel>();
+        for table in sections.iter().filter(|s| s.sh_info(LittleEndian) as usize == index.0) {
+            let (Ok(implicit), Ok(explicit)) =
+                (table.rel(LittleEndian, data), table.rela(LittleEndian, data))
+            else {
+                damaged = Some(0);
+                continue;
+            };
+            let implicit = implicit.map_or(&[][..], |(entries, _)| entries);
+            let explicit = explicit.map_or(&[][..], |(entries, _)| entries);
+            let Some(rest) = left.checked_sub(implicit.len() + explicit.len()) else {
+                damaged = Some(0);
+                break;
+            };
+            left = rest;
+            let implicit = implicit.iter().map(|entry| {
+                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian), None)
+            });
+            let explicit = explicit.iter().map(|entry| {
+                let addend = Some(entry.r_addend(LittleEndian).into());
+                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian, false), addend)
+            });
+            places.extend(implicit.chain(explicit).filter_map(|(at, symbol, addend)| {
+                let (section, offset) = place(symbol?)?;
+                Some((at, Relocation { section, offset, addend }))
+            }));
+        }
+        places.sort_by_key(|(at, _)| *at);
+        let start = usize::try_from(start).ok()?;
+        Some(Self { bytes, start, relocations: Relocations(places), damaged })
+    }
+}
+
+/// Where an address in line information points.
+#[derive(Debug)]
+struct Relocation {
+    section: usize,
+    /// The offset of the symbol in the section.
+    offset: u64,
+    /// What is added, if not the address that is there.
+    addend: Option<i64>,
+}
+
+/// The relocations of `.debug_line`, by ascending offset. Addresses become those of all sections with
+/// code: the index of the section, and the offset in it below [`OFFSET_BITS`].
+#[derive(Debug)]
+struct Relocations(Vec<(u64, Relocation)>);
+
+impl<Offset: ReaderOffset> Relocate<Offset> for &Relocations {
+    fn relocate_address(&self, at: Offset, value: u64) -> gimli::Result<u64> {
+        let Ok(found) = self.0.binary_search_by_key(&at.into_u64(), |(at, _)| *at) else {
+            return Ok(value);
+        };
+        let Relocation { section, offset, addend } = self.0[found].1;
+        let addend = addend.map_or(value, |addend| addend as u64);
+        let offset = offset.wrapping_add(addend) & ((1 << OFFSET_BITS) - 1);
+        Ok((section as u64) << OFFSET_BITS | offset)
+    }
+
+    fn relocate_offset(&self, _at: Offset, value: Offset) -> gimli::Result<Offset> {
+        Ok(value)
+    }
+}

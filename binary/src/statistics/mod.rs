@@ -1,0 +1,55 @@
+//! Statistics of a function's code: its loads by kind, size and cache operator, and remarks on those
+//! that a reader of the code should look at.
+//!
+//! [`StatisticsBuilder`] takes the instructions of one function as [`Step`]s, which say no more of an
+//! instruction than is needed here, and [`Statistics`] is the result.
+//! [`Step::narrow`] reads words of 64 bits, [`Step::wide`] words of 128 bits.
+//!
+//! # Loads that one wider load could serve
+//!
+//! A remark names two or four loads of 32 bits, or two of 64, with consecutive displacements, the first
+//! one a multiple of 8 or 16. One load of 64 or 128 bits in place of the first of them loads the same
+//! values if all of this holds:
+//!
+//! - They are of the same form: their words differ in the destination and the displacement only, so that
+//!   guard, base, memory and modifiers are the same. Their instruction has the wider size.
+//! - None is volatile or ordered (`.CV`; from SM 7.0 on also `STRONG` and `MMIO`).
+//! - They are in one basic block. A block ends after a branch, call, return or exit, and before
+//!   the target of a branch. If a function has a branch whose targets are not in its word, instructions
+//!   without a word, or gaps, then its blocks are unknown
+//!   ([`Statistics::are_blocks_known`]) and it gets no such remark.
+//! - No instruction between them, nor one of the loads themselves except the last, can write their base,
+//!   or a predicate if their guard or address depends on one.
+//! - No instruction between them can write memory or order accesses: stores, atomics, barriers, fences
+//!   and volatile loads. All opcodes that are not listed as harmless are taken to do so.
+//!
+//! What the code does not show, the remark says: the base must be a multiple of the wider size, and the
+//! destinations must become consecutive registers.
+//!
+//! ```
+//! use warpload_encoding::parse_line;
+//! use warpload_binary::statistics::{StatisticsBuilder, Step};
+//!
+//! let mut builder = StatisticsBuilder::default();
+//! for (offset, text) in [(0x8, "LDG.E R4, [R2+0x10]"), (0x10, "LDG.E R0, [R2+0x14]")] {
+//!     builder.add(Step::narrow(Some(offset), parse_line(text)?.instruction.encode()));
+//! }
+//! let statistics = builder.finish();
+//! assert_eq!(statistics.loads, 2);
+//! assert_eq!(
+//!     statistics.remarks[0].to_string(),
+//!     "with 0x10: 8 consecutive bytes, which one 64-bit LDG could load if {R3, R2} is a multiple of 8"
+//! );
+//! # Ok::<(), warpload_encoding::ParseError>(())
+//! ```
+
+mod builder;
+mod narrow;
+mod neighbours;
+mod remark;
+mod step;
+mod wide;
+
+pub use self::builder::{Statistics, StatisticsBuilder};
+pub use self::remark::{Remark, RemarkKind};
+pub use self::step::{Base, Effect, Flow, Load, Order, Registers, Step, Target};

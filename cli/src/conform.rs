@@ -1,0 +1,199 @@
+//! `conform`: checks an emulator, any program, against the conformance suite (docs/conformance.md).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::builder::PossibleValuesParser;
+use warpload_suite::case::CaseChoice;
+use warpload_suite::families::FAMILIES;
+use warpload_suite::program::{Program, ProgramExaminee, end_programs};
+use warpload_suite::runner::RunError;
+
+use super::destination::Destination;
+use super::io::Output;
+use super::options::Progress;
+use super::status::Status;
+use super::suite::{self, Asked, Format, Kind, Report};
+use super::{inputs, process, system};
+
+/// Check an emulator against the conformance suite
+///
+/// Runs your program, asks it the cases of the suite one by one, and says which answers are wrong and
+/// what those cases have in common. The program reads questions from its standard input, one JSON object
+/// a line, and writes the answer to each to its standard output, one line, before it reads the next (flush
+/// after each line). A question is a case without what it expects, `final` or `expect`; the answer is that
+/// `final` or `expect`, or {"skip": "why"} for what the program does not do.
+///
+/// If the program ends or does not answer in time, that case fails, and the program is started again for the
+/// next one. Results are in the order of the cases, whatever `--jobs` is.
+///
+/// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, has answered none
+/// of the first 10 questions, or a file cannot be read.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload conform --command ./my-emulator vectors/v1
+  warpload conform --command 'python3 adapter.py --model b' --family execute vectors/v1
+  warpload conform --command ./my-emulator --flag misaligned --failures 100 vectors/v1
+  warpload conform --command ./my-emulator --format junit -o report.xml vectors/v1
+  warpload conform --command 'warpload answer' vectors/v1
+
+`warpload answer` is such a program. docs/conformance.md has the questions and answers of each family.")]
+pub(crate) struct Arguments {
+    /// Files of cases, one JSON object a line, or folders: every .jsonl file in them but those in `schema`
+    /// and `files`; `-` is standard input
+    #[arg(required = true)]
+    suite: Vec<PathBuf>,
+
+    /// The program with its arguments, quoted as for a shell. No shell runs it: `sh -c '…'` is one that does
+    #[arg(long, value_name = "COMMAND")]
+    command: String,
+
+    /// How many instances of the program to run at the same time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS)
+    )]
+    jobs: u16,
+
+    /// How long the program may take for an answer, in seconds; then it is killed, on Unix with its process group
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "10",
+        value_parser = seconds,
+        allow_negative_numbers = true
+    )]
+    timeout: Duration,
+
+    /// Only cases of this family; can be given several times
+    #[arg(long, value_name = "F", value_parser = PossibleValuesParser::new(FAMILIES.map(|family| family.name)))]
+    family: Vec<String>,
+
+    /// Only cases with this flag; if given several times, cases with any of them
+    #[arg(long, value_name = "F")]
+    flag: Vec<String>,
+
+    /// Skip cases that no public source decides
+    #[arg(long)]
+    skip_decisions: bool,
+
+    /// How many failures to show as text
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    failures: usize,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// The file to write the result to, or `-` for standard output, the default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const MAX_JOBS: i64 = 1024;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    // A year, as good as forever.
+    const MOST: f64 = 31_536_000.0;
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MOST);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| format!("expected a number of seconds above 0, at most {MOST}"))
+}
+
+pub(crate) fn execute(
+    arguments: Arguments,
+    progress: Progress,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let program = program(&arguments.command, arguments.timeout)?;
+    inputs::remember_named(program.files());
+    let to = Destination::new(arguments.output.as_deref())?;
+    let to = to.pieces(arguments.format.escapes())?;
+    let reason = "--skip-decisions: no public source decides";
+    let choice = CaseChoice {
+        families: arguments.family,
+        flags: arguments.flag,
+        skip_decisions: arguments.skip_decisions.then(|| reason.to_owned()),
+    };
+    let on_file = |file: &Path| inputs::remember_named([file]);
+    let examinee = |_| ProgramExaminee::new(&program, &choice, &on_file);
+    let examinees = (0..arguments.jobs).map(examinee).collect();
+    end_programs_on_signals();
+    // A program that cannot be started is not the fault of a case.
+    program.check_starts()?;
+    let kind = Kind {
+        one: "case",
+        key: None,
+        shown: SHOWN,
+        most: arguments.failures,
+        program: program.name(),
+    };
+    let asked = Asked::new(progress);
+    let report = Report::new(kind, arguments.format, to, output, &asked);
+    let ran = suite::run(examinees, &arguments.suite, Progress::Never, report);
+    let (mut report, tally, status) = ran.map_err(|error| match error.downcast_ref() {
+        Some(RunError::Thread(_)) => error.context("--jobs"),
+        Some(RunError::Unanswered { .. }) => error.context(program.name().to_owned()),
+        _ => error,
+    })?;
+    if tally.counts.all() == 0 {
+        bail!(nothing_chosen(&choice, &tally.unchosen));
+    }
+    let has_checked = tally.counts.failed == 0 && tally.counts.passed > 0;
+    let status = status.max(if has_checked { Status::Done } else { Status::Failed });
+    report.raise(status);
+    report.finish(&tally)?;
+    Ok(status)
+}
+
+/// How many differences of one case are shown as text.
+const SHOWN: usize = 8;
+
+/// Splits the command into words as a shell would.
+fn program(command: &str, timeout: Duration) -> anyhow::Result<Program> {
+    let words = shlex::split(command).context("--command: a quotation is not closed")?;
+    let mut words = words.into_iter();
+    let name = words.next().context("--command: expected a program and its arguments")?;
+    Ok(Program::new(name, words.collect(), timeout))
+}
+
+/// A signal that ends this process does not reach the programs, which have process groups of their own.
+fn end_programs_on_signals() {
+    static ONCE: Once = Once::new();
+    if process::is_owned() {
+        ONCE.call_once(|| system::before_signals_end(end_programs));
+    }
+}
+
+/// Says that no case is one of those that are chosen; the others have these flags.
+fn nothing_chosen(choice: &CaseChoice, known: &BTreeSet<String>) -> String {
+    let any = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(" or ")
+    };
+    let mut message = "no case".to_owned();
+    if !choice.families.is_empty() {
+        message += &format!(" of the family {}", any(&choice.families));
+    }
+    if !choice.flags.is_empty() {
+        message += &format!(" has the flag {}", any(&choice.flags));
+    }
+    for flag in choice.flags.iter().filter(|flag| !known.contains(*flag)) {
+        let near = known.iter().map(|name| (strsim::levenshtein(name, flag), name)).min();
+        if let Some((0..=MAX_TYPOS, name)) = near {
+            message += &format!("; did you mean `{name}`?");
+        }
+    }
+    message
+}
+
+/// A flag with more wrong letters is not taken for another.
+const MAX_TYPOS: usize = 3;

@@ -1,0 +1,330 @@
+//! [`Report`]: the results as text, JSON or JUnit XML.
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use warpload_suite::case::CaseLine;
+use warpload_suite::outcome::{CaseFailure, CaseOutcome, CaseVerdict};
+use warpload_suite::runner::SuiteReport;
+use warpload_suite::tally::{CaseTally, FamilyCounts, FlagCounts};
+
+use super::junit::Junit;
+use super::progress::Asked;
+use crate::destination::Pieces;
+use crate::diagnostic;
+use crate::io::{self, Output};
+use crate::name::visible;
+use crate::options;
+use crate::status::Status;
+use crate::table::{self, Column, Value};
+use crate::terminal::Escapes;
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The first failures, a table by flag, and the counts
+    #[default]
+    Text,
+    /// One object a failure, and the summary
+    Json,
+    /// JUnit XML, which CI systems read: every case
+    Junit,
+}
+
+impl From<options::Format> for Format {
+    fn from(format: options::Format) -> Self {
+        match format {
+            options::Format::Text => Self::Text,
+            options::Format::Json => Self::Json,
+        }
+    }
+}
+
+impl Format {
+    /// Returns how the results are escaped.
+    pub(crate) fn escapes(self) -> Escapes {
+        match self {
+            Self::Json => Escapes::Json,
+            Self::Text | Self::Junit => Escapes::Text,
+        }
+    }
+}
+
+/// The words for the cases of a command, and how much is shown of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind<'k> {
+    pub(crate) one: &'static str,
+    /// The JSON key of the name of a test of our own executors, which has nothing else and is counted without
+    /// families and flags. `None` for the cases of a suite.
+    pub(crate) key: Option<&'static str>,
+    /// How many differences of one case are shown as text; JSON has all that are kept.
+    pub(crate) shown: usize,
+    /// How many failures are shown as text.
+    pub(crate) most: usize,
+    /// The name of the program that is asked.
+    pub(crate) program: &'k str,
+}
+
+impl Kind<'static> {
+    /// The tests of our own executors.
+    pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
+        Self { one, key: Some(key), shown, most: usize::MAX, program: "" }
+    }
+}
+
+/// The results that are written, in the order of the cases.
+pub(crate) struct Report<'o> {
+    pub(super) kind: Kind<'o>,
+    format: Format,
+    to: Pieces,
+    pub(super) output: &'o mut Output,
+    pub(super) asked: &'o Asked,
+    /// Results that are not yet passed on.
+    text: Vec<u8>,
+    junit: Junit,
+}
+
+struct FailureJson<'f> {
+    key: Option<&'static str>,
+    line: &'f CaseLine,
+    outcome: &'f CaseOutcome,
+    failure: &'f CaseFailure,
+}
+
+impl Serialize for FailureJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { key, line, outcome: CaseOutcome { about, family, .. }, failure } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("file", &line.file.name)?;
+        map.serialize_entry("line", &line.number)?;
+        if let Some(key) = key {
+            map.serialize_entry(key, &about.name)?;
+        } else {
+            map.serialize_entry("id", &about.id)?;
+            map.serialize_entry("name", &about.name)?;
+            map.serialize_entry("family", family)?;
+            map.serialize_entry("flags", &about.flags)?;
+            map.serialize_entry("kind", failure.kind.name())?;
+        }
+        map.serialize_entry("differences", &failure.differences)?;
+        if !failure.stderr.is_empty() {
+            map.serialize_entry("stderr", &failure.stderr)?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct BriefJson {
+    passed: u64,
+    failed: u64,
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'t> {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    families: Vec<FamilyCounts>,
+    flags: Vec<FlagCounts>,
+    explanations: Vec<String>,
+    skips: Vec<SkipJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct SkipJson<'t> {
+    reason: &'t str,
+    cases: u64,
+}
+
+impl SuiteReport for Report<'_> {
+    type Error = anyhow::Error;
+
+    fn add(
+        &mut self,
+        line: &CaseLine,
+        outcome: &CaseOutcome,
+        tally: &CaseTally,
+    ) -> anyhow::Result<()> {
+        match (self.format, &outcome.verdict) {
+            (Format::Junit, _) => self.junit.add(line, outcome)?,
+            (Format::Json, CaseVerdict::Failed(failure)) => {
+                let failure = FailureJson { key: self.kind.key, line, outcome, failure };
+                io::write_json(&mut self.text, &failure)?;
+            }
+            (Format::Text, CaseVerdict::Failed(failure))
+                if tally.counts.failed <= self.kind.most as u64 =>
+            {
+                self.text.extend(drawn(&self.kind, line, outcome, failure).into_bytes());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_unreadable(&mut self, file: &str, error: &str) -> anyhow::Result<()> {
+        self.junit.add_unreadable(file, error)
+    }
+
+    fn flush(&mut self, tally: &CaseTally) -> anyhow::Result<()> {
+        let Self { kind, to, output, asked, text, .. } = self;
+        if tally.counts.failed > 0 {
+            output.raise(Status::Failed);
+        }
+        // Only now are the files of these cases known as inputs.
+        to.check()?;
+        asked.hidden(|| {
+            to.add(text, output)?;
+            text.clear();
+            // Our own executors go on at once.
+            if kind.key.is_none() { Ok(output.flush()?) } else { Ok(()) }
+        })
+    }
+
+    fn warn(&mut self, message: &str) {
+        let program = self.kind.program;
+        self.asked.hidden(|| diagnostic::warning(format_args!("{program}: {message}")));
+    }
+}
+
+impl<'o> Report<'o> {
+    pub(crate) fn new(
+        kind: Kind<'o>,
+        format: Format,
+        to: Pieces,
+        output: &'o mut Output,
+        asked: &'o Asked,
+    ) -> Self {
+        Self { kind, format, to, output, asked, text: Vec::new(), junit: Junit::new() }
+    }
+
+    /// Notes how the command ends at best.
+    pub(crate) fn raise(&mut self, status: Status) {
+        self.output.raise(status);
+    }
+
+    /// Writes the rest.
+    pub(crate) fn finish(self, tally: &CaseTally) -> anyhow::Result<()> {
+        let Self { kind, format, mut to, output, asked, mut text, junit } = self;
+        asked.hidden(|| {
+            match format {
+                Format::Junit => junit.finish(|piece| to.add(piece, output))?,
+                Format::Text => text.extend(kind.summary_text(tally).into_bytes()),
+                Format::Json if kind.key.is_some() => {
+                    let (passed, failed) = (tally.counts.passed, tally.counts.failed);
+                    io::write_json(&mut text, &BriefJson { passed, failed })?;
+                }
+                Format::Json => io::write_json(&mut text, &summary_json(tally))?,
+            }
+            to.add(&text, output)?;
+            // The vectors that a test has filled in are kept even if no one reads the counts.
+            if kind.key.is_none() { to.finish(output) } else { Ok(()) }
+        })
+    }
+}
+
+/// Returns a failure as text: its place and title, its flags, and the first differences.
+fn drawn(kind: &Kind<'_>, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
+    let (file, title) = (&*line.file.name, outcome.title(kind.one));
+    let mut text = format!("FAIL {}:{}: {}\n", visible(file), line.number, visible(&title));
+    let flags = &outcome.about.flags;
+    let flags = (!flags.is_empty()).then(|| format!("flags: {}", flags.join(", ")));
+    let lines = failure.lines();
+    let shown = kind.shown.max(failure.stderr.len() + 2);
+    for line in flags.iter().chain(lines.iter().take(shown)) {
+        text += &format!("  {}\n", visible(line));
+    }
+    if lines.len() > shown {
+        text += &format!("  and {} more\n", lines.len() - shown);
+    }
+    text
+}
+
+impl Kind<'_> {
+    fn summary_text(&self, tally: &CaseTally) -> String {
+        let counts = &tally.counts;
+        if self.key.is_some() {
+            return format!("{} passed, {} failed\n", counts.passed, counts.failed);
+        }
+        let mut text = String::new();
+        let hidden = counts.failed.saturating_sub(self.most as u64);
+        if hidden > 0 {
+            text += &format!("and {hidden} more failures; --failures N shows N of them\n");
+        }
+        if counts.failed > 0 {
+            text.push('\n');
+        }
+        let families = tally.families();
+        if families.len() > 1 {
+            text += &table::text(&FAMILY_COLUMNS, &families);
+            text.push('\n');
+        }
+        let flags = tally.flags();
+        if !flags.is_empty() {
+            text += &table::text(&FLAG_COLUMNS, &flags);
+            text.push('\n');
+        }
+        let sentences = tally.sentences();
+        for sentence in &sentences {
+            text += &format!("{}\n", visible(sentence));
+        }
+        if !sentences.is_empty() {
+            text.push('\n');
+        }
+        for (reason, cases) in skips(tally) {
+            text += &format!("{cases} skipped: {}\n", visible(reason));
+        }
+        if counts.skipped > 0 {
+            text.push('\n');
+        }
+        if counts.skipped > 0 && counts.skipped == counts.all() {
+            text += "every case was skipped: nothing was checked\n";
+        }
+        let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
+        text += &format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+        text
+    }
+}
+
+/// Returns the reasons of skipped cases, the most frequent ones first.
+fn skips(tally: &CaseTally) -> Vec<(&str, u64)> {
+    let reasons = tally.skips.iter().map(|(reason, cases)| (reason.as_str(), *cases));
+    let mut reasons: Vec<(&str, u64)> = reasons.collect();
+    reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
+    reasons
+}
+
+fn summary_json(tally: &CaseTally) -> SummaryJson<'_> {
+    let skips = skips(tally).into_iter();
+    SummaryJson {
+        passed: tally.counts.passed,
+        failed: tally.counts.failed,
+        skipped: tally.counts.skipped,
+        families: tally.families(),
+        flags: tally.flags(),
+        explanations: tally.sentences(),
+        skips: skips.map(|(reason, cases)| SkipJson { reason, cases }).collect(),
+    }
+}
+
+const FAMILY_COLUMNS: [Column<FamilyCounts>; 4] = [
+    Column { key: "", heading: "family", value: |row| Value::Text(row.family.into()) },
+    Column { key: "", heading: "passed", value: |row| Value::Count(row.counts.passed) },
+    Column { key: "", heading: "failed", value: |row| Value::Count(row.counts.failed) },
+    Column { key: "", heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
+];
+
+const FLAG_COLUMNS: [Column<FlagCounts>; 6] = [
+    Column { key: "", heading: "family", value: |row| Value::Text(row.family.into()) },
+    Column { key: "", heading: "flag", value: |row| Value::Text(row.flag.as_str().into()) },
+    Column { key: "", heading: "passed", value: |row| Value::Count(row.counts.passed) },
+    Column { key: "", heading: "failed", value: |row| Value::Count(row.counts.failed) },
+    Column { key: "", heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
+    Column {
+        key: "",
+        heading: "explains",
+        value: |row| match row.counts.failed {
+            0 => Value::None,
+            _ => Value::Shown(format!("{:.0}%", 100.0 * row.explains)),
+        },
+    },
+];

@@ -1,0 +1,28 @@
+//! Tests through the public interface: the command.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod bad_input;
+mod byte_order_marks;
+mod common;
+mod conform;
+mod containers;
+mod counting;
+mod cubin;
+mod cubin128;
+mod decode128;
+mod embedded;
+mod fill_in;
+mod html;
+mod independent;
+mod names;
+mod pictures;
+mod plan;
+#[path = "../../../trace/tests/it/random.rs"]
+mod random;
+mod samples;
+mod shaping;
+mod terminal;
+mod trace;
+#[path = "../../../trace/tests/it/samples.rs"]
+#[allow(dead_code, reason = "the tests of imports use the rest")]
+mod traces;

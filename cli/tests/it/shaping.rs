@@ -1,0 +1,392 @@
+//! What `replay` counts if it is asked for a part of the loads, how its tables are shaped, and `compare`.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::Ran;
+use serde_json::{Value, json};
+
+const LIST: &str = "tests/data/cmd/kernelslist.g";
+const TILE: &str = "tests/data/cmd/tile.g";
+const PADDED: &str = "tests/data/cmd/tile-padded.g";
+const BTREE: &str = "traces/btree-v5-kernel-1.traceg";
+
+fn run(arguments: &[&str]) -> Ran {
+    crate::common::warpload().args(arguments).output().unwrap().into()
+}
+
+fn replay(trace: &str, more: &[&str]) -> String {
+    let arguments = ["replay", trace, "--fill", "address", "--format"];
+    crate::common::succeeded(crate::common::warpload().args(arguments).args(more))
+}
+
+fn summary(trace: &str, more: &[&str]) -> Value {
+    serde_json::from_str(&replay(trace, &[&["json"], more].concat())).unwrap()
+}
+
+fn digest(summary: &Value) -> u64 {
+    u64::from_str_radix(summary["digest"].as_str().unwrap(), 16).unwrap()
+}
+
+fn rows(summary: &Value) -> &Vec<Value> {
+    summary["per_pc"].as_array().unwrap()
+}
+
+fn pc(row: &Value) -> u64 {
+    u64::from_str_radix(&row["pc"].as_str().unwrap()[2..], 16).unwrap()
+}
+
+fn loads<'r>(rows: impl IntoIterator<Item = &'r Value>) -> u64 {
+    rows.into_iter().map(|row| row["loads"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_selection_counts_its_loads_alone() {
+    let whole = summary(LIST, &[]);
+    type Chosen = fn(&Value) -> bool;
+    let cases: [(&[&str], Chosen); 6] = [
+        (&["--kernel", "^win"], |row| row["kernel"] == "windows"),
+        (&["--pc", "10..0x30"], |row| (0x10..=0x30).contains(&pc(row))),
+        (&["--pc", "0x20"], |row| pc(row) == 0x20),
+        (&["--opcode", "LDG*"], |row| row["opcode"].as_str().unwrap().starts_with("LDG")),
+        (&["--opcode", "LDG.E"], |row| row["opcode"] == "LDG.E"),
+        (&["--kernel", "gather", "--opcode", "*.{64,U8}"], |row| {
+            row["kernel"] == "gather"
+                && ["LDG.E.64", "LDG.E.U8"].contains(&row["opcode"].as_str().unwrap())
+        }),
+    ];
+    for (options, is_chosen) in cases {
+        let chosen = summary(LIST, options);
+        let expected: Vec<&Value> = rows(&whole).iter().filter(|row| is_chosen(row)).collect();
+        assert!(!expected.is_empty() && expected.len() < rows(&whole).len(), "{options:?}");
+        assert_eq!(rows(&chosen).iter().collect::<Vec<_>>(), expected, "{options:?}");
+        assert_eq!(chosen["loads"], loads(expected), "{options:?}");
+        for same in ["records", "skipped", "stores", "atomics", "per_pc_stores"] {
+            assert_eq!(chosen[same], whole[same], "{options:?} {same}");
+        }
+    }
+    assert_eq!(whole.get("selected"), None);
+    let selected = &summary(LIST, &["--pc", "0x20..30", "--opcode", "L*"])["selected"];
+    let expected = json!({"kernel": null, "pc": "0x20..30", "opcode": "L*", "space": null});
+    assert_eq!(*selected, expected);
+}
+
+#[test]
+fn the_memories_add_up_to_the_whole() {
+    let whole = summary(LIST, &[]);
+    let (mut sum, mut all) = (0u64, 0);
+    for space in ["global", "local", "shared", "constant", "unresolved"] {
+        let part = summary(LIST, &["--space", space]);
+        assert_eq!(part["loads"], whole["by_space"][space]);
+        assert_eq!(part["by_space"][space], whole["by_space"][space]);
+        sum = sum.wrapping_add(digest(&part));
+        all += part["loads"].as_u64().unwrap();
+    }
+    assert_eq!((sum, whole["loads"].as_u64()), (digest(&whole), Some(all)));
+}
+
+#[test]
+fn kernels_are_selected_by_either_name() {
+    let whole = summary(BTREE, &[]);
+    let name = whole["kernels"][0]["name"].as_str().unwrap();
+    let demangled = "find_key_kernel(knode const*, int, int const*, int*, int)";
+    assert_eq!(whole["kernels"][0]["demangled"], demangled);
+    for pattern in [name, r"^find_key_kernel\(knode const\*", "key"] {
+        let chosen = summary(BTREE, &["--kernel", pattern, "--no-demangle"]);
+        assert_eq!(chosen["loads"], whole["loads"], "{pattern}");
+        assert_eq!(chosen["kernels"][0].get("demangled"), None);
+    }
+    assert_eq!(summary(LIST, &[])["kernels"][0].get("demangled"), None);
+    let text = |more: &[&str]| replay(BTREE, &[&["text"], more].concat());
+    assert!(text(&[]).contains(demangled) && !text(&[]).contains(name));
+    assert!(text(&["--no-demangle"]).contains(name));
+}
+
+#[test]
+fn a_selection_without_loads_is_refused() {
+    for (options, expected) in [
+        (
+            &["--kernel", "gathr"][..],
+            "error: no kernel has a name that `--kernel gathr` matches; the nearest are `gather`, ",
+        ),
+        (
+            &["--opcode", "LDG"],
+            "error: no load has an opcode that `--opcode LDG` matches; the nearest are `LDG.E`, ",
+        ),
+        (
+            &["--opcode", "STG*"],
+            "error: no load has an opcode that `--opcode STG*` matches; the nearest are `LDG.E`, ",
+        ),
+        (
+            &["--pc", "11"],
+            "error: no load is at `--pc 11`, in hexadecimal; the nearest are at 0x10 and 0x20\n",
+        ),
+        (
+            &["--kernel", "gather", "--opcode", "LDS*"],
+            "error: no load is selected: none has all that the options ask for\n",
+        ),
+        (&["--pc", "11", "--space", "global"], "error: no load is at `--pc 11`, in hexadecimal; "),
+    ] {
+        for format in ["text", "json", "csv"] {
+            let ran = run(&[&["replay", LIST, "--format", format], options].concat());
+            assert_eq!((ran.status, &*ran.stdout), (1, ""), "{options:?}");
+            assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
+        }
+    }
+    // That no load is in a memory is an answer.
+    let ran = run(&["replay", LIST, "--kernel", "gather", "--space", "shared"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, "note: no load is selected\n"));
+    // A shard need not have the loads, but one of all has.
+    let folder = tempfile::tempdir().unwrap();
+    let shards = |pc: &str| {
+        let shard = |i: usize| {
+            let shard = format!("{i}/2");
+            let ran = run(&["replay", LIST, "--pc", pc, "--shard", &shard, "--format", "json"]);
+            assert_eq!(ran.status, 0, "{}", ran.stderr);
+            write(folder.path(), &format!("{pc}-{i}"), &ran.stdout)
+        };
+        let [one, other] = [shard(0), shard(1)];
+        run(&["merge", &one, &other])
+    };
+    assert_eq!(shards("10").status, 0);
+    let ran = shards("11");
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert_eq!(ran.stderr, "error: no load is selected: none has pc 11\n");
+}
+
+#[test]
+fn wrong_selections_are_wrong_use() {
+    for options in [
+        &["--kernel", "("][..],
+        &["--pc", "20..10"],
+        &["--opcode", "["],
+        &["--top", "0"],
+        &["--sort", "size"],
+    ] {
+        assert_eq!(run(&[&["replay", LIST], options].concat()).status, 2, "{options:?}");
+    }
+    let ran = run(&["replay", LIST, "--space", "share"]);
+    let names = "possible values: global, local, shared, constant, unresolved";
+    assert!(ran.status == 2 && ran.stderr.contains(names), "{}", ran.stderr);
+}
+
+#[test]
+fn shards_of_a_selection_merge_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["json", "--reuse", "--pc", "100..a00", "--kernel", "find_key"];
+    let whole = replay(BTREE, &options);
+    let mut merge = vec!["merge".to_owned()];
+    for i in 0..5 {
+        let path = folder.path().join(format!("{i}.json"));
+        let shard = format!("{i}/5");
+        fs::write(&path, replay(BTREE, &[&options[..], &["--shard", &shard]].concat())).unwrap();
+        merge.push(path.to_str().unwrap().to_owned());
+    }
+    assert!(whole.contains("\"demangled\":\"find_key_kernel(") && whole.contains("\"reuse\""));
+    assert_eq!(crate::common::succeeded(crate::common::warpload().args(merge)), whole);
+}
+
+/// Returns the fields of each line. Nothing in these traces is quoted but demangled names, at the end.
+fn csv(trace: &str, more: &[&str]) -> Vec<Vec<String>> {
+    let table = replay(trace, &[&["csv"], more].concat());
+    let fields = |line: &str| line.splitn(28, ',').map(str::to_owned).collect();
+    table.lines().map(fields).collect()
+}
+
+#[test]
+fn csv_has_the_numbers_of_json() {
+    let summary = summary(TILE, &[]);
+    let table = csv(TILE, &["--sort", "pc"]);
+    let (heading, lines) = table.split_first().unwrap();
+    let at = |line: &Vec<String>, key: &str| {
+        line[heading.iter().position(|name| name == key).unwrap()].clone()
+    };
+    let stores = summary["per_pc_stores"].as_array().unwrap();
+    assert_eq!(lines.len(), rows(&summary).len() + stores.len());
+    for (line, row) in lines.iter().zip(rows(&summary).iter().chain(stores)) {
+        let text = |value: &Value| value.to_string().trim_matches('"').to_owned();
+        for key in ["kernel", "pc", "opcode", "loads", "lanes", "ideal_sectors"] {
+            assert_eq!(at(line, key), text(&row[key]), "{key}");
+        }
+        assert_eq!(at(line, "sectors_max"), text(&row["sectors"]["max"]));
+        let number = |key: &str| at(line, key).parse::<f64>().unwrap();
+        assert_eq!(Some(number("sectors_mean")), row["sectors"]["mean"].as_f64());
+        assert_eq!(number("sectors"), number("sectors_mean") * number("loads"));
+        match row.get("shared") {
+            Some(shared) => {
+                assert_eq!(at(line, "wavefronts_min"), text(&shared["wavefronts"]["min"]));
+                assert_eq!(at(line, "ideal_wavefronts"), text(&shared["ideal_wavefronts"]));
+                let conflicts = number("wavefronts") - number("ideal_wavefronts");
+                assert_eq!(number("conflicts"), conflicts);
+            }
+            None => assert_eq!(at(line, "wavefronts"), ""),
+        }
+    }
+    let kinds: Vec<String> = lines.iter().map(|line| at(line, "kind")).collect();
+    assert_eq!(kinds.concat(), "load".repeat(rows(&summary).len()) + "storestoreatomic");
+    assert_eq!(at(&lines[0], "demangled"), "\"transpose(float*, float const*, int)\"");
+}
+
+#[test]
+fn the_first_rows_have_the_most() {
+    for (key, column) in [("sectors", 6), ("loads", 4), ("lanes", 5), ("conflicts", 16)] {
+        let table = csv(BTREE, &["--sort", key]);
+        let numbers: Vec<f64> =
+            table[1..].iter().map(|line| line[column].parse().unwrap_or(-1.0)).collect();
+        assert!(table[0][column].starts_with(key), "{:?}", table[0]);
+        assert!(numbers.is_sorted_by(|one, other| one >= other), "{key}");
+        assert_eq!(csv(BTREE, &["--sort", key, "--top", "3"]), table[..4]);
+    }
+    let excess =
+        |line: &Vec<String>| line[6].parse::<i64>().unwrap() - line[10].parse::<i64>().unwrap();
+    let table = csv(BTREE, &[]);
+    assert_eq!(table, csv(BTREE, &["--sort", "excess"]));
+    assert!(table[1..].is_sorted_by_key(|line| -excess(line)));
+    let pcs: Vec<u64> = rows(&summary(BTREE, &[])).iter().map(pc).collect();
+    let table = csv(BTREE, &["--sort", "pc"]);
+    let sorted = table[1..].iter().filter(|line| line[0] == "load");
+    let sorted: Vec<u64> =
+        sorted.map(|line| u64::from_str_radix(&line[2][2..], 16).unwrap()).collect();
+    assert_eq!(sorted, pcs);
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_changed_between_two_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = write(folder.path(), "a.json", &replay(TILE, &["json"]));
+    let b = write(folder.path(), "b.json", &replay(PADDED, &["json"]));
+    let compared = |a: &str, b: &str, more: &[&str]| {
+        run(&[&["compare", a, b, "--format", "json"], more].concat())
+    };
+    let ran = compared(&b, &a, &[]);
+    let comparison: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert_eq!(comparison["loads"], json!([7, 7]));
+    // A column without padding is read from one bank.
+    assert_eq!(comparison["wavefronts"], json!([9, 40]));
+    let first = json!({
+        "kernel": "_Z9transposePfPKfi", "pc": "0x20", "opcode": "LDS", "loads": [1, 1],
+        "sectors": [0, 0], "wavefronts": [1, 32], "change": 3100.0,
+    });
+    assert_eq!(comparison["per_pc"][0], first);
+    assert!(comparison["per_pc"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
+    // 31 wavefronts more than 49 sectors and wavefronts.
+    let whole = comparison["sectors"][0].as_f64().unwrap() + 9.0;
+    let percent = 3100.0 / whole;
+    for (limit, status) in [(percent - 0.1, 1), (percent + 0.1, 0), (-1.0, 1)] {
+        assert_eq!(compared(&b, &a, &["--fail-above", &limit.to_string()]).status, status);
+    }
+    assert_eq!(compared(&a, &b, &["--fail-above", "0"]).status, 0);
+    assert_eq!(compared(&a, &a, &["--fail-above", "0"]).status, 0);
+    assert_eq!(compared(&a, &a, &["--fail-above=-1"]).status, 1);
+    assert_eq!(compared(&a, &a, &["--fail-above", "much"]).status, 2);
+}
+
+#[test]
+fn the_page_of_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let a = write(folder.path(), "a<b>.json", &replay(TILE, &["json"]));
+    let evil = replay(PADDED, &["json"]).replace("LDS.128", "LDS<script>");
+    let b = write(folder.path(), "b.json", &evil);
+    let ran = run(&["compare", &a, &b, "--html", &at("page.html")]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let page = fs::read_to_string(at("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    for expected in [
+        "-96.9 %",
+        "a&lt;b&gt;.json",
+        "transpose(float*, float const*, int)",
+        "LDS&lt;script&gt;",
+        "new",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http://"));
+    for tag in ["table", "tr", "td", "th", "code", "section", "div"] {
+        let open =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    // Neither an input nor standard output takes the page.
+    for to in [&*a, "-"] {
+        assert_eq!(run(&["compare", &a, &b, "--html", to]).status, 2, "{to}");
+    }
+    assert_eq!(fs::read_to_string(&a).unwrap(), replay(TILE, &["json"]));
+    let names = run(&["compare", &a, &b, "--no-demangle"]).stdout;
+    assert!(names.contains("_Z9transposePfPKfi") && !names.contains("transpose(float*"));
+}
+
+/// Returns a summary as if it were of the selection of another one, which is in a file.
+fn nothing_but_selected(summary: &str, other: &str) -> String {
+    let mut summary: Value = serde_json::from_str(summary).unwrap();
+    let other: Value = serde_json::from_str(&fs::read_to_string(other).unwrap()).unwrap();
+    summary["selected"] = other["selected"].clone();
+    summary.to_string()
+}
+
+#[test]
+fn program_counters_of_one_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = write(folder.path(), "both", &replay(TILE, &["json"]));
+    let second = write(folder.path(), "second", &replay("tests/data/cmd/tile-2.traceg", &["json"]));
+    let compare = |a: &str, b: &str| -> Value {
+        let ran = run(&["compare", a, b, "--format", "json"]);
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let lost = compare(&both, &second);
+    let row = lost["per_pc"].as_array().unwrap().iter().find(|row| row["opcode"] == "LDS").unwrap();
+    assert_eq!(row["wavefronts"], json!([32, null]));
+    assert_eq!((&row["loads"], &row["change"]), (&json!([1, null]), &json!(-100.0)));
+    let new = compare(&second, &both);
+    // What came of nothing is first, and most of it.
+    assert_eq!(new["per_pc"][0]["wavefronts"], json!([null, 32]));
+    assert_eq!(new["per_pc"][0]["change"], Value::Null);
+    // A comparison with a replay of nothing is above any limit.
+    let local = ["json", "--space", "local"];
+    let nothing = replay("tests/data/cmd/tile-2.traceg", &local);
+    let nothing = write(folder.path(), "nothing", &nothing);
+    let some = nothing_but_selected(&replay(TILE, &["json"]), &nothing);
+    let some = write(folder.path(), "some", &some);
+    assert_eq!(run(&["compare", &nothing, &some, "--fail-above", "1000000"]).status, 1);
+    // Of different selections, one can have become better by what it leaves out.
+    let ran = run(&["compare", &both, &nothing, "--fail-above", "0"]);
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
+    assert!(
+        ran.stderr.starts_with("error: the replays counted different loads: all of "),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("those of space local of "), "{}", ran.stderr);
+}
+
+#[test]
+fn only_summaries_of_whole_replays_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = write(folder.path(), "good", &replay(TILE, &["json"]));
+    for (name, text, expected) in [
+        (
+            "shard",
+            replay(TILE, &["json", "--shard", "0/2"]),
+            "shard: the summary of shard 0 of 2; ",
+        ),
+        ("text", replay(TILE, &["text"]), "text: not a summary of a replay: "),
+        ("vector", "{\"loads\": 1}".to_owned(), "vector: not a summary of a replay: "),
+        ("empty", String::new(), "empty: not a summary of a replay: "),
+    ] {
+        let bad = write(folder.path(), name, &text);
+        for files in [[&good, &bad], [&bad, &good]] {
+            let ran = run(&["compare", files[0], files[1], "--fail-above", "0"]);
+            assert_eq!((ran.status, &*ran.stdout), (2, ""), "{name}");
+            assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+        }
+    }
+    assert_eq!(run(&["compare", "-", "-"]).status, 2);
+}

@@ -1,0 +1,49 @@
+//! What the parser accepts beyond the canonical text (docs/ld.md section 2), one case per line.
+#![allow(clippy::unwrap_used)]
+
+use warpload_encoding::control::Notation;
+use warpload_encoding::parse_line;
+
+#[test]
+fn accepted() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for case in include_str!("../data/accepted.txt").lines() {
+        if case.is_empty() || case.starts_with('#') {
+            continue;
+        }
+        count += 1;
+        let (text, expected) = case.rsplit_once(" => ").unwrap();
+        let (word, rest) = expected.split_once(" | ").unwrap_or((expected, ""));
+        let word = u64::from_str_radix(word.strip_prefix("0x").unwrap(), 16).unwrap();
+        let line = match parse_line(text) {
+            Ok(line) => line,
+            Err(error) => {
+                failures.push(format!("{text}\n  {error} at {:?}", error.span));
+                continue;
+            }
+        };
+        if line.instruction.encode() != word {
+            failures.push(format!("{text}\n  gives {:#018x}", line.instruction.encode()));
+        }
+        let control = line.control.map(|control| control.display(Notation::Maxas).to_string());
+        let alias = line.alias.map(|alias| {
+            let written = &text[alias.span.range()];
+            assert!(written.eq_ignore_ascii_case(alias.written), "{text}");
+            format!("{} becomes {}", alias.written, alias.becomes)
+        });
+        if control.or(alias).unwrap_or_default() != rest {
+            failures.push(format!("{text}\n  control {:?}, alias {:?}", line.control, line.alias));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(count > 150, "only {count} cases were read");
+}
+
+/// What one line of the corpus cannot contain: a line break is white space, too.
+#[test]
+fn line_breaks() {
+    let word = parse_line("LD R0, [R1+0x4], P2").unwrap().instruction.encode();
+    let text = "LD // a comment ends with its line\r\n R0,\n\t[R1+0x4] // and\n , P2 ;\n";
+    assert_eq!(parse_line(text).unwrap().instruction.encode(), word);
+}

@@ -1,0 +1,12 @@
+//! Tests through the public interface: bits and text.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod accepted;
+mod common;
+mod corpus;
+mod fields;
+mod hidden;
+mod interface;
+mod load_sm70;
+mod refused;
+mod words128;

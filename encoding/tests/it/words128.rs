@@ -1,0 +1,121 @@
+//! Words of 128 bits, compared with nvdisasm 12.8's answers for 15 SMs (tests/data/README.md).
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use warpload_encoding::{Decoded128, Instruction128, Sm, parse_line_128};
+
+/// SM, word and nvdisasm's text.
+fn rows() -> Vec<(Sm, u128, String)> {
+    let compressed = std::fs::read("../tests/data/nvdisasm-sm70.tsv.xz").unwrap();
+    let mut text = String::new();
+    liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
+    let row = |line: &str| {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().unwrap();
+        let sm = next().strip_prefix("SM").unwrap().parse().unwrap();
+        let word = u128::from_str_radix(next().strip_prefix("0x").unwrap(), 16).unwrap();
+        (sm, word, next().to_owned())
+    };
+    text.lines().map(row).collect()
+}
+
+/// The mnemonic of a text, after its guard.
+fn mnemonic(text: &str) -> &str {
+    let unguarded = text.strip_prefix('@').and_then(|rest| rest.split_once(' '));
+    let text = unguarded.map_or(text, |(_, rest)| rest);
+    text.split(['.', ' ']).next().unwrap()
+}
+
+#[test]
+fn texts_refusals_and_words_are_those_of_nvdisasm() {
+    let mut counts = BTreeMap::new();
+    for (sm, word, expected) in rows() {
+        let is_load = Instruction128::mnemonics(sm).any(|name| name == mnemonic(&expected));
+        let kind = match Instruction128::decode(word, sm) {
+            Decoded128::Load(load) => {
+                // Its text, with the scheduling that 12.8 appends.
+                assert_eq!(format!("{load}{}", load.annotations()), expected, "{sm} {word:#034x}");
+                assert_eq!(load.encode(), word);
+                "loads"
+            }
+            Decoded128::Refused(refusal) => {
+                assert_eq!(expected, "illegal", "SM {sm} {word:#034x}: {refusal}");
+                "refused"
+            }
+            Decoded128::Other => {
+                assert!(!is_load, "SM {sm} {word:#034x} {expected}");
+                if expected == "illegal" { "illegal, but no load's opcode" } else { "others" }
+            }
+        };
+        *counts.entry(kind).or_insert(0) += 1;
+    }
+    let expected = [
+        ("illegal, but no load's opcode", 120),
+        ("loads", 12_000),
+        ("others", 1_500),
+        ("refused", 1_380),
+    ];
+    assert_eq!(counts, BTreeMap::from(expected));
+}
+
+/// What nvdisasm prints is assembled to a word with the same text; numbers that mean nothing are not.
+#[test]
+fn texts_are_assembled() {
+    for (sm, word, text) in rows() {
+        let Decoded128::Load(load) = Instruction128::decode(word, sm) else { continue };
+        let canonical = load.text();
+        let is_invalid = canonical.contains("INVALID") || canonical.contains("???");
+        for text in [&text, canonical.as_str()] {
+            match parse_line_128(text, sm) {
+                Err(error) => assert!(is_invalid, "SM {sm} {text}: {error}"),
+                Ok(parsed) => {
+                    assert!(!is_invalid, "SM {sm} {text} is accepted");
+                    assert_eq!(parsed.text().as_str(), canonical.as_str(), "SM {sm} {word:#034x}");
+                }
+            }
+        }
+        // From 12.0 on the text names all of the scheduling.
+        if !is_invalid && sm.number() >= 120 {
+            let parsed = parse_line_128(&text, sm).unwrap();
+            assert_eq!(parsed.control(), load.control(), "SM {sm} {text}");
+            assert_eq!((parsed.batch(), parsed.pm()), (load.batch(), load.pm()), "SM {sm} {text}");
+        }
+    }
+}
+
+/// Every field reads back what is written, and no other field changes: the rows of each form cover each
+/// bit once.
+#[test]
+fn the_fields_of_each_form_cover_the_word() {
+    for sm in Sm::all().filter(|sm| sm.has_wide_words()) {
+        for form in Instruction128::forms(sm) {
+            let mut next = 128;
+            for reading in form.describe() {
+                let field = reading.field();
+                assert_eq!(u32::from(field.high()) + 1, next, "SM {sm} {form}: {}", reading.name());
+                next = field.low().into();
+            }
+            assert_eq!(next, 0, "SM {sm} {form}");
+        }
+    }
+}
+
+/// What 12.8 leaves out is 0, if it appends anything. Before SM 12.0 that is PM alone, which says nothing of
+/// the rest, and without annotations nothing is known (docs/load-sm70.md section 7).
+#[test]
+fn scheduling_that_a_text_does_not_name() {
+    for (sm, annotations, schedule) in
+        [("120", " ?PM2", 0), ("120", " &wr=0x1", 0), ("120", "", 17), ("90", " ?PM2", 17)]
+    {
+        let parsed = parse_line_128(
+            &format!("LDG.E R2, desc[UR4][R4.64]{annotations}"),
+            sm.parse().unwrap(),
+        );
+        let parsed = parsed.unwrap();
+        assert_eq!(parsed.control().schedule().value(), schedule, "{sm}{annotations}");
+        assert_eq!(parsed.pm(), if annotations.contains("PM2") { 2 } else { 0 });
+    }
+}

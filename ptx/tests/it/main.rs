@@ -1,0 +1,8 @@
+//! Tests through the public interface: PTX and Tensor Memory.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod compiled;
+mod ptx;
+mod ptx_lower;
+mod ptx_run;
+mod tensor_memory;

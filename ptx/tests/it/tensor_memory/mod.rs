@@ -1,0 +1,10 @@
+//! Loads from Tensor Memory: the mapping of each shape, and an executor written apart.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(clippy::unwrap_used)]
+
+mod allocations;
+mod examples;
+mod execution;
+mod mapping;
+mod naive;
+mod sass;

@@ -1,0 +1,125 @@
+//! What the cubins of a trace's kernels say of its program counters, and whether the two fit:
+//! [`CodeCheck`].
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use warpload_encoding::{Decoded, Load};
+
+use super::replayed::Replayed;
+use warpload_binary::sass::{Functions, SourceLine};
+use warpload_trace::{Kind, Operation};
+
+/// What cubins say of a program counter.
+pub(super) enum Answer {
+    /// None has the kernel.
+    NoKernel,
+    /// No instruction of the kernel is at that offset.
+    NoInstruction,
+    /// The instruction there has another opcode than the trace's, which is `None` if it is not a load.
+    OtherOpcode(Option<String>),
+    /// The instruction there, if it is a load, and its source line, if it is known.
+    Here(Option<Arc<str>>, Option<SourceLine>),
+}
+
+impl Answer {
+    /// Returns the instruction and its source line as far as they are known.
+    pub(super) fn known(self) -> (Option<Arc<str>>, Option<SourceLine>) {
+        match self {
+            Self::Here(sass, source) => (sass, source),
+            Self::NoKernel | Self::NoInstruction | Self::OtherOpcode(_) => (None, None),
+        }
+    }
+}
+
+/// Looks up a program counter.
+pub(super) fn look_up(
+    functions: &Functions,
+    kernel: &str,
+    pc: u32,
+    operation: &Operation,
+) -> Answer {
+    let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
+    let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
+    let Decoded::Load(load) = Load::decode(located.word, located.sm) else {
+        // Loads are decoded, other instructions are not.
+        return match operation.kind {
+            Kind::Load => Answer::OtherOpcode(None),
+            _ => Answer::Here(None, located.source),
+        };
+    };
+    let opcode = load.opcode();
+    if opcode.as_str() != &*operation.opcode {
+        return Answer::OtherOpcode(Some(opcode.as_str().to_owned()));
+    }
+    Answer::Here(Some(load.to_string().into()), located.source)
+}
+
+/// How the program counters of a replay fit the cubins that it was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodeCheck {
+    /// The kernels that no cubin has, each name once, in launch order.
+    pub missing: Vec<Arc<str>>,
+    /// The distinct program counters of the other kernels.
+    pub program_counters: u64,
+    /// Those at which no instruction begins.
+    pub outside: u64,
+    /// Those with another opcode than the instruction there.
+    pub other_opcode: u64,
+    /// The first that does not fit.
+    pub first: Option<Misfit>,
+}
+
+/// A program counter that does not fit the cubin of its kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Misfit {
+    /// The kernel's name.
+    pub kernel: Arc<str>,
+    /// The program counter.
+    pub pc: u32,
+    /// The opcode in the trace.
+    pub opcode: Arc<str>,
+    /// What the cubin has there, in words.
+    pub found: String,
+}
+
+impl Replayed<'_> {
+    /// Compares the replayed loads, stores and atomics with the cubins of the options; `None` if there
+    /// are none.
+    #[must_use]
+    pub fn code_check(&self) -> Option<CodeCheck> {
+        let functions = self.options().get_functions()?;
+        let mut check = CodeCheck::default();
+        let (mut missing, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        for row in self.program_counters().chain(self.stores()) {
+            let (kernel, opcode) = (&row.summary.kernel, &row.summary.opcode);
+            let found = match look_up(functions, kernel, row.pc, row.operation) {
+                Answer::NoKernel => {
+                    if missing.insert(Arc::clone(kernel)) {
+                        check.missing.push(Arc::clone(kernel));
+                    }
+                    continue;
+                }
+                // A kernel can be launched many times.
+                _ if !seen.insert((Arc::clone(kernel), row.pc, Arc::clone(opcode))) => continue,
+                Answer::Here(..) => None,
+                Answer::NoInstruction => {
+                    check.outside += 1;
+                    Some("no instruction".to_owned())
+                }
+                Answer::OtherOpcode(opcode) => {
+                    check.other_opcode += 1;
+                    Some(opcode.unwrap_or_else(|| "no load".to_owned()))
+                }
+            };
+            check.program_counters += 1;
+            if let (Some(found), None) = (found, &check.first) {
+                let (kernel, opcode) = (Arc::clone(kernel), Arc::clone(opcode));
+                check.first = Some(Misfit { kernel, pc: row.pc, opcode, found });
+            }
+        }
+        Some(check)
+    }
+}

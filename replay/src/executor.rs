@@ -1,0 +1,175 @@
+//! [`LoadExecutor`]: the loads of a trace one at a time, for programs that want more of them than sums.
+
+use std::sync::Arc;
+
+use super::access::{execute, served};
+use super::costs::{LoadCosts, SpaceCosts};
+use super::error::ReplayError;
+use super::options::{Data, ReplayOptions};
+use super::traffic::TrafficCounter;
+use super::windows::maps;
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::{LaneAddresses, Loaded};
+use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
+use warpload_trace::Kind;
+use warpload_trace::binary::{BinaryTrace, Block, MemoryRecord};
+
+/// Executes the loads of a trace one at a time, as [`replay`](super::replay) executes and counts them:
+/// what they cost adds up to its [`Summary`](super::Summary).
+///
+/// A clone costs little, and lets another thread execute other blocks.
+///
+/// ```
+/// # use std::io::Cursor;
+/// # use std::path::Path;
+/// # use warpload::memory::{Arena, Fill};
+/// # use warpload_replay::{Data, LoadExecutor, ReplayOptions};
+/// # use warpload_trace::{BinaryTrace, TraceWriter, import_from};
+/// # const TEXT: &str = "\
+/// # -kernel name = k
+/// # -grid dim = (1,1,1)
+/// # -block dim = (32,1,1)
+/// # -accelsim tracer version = 4
+/// # #traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]
+/// # #BEGIN_TB
+/// # thread block = 0,0,0
+/// # warp = 0
+/// # insts = 2
+/// # 0010 ffffffff 1 R2 LDG.E 1 R4 4 1 0x7f0000001000 128
+/// # 0020 ffffffff 1 R3 LDS 1 R6 4 1 0x100 8
+/// # #END_TB
+/// # ";
+/// # let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new())?;
+/// # import_from(TEXT.as_bytes(), Path::new("TEXT"), &mut writer, 1, &|_| ())?;
+/// # let trace = BinaryTrace::new(Arena::from(writer.finish()?.into_inner()))?;
+/// // Lanes 128 bytes apart in global memory, then 8 bytes apart in shared memory.
+/// let options = ReplayOptions::new(Data::Fill(Fill::Address));
+/// let mut executor = LoadExecutor::new(&trace, &options)?;
+/// let mut found = Vec::new();
+/// for raw in trace.blocks() {
+///     let block = trace.block(raw)?;
+///     for i in 0..raw.memory_records as usize {
+///         // `None` for stores and others that are not loads.
+///         let Some(load) = executor.execute(&block, &block.record(i)?) else { continue };
+///         found.push((load.costs.sectors(), load.costs.lines(), load.costs.wavefronts()));
+///         assert!(executor.values(0).is_some());
+///     }
+/// }
+/// assert_eq!(found, [(Some(32), Some(32), None), (None, None, Some(2))]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LoadExecutor<'a> {
+    options: ReplayOptions<'a>,
+    /// By kernel.
+    maps: Arc<[AddressMap]>,
+    /// Those of the load executed last.
+    lanes: LaneAddresses,
+    values: [LaneValues; Width::MAX_REGISTERS],
+    /// How many registers of `values` it loaded.
+    loaded: usize,
+    traffic: TrafficCounter,
+}
+
+/// What executing one load did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExecutedLoad {
+    /// The lanes that executed it.
+    pub executing: LaneMask,
+    /// Its faults and the memory of its first executing lane.
+    pub loaded: Loaded,
+    /// What it costs.
+    pub costs: LoadCosts,
+}
+
+impl<'a> LoadExecutor<'a> {
+    /// Creates an executor for the loads of `trace`. Only the options that concern single loads matter:
+    /// data, addresses and which loads are selected.
+    ///
+    /// # Errors
+    /// Returns [`ReplayError`] if the windows of a kernel are invalid and it has loads that need them, or
+    /// if a block that has to be read for that is damaged.
+    pub fn new(trace: &BinaryTrace, options: &ReplayOptions<'a>) -> Result<Self, ReplayError> {
+        Ok(Self {
+            options: *options,
+            maps: maps(trace, options)?.into(),
+            lanes: LaneAddresses::NONE,
+            values: [[0; LANES]; Width::MAX_REGISTERS],
+            loaded: 0,
+            traffic: TrafficCounter::default(),
+        })
+    }
+
+    /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or
+    /// not one of those that the options select.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        block: &Block<'_>,
+        record: &MemoryRecord<'_>,
+    ) -> Option<ExecutedLoad> {
+        self.loaded = 0;
+        if record.operation().kind != Kind::Load {
+            return None;
+        }
+        let kernel = block.raw().kernel;
+        // Only a block of another trace has an unknown kernel.
+        let map = self.maps.get(kernel as usize).copied().unwrap_or_default();
+        match self.options.get_data() {
+            Data::Image(memory) => self.execute_on(kernel, record, memory),
+            Data::Fill(fill) => self.execute_on(kernel, record, &FilledMemory { map, fill }),
+            Data::Absent => {
+                self.execute_on(kernel, record, &FilledMemory { map, fill: Fill::Zero })
+            }
+        }
+    }
+
+    #[inline]
+    fn execute_on<M: LoadMemory>(
+        &mut self,
+        kernel: u32,
+        record: &MemoryRecord<'_>,
+        memory: &M,
+    ) -> Option<ExecutedLoad> {
+        let operation = record.operation();
+        let op = operation.load_op();
+        let has_values = self.options.has_data();
+        let rows = if has_values { &mut self.values[..] } else { &mut [] };
+        let loaded = execute(record, memory, &mut self.lanes, rows);
+        if let Some(selection) = self.options.get_selection()
+            && !selection.has(kernel, record, loaded.first_space)
+        {
+            return None;
+        }
+        if has_values && record.has_addresses() {
+            self.loaded = op.registers() as usize;
+        }
+        let lanes = &self.lanes;
+        let served = served(record, lanes.executing, &loaded);
+        let is_global = record.has_addresses() && operation.reaches_global();
+        let global = is_global
+            .then(|| self.traffic.of_lanes(&lanes.addresses, loaded.global, op.width, None));
+        // Lines are collected for footprints.
+        self.traffic.forget();
+        let SpaceCosts { shared, local, constant } =
+            SpaceCosts::new(op, served & !loaded.global, &lanes.addresses, memory.map());
+        let costs = LoadCosts { global, shared, local, constant };
+        Some(ExecutedLoad { executing: lanes.executing, loaded, costs })
+    }
+
+    /// Returns the lanes and addresses of the load executed last; meaningless for lanes that are not active,
+    /// and if its addresses are unknown.
+    #[must_use]
+    pub fn lanes(&self) -> &LaneAddresses {
+        &self.lanes
+    }
+
+    /// Returns the values of a register that the load executed last filled, counted from its first one;
+    /// meaningless for lanes that do not execute. `None` if it has no such register, its addresses are
+    /// unknown, or there are no data.
+    #[must_use]
+    pub fn values(&self, register: usize) -> Option<&LaneValues> {
+        self.values.get(..self.loaded)?.get(register)
+    }
+}

@@ -1,0 +1,56 @@
+//! Replaying a binary trace: every load executed, counted, checked and digested, block by block
+//! and in parallel.
+//!
+//! [`replay`] returns a [`Replayed`]; from it come the [`Summary`], which shards of a trace merge,
+//! and, if it is asked for, the [`Survey`] for pictures. A [`LoadExecutor`] does the same for one load
+//! at a time. [`report`] shows a replay as a page of HTML.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod banks;
+mod cells;
+mod code;
+mod compare;
+mod costs;
+mod error;
+mod executor;
+mod heat;
+mod options;
+mod replayed;
+pub mod report;
+mod reuse;
+mod selection;
+mod spaces;
+mod statistics;
+mod summary;
+mod survey;
+mod traffic;
+mod walk;
+mod windows;
+mod worker;
+
+pub use self::banks::{BankUse, MAX_BANK_USES};
+pub use self::code::{CodeCheck, Misfit};
+pub use self::costs::LoadCosts;
+pub use self::error::ReplayError;
+pub use self::executor::{ExecutedLoad, LoadExecutor};
+pub use self::heat::{HeatMap, HeatRow};
+pub use self::options::{Data, ReplayOptions};
+pub use self::replayed::{Replayed, replay};
+pub use self::selection::{Selected, Selection};
+pub use self::spaces::Cost;
+pub use self::summary::{
+    ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
+    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialHead,
+    PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
+    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, other_version,
+    percent_change,
+};
+pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
+pub use self::traffic::Traffic;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,288 @@
+//! [`ReplayOptions`]: what a replay is asked to do.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::selection::Selection;
+use warpload::memory::{Fill, Memory, Window};
+use warpload_binary::sass::Functions;
+use warpload_trace::{DEFAULT_ADDRESS_BITS, Shard};
+
+/// Where a replay's data come from.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Data<'m> {
+    /// An image. Its own address map holds for all kernels.
+    Image(&'m Memory),
+    /// A rule; every address below 2^address_bits is allocated.
+    Fill(Fill),
+    /// Nowhere: everything but values is computed, and every address is allocated.
+    Absent,
+}
+
+/// What a replay is asked to do.
+///
+/// ```
+/// use warpload::memory::Fill;
+/// use warpload_replay::{Data, ReplayOptions};
+/// use warpload_trace::Shard;
+///
+/// let options = ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40);
+/// let first_half = options.shard(Shard::new(0, 2));
+/// ```
+#[derive(Clone, Copy)]
+pub struct ReplayOptions<'a> {
+    data: Data<'a>,
+    address_bits: u32,
+    pub(super) shared_window: Option<Window>,
+    pub(super) local_window: Option<Window>,
+    shard: Option<Shard>,
+    selection: Option<&'a Selection>,
+    counts_reuse: bool,
+    functions: Option<&'a Functions>,
+    are_names_demangled: bool,
+    survey: bool,
+    observer: Option<&'a (dyn Fn(u64) + Sync)>,
+    interrupt: Option<&'a AtomicBool>,
+}
+
+impl<'a> ReplayOptions<'a> {
+    /// Creates the options of a replay of all loads with `data`.
+    #[must_use]
+    pub fn new(data: Data<'a>) -> Self {
+        Self {
+            data,
+            address_bits: DEFAULT_ADDRESS_BITS,
+            shared_window: None,
+            local_window: None,
+            shard: None,
+            selection: None,
+            counts_reuse: false,
+            functions: None,
+            are_names_demangled: false,
+            survey: false,
+            observer: None,
+            interrupt: None,
+        }
+    }
+
+    /// Sets the width of a generic address, by default [`DEFAULT_ADDRESS_BITS`]. An image has its
+    /// own.
+    #[must_use]
+    pub fn address_bits(mut self, bits: u32) -> Self {
+        self.address_bits = bits;
+        self
+    }
+
+    /// Sets where the shared window lies, by default where the trace says or, if it does not, at
+    /// [`Window::DEFAULT_SHARED`]. An image has its own.
+    #[must_use]
+    pub fn shared_window(mut self, window: impl Into<Option<Window>>) -> Self {
+        self.shared_window = window.into();
+        self
+    }
+
+    /// Sets where the local window lies, by default where the trace says or, if it does not, at
+    /// [`Window::DEFAULT_LOCAL`]. An image has its own.
+    #[must_use]
+    pub fn local_window(mut self, window: impl Into<Option<Window>>) -> Self {
+        self.local_window = window.into();
+        self
+    }
+
+    /// Sets the part of the loads to replay, by default all of them. The summary of a part has
+    /// what [`Summary::merge`](super::Summary::merge) needs.
+    #[must_use]
+    pub fn shard(mut self, shard: impl Into<Option<Shard>>) -> Self {
+        self.shard = shard.into();
+        self
+    }
+
+    /// Sets which loads are counted, by default all of them. What is not a load is counted as ever.
+    #[must_use]
+    pub fn select(mut self, selection: impl Into<Option<&'a Selection>>) -> Self {
+        self.selection = selection.into();
+        self
+    }
+
+    /// Sets whether touches of the same line are counted, which needs memory for every line touched.
+    #[must_use]
+    pub fn reuse(mut self, counts_reuse: bool) -> Self {
+        self.counts_reuse = counts_reuse;
+        self
+    }
+
+    /// Sets the code of the trace's kernels, from which program counters get their SASS and their source
+    /// line; by default there is none.
+    #[must_use]
+    pub fn functions(mut self, functions: impl Into<Option<&'a Functions>>) -> Self {
+        self.functions = functions.into();
+        self
+    }
+
+    /// Sets whether the caller adds [demangled names](super::KernelSummary::demangled) to summaries, which is
+    /// part of the [identity](Self::identity); by default it does not.
+    #[must_use]
+    pub fn demangled_names(mut self, are_added: bool) -> Self {
+        self.are_names_demangled = are_added;
+        self
+    }
+
+    /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
+    /// it is left out.
+    #[must_use]
+    pub fn survey(mut self, is_wanted: bool) -> Self {
+        self.survey = is_wanted;
+        self
+    }
+
+    /// Sets a function that is called after each block with the bytes of the block, from any
+    /// thread.
+    #[must_use]
+    pub fn on_progress(mut self, observer: &'a (dyn Fn(u64) + Sync)) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Sets a flag that stops the replay once it is true; it then returns
+    /// [`ReplayError::Interrupted`](super::ReplayError::Interrupted).
+    #[must_use]
+    pub fn interrupt(mut self, flag: impl Into<Option<&'a AtomicBool>>) -> Self {
+        self.interrupt = flag.into();
+        self
+    }
+
+    /// Returns where the data come from.
+    #[must_use]
+    pub fn get_data(&self) -> Data<'a> {
+        self.data
+    }
+
+    /// Returns the width of a generic address.
+    #[must_use]
+    pub fn get_address_bits(&self) -> u32 {
+        self.address_bits
+    }
+
+    /// Returns where the shared window was set to lie; `None` if that is left to the trace.
+    #[must_use]
+    pub fn get_shared_window(&self) -> Option<Window> {
+        self.shared_window
+    }
+
+    /// Returns where the local window was set to lie; `None` if that is left to the trace.
+    #[must_use]
+    pub fn get_local_window(&self) -> Option<Window> {
+        self.local_window
+    }
+
+    /// Returns the part of the loads to replay; `None` for all of them.
+    #[must_use]
+    pub fn get_shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// Returns which loads are counted; `None` for all of them.
+    #[must_use]
+    pub fn get_selection(&self) -> Option<&'a Selection> {
+        self.selection
+    }
+
+    /// Returns whether touches of the same line are counted.
+    #[must_use]
+    pub fn counts_reuse(&self) -> bool {
+        self.counts_reuse
+    }
+
+    /// Returns the code of the trace's kernels; `None` if there is none.
+    #[must_use]
+    pub fn get_functions(&self) -> Option<&'a Functions> {
+        self.functions
+    }
+
+    /// Returns whether a survey is collected.
+    #[must_use]
+    pub fn get_survey(&self) -> bool {
+        self.survey
+    }
+
+    /// Returns whether loads have values.
+    pub(super) fn has_data(&self) -> bool {
+        !matches!(self.data, Data::Absent)
+    }
+
+    /// Reports that a block of that many bytes was replayed.
+    pub(super) fn report_progress(&self, bytes: u64) {
+        if let Some(observer) = self.observer {
+            observer(bytes);
+        }
+    }
+
+    /// Returns whether the replay is to stop.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Returns a text that is the same for all shards of a replay of the trace with that
+    /// [checksum](warpload_trace::BinaryTrace::checksum), and differs between replays with different results. Of a
+    /// selection it has only the words, and the version is that of this library.
+    #[must_use]
+    pub fn identity(&self, checksum: u32) -> String {
+        let mut trace = format!("warpload {}, trace {checksum:08x}", env!("CARGO_PKG_VERSION"));
+        if let Some(selection) = self.selection {
+            trace += &format!(", {:?}", selection.selected);
+        }
+        if self.counts_reuse {
+            trace += ", reuse";
+        }
+        if self.are_names_demangled {
+            trace += ", names demangled";
+        }
+        if let Some(functions) = self.functions {
+            let mut crc = crc32fast::Hasher::new();
+            functions.cubins().for_each(|cubin| crc.update(cubin));
+            trace += &format!(", cubins {:08x}", crc.finalize());
+        }
+        let data = match self.data {
+            Data::Image(memory) => return format!("{trace}, image {:08x}", image_checksum(memory)),
+            Data::Fill(Fill::Address) => "fill address",
+            Data::Fill(Fill::Zero) => "fill zero",
+            Data::Absent => "no data",
+        };
+        let mut name = format!("{trace}, {data}, {} address bits", self.address_bits);
+        for (space, window) in [("shared", self.shared_window), ("local", self.local_window)] {
+            if let Some(Window { base, size }) = window {
+                name += &format!(", {space} window {base:#x},{size:#x}");
+            }
+        }
+        name
+    }
+}
+
+impl fmt::Debug for ReplayOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayOptions")
+            .field("data", &self.data)
+            .field("address_bits", &self.address_bits)
+            .field("shared_window", &self.shared_window)
+            .field("local_window", &self.local_window)
+            .field("shard", &self.shard)
+            .field("survey", &self.survey)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the CRC-32 of an image: of its bytes and of what lies where.
+fn image_checksum(memory: &Memory) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(memory.arena().bytes());
+    let banks: Vec<_> = memory.constant_banks().map(|(bank, bytes)| (bank, bytes.len())).collect();
+    let layout = (
+        memory.map(),
+        memory.allocations(),
+        (memory.shared_bytes().len(), banks),
+        (memory.local_low_bytes(0).len(), memory.local_high_bytes(0).len()),
+    );
+    crc.update(format!("{layout:?}").as_bytes());
+    crc.finalize()
+}

@@ -1,0 +1,257 @@
+//! [`Table`]: tables that can be sorted, and those of program counters.
+
+use super::context::{Context, LONG_NAME};
+use super::rows::{MAX_ROWS, rows_of_each, shown, space};
+use super::text::{coordinate, count, cut, of, per};
+use crate::{FaultCounts, ProgramCounter};
+use warpload_binary::sass::SourceLine;
+
+/// The most characters of a kernel's name beside a program counter; the list of kernels has more.
+pub(super) const SHORT_NAME: usize = 28;
+
+/// A column's heading: its key for sorting, its text, and whether it holds numbers.
+pub(super) type Heading<'h> = (&'h str, &'h str, bool);
+
+/// A table that is being written.
+pub(super) struct Table {
+    html: String,
+    space: &'static str,
+}
+
+impl Table {
+    /// Begins a table whose rows are sorted by the column and in the order of `sorted`. Its rows are
+    /// of `space` unless they say otherwise.
+    pub(super) fn new(
+        id: &str,
+        caption: &str,
+        headings: &[Heading<'_>],
+        sorted: (&str, &str),
+        space: &'static str,
+    ) -> Self {
+        let mut html = format!(
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"{id}-caption\">\
+             <table class=\"sortable\" id=\"{id}\" data-s=\"{space}\">\n<caption id=\"{id}-caption\">\
+             {caption}</caption>\n<thead><tr>"
+        );
+        for (key, text, is_number) in headings {
+            let class = if *is_number { " class=\"n\"" } else { "" };
+            let order = if *key == sorted.0 {
+                format!(" aria-sort=\"{}\"", sorted.1)
+            } else {
+                String::new()
+            };
+            html += &format!("<th scope=\"col\" data-key=\"{key}\"{class}{order}>{text}</th>");
+        }
+        Self { html: html + "</tr></thead>\n<tbody>\n", space }
+    }
+
+    /// Begins a row of a kernel and of memories.
+    pub(super) fn start(&mut self, kernel: usize, spaces: &str) {
+        self.html += &format!("<tr data-k=\"{kernel}\"");
+        if spaces != self.space {
+            self.html += &format!(" data-s=\"{spaces}\"");
+        }
+        self.html += ">";
+    }
+
+    /// Adds a row of cells that belongs to no kernel.
+    pub(super) fn row(&mut self, cells: &[Cell]) {
+        self.html += "<tr>";
+        cells.iter().for_each(|cell| self.cell(cell));
+        self.end();
+    }
+
+    pub(super) fn end(&mut self) {
+        self.html += "</tr>\n";
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.html + "</tbody></table></div>\n"
+    }
+
+    /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
+    /// on request.
+    pub(super) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
+        let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
+        self.html += &format!("<td class=\"name\"{title}>{kernel} <code>{name}</code></td>");
+    }
+
+    /// Adds a program counter: what the row is about.
+    fn pc(&mut self, pc: u32) {
+        self.html += &format!("<th scope=\"row\"><code>{pc:#x}</code></th>");
+    }
+
+    pub(super) fn text(&mut self, html: &str) {
+        self.html += &format!("<td class=\"t\">{html}</td>");
+    }
+
+    /// Adds a line of the source; a row is sorted by its file and then its line.
+    fn source(&mut self, row: &ProgramCounter<'_>) {
+        let Some(SourceLine { file, line, .. }) = row.source() else {
+            self.html += &match row.source_line() {
+                // The trace does not name the file.
+                Some(line) => format!("<td class=\"t\" data-v=\":{line:010}\">line {line}</td>"),
+                None => "<td class=\"t dim\" data-v=\"\">-</td>".to_owned(),
+            };
+            return;
+        };
+        // The whole path would hide the other columns.
+        let short = cut(file.rsplit(['/', '\\']).next().unwrap_or(file), 48);
+        let file = cut(file, LONG_NAME);
+        self.html += &format!(
+            "<td class=\"t\" data-v=\"{file}:{line:010}\" title=\"{file}:{line}\"><code>{short}:{line}\
+             </code></td>"
+        );
+    }
+
+    pub(super) fn cell(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Count(number) if *number < 1000 => self.html += &format!("<td>{number}</td>"),
+            Cell::Count(number) => self.shown(*number as f64, &count(*number)),
+            Cell::Mean(mean) => self.html += &format!("<td>{mean:.2}</td>"),
+            Cell::Shown(number, shown) => self.shown(*number, shown),
+            // Sorted below zero.
+            Cell::Unknown => self.html += "<td class=\"dim\" data-v=\"-1\">-</td>",
+        }
+    }
+
+    /// Adds a number whose text is not one.
+    fn shown(&mut self, value: f64, shown: &str) {
+        // Whole numbers are exact below 2^53, and others need no more digits to be in order.
+        let value = if value.fract() == 0.0 { value.to_string() } else { format!("{value:.4}") };
+        self.html += &format!("<td data-v=\"{value}\">{shown}</td>");
+    }
+
+    pub(super) fn faults(&mut self, kinds: &FaultCounts) {
+        let all = kinds.all();
+        self.html += &if all == 0 {
+            "<td class=\"dim\">0</td>".to_owned()
+        } else {
+            format!(
+                "<td class=\"bad\" data-v=\"{all}\" title=\"outside window {}, outside allocation {}, \
+                 misaligned {}\">{}</td>",
+                kinds.outside_window,
+                kinds.outside_allocation,
+                kinds.misaligned_address,
+                count(all)
+            )
+        };
+    }
+}
+
+/// What a cell with a number shows.
+pub(super) enum Cell {
+    Count(u64),
+    Mean(f64),
+    /// A number by which the cell is sorted, and the HTML that shows it.
+    Shown(f64, String),
+    Unknown,
+}
+
+/// A column of numbers: its key, its heading and its cells.
+pub(super) type Column = (&'static str, &'static str, fn(&ProgramCounter<'_>) -> Cell);
+
+/// A table of program counters.
+pub(super) struct PcTable {
+    pub(super) id: &'static str,
+    pub(super) caption: &'static str,
+    /// The memory of most of its rows.
+    pub(super) space: &'static str,
+    /// The headings of the number of its instructions and of their lanes.
+    pub(super) counts: [&'static str; 2],
+    pub(super) columns: &'static [Column],
+    /// The key of the column that has the weight.
+    pub(super) sorted: &'static str,
+    pub(super) weight: fn(&ProgramCounter<'_>) -> f64,
+    /// Which rows have the highest: `that waste most sectors`.
+    pub(super) heaviest: &'static str,
+}
+
+impl PcTable {
+    /// Returns the table, the heaviest rows first. A single kernel needs no column.
+    pub(super) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
+        let has_kernels = context.kernels.is_some();
+        let listed = context.kernels.as_deref().unwrap_or_default();
+        let each = rows_of_each(listed);
+        let shown = shown(rows, listed, each, self.weight);
+        let has_sass = shown.iter().any(|row| row.sass().is_some());
+        let has_source = shown.iter().any(|row| row.source_line().is_some());
+        let has_spaces = shown.iter().any(|row| space(row) != self.space);
+        let mut headings: Vec<Heading<'_>> = Vec::new();
+        if has_kernels {
+            headings.push(("kernel", "kernel", false));
+        }
+        headings.extend([("pc", "pc", true), ("opcode", "opcode", false)]);
+        if has_sass {
+            headings.push(("sass", "SASS", false));
+        }
+        if has_source {
+            headings.push(("source", "source", false));
+        }
+        if has_spaces {
+            headings.push(("space", "memory", false));
+        }
+        let [loads, lanes] = self.counts;
+        headings.extend([("loads", loads, true), ("lanes", lanes, true)]);
+        headings.extend(self.columns.iter().map(|(key, text, _)| (*key, *text, true)));
+        headings.push(("faults", "lane faults", true));
+        let mut html = String::new();
+        if shown.len() < rows.len() {
+            let each = match each {
+                _ if !has_kernels => String::new(),
+                1 => ", and the first of each kernel".to_owned(),
+                _ => format!(", and the first {each} of each kernel"),
+            };
+            let all = of(rows.len() as u64, "program counter");
+            let heaviest = self.heaviest;
+            html += &format!("<p class=\"note\">Of {all}, the {MAX_ROWS} {heaviest}{each}.</p>\n");
+        }
+        let order = (self.sorted, "descending");
+        let mut table = Table::new(self.id, self.caption, &headings, order, self.space);
+        for row in shown {
+            let summary = &row.summary;
+            let number = context.number(row.kernel);
+            table.start(number, space(row));
+            if has_kernels {
+                table.kernel(number, &context.name(row.kernel, SHORT_NAME), None);
+            }
+            table.pc(row.pc);
+            table.text(&format!("<code>{}</code>", cut(&summary.opcode, 48)));
+            if has_sass {
+                let sass = row.sass().unwrap_or_default();
+                table.text(&format!("<code>{}</code>", cut(&sass, 80)));
+            }
+            if has_source {
+                table.source(row);
+            }
+            if has_spaces {
+                table.text(space(row));
+            }
+            table.cell(&Cell::Count(summary.loads));
+            table.html += &format!("<td>{:.1}</td>", per(summary.lanes, summary.loads));
+            self.columns.iter().for_each(|(.., cell)| table.cell(&cell(row)));
+            table.faults(&summary.lane_faults);
+            table.end();
+        }
+        html + &table.finish()
+    }
+}
+
+/// Draws a mean, out of 32: the ideal, the mean and the range.
+pub(super) fn bar(ideal: f64, mean: f64, min: u64, max: u64) -> String {
+    if max == 0 {
+        return String::new();
+    }
+    let scaled = |number: f64| coordinate(2.0 * number.min(32.0));
+    let range = if min < max {
+        format!("<path class=\"range\" d=\"M{} 4H{}\"/>", scaled(min as f64), scaled(max as f64))
+    } else {
+        String::new()
+    };
+    format!(
+        "<svg class=\"bar\" viewBox=\"0 0 64 8\" aria-hidden=\"true\"><path class=\"waste\" \
+         d=\"M0 4h{}\"/><path class=\"ideal\" d=\"M0 4h{}\"/>{range}</svg>",
+        scaled(mean),
+        scaled(ideal.min(mean))
+    )
+}

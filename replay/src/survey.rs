@@ -1,0 +1,343 @@
+//! [`Survey`]: the heat maps and faulty loads that the page draws, collected during the replay.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use super::banks::{BankUse, KernelBanks, keep_worst};
+use super::cells::{Cells, TimeSlice};
+use super::heat::{HeatMap, TimeAxis};
+use super::spaces::{Cost, Offsets};
+use super::statistics::KernelCounts;
+use super::walk::Walk;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::ByFaultKind;
+use warpload_trace::binary::{BinaryTrace, RawBlock, TraceError};
+
+/// The most faulty loads that are kept.
+pub const MAX_FAULTY_LOADS: usize = 48;
+/// The most kernels that have heat maps.
+pub const MAX_SURVEYED_KERNELS: usize = 6;
+
+/// The most columns and rows of the heat map of the whole trace.
+const WHOLE: (usize, usize) = (200, 128);
+/// The most columns and rows of the heat map of a kernel.
+const KERNEL: (usize, usize) = (160, 64);
+
+/// What a replay found for pictures. Results do not depend on the number of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// The heat map of all that was replayed.
+    pub whole: HeatMap,
+    /// The heat maps of the kernels that touch most sectors, in launch order, each with the kernel's
+    /// number; empty if the trace has a single kernel.
+    pub kernels: Vec<(usize, HeatMap)>,
+    /// The replayed instructions of each kernel.
+    pub records: Vec<Range<u64>>,
+    /// The first load with a lane fault of each kernel, program counter and operation, in the order
+    /// of the trace; at most [`MAX_FAULTY_LOADS`].
+    pub faulty: Vec<FaultyLoad>,
+    /// The accesses of shared memory with most bank conflicts, the worst first; at most
+    /// [`MAX_BANK_USES`](super::MAX_BANK_USES).
+    pub banks: Vec<BankUse>,
+}
+
+/// A load with lane faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultyLoad {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// The kernel's number.
+    pub kernel: usize,
+    /// The program counter.
+    pub pc: u32,
+    /// The operation's number.
+    pub operation: u16,
+    /// The executing lanes.
+    pub executing: LaneMask,
+    /// The lanes with a fault of each kind.
+    pub faults: ByFaultKind<LaneMask>,
+    /// Each lane's address before rounding; meaningless for lanes that do not execute.
+    pub addresses: [u64; LANES],
+}
+
+impl FaultyLoad {
+    fn place(&self) -> (usize, u32, u16) {
+        (self.kernel, self.pc, self.operation)
+    }
+}
+
+/// Which instructions are replayed: known before the replay.
+#[derive(Debug)]
+pub(super) struct Extent {
+    whole: TimeAxis,
+    /// By kernel.
+    records: Vec<Range<u64>>,
+    memory_records: Vec<u64>,
+}
+
+impl Extent {
+    pub(super) fn new(walk: &Walk<'_>) -> Result<Self, TraceError> {
+        let kernels = walk.trace.contents().kernels.len();
+        let mut whole: Option<Range<u64>> = None;
+        let mut records: Vec<Option<Range<u64>>> = vec![None; kernels];
+        let mut memory_records = vec![0; kernels];
+        for (raw, part) in &walk.blocks {
+            let more = part_records(walk.trace, raw, part)?;
+            for range in [&mut whole, &mut records[raw.kernel as usize]] {
+                let start = range.as_ref().map_or(more.start, |range| range.start);
+                *range = Some(start..more.end);
+            }
+            memory_records[raw.kernel as usize] += part.len() as u64;
+        }
+        let whole = TimeAxis::new(whole.unwrap_or_default(), WHOLE.0);
+        let records = records.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Self { whole, records, memory_records })
+    }
+}
+
+/// Returns the instructions that belong to some memory instructions of a block.
+fn part_records(
+    trace: &BinaryTrace,
+    raw: &RawBlock,
+    part: &Range<usize>,
+) -> Result<Range<u64>, TraceError> {
+    let all = raw.memory_records as usize;
+    if part.start == 0 && part.end == all {
+        return Ok(raw.first_record..raw.first_record + u64::from(raw.records));
+    }
+    let block = trace.block(raw)?;
+    let record = |record: usize| Ok(raw.first_record + u64::from(block.record(record)?.index));
+    let start = if part.start == 0 { raw.first_record } else { record(part.start)? };
+    let end =
+        if part.end == all { raw.first_record + u64::from(raw.records) } else { record(part.end)? };
+    Ok(start..end)
+}
+
+/// What was found in some of the blocks. It is bounded, however many loads and kernels these have,
+/// as long as the blocks of each kernel follow each other.
+#[derive(Debug)]
+pub(super) struct Surveyed {
+    extent: Arc<Extent>,
+    /// The sectors of the instructions `current`, which are in one column of each map, and that
+    /// column of the kernel's map.
+    pub(super) slice: TimeSlice,
+    current: Range<u64>,
+    kernel: usize,
+    column: usize,
+    /// The sectors of earlier slices in the same column of the whole's map: many kernels can share
+    /// one.
+    whole_slice: TimeSlice,
+    whole_current: Range<u64>,
+    whole_column: usize,
+    whole: Cells,
+    /// The kernels of which some records are missing, and the one at hand.
+    open: BTreeMap<usize, OpenKernel>,
+    /// Of the others those that touch most sectors.
+    busiest: Vec<(usize, KernelCells)>,
+    /// Of the others the worst accesses of shared memory.
+    banks: Vec<BankUse>,
+    faulty: Vec<FaultyLoad>,
+}
+
+#[derive(Debug, Default)]
+struct OpenKernel {
+    /// The memory instructions so far.
+    records: u64,
+    banks: KernelBanks,
+    /// `None` if the trace has a single kernel, whose map is that of the whole.
+    cells: Option<KernelCells>,
+}
+
+#[derive(Debug)]
+struct KernelCells {
+    time: TimeAxis,
+    cells: Cells,
+    sectors: u64,
+}
+
+impl Surveyed {
+    pub(super) fn new(extent: Arc<Extent>) -> Self {
+        Self {
+            slice: TimeSlice::new(),
+            current: 0..0,
+            kernel: 0,
+            column: 0,
+            whole_slice: TimeSlice::new(),
+            whole_current: 0..0,
+            whole_column: 0,
+            whole: Cells::new(extent.whole.columns),
+            open: BTreeMap::new(),
+            busiest: Vec::new(),
+            banks: Vec::new(),
+            faulty: Vec::new(),
+            extent,
+        }
+    }
+
+    /// Begins memory instructions of a kernel.
+    pub(super) fn begin(&mut self, kernel: usize, records: usize) {
+        if records == 0 {
+            return;
+        }
+        if self.kernel != kernel {
+            self.end_kernel();
+            self.kernel = kernel;
+        }
+        let own = self.open.entry(kernel).or_insert_with(|| {
+            let cells = (self.extent.records.len() > 1).then(|| {
+                let time = TimeAxis::new(self.extent.records[kernel].clone(), KERNEL.0);
+                KernelCells { cells: Cells::new(time.columns), time, sectors: 0 }
+            });
+            OpenKernel { cells, ..OpenKernel::default() }
+        });
+        own.records += records as u64;
+    }
+
+    /// Counts the banks of an access of shared memory by the kernel at hand.
+    pub(super) fn add_banks(&mut self, pc: u32, operation: u16, offsets: &Offsets<'_>, cost: Cost) {
+        if let Some(own) = self.open.get_mut(&self.kernel) {
+            own.banks.count((pc, operation), offsets, cost);
+        }
+    }
+
+    /// Makes room for the sectors of an instruction of the kernel at hand.
+    #[inline]
+    pub(super) fn prepare(&mut self, record: u64) {
+        if !self.current.contains(&record) || self.slice.is_full() {
+            self.next_slice(record);
+        }
+    }
+
+    fn next_slice(&mut self, record: u64) {
+        self.end_slice();
+        if !self.whole_current.contains(&record) || self.whole_slice.is_full() {
+            self.end_whole_slice();
+            let (column, end) = self.extent.whole.column(record).unwrap_or_default();
+            self.whole_column = column;
+            self.whole_current = record..end;
+        }
+        self.current = record..self.whole_current.end;
+        let mut level = self.whole_slice.level();
+        if let Some(own) = self.open.get(&self.kernel).and_then(|own| own.cells.as_ref()) {
+            let (column, end) = own.time.column(record).unwrap_or_default();
+            self.column = column;
+            self.current.end = self.current.end.min(end);
+            level = level.min(own.cells.level());
+        }
+        self.slice.restart(level);
+    }
+
+    /// Counts the slice.
+    fn end_slice(&mut self) {
+        if let Some(own) = self.open.get_mut(&self.kernel).and_then(|own| own.cells.as_mut()) {
+            own.cells.add_slice(self.column, &self.slice);
+            own.sectors += self.slice.sectors();
+        }
+        self.whole_slice.add(&self.slice);
+        self.slice.restart(0);
+        self.current = 0..0;
+    }
+
+    fn end_whole_slice(&mut self) {
+        self.whole.add_slice(self.whole_column, &self.whole_slice);
+        self.whole_slice.restart(self.whole.level());
+        self.whole_current = 0..0;
+    }
+
+    /// Ends the instructions of a kernel.
+    fn end_kernel(&mut self) {
+        self.end_slice();
+        self.close(self.kernel);
+        self.keep_busiest();
+    }
+
+    /// Moves a kernel of which all records were seen.
+    fn close(&mut self, kernel: usize) {
+        let all = self.extent.memory_records.get(kernel).copied();
+        if let Entry::Occupied(own) = self.open.entry(kernel)
+            && Some(own.get().records) == all
+        {
+            let own = own.remove();
+            self.busiest.extend(own.cells.map(|cells| (kernel, cells)));
+            self.banks.extend(own.banks.into_conflicts(kernel));
+        }
+    }
+
+    /// Drops what others surpass of the kernels that are closed.
+    fn keep_busiest(&mut self) {
+        keep_worst(&mut self.banks);
+        if self.busiest.len() > MAX_SURVEYED_KERNELS {
+            self.busiest.sort_by_key(|(kernel, own)| (std::cmp::Reverse(own.sectors), *kernel));
+            self.busiest.truncate(MAX_SURVEYED_KERNELS);
+        }
+    }
+
+    /// Adds a load with lane faults, if it is the first of its place and there is room.
+    pub(super) fn add_faulty(&mut self, faulty: FaultyLoad) {
+        let same = |known: &FaultyLoad| known.place() == faulty.place();
+        if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
+            self.faulty.push(faulty);
+        }
+    }
+
+    /// Adds what was found in the blocks that follow those of `self`.
+    pub(super) fn add(&mut self, mut later: Self) {
+        for part in [&mut *self, &mut later] {
+            part.end_kernel();
+            part.end_whole_slice();
+        }
+        self.whole.add(later.whole);
+        for (kernel, more) in later.open {
+            match self.open.entry(kernel) {
+                Entry::Vacant(place) => drop(place.insert(more)),
+                Entry::Occupied(mut own) => own.get_mut().add(more),
+            }
+            self.close(kernel);
+        }
+        self.busiest.extend(later.busiest);
+        self.banks.extend(later.banks);
+        self.keep_busiest();
+        // What is among the first few of all is among the first few of its part.
+        later.faulty.into_iter().for_each(|faulty| self.add_faulty(faulty));
+    }
+
+    /// Returns the survey of a whole replay that touched the pages of these kernels.
+    pub(super) fn finish(mut self, kernels: &[KernelCounts]) -> Survey {
+        self.end_kernel();
+        self.end_whole_slice();
+        self.whole.settle();
+        let mut pages = RoaringTreemap::new();
+        for kernel in kernels {
+            pages |= &kernel.footprint.pages;
+        }
+        self.busiest.sort_unstable_by_key(|(kernel, _)| *kernel);
+        let of_kernel = |(kernel, mut own): (usize, KernelCells)| {
+            own.cells.settle();
+            let pages = &kernels.get(kernel)?.footprint.pages;
+            Some((kernel, HeatMap::new(&own.time, &own.cells, pages, KERNEL.1)))
+        };
+        Survey {
+            whole: HeatMap::new(&self.extent.whole, &self.whole, &pages, WHOLE.1),
+            kernels: self.busiest.into_iter().filter_map(of_kernel).collect(),
+            records: self.extent.records.clone(),
+            faulty: self.faulty,
+            banks: self.banks,
+        }
+    }
+}
+
+impl OpenKernel {
+    /// Adds what was found in other instructions of the kernel.
+    fn add(&mut self, more: Self) {
+        self.records += more.records;
+        self.banks.add(more.banks);
+        if let (Some(own), Some(more)) = (&mut self.cells, more.cells) {
+            own.cells.add(more.cells);
+            own.sectors += more.sectors;
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! [`Worker`]: replays a block, instruction by instruction: executes, digests and checks. What it counts
+//! is in `counting.rs`.
+
+mod counting;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::access::{execute, served};
+use super::options::{Data, ReplayOptions};
+use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
+use super::summary::{Fault, Hex, Mismatch};
+use super::survey::{FaultyLoad, Surveyed};
+use super::traffic::TrafficCounter;
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::{LaneAddresses, LoadOp, Loaded};
+use warpload::memory::{LoadMemory, Width, mix};
+use warpload::simd::vectorized;
+use warpload_trace::binary::{Block, MemoryRecord, TraceError};
+use warpload_trace::{Kind, Operation};
+
+/// What was found in some of the blocks. It grows with the kernels that these belong to, not with
+/// all.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) kernels: BTreeMap<u32, KernelCounts>,
+    pub(super) digest: u64,
+    pub(super) faults: Vec<Fault>,
+    pub(super) mismatches: Vec<Mismatch>,
+    /// If a survey is wanted.
+    pub(super) surveyed: Option<Surveyed>,
+    traffic: TrafficCounter,
+    /// Of stores and atomics, whose lines are not part of the footprint.
+    store_traffic: TrafficCounter,
+}
+
+impl Part {
+    pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
+        Self { surveyed, ..Self::default() }
+    }
+}
+
+/// Replays some memory instructions of a block.
+pub(super) struct Worker<'b, 't> {
+    block: &'b Block<'t>,
+    /// The name of the block's kernel.
+    kernel: &'b Arc<str>,
+    options: &'b ReplayOptions<'b>,
+    per_pc: FxHashMap<(u32, u16), PcCounts>,
+    /// Those of the load at hand.
+    lanes: LaneAddresses,
+    /// The registers that loads fill.
+    values: [LaneValues; Width::MAX_REGISTERS],
+    counts: KernelCounts,
+    found: &'b mut Part,
+}
+
+impl<'b, 't> Worker<'b, 't> {
+    pub(super) fn new(
+        block: &'b Block<'t>,
+        kernel: &'b Arc<str>,
+        options: &'b ReplayOptions<'b>,
+        found: &'b mut Part,
+    ) -> Self {
+        Self {
+            block,
+            kernel,
+            options,
+            per_pc: FxHashMap::default(),
+            lanes: LaneAddresses::NONE,
+            values: [[0; LANES]; Width::MAX_REGISTERS],
+            counts: KernelCounts::default(),
+            found,
+        }
+    }
+
+    /// Replays a part of the memory instructions. Returns the counts of the kernel; all else is found.
+    pub(super) fn records<M: LoadMemory>(
+        mut self,
+        part: Range<usize>,
+        memory: &M,
+    ) -> Result<KernelCounts, TraceError> {
+        self.pass(&part)?;
+        if let Some(surveyed) = &mut self.found.surveyed {
+            surveyed.begin(self.block.raw().kernel as usize, part.len());
+        }
+        for i in part {
+            let traced = self.block.record(i)?;
+            let operation = traced.operation();
+            match operation.kind {
+                Kind::Load | Kind::Store | Kind::Atomic => self.access(&traced, operation, memory),
+                _ => self.other(&traced),
+            }
+        }
+        let Self { mut counts, per_pc, found, .. } = self;
+        counts.footprint = found.traffic.take_footprint();
+        found.store_traffic.forget();
+        counts.per_pc = per_pc.into_iter().collect();
+        Ok(counts)
+    }
+
+    /// Counts the instructions without a record of a part: from its first record, or from the start of
+    /// the block if it has the first, to the record after it, or to the end of the block.
+    fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
+        let raw = self.block.raw();
+        let before = |record: &MemoryRecord<'_>| (record.index, record.stores, record.atomics);
+        let from =
+            if part.start == 0 { (0, 0, 0) } else { before(&self.block.record(part.start)?) };
+        let to = if part.end == raw.memory_records as usize {
+            self.block.unrecorded()
+        } else {
+            before(&self.block.record(part.end)?)
+        };
+        // Blocks whose records do not ascend are refused when they are read.
+        let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
+        let counts = &mut self.counts.counts;
+        let skipped = &mut counts.skipped;
+        counts.records = passed(to.0, from.0);
+        skipped.store = passed(to.1, from.1);
+        skipped.atomic = passed(to.2, from.2);
+        skipped.other = counts.records - part.len() as u64 - skipped.store - skipped.atomic;
+        Ok(())
+    }
+
+    /// Counts an instruction that is neither load nor store nor atomic.
+    fn other(&mut self, traced: &MemoryRecord<'_>) {
+        self.counts.counts.skipped.other += 1;
+        let (addresses, bytes) = traced.transfer().unwrap_or_default();
+        let lanes = traced.mask.count().into();
+        let one = OtherCounts { records: 1, lanes, addresses, bytes };
+        self.counts.others.entry(traced.operation).or_default().add(one);
+    }
+
+    /// Executes a load, and counts any access.
+    #[inline]
+    fn access<M: LoadMemory>(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        operation: &Operation,
+        memory: &M,
+    ) {
+        let (op, is_load) = (operation.load_op(), operation.kind == Kind::Load);
+        // Without data the values are not used; stores have none.
+        let has_values = is_load && self.options.has_data();
+        let rows = if has_values { &mut self.values[..] } else { &mut [] };
+        let loaded = execute(traced, memory, &mut self.lanes, rows);
+        let kernel = self.block.raw().kernel;
+        if let (true, Some(selection)) = (is_load, self.options.get_selection())
+            && !selection.has(kernel, traced, loaded.first_space)
+        {
+            return;
+        }
+        let served = served(traced, self.lanes.executing, &loaded);
+        if is_load && traced.has_addresses() && self.options.has_data() {
+            let record = self.block.raw().first_record + u64::from(traced.index);
+            self.digest(record, op);
+            // What a fill holds is made up, and not what the program has read.
+            if let Data::Image(_) = self.options.get_data() {
+                self.check(record, traced, op, served);
+            }
+        }
+        if is_load {
+            self.survey(traced, &loaded);
+        }
+        let spaces = self.spaces(traced, served & !loaded.global, memory.map());
+        let traffic = self.traffic(op, loaded.global, is_load);
+        let one = self.count(traced, traffic, &loaded, &spaces);
+        if is_load {
+            self.count_load(traced, op, &loaded, traffic.lines, &one, &spaces);
+            if self.options.counts_reuse() && !loaded.global.is_empty() {
+                self.touch(op, loaded.global);
+            }
+        } else {
+            self.count_store(operation.kind, op, &one);
+        }
+    }
+
+    /// Makes room for the sectors of a load in the pictures, and keeps it if it has faults.
+    #[inline]
+    fn survey(&mut self, traced: &MemoryRecord<'_>, loaded: &Loaded) {
+        let Some(surveyed) = &mut self.found.surveyed else { return };
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        surveyed.prepare(record);
+        if !loaded.faults.is_empty() {
+            surveyed.add_faulty(FaultyLoad {
+                record,
+                kernel: self.block.raw().kernel as usize,
+                pc: traced.pc,
+                operation: traced.operation,
+                executing: self.lanes.executing,
+                faults: loaded.faults.by_kind(),
+                addresses: self.lanes.addresses.to_array(),
+            });
+        }
+    }
+
+    #[inline]
+    fn digest(&mut self, record: u64, op: LoadOp) {
+        for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
+            let place = (record << 13).wrapping_add(i);
+            let terms = vectorized!(digest(row, place, self.lanes.executing));
+            self.found.digest = self.found.digest.wrapping_add(terms);
+        }
+    }
+
+    /// Compares the values of the served lanes with the expected ones, if the trace has them. Lanes whose
+    /// guard is false keep their previous values, which are unknown.
+    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp, served: LaneMask) {
+        let counts = &mut self.counts.counts;
+        let before = counts.mismatched_words;
+        for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
+            let Some(expected) = traced.values(register) else { return };
+            for (lane, expected) in traced.mask.lanes().zip(expected) {
+                if !served.contains(lane) {
+                    continue;
+                }
+                let got = row[lane];
+                counts.checked_words += 1;
+                if got == expected {
+                    continue;
+                }
+                counts.mismatched_words += 1;
+                if self.found.mismatches.len() < KEPT {
+                    self.found.mismatches.push(Mismatch {
+                        record,
+                        kernel: Arc::clone(self.kernel),
+                        pc: Hex(traced.pc.into()),
+                        lane,
+                        register,
+                        expected: Hex(expected.into()),
+                        got: Hex(got.into()),
+                    });
+                }
+            }
+        }
+        counts.checked += 1;
+        counts.mismatches += u64::from(counts.mismatched_words > before);
+    }
+}
+
+/// Returns the sum of one term for each executing lane's value. `place` is the record's and the
+/// register's (docs/traces.md).
+#[inline(always)]
+fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
+    let mut digest = 0u64;
+    for (lane, value) in row.iter().enumerate() {
+        let place = place.wrapping_add((lane as u64) << 8);
+        let term = mix(mix(place).wrapping_add(u64::from(*value)));
+        let is_counted = u64::from(executing.bits() >> lane & 1);
+        digest = digest.wrapping_add(term & is_counted.wrapping_neg());
+    }
+    digest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn vectors_digest_as_the_portable_loop_does(
+            row in any::<LaneValues>(),
+            place: u64,
+            executing in prop_oneof![Just(u32::MAX), any::<u32>()],
+        ) {
+            let executing = LaneMask::from_bits(executing);
+            // docs/traces.md: one term for each lane.
+            let expected = executing.lanes().fold(0u64, |sum, lane| {
+                let place = place.wrapping_add((lane as u64) << 8);
+                sum.wrapping_add(mix(mix(place).wrapping_add(row[lane].into())))
+            });
+            prop_assert_eq!(digest(&row, place, executing), expected);
+            prop_assert_eq!(vectorized!(digest(&row, place, executing)), expected);
+        }
+    }
+}

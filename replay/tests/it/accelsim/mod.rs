@@ -1,0 +1,66 @@
+//! Accel-Sim's traces: the samples of `tests/data/traces2`, and the rules that no sample has.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
+
+mod addresses;
+mod lines;
+mod samples;
+mod tracez;
+
+use std::io::Cursor;
+use std::path::Path;
+
+use serde_json::Value;
+use warpload::memory::Fill;
+use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import, import_from};
+
+type Writer = TraceWriter<Cursor<Vec<u8>>>;
+
+fn imported(
+    import: impl FnOnce(&mut Writer) -> Result<(), ImportError>,
+) -> Result<BinaryTrace, String> {
+    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    import(&mut writer).map_err(|error| error.to_string())?;
+    let bytes = writer.finish().unwrap().into_inner();
+    Ok(BinaryTrace::new(bytes.into()).unwrap())
+}
+
+pub(crate) fn file(path: &Path, threads: usize) -> Result<BinaryTrace, String> {
+    imported(|writer| import(path, writer, threads, &|_| ()))
+}
+
+/// Imports what comes from a pipe named `text`.
+pub(crate) fn bytes(bytes: &[u8], threads: usize) -> Result<BinaryTrace, String> {
+    imported(|writer| import_from(bytes, Path::new("text"), writer, threads, &|_| ()))
+}
+
+/// Returns the counts of a replay with a fill.
+pub(crate) fn counts(trace: &BinaryTrace) -> Value {
+    let data = Data::Fill(Fill::Address);
+    serde_json::to_value(replay(trace, &ReplayOptions::new(data)).unwrap().summary()).unwrap()
+}
+
+/// Returns a header of a grid of 4 x 2 thread blocks of 48 threads.
+pub(crate) fn header(version: &str) -> String {
+    format!(
+        "-kernel name = k\n-grid dim = (4,2,1)\n-block dim = (48,1,1)\n\
+         -accelsim tracer version = {version}\n-enable lineinfo = 0\n\n#traces format = …\n\n"
+    )
+}
+
+/// Returns a grouped trace of one instruction of a warp.
+pub(crate) fn grouped(version: &str, warp: u32, line: &str) -> String {
+    let ids = if version == "1.2" { format!("1 1 0 {warp} ") } else { String::new() };
+    format!(
+        "{}#BEGIN_TB\nthread block = 1,1,0\nwarp = {warp}\ninsts = 1\n{ids}{line}\n#END_TB\n",
+        header(version)
+    )
+}
+
+pub(crate) fn read(text: &str) -> Result<Value, String> {
+    bytes(text.as_bytes(), 2).map(|trace| counts(&trace))
+}
+
+pub(crate) fn integer(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}

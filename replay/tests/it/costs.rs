@@ -1,0 +1,155 @@
+//! What single loads cost adds up to what a replay counts.
+
+use std::collections::BTreeMap;
+
+use warpload::memory::{AddressMap, Fill, MemoryBuilder};
+use warpload_replay::{Data, Digest, LoadCosts, LoadExecutor, ReplayOptions, Selection, replay};
+use warpload_trace::{BinaryTrace, Kind};
+
+use crate::samples::{OPCODES, open, random_items, write};
+
+/// Sums of the loads of one program counter and operation.
+#[derive(Debug, Default, PartialEq)]
+struct Sums {
+    loads: u64,
+    lanes: u64,
+    faults: u64,
+    /// Of global memory: sectors, ideal sectors.
+    sectors: [u64; 2],
+    /// Of shared memory: loads, wavefronts, ideal wavefronts.
+    shared: [u64; 3],
+    local: [u64; 3],
+    /// Of constant memory: loads, addresses.
+    constant: [u64; 2],
+    lines: u64,
+}
+
+impl Sums {
+    fn add(&mut self, costs: &LoadCosts) {
+        if let Some(global) = costs.global {
+            self.sectors[0] += global.sectors;
+            self.sectors[1] += global.ideal_sectors;
+            self.lines += global.lines;
+        }
+        for (sum, cost) in [(&mut self.shared, costs.shared), (&mut self.local, costs.local)] {
+            if let Some(cost) = cost {
+                *sum = [sum[0] + 1, sum[1] + cost.amount, sum[2] + cost.ideal];
+            }
+        }
+        if let Some(cost) = costs.constant {
+            self.constant = [self.constant[0] + 1, self.constant[1] + cost.amount];
+        }
+    }
+}
+
+/// Executes every load alone, and compares the sums with those of a replay.
+fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
+    let mut executor = LoadExecutor::new(trace, options).unwrap();
+    let (mut whole, mut rows) = (Sums::default(), BTreeMap::<_, Sums>::new());
+    let mut has_values = false;
+    for raw in trace.blocks() {
+        let block = trace.block(raw).unwrap();
+        for i in 0..raw.memory_records as usize {
+            let record = block.record(i).unwrap();
+            let Some(load) = executor.execute(&block, &record) else { continue };
+            let operation = record.operation();
+            assert_eq!(operation.kind, Kind::Load);
+            let registers = operation.width.registers() as usize;
+            let is_known = executor.values(0).is_some();
+            assert_eq!(executor.values(registers - 1).is_some(), is_known);
+            assert_eq!(executor.values(registers), None);
+            has_values |= is_known;
+            let of_pc = rows.entry((raw.kernel, record.pc, record.operation)).or_default();
+            for sums in [&mut whole, of_pc] {
+                sums.loads += 1;
+                sums.lanes += u64::from(load.executing.count());
+                sums.faults += load.loaded.faults.iter().count() as u64;
+                sums.add(&load.costs);
+            }
+        }
+    }
+    let replayed = replay(trace, options).unwrap();
+    let counts = replayed.summary().counts;
+    assert_eq!(has_values, replayed.summary().digest.is_some() && counts.loads > 0);
+    let expected = Sums {
+        loads: counts.loads,
+        lanes: counts.lanes,
+        faults: counts.lane_faults.outside_window
+            + counts.lane_faults.outside_allocation
+            + counts.lane_faults.misaligned_address,
+        sectors: [counts.sectors, counts.ideal_sectors],
+        shared: [counts.shared.loads, counts.shared.wavefronts, counts.shared.ideal_wavefronts],
+        local: [counts.local.loads, counts.local.sectors, counts.local.ideal_sectors],
+        constant: [counts.constant.loads, counts.constant.addresses],
+        lines: counts.lines,
+    };
+    assert_eq!(whole, expected);
+    let mut found = rows.into_iter();
+    for row in replayed.program_counters() {
+        let ((kernel, pc, operation), sums) = found.next().unwrap();
+        let (summary, expected) = (&row.summary, &trace.contents().operations[operation as usize]);
+        assert_eq!((kernel as usize, pc, expected), (row.kernel, row.pc, row.operation));
+        assert_eq!((sums.loads, sums.lanes), (summary.loads, summary.lanes));
+        let sectors = [summary.sectors.sum(summary.loads), summary.ideal_sectors];
+        assert_eq!(sums.sectors, sectors);
+        if let Some(shared) = summary.shared {
+            let wavefronts = shared.all_wavefronts().unwrap();
+            assert_eq!(sums.shared, [shared.loads, wavefronts, shared.ideal_wavefronts]);
+        }
+        if let Some(local) = summary.local {
+            assert_eq!(sums.local, [local.loads, local.sectors, local.ideal_sectors]);
+        }
+        if let Some(constant) = summary.constant {
+            assert_eq!(sums.constant, [constant.loads, constant.addresses]);
+        }
+    }
+    assert_eq!(found.next(), None);
+    counts.loads
+}
+
+#[test]
+fn single_loads_add_up_to_the_replay() {
+    let memory = MemoryBuilder::new(AddressMap::default())
+        .global(0, &[1; 1 << 20])
+        .shared(&[2; 1 << 16])
+        .build()
+        .unwrap();
+    let mut all = 0;
+    for seed in 20..24 {
+        let trace = open(&write(&random_items(seed, 6000)));
+        for data in [Data::Absent, Data::Fill(Fill::Address), Data::Image(&memory)] {
+            all += check(&trace, &ReplayOptions::new(data));
+        }
+        let operations = &trace.contents().operations;
+        let chosen = operations.iter().map(|one| &*one.opcode == OPCODES[0]).collect();
+        let selection = Selection { operations: Some(chosen), ..Selection::default() };
+        all += check(&trace, &ReplayOptions::new(Data::Absent).select(&selection));
+    }
+    assert!(all > 10_000, "{all}");
+}
+
+#[test]
+fn values_are_those_that_the_replay_digests() {
+    let trace = open(&write(&random_items(25, 3000)));
+    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let mut executor = LoadExecutor::new(&trace, &options).unwrap();
+    let mut digest = 0u64;
+    for raw in trace.blocks() {
+        let block = trace.block(raw).unwrap();
+        for i in 0..raw.memory_records as usize {
+            let record = block.record(i).unwrap();
+            let Some(load) = executor.execute(&block, &record) else { continue };
+            let number = raw.first_record + u64::from(record.index);
+            for register in 0..4 {
+                let Some(values) = executor.values(register) else { continue };
+                for lane in load.executing {
+                    // docs/traces.md, "The digest".
+                    let place = (number << 13) + ((lane as u64) << 8) + register as u64;
+                    let term = warpload::memory::mix(place).wrapping_add(values[lane].into());
+                    digest = digest.wrapping_add(warpload::memory::mix(term));
+                }
+            }
+        }
+    }
+    assert_eq!(replay(&trace, &options).unwrap().summary().digest, Some(Digest(digest)));
+}

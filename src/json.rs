@@ -1,0 +1,169 @@
+//! Reading JSON that people write: errors name the key and the place, in words of JSON. Vectors, memory images and
+//! sets of traces are read with it.
+
+use serde::Deserialize;
+
+/// Why a JSON text is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{message}", key.as_deref().unwrap_or_default(), if key.is_some() { ": " } else { "" })]
+pub struct JsonError {
+    /// The key at fault, as a path: `initial.registers.R3[4]`; `None` if the text as a
+    /// whole is at fault.
+    pub key: Option<String>,
+    /// Where the text is at fault: line and column, from 1; `None` if a rule is broken that
+    /// is checked after reading.
+    pub position: Option<(usize, usize)>,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+impl JsonError {
+    /// A broken rule at a key.
+    pub fn at(key: impl Into<String>, message: impl ToString) -> Self {
+        Self { key: Some(key.into()), position: None, message: message.to_string() }
+    }
+
+    /// Returns the error after its place: `line 2, column 7: parts[0].file: missing key`.
+    #[must_use]
+    pub fn with_place(&self) -> String {
+        match self.position {
+            Some((line, column)) => format!("line {line}, column {column}: {self}"),
+            None => self.to_string(),
+        }
+    }
+}
+
+/// Reads a value out of a whole JSON text.
+///
+/// # Errors
+/// Returns [`JsonError`] with the key and the place if the text is not JSON or not such a value.
+pub fn from_str<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, JsonError> {
+    from_slice(text.as_bytes())
+}
+
+/// Reads a value out of a whole JSON text in UTF-8.
+///
+/// # Errors
+/// As [`from_str`].
+pub fn from_slice<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, JsonError> {
+    // Keeping track of the path takes time, and only an error needs it.
+    serde_json::from_slice(bytes).map_err(|error| {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let Err(at) = serde_path_to_error::deserialize::<_, T>(&mut json) else {
+            return JsonError::from(&error);
+        };
+        let key = at.path().to_string();
+        // `.` is the whole text, `?` a key that the text ended in.
+        let key = (![".", "?"].contains(&&*key)).then(|| shortened(key));
+        JsonError { key, ..JsonError::from(at.inner()) }
+    })
+}
+
+impl From<&serde_json::Error> for JsonError {
+    fn from(error: &serde_json::Error) -> Self {
+        let whole = error.to_string();
+        // serde_json appends the position, which this error carries apart.
+        let tail = format!(" at line {} column {}", error.line(), error.column());
+        let message = shortened(plain_words(whole.strip_suffix(&tail).unwrap_or(&whole)));
+        // serde_json names the column before the first byte 0.
+        Self { key: None, position: Some((error.line(), error.column().max(1))), message }
+    }
+}
+
+/// How serde's messages begin and end if they name Rust's types or its own, and what JSON
+/// calls these.
+const BEGINNINGS: [(&str, &str); 6] = [
+    ("EOF while parsing", "the text ends while reading"),
+    ("invalid type: map", "invalid type: object"),
+    ("invalid type: sequence", "invalid type: array"),
+    ("missing field", "missing key"),
+    ("unknown field", "unknown key"),
+    ("duplicate field", "duplicate key"),
+];
+const ENDS: [(&str, &str); 5] = [
+    ("expected a sequence", "expected an array"),
+    ("expected ident", "expected null, true or false"),
+    ("expected u32", "expected a whole number"),
+    ("expected u64", "expected a whole number"),
+    ("expected usize", "expected a whole number"),
+];
+
+fn plain_words(message: &str) -> String {
+    let begun = BEGINNINGS
+        .iter()
+        .find_map(|(theirs, ours)| Some(format!("{ours}{}", message.strip_prefix(theirs)?)))
+        .unwrap_or_else(|| message.to_owned());
+    if let Some((wrong, _)) = begun.split_once(", expected struct ") {
+        return format!("{wrong}, expected an object");
+    }
+    ENDS.iter()
+        .find_map(|(theirs, ours)| Some(format!("{}{ours}", begun.strip_suffix(theirs)?)))
+        .unwrap_or(begun)
+}
+
+/// The most characters that an error quotes of a text, or of a key.
+const MAX_QUOTED: usize = 400;
+
+/// Returns a text without its middle if it is long: texts and keys of a file are quoted in errors.
+fn shortened(text: String) -> String {
+    let half = |mut chars: Box<dyn Iterator<Item = (usize, char)> + '_>| chars.nth(MAX_QUOTED / 2);
+    let start = half(Box::new(text.char_indices()));
+    let end = half(Box::new(text.char_indices().rev()));
+    match (start, end) {
+        (Some((start, _)), Some((end, _))) if start < end => {
+            format!("{} … {}", &text[..start], &text[end..])
+        }
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its errors matter")]
+    struct Rows {
+        rows: Vec<Row>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its errors matter")]
+    struct Row {
+        name: String,
+        count: u32,
+    }
+
+    fn error(text: &str) -> String {
+        from_str::<Rows>(text).unwrap_err().with_place()
+    }
+
+    #[test]
+    fn errors_name_the_key_and_the_place_in_words_of_json() {
+        let whole = "expected a whole number";
+        assert_eq!(
+            error("{\"rows\":[\n {\"name\":\"\",\"count\":-1}]}"),
+            format!("line 2, column 22: rows[0].count: invalid value: integer `-1`, {whole}")
+        );
+        assert_eq!(
+            error(r#"{"rows":[["a"]]}"#),
+            "line 1, column 14: rows[0]: invalid length 1, expected an object"
+        );
+        assert_eq!(error(r#"{"rows":[]} x"#), "line 1, column 13: trailing characters");
+    }
+
+    #[test]
+    fn errors_quote_little_of_a_long_text() {
+        for long in ["k".repeat(100_000), "é\u{1f600}".repeat(50_000)] {
+            for text in [
+                format!(r#"{{"{long}":1}}"#),
+                format!(r#"{{"rows":[{{"name":"","count":"{long}"}}]}}"#),
+                format!(r#"{{"rows":"{long}"}}"#),
+            ] {
+                assert!(error(&text).chars().count() < 3 * MAX_QUOTED, "{}", error(&text));
+            }
+        }
+    }
+}

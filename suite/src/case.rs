@@ -1,0 +1,188 @@
+//! The cases of a suite: the files that hold them, a [`CaseLine`] of one, and which are chosen.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::json::JsonError;
+
+use crate::families::{CaseExpectation, CaseFamily, JsonObject, family_of, quoted};
+use crate::text::with_column;
+
+/// A file of cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseFile {
+    /// Its name in reports.
+    pub name: String,
+    /// The folder that the files which its cases name are relative to, absolute.
+    folder: PathBuf,
+}
+
+impl CaseFile {
+    /// Creates a file with that name in reports. Without a path, as for standard input, cases name files
+    /// relative to the working folder.
+    #[must_use]
+    pub fn new(name: &str, path: Option<&Path>) -> Self {
+        let folder = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        // Without the `.` that may be at the end.
+        Self { name: name.to_owned(), folder: absolute.components().collect() }
+    }
+}
+
+/// A line of a file of cases.
+#[derive(Clone, Debug)]
+pub struct CaseLine {
+    /// The file.
+    pub file: Arc<CaseFile>,
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// `Err` is why there is no text.
+    pub text: Result<String, String>,
+}
+
+/// A case that was read.
+pub(crate) struct SuiteCase<'t> {
+    text: &'t str,
+    object: JsonObject<'t>,
+    pub(crate) family: &'static CaseFamily,
+    expected: &'t str,
+    pub(crate) about: CaseAbout,
+}
+
+/// The keys of a case that a report shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaseAbout {
+    /// Its name in its suite.
+    pub id: Option<String>,
+    /// Its title.
+    pub name: Option<String>,
+    /// What it is about.
+    pub flags: Vec<String>,
+    /// Whether no public source decides the expectation.
+    pub is_decision: bool,
+}
+
+/// The cases that are asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaseChoice {
+    /// Only those of one of these families; of all if it is empty.
+    pub families: Vec<String>,
+    /// Only those with one of these flags; all if it is empty.
+    pub flags: Vec<String>,
+    /// The reason for which cases that no public source decides are skipped; `None` asks them too.
+    pub skip_decisions: Option<String>,
+}
+
+impl CaseChoice {
+    pub(crate) fn has(&self, case: &SuiteCase<'_>) -> bool {
+        let is_family = |name: &String| *name == case.family.name;
+        let is_flag = |name: &String| case.about.flags.contains(name);
+        (self.families.is_empty() || self.families.iter().any(is_family))
+            && (self.flags.is_empty() || self.flags.iter().any(is_flag))
+    }
+}
+
+impl<'t> SuiteCase<'t> {
+    /// Reads a case. The error says what is wrong, and where.
+    pub(crate) fn new(text: &'t str) -> Result<Self, String> {
+        Self::read(text).map_err(|error| with_column(&error))
+    }
+
+    fn read(text: &'t str) -> Result<Self, JsonError> {
+        let object = JsonObject::from_json(text)?;
+        let family = family_of(&object)?;
+        let expected = object.get(family.expectation).ok_or_else(|| {
+            JsonError::at(family.expectation, "missing key; expected what the answer should be")
+        })?;
+        let about = CaseAbout {
+            id: object.read("id")?,
+            name: object.read("name")?,
+            flags: object.read("flags")?.unwrap_or_default(),
+            is_decision: object.read("decision")?.unwrap_or_default(),
+        };
+        Ok(Self { text, object, family, expected, about })
+    }
+
+    pub(crate) fn expected(&self) -> CaseExpectation<'t> {
+        CaseExpectation { case: self.text, answer: self.expected }
+    }
+
+    /// Returns the file that the case names, relative to the folder of its own.
+    pub(crate) fn named_file(&self, file: &CaseFile) -> Option<PathBuf> {
+        let name = self.object.get(self.family.file?)?;
+        Some(file.folder.join(&*serde_json::from_str::<Cow<'_, str>>(name).ok()?))
+    }
+
+    /// Returns the question, a line with its end: the case without its expectation.
+    pub(crate) fn question(&self, of: &CaseFile) -> String {
+        let CaseFamily { expectation, file, .. } = self.family;
+        let mut question = self.object.with(|key, value| {
+            if Some(key) == *file
+                && let Some(file) = self.named_file(of)
+            {
+                return Some(quoted(&file.to_string_lossy()).into());
+            }
+            (key != *expectation).then_some(value.into())
+        });
+        question.push('\n');
+        question
+    }
+}
+
+/// Folders of a suite that hold no cases: schemas, and what cases name.
+const NO_CASES: [&str; 2] = ["schema", "files"];
+
+/// How many folders lie in each other at most.
+const MAX_DEPTH: usize = 16;
+
+/// Why a folder has no files of cases.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaseFolderError {
+    /// It or a folder in it cannot be read.
+    #[error("cannot be read")]
+    Read(#[from] io::Error),
+    /// Its folders lie too deep in each other.
+    #[error("more than {MAX_DEPTH} folders in each other")]
+    Deep,
+    /// It holds none.
+    #[error("no cases; expected files whose names end in .jsonl")]
+    Empty,
+}
+
+/// Returns the files of cases in a folder and the folders in it, sorted.
+///
+/// # Errors
+/// Returns [`CaseFolderError`] if there is none, or a folder cannot be read.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, CaseFolderError> {
+    let mut files = Vec::new();
+    collect(folder, 0, &mut files)?;
+    if files.is_empty() {
+        return Err(CaseFolderError::Empty);
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CaseFolderError> {
+    if depth > MAX_DEPTH {
+        return Err(CaseFolderError::Deep);
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        // Links to folders are not followed: they may lead back.
+        if entry.file_type()?.is_dir() {
+            if !NO_CASES.iter().any(|other| name == *other) {
+                collect(&path, depth + 1, files)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! The memory of a draft: small, and where the addresses of the load can reach it.
+
+use warpload_encoding::MemorySpace;
+
+use super::{Draft, align_up};
+use warpload::lane::LANES;
+use warpload::memory::{Space, Window};
+
+/// The bases of global memory: below and above each bit that an offset or a register can have.
+const BASES: [u64; 10] = [
+    0x1000,
+    0x2_0000,
+    0x7f_f000,
+    0x80_1000,
+    0xff_f000,
+    0x1234_5000,
+    0x7fff_f000,
+    0x9000_0000,
+    0x1_0000_1000,
+    0x7f_ffff_0000,
+];
+
+/// Small windows, and one that begins where the other ends.
+const WINDOWS: [(Window, Window); 4] = [
+    (Window { base: 0x10_0000, size: 0x40 }, Window { base: 0x20_0000, size: 0x1000 }),
+    (Window { base: 0x30_0040, size: 0x100 }, Window { base: 0x30_0000, size: 0x40 }),
+    (Window { base: 0, size: 0x80 }, Window { base: 0x100, size: 0x80 }),
+    (Window { base: 0x8000_0000, size: 0x40 }, Window { base: 0x8000_0040, size: 0x40 }),
+];
+
+impl Draft<'_> {
+    /// Draws what the memory should be like, before recipes change it.
+    pub(super) fn draw_wishes(&mut self) {
+        let main = match self.form.parts.space {
+            MemorySpace::Local => Space::Local,
+            MemorySpace::Shared => Space::Shared,
+            MemorySpace::Constant { .. } => Space::Constant,
+            MemorySpace::Generic { .. } | MemorySpace::Windows => {
+                let spaces = [Space::Global, Space::Global, Space::Shared, Space::Local];
+                self.random.pick(&spaces).unwrap_or(Space::Global)
+            }
+            _ => Space::Global,
+        };
+        self.layout.main = main;
+        // Local memory is 32 times as large.
+        let is_large = self.form.is_local() && self.form.bytes() >= 16;
+        self.layout.has_partial_ends = !is_large && self.random.one_in(2);
+        self.layout.has_adjacent = self.random.one_in(4);
+        if self.form.parts.space == MemorySpace::Local {
+            let part = self.random.one_in(3);
+            self.layout.has_local = [!part, part];
+        }
+        self.bank = self.random.below(32) as u8;
+    }
+
+    /// Moves the windows away from their defaults.
+    pub(crate) fn move_windows(&mut self) {
+        if let Some((shared, local)) = self.random.pick(&WINDOWS) {
+            (self.state.shared_window, self.state.local_window) = (shared, local);
+        }
+    }
+
+    pub(super) fn lay_out(&mut self) {
+        if self.layout.has_touching_parts {
+            // A window of one access, which both parts fill.
+            self.state.local_window.size = 16;
+            self.layout.has_local = [true; 2];
+        }
+        if self.layout.main == Space::Local && self.layout.has_local == [false; 2] {
+            let part = self.random.one_in(2);
+            self.layout.has_local = [!part, part];
+        }
+        match self.form.parts.space {
+            MemorySpace::Constant { .. } => self.lay_out_banks(),
+            MemorySpace::Local => self.lay_out_local(),
+            MemorySpace::Shared => self.lay_out_shared(),
+            MemorySpace::Global => self.lay_out_global(),
+            _ => {
+                self.lay_out_global();
+                self.lay_out_shared();
+                self.lay_out_local();
+            }
+        }
+        self.lay_out_decoy();
+    }
+
+    /// Returns a size of a few accesses.
+    fn some_size(&mut self) -> usize {
+        let bytes = self.form.bytes();
+        let partial = if self.layout.has_partial_ends && bytes > 1 {
+            1 + self.random.below(bytes - 1)
+        } else {
+            0
+        };
+        (bytes * (1 + self.random.below(4)) + partial) as usize
+    }
+
+    fn some_bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> =
+            (0..count.div_ceil(8)).flat_map(|_| self.random.next().to_le_bytes()).collect();
+        bytes.truncate(count);
+        bytes
+    }
+
+    fn lay_out_global(&mut self) {
+        let size = self.some_size();
+        let contents = self.some_bytes(size);
+        // 2^64 does not fit, and nor do sizes that are no whole accesses reach the top.
+        let end = (1u128 << self.state.address_bits) - 1;
+        let highest = if self.form.is_wide() { end as u64 } else { u32::MAX.into() };
+        let reach = (self.layout.reach.0, self.layout.reach.1.min(highest));
+        let base = if self.layout.is_at_top {
+            (end as u64).wrapping_sub(size as u64 - 1)
+        } else {
+            let bases: Vec<u64> =
+                BASES.into_iter().filter(|base| (reach.0..=reach.1).contains(base)).collect();
+            self.random.pick(&bases).unwrap_or(align_up(reach.0, 32))
+        };
+        self.state.memory.global.push((base, contents));
+        if self.layout.has_adjacent {
+            let next_size = self.some_size();
+            let contents = self.some_bytes(next_size);
+            // The one at the top has a neighbour before it.
+            let is_at_top = self.layout.is_at_top;
+            let (at, next) = if is_at_top {
+                (0, base.wrapping_sub(next_size as u64))
+            } else {
+                (1, base.wrapping_add(size as u64))
+            };
+            self.state.memory.global.insert(at, (next, contents));
+        }
+    }
+
+    fn lay_out_shared(&mut self) {
+        let size = self.some_size().min(self.state.shared_window.size as usize);
+        self.state.memory.shared = self.some_bytes(size);
+    }
+
+    fn lay_out_local(&mut self) {
+        let window = self.state.local_window.size as usize;
+        let bytes = self.form.bytes() as usize;
+        let more = if self.layout.has_partial_ends {
+            1 + self.random.below(bytes.min(4) as u64)
+        } else {
+            0
+        };
+        let size = bytes + more as usize;
+        let sizes = if self.layout.has_touching_parts {
+            // Odd, so that accesses of all sizes but one go across.
+            let low = 1 + 2 * self.random.below(window as u64 / 2) as usize;
+            [low, window - low]
+        } else {
+            self.layout.has_local.map(|is_wanted| if is_wanted { size.min(window / 2) } else { 0 })
+        };
+        self.state.memory.local = sizes.map(|size| self.some_bytes(LANES * size));
+    }
+
+    fn lay_out_banks(&mut self) {
+        let size = if self.layout.has_empty_bank { 0 } else { self.some_size() };
+        let contents = self.some_bytes(size);
+        let bank = if self.layout.lacks_bank { (self.bank + 1) % 32 } else { self.bank };
+        self.state.memory.constant.push((bank, contents));
+    }
+
+    /// Fills a memory that the load does not read: whoever reads it shows.
+    fn lay_out_decoy(&mut self) {
+        if !self.random.one_in(3) {
+            return;
+        }
+        let contents = self.some_bytes(16);
+        match self.form.parts.space {
+            MemorySpace::Global => self.state.memory.shared = contents,
+            MemorySpace::Local | MemorySpace::Shared => {
+                self.state.memory.global.push((0x40, contents));
+            }
+            MemorySpace::Constant { .. } => {
+                let other = (self.bank + 7) % 32;
+                self.state.memory.constant.push((other, contents));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! [`Draft`]: a vector while it is drawn. Recipes narrow down its form at once, and change the rest
+//! stage by stage; what they leave open is drawn at random.
+
+mod family;
+mod lanes;
+mod layout;
+mod solve;
+mod state;
+mod wishes;
+
+use crate::random::Random;
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::Space;
+
+pub(crate) use family::{Family, Form};
+pub(crate) use state::{Drawn, State, default_address_bits};
+pub(crate) use wishes::Layout;
+
+/// One change of a draft. Returns false if the draft cannot have what the change is for.
+pub(crate) type Step = fn(&mut Draft<'_>) -> bool;
+
+/// Returns the next multiple of `bytes`, a power of two; past 2^64 it begins at 0 again.
+pub(crate) const fn align_up(address: u64, bytes: u64) -> u64 {
+    address.wrapping_add(bytes - 1) & !(bytes - 1)
+}
+
+/// When a change of a draft is made: each stage knows what those before it have decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// The settings of the machine, and what its memory should be like; before memory is laid out.
+    Machine,
+    /// Guards, active lanes, and the numbers of registers.
+    Warp,
+    /// Which address each lane has.
+    Lanes,
+    /// Changes of addresses that are there already, and the offset.
+    Adjust,
+}
+
+/// How loads end that show a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ending {
+    /// Lanes access memory.
+    Accesses = 1,
+    /// The warp faults.
+    Faults = 2,
+    /// Either of these.
+    Executes = 3,
+    /// No lane executes.
+    NoLane = 4,
+    Any = 7,
+}
+
+/// A vector while it is drawn.
+pub(crate) struct Draft<'f> {
+    pub(crate) random: Random,
+    pub(crate) family: &'f Family,
+    /// The forms that no recipe has excluded.
+    open: Vec<&'f Form>,
+    /// The form; before the first stage, any of those that are open.
+    pub(crate) form: &'f Form,
+    /// The endings that no recipe has excluded, a bit each.
+    endings: u8,
+    steps: Vec<(Stage, Step)>,
+    pub(crate) state: State,
+    pub(crate) layout: Layout,
+    pub(crate) rd: u8,
+    /// The first register of the other half of 256 bits.
+    pub(crate) other_rd: u8,
+    /// Ra, 255 for `RZ`.
+    pub(crate) ra: u8,
+    /// The uniform register of the address, 255 for `URZ`.
+    pub(crate) ur: u8,
+    /// The offset, if a recipe or the lack of a base has decided it.
+    pub(crate) offset: Option<i64>,
+    /// The guard predicate, and whether it is negated.
+    pub(crate) guard: (u8, bool),
+    /// The lanes that the guard lets execute.
+    pub(crate) guarded: u32,
+    /// Plg, and the lanes in which it is true.
+    pub(crate) plg: (u8, u32),
+    pub(crate) bank: u8,
+    /// Other fields: what a text would name.
+    pub(crate) fields: Vec<(&'static str, u64)>,
+    /// Bits that no field covers.
+    pub(crate) unread: u128,
+    /// What each lane should load from.
+    pub(crate) addresses: [u64; LANES],
+    /// The lanes whose address no recipe has decided.
+    pub(crate) free: LaneMask,
+    /// Whether all lanes have one address.
+    pub(crate) is_together: bool,
+}
+
+impl<'f> Draft<'f> {
+    /// Starts a draft; `None` if the family has no form.
+    pub(crate) fn new(family: &'f Family, random: Random) -> Option<Self> {
+        let open: Vec<&Form> = family.forms.iter().collect();
+        Some(Self {
+            random,
+            family,
+            form: open.first()?,
+            open,
+            endings: Ending::Any as u8,
+            steps: Vec::new(),
+            state: State::new(family.sm),
+            layout: Layout::default(),
+            rd: 0,
+            other_rd: 0,
+            ra: 255,
+            ur: 255,
+            offset: None,
+            guard: (7, false),
+            guarded: u32::MAX,
+            plg: (7, u32::MAX),
+            bank: 0,
+            fields: Vec::new(),
+            unread: 0,
+            addresses: [0; LANES],
+            free: LaneMask::NONE,
+            is_together: family.is_uniform(),
+        })
+    }
+
+    /// Lets a recipe change the draft. Returns false, and leaves the draft as it was, if the recipe
+    /// does not fit.
+    pub(crate) fn apply(&mut self, ending: Ending, recipe: Step) -> bool {
+        if self.endings & ending as u8 == 0 {
+            return false;
+        }
+        let before = (self.open.clone(), self.steps.len());
+        let fits = recipe(self);
+        if fits {
+            self.endings &= ending as u8;
+        } else {
+            self.open = before.0;
+            self.steps.truncate(before.1);
+        }
+        fits
+    }
+
+    /// Excludes the forms for which `test` is false; false if none would remain.
+    pub(crate) fn keep(&mut self, test: impl Fn(&Form) -> bool) -> bool {
+        let kept: Vec<&Form> = self.open.iter().copied().filter(|form| test(form)).collect();
+        let fits = !kept.is_empty();
+        if fits {
+            self.open = kept;
+        }
+        fits
+    }
+
+    /// Has `step` made at its stage. Always true, so that it ends a recipe.
+    pub(crate) fn then(&mut self, stage: Stage, step: Step) -> bool {
+        self.steps.push((stage, step));
+        true
+    }
+
+    /// Draws what is still open; `None` if that is not a load that can be executed.
+    pub(crate) fn finish(mut self) -> Option<Drawn> {
+        self.form = self.random.pick(&self.open)?;
+        self.draw_wishes();
+        self.make(Stage::Machine);
+        self.lay_out();
+        self.draw_registers();
+        self.make(Stage::Warp);
+        self.draw_addresses();
+        self.make(Stage::Lanes);
+        self.make(Stage::Adjust);
+        self.solve()
+    }
+
+    /// Makes the changes of a stage, in the order of the recipes.
+    fn make(&mut self, stage: Stage) {
+        let steps: Vec<Step> =
+            self.steps.iter().filter(|(of, _)| *of == stage).map(|(_, step)| *step).collect();
+        for step in steps {
+            // What then is not as wished shows in the flags.
+            let _ = step(self);
+        }
+    }
+
+    /// Draws registers and the modifiers that change nothing.
+    fn draw_registers(&mut self) {
+        let count = self.form.registers().max(1) as u64;
+        let limit = if self.form.fills_uniform() { 48 } else { 96 };
+        let group = count.next_power_of_two();
+        self.rd = (group * self.random.below(limit / group / 2)) as u8;
+        self.other_rd = self.rd + group as u8;
+        // Above all destinations, and even.
+        self.ra = (limit / 2 + 8 + 2 * self.random.below(12)) as u8;
+        self.ur = if self.form.fills_uniform() { 56 } else { 2 * self.random.below(20) as u8 };
+        if self.form.uniform().is_some() && self.form.has("Ra") && self.random.one_in(6) {
+            self.ra = 255;
+        }
+    }
+
+    /// Returns the lanes whose addresses are read.
+    pub(crate) fn executing(&self) -> LaneMask {
+        let lanes = self.state.active & self.guarded;
+        let rows = match self.form.size {
+            warpload_encoding::LoadSize::Matrices { count, .. } => 8 * u32::from(count),
+            _ => 32,
+        };
+        LaneMask::from_bits(lanes & (u64::MAX >> (64 - rows)) as u32)
+    }
+
+    /// Returns whether the address has a base register of the lanes.
+    pub(crate) fn has_base(&self) -> bool {
+        self.form.has("Ra") && self.ra < self.state.register_limit
+    }
+
+    /// Returns whether the address consists of the offset alone.
+    pub(crate) fn is_offset_alone(&self) -> bool {
+        !self.has_base() && (self.form.uniform().is_none() || self.ur == 255)
+    }
+
+    /// Returns the smallest and the largest offset that the field holds as a signed number.
+    pub(crate) fn offset_range(&self) -> (i64, i64) {
+        let half = 1i64 << (self.form.width(self.form.offset_name()).max(1) - 1);
+        (-half * self.form.offset_unit, (half - 1) * self.form.offset_unit)
+    }
+
+    /// Returns the address of an offset into a memory, as the load has it.
+    pub(crate) fn address_in(&self, space: Space, offset: u64) -> u64 {
+        match space {
+            Space::Shared if self.form.is_generic() => {
+                self.state.shared_window.base.wrapping_add(offset)
+            }
+            Space::Local if self.form.is_generic() => {
+                self.state.local_window.base.wrapping_add(offset)
+            }
+            _ => offset,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `execute`: vectors, whose `final` is the answer; and checking vectors with both executors at once.
+
+use crate::json::JsonError;
+use crate::vector::{Difference, Final, Vector};
+use serde_json::value::RawValue;
+use warpload::load::{ExecuteError, Executor};
+
+use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
+use crate::runner::CheckedCase;
+
+pub(super) fn compare(
+    expected: &CaseExpectation<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let vector = Vector::from_json(expected.case).map_err(Uncomparable::Case)?;
+    let got = Final::from_json(answer).map_err(Uncomparable::Answer)?;
+    Ok(vector.compare(&got).iter().map(ToString::to_string).collect())
+}
+
+pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+    let vector = Vector::from_json(question)?;
+    Ok(match vector.run(answerer.executor) {
+        Ok((after, outcome)) => CaseAnswer::new(&vector.observed(&after, &outcome)),
+        Err(error) => CaseAnswer::Skip(error.to_string()),
+    })
+}
+
+/// Executes a vector with each of these executors, which must do what it expects and agree with each other.
+///
+/// # Errors
+/// Returns [`JsonError`] if the line is not a vector.
+pub fn check(line: &str, executors: &[Executor]) -> Result<CheckedCase, JsonError> {
+    let vector = Vector::from_json(line)?;
+    let differences = differences(executors, &vector);
+    Ok(CheckedCase { name: vector.name, differences })
+}
+
+/// Executes a vector with both executors, which must agree, and returns its line with the result of the literal
+/// one as its `final`; all else is as it was written. There is no line if they differ.
+///
+/// # Errors
+/// Returns [`JsonError`] if the line is not a vector.
+pub fn fill_in(line: &str) -> Result<(CheckedCase, Option<String>), JsonError> {
+    let vector = Vector::from_json(line)?;
+    let (filled, differences) = match filled_in(line, &vector) {
+        Ok(filled) => (Some(filled), Vec::new()),
+        Err(difference) => (None, vec![difference]),
+    };
+    Ok((CheckedCase { name: vector.name, differences }, filled))
+}
+
+/// The key that filling in replaces.
+#[derive(serde::Deserialize)]
+struct Replaced<'l> {
+    #[serde(borrow, rename = "final")]
+    expected: Option<&'l RawValue>,
+}
+
+/// An error says why there is no such vector.
+fn filled_in(line: &str, vector: &Vector) -> Result<String, String> {
+    let run = |executor| vector.run(executor).map_err(|error| error.to_string());
+    let (after, outcome) = run(Executor::Reference)?;
+    if run(Executor::Fast)? != (after.clone(), outcome.clone()) {
+        return Err(EXECUTORS_DIFFER.to_owned());
+    }
+    let observed = serde_json::to_string(&vector.observed(&after, &outcome));
+    let observed = observed.map_err(|error| error.to_string())?;
+    let replaced: Replaced<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let filled = match replaced.expected.map(RawValue::get) {
+        // The text of the old value lies in the line.
+        Some(old) => old.as_ptr().addr().checked_sub(line.as_ptr().addr()).and_then(|start| {
+            let (before, after) = (line.get(..start)?, line.get(start + old.len()..)?);
+            Some(format!("{before}{observed}{after}"))
+        }),
+        // `instruction` is always there, so that a comma is needed.
+        None => line
+            .trim_end()
+            .strip_suffix('}')
+            .map(|open| format!("{}, \"final\": {observed}}}", open.trim_end())),
+    };
+    filled.ok_or_else(|| "expected one JSON object on the line".to_owned())
+}
+
+const EXECUTORS_DIFFER: &str = "the executors differ";
+
+/// Returns how the vector's outcome differs from the expected one, and how two executors disagree.
+fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
+    if vector.expected.is_none() {
+        return vec!["final: missing key; expected the state after".to_owned()];
+    }
+    let named = |executor: &Executor| Ok((executor.name(), vector.check(*executor)?));
+    let found: Result<Vec<(&str, Vec<Difference>)>, ExecuteError> =
+        executors.iter().map(named).collect();
+    let mut found = match found {
+        Ok(found) => found,
+        Err(error) => return vec![error.to_string()],
+    };
+    // A difference of both is reported once.
+    if let [(_, first), (_, second)] = &mut found[..]
+        && first == second
+    {
+        found = vec![("both", std::mem::take(first))];
+    }
+    let mut differences: Vec<String> = found
+        .iter()
+        .flat_map(|(name, found)| found.iter().map(move |found| format!("{name}: {found}")))
+        .collect();
+    if let [first, second] = executors
+        && vector.run(*first) != vector.run(*second)
+    {
+        // First, since only the first ones are shown.
+        differences.insert(0, EXECUTORS_DIFFER.to_owned());
+    }
+    differences
+}

@@ -1,0 +1,96 @@
+//! [`JsonObject`]: a JSON object whose values are text that is not read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use warpload::json::{self, JsonError};
+
+/// A JSON object: its keys in order, each with its value as it is written.
+pub(crate) struct JsonObject<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
+
+impl<'t> JsonObject<'t> {
+    /// Reads one object. Errors have the column.
+    pub(crate) fn from_json(text: &'t str) -> Result<Self, JsonError> {
+        json::from_str(text)
+    }
+
+    /// Returns the value of a key as it is written.
+    pub(crate) fn get(&self, key: &str) -> Option<&'t str> {
+        let found = self.0.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.get())
+    }
+
+    /// Returns the value of a key; `None` if there is no such key.
+    pub(crate) fn read<T: Deserialize<'t>>(&self, key: &str) -> Result<Option<T>, JsonError> {
+        let value = self.get(key).map(serde_json::from_str).transpose();
+        value.map_err(|error| JsonError::at(key, error.to_string()))
+    }
+
+    /// Returns the only value, if the object has that key alone.
+    pub(crate) fn only(&self, key: &str) -> Option<&'t str> {
+        self.get(key).filter(|_| self.0.len() == 1)
+    }
+
+    /// Returns the object on one line, with other values; a key whose value is `None` is left out.
+    pub(crate) fn with<'v>(
+        &'v self,
+        value: impl Fn(&str, &'v str) -> Option<Cow<'v, str>>,
+    ) -> String {
+        let mut text = String::from("{");
+        for (key, old) in &self.0 {
+            let Some(value) = value(key, old.get()) else { continue };
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text += &quoted(key);
+            text.push(':');
+            text += &value;
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// Returns a text as JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[derive(Deserialize, PartialEq)]
+struct Key<'t>(#[serde(borrow)] Cow<'t, str>);
+
+impl<'de: 't, 't> Deserialize<'de> for JsonObject<'t> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = JsonObject<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
+                while let Some(Key(key)) = map.next_key()? {
+                    if entries.len() == MAX_KEYS {
+                        return Err(A::Error::custom(format_args!("more than {MAX_KEYS} keys")));
+                    }
+                    if entries.iter().any(|(known, _)| *known == key) {
+                        return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
+                    }
+                    entries.push((key, map.next_value()?));
+                }
+                Ok(JsonObject(entries))
+            }
+        }
+
+        from.deserialize_map(Entries)
+    }
+}
+
+/// Bounds the search for a key that is there twice.
+const MAX_KEYS: usize = 1000;

@@ -1,0 +1,79 @@
+//! `ptx-legality` and `ptx-execute`: which loads of a module are legal, and what they load.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use warpload::json::{self, JsonError};
+use warpload_ptx::rules::Unit;
+use warpload_ptx::{check_as, read};
+
+use super::value;
+use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Verdict {
+    accept: bool,
+}
+
+pub(super) fn compare_legality(
+    expected: &CaseExpectation<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let CaseExpectation { case, answer: accepted } = *expected;
+    let expected: Verdict = json::from_str(accepted).map_err(Uncomparable::Case)?;
+    let got: Verdict = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    let word = |verdict: &Verdict| if verdict.accept { "accepted" } else { "refused" };
+    Ok(match expected.accept == got.accept {
+        true => Vec::new(),
+        false => {
+            let difference = format!("expected {}, got {}", word(&expected), word(&got));
+            std::iter::once(difference).chain(judged_loads(case)).collect()
+        }
+    })
+}
+
+/// Returns the loads of the module that a case is about, each with the first rule that it breaks.
+fn judged_loads(case: &str) -> Vec<String> {
+    let Ok(ModuleQuestion { module }) = json::from_str(case) else { return Vec::new() };
+    let Ok(module) = read(&module) else { return Vec::new() };
+    let judged = check_as(&module, Unit::Program).map(|verdict| {
+        let words: Vec<&str> = module.text(verdict.span).split_whitespace().collect();
+        let load = words.join(" ");
+        match verdict.violations.first() {
+            Some(violation) => format!("{load}: {violation}"),
+            None => load,
+        }
+    });
+    judged.take(MAX_LOADS).collect()
+}
+
+/// How many loads of a module are shown.
+const MAX_LOADS: usize = 4;
+
+#[derive(Deserialize)]
+struct ModuleQuestion<'q> {
+    #[serde(borrow)]
+    module: Cow<'q, str>,
+}
+
+pub(super) fn check(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+    let ModuleQuestion { module } = json::from_str(question)?;
+    let accept = read(&module)
+        .is_ok_and(|module| check_as(&module, Unit::Program).all(|verdict| verdict.is_legal()));
+    Ok(CaseAnswer::new(&serde_json::json!({ "accept": accept })))
+}
+
+/// Keys of a load that are not compared: its place, of which `line` is enough, and the lanes whose address was
+/// rounded, which follow from the addresses.
+pub const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
+
+pub(super) fn compare_loads(
+    expected: &CaseExpectation<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    Ok(value::differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
+}

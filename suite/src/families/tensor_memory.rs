@@ -1,0 +1,49 @@
+//! `tensor-memory`: loads from Tensor Memory, whose `expect` is the answer. Their JSON is in
+//! [`tensor_case`](crate::tensor_case).
+
+use crate::json::JsonError;
+
+use super::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
+use crate::runner::CheckedCase;
+use crate::tensor_case::{Confidence, ExpectedTensorLoad, TensorCase};
+
+pub(super) fn compare(
+    expected: &CaseExpectation<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let case = TensorCase::from_json(expected.case).map_err(Uncomparable::Case)?;
+    let got = ExpectedTensorLoad::from_json(answer).map_err(Uncomparable::Answer)?;
+    Ok(case.compare(&got).iter().map(ToString::to_string).collect())
+}
+
+pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+    let case = TensorCase::from_json(question)?;
+    let mut answer = case.answer(&answerer.memories, &mut answerer.registers);
+    if let ExpectedTensorLoad::Loaded(registers) = &mut answer {
+        // Their digest is enough.
+        registers.all = None;
+    }
+    Ok(CaseAnswer::new(&answer))
+}
+
+/// Executes a case and compares register by register. Returns `None` for a case that was inferred, if those are
+/// skipped.
+///
+/// # Errors
+/// Returns [`JsonError`] if the line is not a case.
+pub fn check(
+    line: &str,
+    skip_inferred: bool,
+    answerer: &mut Answerer,
+) -> Result<Option<CheckedCase>, JsonError> {
+    let case = TensorCase::from_json(line)?;
+    if skip_inferred && case.confidence == Confidence::Inferred {
+        return Ok(None);
+    }
+    let differences = case.check(&answerer.memories, &mut answerer.registers);
+    let differences = match &case.expected {
+        Some(_) => differences.iter().map(ToString::to_string).collect(),
+        None => vec!["expect: missing key; expected the outcome".to_owned()],
+    };
+    Ok(Some(CheckedCase { name: case.id, differences }))
+}

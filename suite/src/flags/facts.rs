@@ -1,0 +1,290 @@
+//! [`Facts`]: what the flags of a vector are computed from.
+
+use warpload_encoding::{
+    Load, LoadDestination, LoadInstruction, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm,
+    describe,
+};
+
+use crate::vector::Vector;
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::{
+    AnyRegister, LaneFaultKind, LaneLoad, Outcome, UniformPath, WarpFault, broken_register_rules,
+    lane_loads,
+};
+use warpload::memory::{GenericAddress, Space, Window};
+
+/// A vector, its outcome, and what each lane found.
+pub(crate) struct Facts<'v> {
+    pub(crate) vector: &'v Vector,
+    pub(crate) outcome: &'v Outcome,
+    pub(crate) parts: LoadParts,
+    pub(crate) size: LoadSize,
+    /// The lanes that accessed memory; none if the warp faulted.
+    pub(crate) lanes: Vec<(usize, LaneLoad)>,
+    /// The faults of all register rules that are broken, whether or not a lane executes.
+    pub(crate) broken: Vec<WarpFault>,
+}
+
+impl<'v> Facts<'v> {
+    /// Returns the facts of a vector whose outcome on the literal executor is given; `None` if it
+    /// cannot be executed.
+    pub(crate) fn new(vector: &'v Vector, outcome: &'v Outcome) -> Option<Self> {
+        let parts = vector.instruction.parts();
+        let size = parts.size.ok()?;
+        let machine = &vector.machine;
+        let accessing = match (outcome.warp_fault, size) {
+            (Some(_), _) => LaneMask::NONE,
+            (None, LoadSize::Matrices { count, .. }) => LaneMask::from_fn(|lane| {
+                lane < 8 * usize::from(count) && outcome.executing.contains(lane)
+            }),
+            _ => outcome.executing,
+        };
+        let lanes = lane_loads(&parts, size, machine, &vector.warp, accessing);
+        let broken = broken_register_rules(&parts, size, machine);
+        Some(Self { vector, outcome, parts, size, lanes, broken })
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.size.bytes().into()
+    }
+
+    /// Returns the size of what one lane loads; `None` of 256 bits and of matrices.
+    pub(crate) fn lane_size(&self) -> Option<Size> {
+        self.size.of_lane()
+    }
+
+    pub(crate) fn is_later(&self) -> bool {
+        self.vector.instruction.wide().is_some()
+    }
+
+    pub(crate) fn is_generic(&self) -> bool {
+        matches!(self.parts.space, MemorySpace::Generic { .. } | MemorySpace::Windows)
+    }
+
+    pub(crate) fn is_wide(&self) -> bool {
+        let uniform = self.parts.address.uniform;
+        self.parts.address.extended || uniform.is_some_and(|uniform| uniform.extended)
+    }
+
+    /// Returns whether the address has a base register of the lanes.
+    pub(crate) fn has_base(&self) -> bool {
+        let base = self.parts.address.base;
+        !base.is_zero() && base.number() < self.vector.machine.register_limit.get()
+    }
+
+    pub(crate) fn has_uniform_base(&self) -> bool {
+        self.parts.address.uniform.is_some_and(|uniform| !uniform.register.is_zero())
+    }
+
+    pub(crate) fn fills_uniform(&self) -> bool {
+        use LoadDestination::{Uniform, UniformHalves};
+        matches!(self.parts.destination, Uniform(_) | UniformHalves { .. })
+    }
+
+    /// Returns the numbers of the first registers that are filled, with their number.
+    pub(crate) fn destinations(&self) -> Vec<(u32, u32)> {
+        let count = self.size.registers();
+        let numbers = match self.parts.destination {
+            LoadDestination::Registers(first) => vec![(first.number(), count)],
+            LoadDestination::Halves { low, high } => vec![(low.number(), 4), (high.number(), 4)],
+            LoadDestination::Uniform(first) => vec![(first.number(), count)],
+            LoadDestination::UniformHalves { low, high } => {
+                vec![(low.number(), 4), (high.number(), 4)]
+            }
+            _ => Vec::new(),
+        };
+        numbers.into_iter().map(|(first, count)| (u32::from(first), count)).collect()
+    }
+
+    /// Returns the value that is read as the address if there is no base, if it is not read as signed.
+    pub(crate) fn unsigned_offset(&self) -> Option<u32> {
+        match self.parts.address.offset {
+            Offset::ByBase { unsigned, .. } if !self.has_base() => Some(unsigned),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fault(&self, kind: LaneFaultKind) -> LaneMask {
+        self.outcome.lane_faults.lanes(kind)
+    }
+
+    /// Returns whether that is true of a lane that accesses memory.
+    pub(crate) fn any(&self, test: impl Fn(&LaneLoad) -> bool) -> bool {
+        self.lanes.iter().any(|(_, lane)| test(lane))
+    }
+
+    /// Returns the lanes that are marked outside.
+    pub(crate) fn outside(&self) -> usize {
+        self.lanes.iter().filter(|(_, lane)| lane.is_outside).count()
+    }
+
+    pub(crate) fn is_broadcast(&self) -> bool {
+        self.outcome.uniform == Some(UniformPath::Broadcast)
+    }
+
+    pub(crate) fn windows(&self) -> [Window; 2] {
+        let map = self.vector.machine.memory.map();
+        [map.shared(), map.local()]
+    }
+
+    /// Returns the value of Plg in a lane; `None` if there is no Plg.
+    pub(crate) fn plg(&self, lane: usize) -> Option<bool> {
+        match self.parts.space {
+            MemorySpace::Generic { plg } => Some(self.vector.warp.predicate(plg).contains(lane)),
+            _ => None,
+        }
+    }
+
+    /// Returns the edges of the windows, where another memory begins or ends.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = u128> {
+        self.windows().into_iter().flat_map(|window| {
+            let base = u128::from(window.base);
+            [base, base + u128::from(window.size)]
+        })
+    }
+
+    /// Returns whether the load is generic and the address in the shared or the local window.
+    pub(crate) fn is_in_window(&self, window: Window, address: u64) -> bool {
+        self.is_generic() && window.offset_of(GenericAddress(address)).is_some()
+    }
+
+    /// Returns whether a byte of a memory is allocated, and in which allocation: of global memory its
+    /// number, of local memory 0 for the low part and 1 for the high one.
+    pub(crate) fn allocation(&self, lane: usize, space: Space, address: u64) -> Option<usize> {
+        let memory = &self.vector.machine.memory;
+        let [shared, local] = self.windows();
+        let offset = |base: u64| {
+            if self.is_generic() { address.checked_sub(base) } else { Some(address) }
+        };
+        match space {
+            Space::Global => memory.allocations().iter().position(|known| {
+                address.checked_sub(known.base).is_some_and(|offset| offset < known.size)
+            }),
+            Space::Shared => {
+                let offset = offset(shared.base)?;
+                (offset < memory.shared_bytes().len() as u64).then_some(0)
+            }
+            Space::Local => {
+                let offset = offset(local.base)?;
+                let high = local.size - memory.local_high_bytes(lane).len() as u64;
+                if offset >= high {
+                    return (offset < local.size).then_some(1);
+                }
+                (offset < memory.local_low_bytes(lane).len() as u64).then_some(0)
+            }
+            Space::Constant => {
+                let MemorySpace::Constant { bank, .. } = self.parts.space else { return None };
+                let held = memory.constant_bytes(bank.get())?;
+                (address < held.len() as u64).then_some(0)
+            }
+        }
+    }
+
+    /// Returns where the first and the last byte of an access are allocated, if the lane's address is
+    /// in a memory.
+    pub(crate) fn ends(&self, lane: usize, found: &LaneLoad) -> Option<[Option<usize>; 2]> {
+        let space = found.space?;
+        let last = found.rounded.checked_add(self.bytes() - 1)?;
+        Some([found.rounded, last].map(|address| self.allocation(lane, space, address)))
+    }
+
+    /// Returns whether that is true of the ends of an access.
+    pub(crate) fn any_ends(&self, test: impl Fn(&LaneLoad, [Option<usize>; 2]) -> bool) -> bool {
+        self.lanes
+            .iter()
+            .any(|(lane, found)| self.ends(*lane, found).is_some_and(|ends| test(found, ends)))
+    }
+
+    /// Returns whether all 32 lanes load and none has a fault.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.outcome.executing.count() as usize == LANES
+            && self.outcome.warp_fault.is_none()
+            && self.outcome.lane_faults.is_empty()
+    }
+
+    /// Returns whether the value of a lane that loads is extended, `signed` or not, and the bits that
+    /// extending sets differ: the highest bit that is loaded is 1. RZ shows no value.
+    pub(crate) fn extends(&self, signed: bool) -> bool {
+        let Some(size) = self.lane_size() else { return false };
+        let is_dropped = self.destinations().iter().all(|(first, _)| *first == 255);
+        if size.bytes() > 2 || size.is_signed() != signed || is_dropped {
+            return false;
+        }
+        let highest = 1 << (8 * size.bytes() - 1);
+        self.any(|lane| !lane.is_outside && lane.values[0] & highest != 0)
+    }
+
+    pub(crate) fn sm(&self) -> Option<Sm> {
+        self.vector.instruction.wide().map(|load| load.sm())
+    }
+
+    /// Returns the bits of a field of that name, the one with the lowest bits; `None` if there is none.
+    pub(crate) fn field(&self, name: &str) -> Option<u64> {
+        match self.vector.instruction {
+            Load::Spa5(load) => {
+                let fields = describe(load.encode()).into_iter().flatten();
+                fields.filter(|field| field.row.name == name).last().map(|field| field.raw)
+            }
+            Load::Sm70(load) => {
+                let fields = load.describe().filter(|field| field.fixed().is_none());
+                fields.filter(|field| field.name() == name).last().map(|field| field.raw)
+            }
+        }
+    }
+
+    /// Returns whether the load says more about caches and the order of accesses than its mnemonic.
+    pub(crate) fn has_cache_operator(&self) -> bool {
+        match self.vector.instruction {
+            Load::Spa5(_) => self.field("cop").is_some_and(|operator| operator != 0),
+            Load::Sm70(load) => !matches!(load.cache_modifiers().as_str(), "" | "SYS" | "ENL2"),
+        }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.parts.space, MemorySpace::Constant { .. })
+    }
+
+    /// Returns the size of the constant bank that is loaded from; `None` if there is none.
+    pub(crate) fn bank_size(&self) -> Option<usize> {
+        let MemorySpace::Constant { bank, .. } = self.parts.space else { return None };
+        self.vector.machine.memory.constant_bytes(bank.get()).map(<[u8]>::len)
+    }
+
+    /// Returns the first fault of the other half of 256 bits, which is that of its first register.
+    pub(crate) fn high_half_fault(&self) -> Option<WarpFault> {
+        let (high, _) = *self.destinations().get(1)?;
+        let number = |fault: &WarpFault| match fault.register() {
+            AnyRegister::General(register) => register.number(),
+            AnyRegister::Uniform(register) => register.number(),
+        };
+        self.broken.iter().find(|fault| u32::from(number(fault)) == high).copied()
+    }
+
+    /// Returns the highest general register that is filled or is part of the address.
+    pub(crate) fn highest_register(&self) -> u32 {
+        let filled = self.destinations().into_iter().filter(|(first, _)| *first != 255);
+        let filled =
+            filled.filter(|_| !self.fills_uniform()).map(|(first, count)| first + count - 1);
+        let address = &self.parts.address;
+        let base =
+            self.has_base().then(|| u32::from(address.base.number()) + u32::from(address.extended));
+        filled.chain(base).max().unwrap_or(255)
+    }
+
+    /// Returns whether a register that is filled is part of the address.
+    pub(crate) fn overlaps(&self) -> bool {
+        let address = &self.parts.address;
+        let (first, is_pair) = match address.uniform {
+            Some(uniform) if self.fills_uniform() => {
+                (u32::from(uniform.register.number()), uniform.extended)
+            }
+            _ if self.fills_uniform() || !self.has_base() => return false,
+            _ => (u32::from(address.base.number()), address.extended),
+        };
+        let mut filled = self.destinations().into_iter();
+        first != 255
+            && filled.any(|(from, count)| {
+                from != 255 && first < from + count && from <= first + u32::from(is_pair)
+            })
+    }
+}

@@ -1,0 +1,82 @@
+//! The flags of vectors: what each is a case of, computed from the vector and its outcome on the
+//! literal executor. `table.rs` is the list of them; to add one, add a row.
+
+mod facts;
+mod flag;
+mod table;
+
+pub use flag::Flag;
+
+use self::facts::Facts;
+
+use super::vector::Vector;
+use warpload::load::Outcome;
+
+impl Flag {
+    /// Returns the flag with that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        all().iter().find(|flag| flag.name == name)
+    }
+}
+
+/// Returns all flags, by name.
+#[must_use]
+pub fn all() -> &'static [Flag] {
+    table::TABLE
+}
+
+/// A set of flags; bit n is that of `all()[n]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FlagSet(u128);
+
+const _: () = assert!(table::TABLE.len() <= 128, "a set has 128 bits");
+
+impl FlagSet {
+    /// Returns the flags, by name.
+    pub fn iter(self) -> impl Iterator<Item = &'static Flag> {
+        self.numbers().filter_map(|number| all().get(number))
+    }
+
+    /// Returns the numbers of the flags in [`all`].
+    pub(crate) fn numbers(self) -> impl Iterator<Item = usize> {
+        (0..128).filter(move |number| self.0 >> number & 1 != 0)
+    }
+
+    /// Adds the flag with that number in [`all`].
+    pub(crate) fn insert(&mut self, number: usize) {
+        self.0 |= 1 << (number & 127);
+    }
+
+    /// Returns whether the flag with that number in [`all`] is in the set.
+    pub(crate) fn contains(self, number: usize) -> bool {
+        number < 128 && self.0 >> number & 1 != 0
+    }
+
+    /// Returns whether all flags of `other` are in the set.
+    #[must_use]
+    pub const fn is_superset(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Returns whether no public source decides what a vector with these flags expects; `is_later` if its
+    /// instruction is one of SM 7.0 or later.
+    #[must_use]
+    pub fn is_decision(self, is_later: bool) -> bool {
+        self.iter().any(|flag| flag.is_decision(is_later))
+    }
+}
+
+/// Returns the flags of a vector whose outcome on the literal executor is given; none if it cannot be
+/// executed.
+#[must_use]
+pub fn flags_of(vector: &Vector, outcome: &Outcome) -> FlagSet {
+    let mut set = FlagSet::default();
+    let Some(facts) = Facts::new(vector, outcome) else { return set };
+    for (number, flag) in all().iter().enumerate() {
+        if (flag.is_shown)(&facts) {
+            set.insert(number);
+        }
+    }
+    set
+}

@@ -1,0 +1,280 @@
+//! `initial`: the state before a load, of which a memory image manifest is the part without
+//! the warp.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use warpload_encoding::Sm;
+
+use super::JsonError;
+use super::sources::{Files, Source, Sources, Target};
+use super::values::{
+    Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, SmName, UniformName,
+    UniformPredicateName, UniqueMap, only_objects, present,
+};
+use warpload::lane::LaneMask;
+use warpload::machine::{Machine, Misaligned, RegisterLimit};
+use warpload::memory::{AddressMap, ConfigError, Memory, Regions, Window};
+use warpload::warp::Warp;
+
+/// The keys that only a vector has.
+const WARP_KEYS: [&str; 5] =
+    ["active", "registers", "predicates", "uniform_registers", "uniform_predicates"];
+
+/// The address bits of SM 7.0 and later, if nothing says otherwise (docs/load-sm70.md section 10).
+pub(crate) const WIDE_ADDRESS_BITS: u32 = 49;
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+pub(crate) struct Initial {
+    #[serde(deserialize_with = "present")]
+    register_limit: Option<u64>,
+    #[serde(deserialize_with = "present")]
+    address_bits: Option<u32>,
+    misaligned: Misaligned,
+    windows: WindowsJson,
+    memory: MemoryJson,
+    #[serde(deserialize_with = "present")]
+    active: Option<Hex32>,
+    #[serde(deserialize_with = "present")]
+    registers: Option<UniqueMap<RegisterName, Lanes>>,
+    #[serde(deserialize_with = "present")]
+    predicates: Option<UniqueMap<PredicateName, Hex32>>,
+    #[serde(deserialize_with = "present")]
+    sm: Option<SmName>,
+    #[serde(deserialize_with = "present")]
+    uniform_registers: Option<UniqueMap<UniformName, Hex32>>,
+    #[serde(deserialize_with = "present")]
+    uniform_predicates: Option<UniqueMap<UniformPredicateName, bool>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+struct WindowsJson {
+    #[serde(deserialize_with = "present")]
+    shared: Option<WindowJson>,
+    #[serde(deserialize_with = "present")]
+    local: Option<WindowJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct WindowJson {
+    base: Hex64,
+    size: Hex64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+struct MemoryJson {
+    global: Vec<GlobalJson>,
+    #[serde(deserialize_with = "present")]
+    shared: Option<SharedJson>,
+    #[serde(deserialize_with = "present")]
+    local: Option<LocalJson>,
+    constant: Vec<ConstantJson>,
+}
+
+only_objects!(Initial, WindowsJson, WindowJson, MemoryJson);
+
+/// The objects that hold bytes: their own keys, then either `hex`, or `file` with `offset` and
+/// `length`. (serde cannot flatten a common part and refuse unknown keys at once.)
+macro_rules! byte_objects {
+    ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
+        $(
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields, remote = "Self")]
+            struct $name {
+                $(
+                    #[serde(default, deserialize_with = "present")]
+                    $key: $type,
+                )*
+                #[serde(default, deserialize_with = "present")]
+                hex: Option<HexBytes>,
+                #[serde(default, deserialize_with = "present")]
+                file: Option<PathBuf>,
+                #[serde(default, deserialize_with = "present")]
+                offset: Option<u64>,
+                #[serde(default, deserialize_with = "present")]
+                length: Option<u64>,
+            }
+
+            only_objects!($name);
+
+            impl $name {
+                fn source(&mut self, key: &str) -> Result<Source, JsonError> {
+                    let span = (self.offset.unwrap_or(0), self.length);
+                    match (self.hex.take(), self.file.take()) {
+                        (Some(HexBytes(bytes)), None) if span == (0, None) => {
+                            Ok(Source::Bytes(bytes))
+                        }
+                        (None, Some(path)) => {
+                            Ok(Source::File { path, offset: span.0, length: span.1 })
+                        }
+                        _ => Err(JsonError::at(
+                            key,
+                            "expected either `hex`, or `file` with `offset` and `length`",
+                        )),
+                    }
+                }
+            }
+        )+
+    };
+}
+
+byte_objects! {
+    GlobalJson { base: Option<Hex64> }
+    SharedJson {}
+    LocalJson { bytes_per_lane: Option<usize>, high: Option<HighJson> }
+    HighJson { bytes_per_lane: Option<usize> }
+    ConstantJson { bank: Option<u64> }
+}
+
+impl Initial {
+    /// Returns whose instructions are executed: SM 5.0 if nothing is said.
+    pub(crate) fn sm(&self) -> Sm {
+        self.sm.map_or(Sm::SPA5, |SmName(sm)| sm)
+    }
+
+    /// Refuses the keys that describe a warp.
+    fn refuse_warp(&self) -> Result<(), JsonError> {
+        let present = [
+            self.active.is_some(),
+            self.registers.is_some(),
+            self.predicates.is_some(),
+            self.uniform_registers.is_some(),
+            self.uniform_predicates.is_some(),
+        ];
+        match WARP_KEYS.into_iter().zip(present).find(|(_, present)| *present) {
+            Some((key, _)) => {
+                Err(JsonError::at(key, "a memory image has no warp; expected no such key"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the machine alone, for a manifest.
+    pub(crate) fn machine(self, files: Files<'_>) -> Result<Machine, JsonError> {
+        self.refuse_warp()?;
+        Ok(self.machine_and_warp(files)?.0)
+    }
+
+    pub(crate) fn machine_and_warp(
+        mut self,
+        files: Files<'_>,
+    ) -> Result<(Machine, Warp), JsonError> {
+        let mut warp = Warp::new();
+        if let Some(Hex32(active)) = self.active {
+            warp.active = LaneMask::from_bits(active);
+        }
+        for (RegisterName(register), Lanes(values)) in self.registers.take().unwrap_or_default().0 {
+            warp.set_register(register, values);
+        }
+        for (PredicateName(predicate), Hex32(lanes)) in self.predicates.take().unwrap_or_default().0
+        {
+            warp.set_predicate(predicate, LaneMask::from_bits(lanes));
+        }
+        for (UniformName(register), Hex32(value)) in
+            self.uniform_registers.take().unwrap_or_default().0
+        {
+            warp.set_uniform_register(register, value);
+        }
+        for (UniformPredicateName(predicate), value) in
+            self.uniform_predicates.take().unwrap_or_default().0
+        {
+            warp.set_uniform_predicate(predicate, value);
+        }
+        let register_limit = match self.register_limit {
+            Some(limit) => {
+                RegisterLimit::new(limit).map_err(|error| JsonError::at("register_limit", error))?
+            }
+            None => RegisterLimit::ALL,
+        };
+        let misaligned = self.misaligned;
+        let memory = self.memory(files)?;
+        Ok((Machine { register_limit, misaligned, memory }, warp))
+    }
+
+    fn map(&self) -> Result<AddressMap, JsonError> {
+        let window = |json: &Option<WindowJson>, default: Window| match json {
+            Some(json) => Window { base: json.base.0, size: json.size.0 },
+            None => default,
+        };
+        AddressMap::new(
+            self.address_bits.unwrap_or(if self.sm().has_wide_words() {
+                WIDE_ADDRESS_BITS
+            } else {
+                AddressMap::default().address_bits()
+            }),
+            window(&self.windows.shared, Window::DEFAULT_SHARED),
+            window(&self.windows.local, Window::DEFAULT_LOCAL),
+        )
+        .map_err(|error| {
+            let is_width = matches!(error, ConfigError::AddressBits { .. });
+            JsonError::at(if is_width { "address_bits" } else { "windows" }, error)
+        })
+    }
+
+    fn memory(self, files: Files<'_>) -> Result<Memory, JsonError> {
+        let map = self.map()?;
+        let (arena, regions) = self.memory.sources(files)?.load()?;
+        Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
+    }
+
+    /// Returns where the memories of a manifest lie, and in how many bytes. Of files only the sizes
+    /// are read.
+    pub(crate) fn layout(self, files: Files<'_>) -> Result<(AddressMap, Regions, u64), JsonError> {
+        self.refuse_warp()?;
+        let map = self.map()?;
+        let sources = self.memory.sources(files)?;
+        let (places, bytes) = sources.places(true)?;
+        let regions = sources.regions(&places)?.checked(&map, bytes);
+        Ok((map, regions.map_err(|error| JsonError::at("memory", error))?, bytes))
+    }
+}
+
+fn required<T>(value: Option<T>, key: &str, name: &str) -> Result<T, JsonError> {
+    value.ok_or_else(|| JsonError::at(key, format!("missing key `{name}`")))
+}
+
+impl MemoryJson {
+    /// Returns where the bytes of every object come from.
+    fn sources(self, files: Files<'_>) -> Result<Sources<'_>, JsonError> {
+        let mut sources = Sources::new(files);
+        for (i, mut global) in self.global.into_iter().enumerate() {
+            let key = format!("memory.global[{i}]");
+            let Hex64(base) = required(global.base, &key, "base")?;
+            let source = global.source(&key)?;
+            sources.add(key, Target::Global { base }, source);
+        }
+        if let Some(mut shared) = self.shared {
+            let key = "memory.shared".to_owned();
+            let source = shared.source(&key)?;
+            sources.add(key, Target::Shared, source);
+        }
+        if let Some(mut local) = self.local {
+            let key = "memory.local".to_owned();
+            let has_low = local.bytes_per_lane.is_some() || local.hex.is_some();
+            if has_low || local.file.is_some() || local.high.is_none() {
+                let bytes_per_lane = required(local.bytes_per_lane, &key, "bytes_per_lane")?;
+                let source = local.source(&key)?;
+                sources.add(key, Target::LocalLow { bytes_per_lane }, source);
+            }
+            if let Some(mut high) = local.high {
+                let key = "memory.local.high".to_owned();
+                let bytes_per_lane = required(high.bytes_per_lane, &key, "bytes_per_lane")?;
+                let source = high.source(&key)?;
+                sources.add(key, Target::LocalHigh { bytes_per_lane }, source);
+            }
+        }
+        for (i, mut constant) in self.constant.into_iter().enumerate() {
+            let key = format!("memory.constant[{i}]");
+            let bank = required(constant.bank, &key, "bank")?;
+            let bank = u8::try_from(bank)
+                .map_err(|_| JsonError::at(&key, ConfigError::ConstantBank { bank }))?;
+            let source = constant.source(&key)?;
+            sources.add(key, Target::Constant { bank }, source);
+        }
+        Ok(sources)
+    }
+}

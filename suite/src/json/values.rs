@@ -1,0 +1,327 @@
+//! Values as docs/vectors.md writes them: hexadecimal numbers and bytes, register and
+//! predicate names, objects without a key twice.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{
+    Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use warpload_encoding::{Pred, Reg, Sm, UniformReg};
+
+use warpload::lane::{LANES, LaneValues};
+
+/// Reads a type out of a string, or says what was expected.
+trait FromText: Sized {
+    const EXPECTED: &'static str;
+
+    fn from_text(text: &str) -> Option<Self>;
+}
+
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: FromText> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        T::from_text(text).ok_or_else(|| {
+            // Long strings are shown by their beginning: a memory's bytes can have a megabyte.
+            let shown: String = text.chars().take(40).collect();
+            E::invalid_value(Unexpected::Str(&shown), &self)
+        })
+    }
+}
+
+macro_rules! deserialize_from_text {
+    ($($type:ty),+) => {
+        $(impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(TextVisitor(PhantomData))
+            }
+        })+
+    };
+}
+
+deserialize_from_text!(
+    Hex32,
+    Hex64,
+    HexBytes,
+    RegisterName,
+    PredicateName,
+    UniformName,
+    UniformPredicateName,
+    SmName
+);
+
+/// A number of at most 64 bits, `"0x…"`.
+#[derive(Clone, Copy)]
+pub(crate) struct Hex64(pub(crate) u64);
+
+/// A number of at most 32 bits, `"0x…"`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hex32(pub(crate) u32);
+
+/// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
+pub(crate) fn hexadecimal(text: &str) -> Option<u128> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    // `from_str_radix` takes a sign too.
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    u128::from_str_radix(digits, 16).ok()
+}
+
+impl FromText for Hex64 {
+    const EXPECTED: &'static str = "0x and up to 16 hexadecimal digits";
+
+    fn from_text(text: &str) -> Option<Self> {
+        u64::try_from(hexadecimal(text)?).ok().map(Self)
+    }
+}
+
+impl FromText for Hex32 {
+    const EXPECTED: &'static str = "0x and a hexadecimal number of at most 32 bits";
+
+    fn from_text(text: &str) -> Option<Self> {
+        u32::try_from(hexadecimal(text)?).ok().map(Self)
+    }
+}
+
+/// Bytes, two hexadecimal digits each, without `0x`.
+pub(crate) struct HexBytes(pub(crate) Vec<u8>);
+
+impl FromText for HexBytes {
+    const EXPECTED: &'static str = "bytes of two hexadecimal digits each";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+        pairs.iter().map(byte).collect::<Option<_>>().map(Self)
+    }
+}
+
+/// Returns the number after a letter, without leading zeroes.
+fn numbered(text: &str, letter: char) -> Option<u8> {
+    let digits = text.strip_prefix(letter)?;
+    let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
+    digits.parse().ok().filter(|_| is_canonical)
+}
+
+/// `R0` to `R254`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct RegisterName(pub(crate) Reg);
+
+impl FromText for RegisterName {
+    const EXPECTED: &'static str = "a register, R0 to R254";
+
+    fn from_text(text: &str) -> Option<Self> {
+        numbered(text, 'R').map(Reg::new).filter(|register| !register.is_zero()).map(Self)
+    }
+}
+
+/// `P0` to `P6`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct PredicateName(pub(crate) Pred);
+
+impl FromText for PredicateName {
+    const EXPECTED: &'static str = "a predicate, P0 to P6";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let predicate = Pred::try_from(numbered(text, 'P')?).ok()?;
+        Some(Self(predicate)).filter(|_| !predicate.is_true())
+    }
+}
+
+/// `UR0` to `UR254`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct UniformName(pub(crate) UniformReg);
+
+impl FromText for UniformName {
+    const EXPECTED: &'static str = "a uniform register, UR0 to UR254";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let RegisterName(register) = RegisterName::from_text(text.strip_prefix('U')?)?;
+        Some(Self(UniformReg::new(register.number())))
+    }
+}
+
+/// `UP0` to `UP6`.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct UniformPredicateName(pub(crate) Pred);
+
+impl FromText for UniformPredicateName {
+    const EXPECTED: &'static str = "a uniform predicate, UP0 to UP6";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let PredicateName(predicate) = PredicateName::from_text(text.strip_prefix('U')?)?;
+        Some(Self(predicate))
+    }
+}
+
+/// `50` to `121`, with the letter after it if there is one.
+#[derive(Clone, Copy)]
+pub(crate) struct SmName(pub(crate) Sm);
+
+impl FromText for SmName {
+    const EXPECTED: &'static str = "an SM, such as \"80\" or \"90a\"";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+}
+
+/// One value of every lane, lane 0 first.
+pub(crate) struct Lanes(pub(crate) LaneValues);
+
+struct LanesVisitor;
+
+impl<'de> Visitor<'de> for LanesVisitor {
+    type Value = Lanes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of {LANES} values, one a lane")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Lanes, A::Error> {
+        let mut lanes = [0; LANES];
+        for (lane, held) in lanes.iter_mut().enumerate() {
+            let value = values.next_element()?;
+            Hex32(*held) = value.ok_or_else(|| A::Error::invalid_length(lane, &self))?;
+        }
+        let mut count = LANES;
+        while values.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        if count > LANES { Err(A::Error::invalid_length(count, &self)) } else { Ok(Lanes(lanes)) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Lanes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(LanesVisitor)
+    }
+}
+
+/// An object, in the order of the text; a key that appears twice is an error.
+pub(crate) struct UniqueMap<K, V>(pub(crate) Vec<(K, V)>);
+
+impl<K, V> Default for UniqueMap<K, V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+struct UniqueMapVisitor<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K, V> Visitor<'de> for UniqueMapVisitor<K, V>
+where
+    K: Deserialize<'de> + PartialEq,
+    V: Deserialize<'de>,
+{
+    type Value = UniqueMap<K, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries: Vec<(K, V)> = Vec::new();
+        while let Some(key) = map.next_key()? {
+            let value = map.next_value()?;
+            if entries.iter().any(|(known, _)| *known == key) {
+                return Err(A::Error::custom("this key stands here twice"));
+            }
+            entries.push((key, value));
+        }
+        Ok(UniqueMap(entries))
+    }
+}
+
+impl<'de, K, V> Deserialize<'de> for UniqueMap<K, V>
+where
+    K: Deserialize<'de> + PartialEq,
+    V: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
+    }
+}
+
+/// Reads the value of a key that can be left out, for `#[serde(default, deserialize_with)]`: null is
+/// not a value.
+///
+/// # Errors
+/// Returns those of the value.
+pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object
+/// is read as derived, all else is a wrong type. (Derived alone, a struct can be read from an array
+/// of its fields too.)
+macro_rules! only_objects {
+    ($($type:ident),+ $(,)?) => {
+        $(impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Object;
+
+                impl<'de> serde::de::Visitor<'de> for Object {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<$type, A::Error> {
+                        // The derived function, which is not a method of the trait.
+                        $type::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+
+                deserializer.deserialize_map(Object)
+            }
+        })+
+    };
+}
+
+pub(crate) use only_objects;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strict_numbers_and_bytes() {
+        assert_eq!(hexadecimal("0xfF"), Some(255));
+        for text in ["ff", "0x", "0x+1", "0x1_0", "0x111111111111111111111111111111111", " 0x1"] {
+            assert_eq!(hexadecimal(text), None, "{text}");
+        }
+        assert!(Hex64::from_text("0x11111111111111111").is_none());
+        assert_eq!(HexBytes::from_text("00fF").map(|b| b.0), Some(vec![0, 255]));
+        assert!(HexBytes::from_text("0").is_none());
+        assert!(HexBytes::from_text("0g").is_none());
+    }
+
+    #[test]
+    fn names() {
+        assert!(RegisterName::from_text("R254").is_some());
+        for text in ["R255", "RZ", "R256", "R01", "r1", "R+1", "R", "R-0"] {
+            assert!(RegisterName::from_text(text).is_none(), "{text}");
+        }
+        for text in ["P7", "PT", "P8", "P", "P00"] {
+            assert!(PredicateName::from_text(text).is_none(), "{text}");
+        }
+    }
+}

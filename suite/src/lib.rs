@@ -1,0 +1,48 @@
+//! Test vectors, memory images (docs/vectors.md) and the cases of the conformance suite (docs/conformance.md): how they
+//! are written as JSON, drawn, answered, asked, compared and counted.
+//!
+//! - [`vector`]: one load with the state before and after it; [`image`]: a machine's memory; [`json`], what both share.
+//! - [`generate`]: fresh vectors, drawn from a seed; [`flags`]: the list of what a vector is a case of.
+//! - [`families`]: the list of families. A family says how its questions are answered by our own
+//!   executors, and how an answer is compared with the expectation of a case.
+//! - [`case`](mod@case): the cases in a suite's files, and [`outcome`]: the result of each.
+//! - [`runner`]: the one [`Runner`](runner::Runner) of cases. It asks an [`Examinee`](runner::Examinee), compares, and
+//!   passes the outcomes to a report in the order of the cases.
+//! - [`program`]: the examinee that is another program, asked over pipes.
+//! - [`tally`]: the counts by family and flag, and the flags that explain the failures.
+//! - [`tensor_case`]: the cases of the family `tensor-memory`, and their JSON.
+//! - [`text`]: foreign text made fit for a report.
+//!
+//! ```
+//! use warpload::load::Executor;
+//! use warpload_suite::families::{self, Answerer};
+//!
+//! let mut answerer = Answerer::new(Executor::Fast);
+//! let question = r#"{"family":"encode","sm":"50","text":"LD.E R0, [R2+0x1234]"}"#;
+//! let answer = families::answer(question, &mut answerer).into_json();
+//! assert_eq!(answer, r#"{"word":"0x9c90000123470200"}"#);
+//! ```
+
+#![deny(unsafe_code)]
+
+pub mod case;
+mod draft;
+pub mod families;
+pub mod flags;
+pub mod generate;
+pub mod image;
+pub mod json;
+pub mod outcome;
+pub mod program;
+pub mod random;
+mod recipes;
+pub mod runner;
+pub mod tally;
+pub mod tensor_case;
+pub mod text;
+pub mod vector;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

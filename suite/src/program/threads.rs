@@ -1,0 +1,221 @@
+//! [`Pipes`] for systems that cannot wait for several pipes: a thread for each. A thread that a program
+//! keeps waiting is abandoned.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::stream::{OutputLines, Received, Tail};
+
+/// How long to wait for output before checking whether the program has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(super) struct Pipes {
+    questions: Option<Sender<Vec<u8>>>,
+    answers: Receiver<Vec<u8>>,
+    has_ended: bool,
+    lines: OutputLines,
+    tail: Arc<Mutex<Tail>>,
+    /// Disconnected after the end of standard error.
+    errors: Receiver<()>,
+}
+
+impl Pipes {
+    /// Takes the streams of a program that was started with pipes.
+    pub(super) fn new(child: &mut Child) -> io::Result<Self> {
+        let (questions, asked) = channel();
+        // Few, so that a program that never stops waits for its reader.
+        let (answer, answers) = sync_channel(4);
+        let tail: Arc<Mutex<Tail>> = Arc::default();
+        let (open, errors) = channel();
+        if let Some(stdin) = child.stdin.take() {
+            thread::Builder::new().spawn(move || write(stdin, &asked))?;
+        }
+        if let Some(stdout) = child.stdout.take() {
+            thread::Builder::new().spawn(move || read(stdout, &answer))?;
+        }
+        if let Some(stderr) = child.stderr.take() {
+            let tail = Arc::clone(&tail);
+            thread::Builder::new().spawn(move || {
+                keep_end(stderr, &tail);
+                drop(open);
+            })?;
+        }
+        let lines = OutputLines::default();
+        Ok(Self { questions: Some(questions), answers, has_ended: false, lines, tail, errors })
+    }
+
+    /// Writes a question, a whole line, and reads until a line comes back. What the program started may
+    /// keep its output open: that it `has_exited` ends it too.
+    pub(super) fn ask(
+        &mut self,
+        question: &[u8],
+        deadline: Instant,
+        mut has_exited: impl FnMut() -> io::Result<bool>,
+    ) -> io::Result<Received> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if let Some(questions) = &self.questions {
+            // The thread that would take it ends if the program does not read any more.
+            let _ = questions.send(question.to_owned());
+        }
+        loop {
+            if let Some(line) = self.lines.take() {
+                return Ok(line);
+            }
+            if self.lines.is_full() {
+                return Ok(Received::TooLong);
+            }
+            if self.has_ended {
+                return Ok(Received::End);
+            }
+            // What it wrote before is there.
+            if !self.wait(deadline.min(Instant::now() + LOOK))
+                && has_exited()?
+                && !self.wait(Instant::now() + LOOK)
+            {
+                return Ok(Received::End);
+            }
+            if Instant::now() >= deadline {
+                return Ok(Received::Late);
+            }
+        }
+    }
+
+    /// Returns whether there is more than was taken, now or until then.
+    pub(super) fn has_more(&mut self, until: Option<Instant>) -> io::Result<bool> {
+        while self.lines.is_empty()
+            && !self.has_ended
+            && self.wait(until.unwrap_or_else(Instant::now))
+        {}
+        Ok(!self.lines.is_empty())
+    }
+
+    /// Ends the program's input and reads its output until there is another line, or to the end, until then
+    /// at most. Returns what there is of that line.
+    pub(super) fn finish(
+        &mut self,
+        until: Instant,
+        mut has_exited: impl FnMut() -> io::Result<bool>,
+    ) -> io::Result<Option<&[u8]>> {
+        self.questions = None;
+        while !self.has_ended && !self.lines.has_line() && Instant::now() < until {
+            if !self.wait(until.min(Instant::now() + LOOK)) && has_exited()? {
+                break;
+            }
+        }
+        Ok(self.lines.rest())
+    }
+
+    /// Returns what there is of a line that has not ended.
+    pub(super) fn unfinished(&mut self) -> Option<&[u8]> {
+        self.lines.rest()
+    }
+
+    /// Returns the last lines of the program's standard error since the last question.
+    pub(super) fn last_errors(&mut self) -> Vec<String> {
+        if self.has_ended {
+            // Another thread reads the reason for the end.
+            let _ = self.errors.recv_timeout(LOOK);
+        }
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).lines()
+    }
+
+    /// Takes what was read, or the end; `false` if it did not come in time.
+    fn wait(&mut self, until: Instant) -> bool {
+        match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(read) => self.lines.extend(&read),
+            Err(RecvTimeoutError::Timeout) => return false,
+            Err(RecvTimeoutError::Disconnected) => self.has_ended = true,
+        }
+        true
+    }
+}
+
+fn write(mut stdin: ChildStdin, asked: &Receiver<Vec<u8>>) {
+    while let Ok(question) = asked.recv() {
+        if stdin.write_all(&question).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(mut stdout: impl Read, answer: &SyncSender<Vec<u8>>) {
+    let mut buffer = [0; 1 << 14];
+    while let Ok(read @ 1..) = stdout.read(&mut buffer) {
+        if answer.send(buffer[..read].to_owned()).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_end(mut stderr: impl Read, tail: &Mutex<Tail>) {
+    let mut buffer = [0; 1 << 12];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+        tail.lock().unwrap_or_else(PoisonError::into_inner).extend(&buffer[..read]);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn started(script: &str) -> io::Result<(Child, Pipes)> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let pipes = Pipes::new(&mut child)?;
+        Ok((child, pipes))
+    }
+
+    fn ask(script: &str, question: &str) -> io::Result<Received> {
+        let (mut child, mut pipes) = started(script)?;
+        let deadline = Instant::now() + Duration::from_secs(100);
+        let received = pipes.ask(question.as_bytes(), deadline, || Ok(child.try_wait()?.is_some()));
+        let _ = child.kill();
+        child.wait()?;
+        received
+    }
+
+    #[test]
+    fn threads_pass_on_what_pipes_do() -> io::Result<()> {
+        assert_eq!(ask("cat", "a question\n")?, Received::Line(b"a question".into()));
+        assert_eq!(ask("exit 3", "a question\n")?, Received::End);
+        assert_eq!(ask("sleep 5 & exit 3", "a question\n")?, Received::End);
+        let endless = "while :; do echo 0123456789; done | tr -d '\\n'";
+        assert_eq!(ask(endless, "a question\n")?, Received::TooLong);
+        let (mut child, mut pipes) =
+            started("read -r line; echo why >&2; echo one; echo two; cat")?;
+        let deadline = Instant::now() + Duration::from_secs(100);
+        let mut has_exited = || Ok(child.try_wait()?.is_some());
+        let one = pipes.ask(b"question\n", deadline, &mut has_exited)?;
+        assert_eq!(one, Received::Line(b"one".into()));
+        assert!(pipes.has_more(Some(deadline))?);
+        assert_eq!(pipes.finish(deadline, &mut has_exited)?, Some(&b"two"[..]));
+        // Standard error is read by another thread.
+        while pipes.last_errors() != ["why"] && Instant::now() < deadline {}
+        assert_eq!(pipes.last_errors(), ["why"]);
+        child.wait()?;
+        let (mut child, mut pipes) = started("printf half")?;
+        let received = pipes.ask(b"question\n", deadline, || Ok(child.try_wait()?.is_some()))?;
+        assert_eq!(received, Received::End);
+        assert!(pipes.has_more(Some(deadline))?);
+        assert_eq!(pipes.unfinished(), Some(&b"half"[..]));
+        child.wait()?;
+        // One that never stops is not read for as long as it may take.
+        let (mut child, mut pipes) = started("yes")?;
+        assert_eq!(pipes.finish(deadline, || Ok(false))?, Some(&b"y"[..]));
+        assert!(Instant::now() < deadline);
+        child.kill()?;
+        child.wait()?;
+        let (mut child, mut pipes) = started("cat")?;
+        assert_eq!(pipes.finish(deadline, || Ok(child.try_wait()?.is_some()))?, None);
+        child.wait()?;
+        Ok(())
+    }
+}

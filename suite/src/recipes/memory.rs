@@ -1,0 +1,265 @@
+//! Which memory the lanes' addresses are in, and where there.
+
+use crate::draft::{Draft, Form, Stage, align_up};
+use warpload::memory::{GenericAddress, Space};
+
+/// Returns the memory that a generic address is in for the Plg that asks for it; else the load's own.
+fn space_of(draft: &Draft<'_>, address: u64) -> Space {
+    let is_in =
+        |window: warpload::memory::Window| window.offset_of(GenericAddress(address)).is_some();
+    if !draft.form.is_generic() {
+        return draft.layout.main;
+    }
+    if is_in(draft.state.shared_window) {
+        Space::Shared
+    } else if is_in(draft.state.local_window) {
+        Space::Local
+    } else {
+        Space::Global
+    }
+}
+
+/// Returns an address at which nothing is allocated, most of the time.
+fn nowhere(draft: &mut Draft<'_>) -> u64 {
+    let bytes = draft.form.bytes();
+    let space = draft.layout.main;
+    let near = align_up(draft.end_of(space), bytes).wrapping_add(bytes * draft.random.below(3));
+    let far = match space {
+        Space::Global => [near, 0xffff_ffe0, 0, 0x8000_0000],
+        _ if draft.form.is_generic() => [near, near.wrapping_add(64 * bytes), near, near],
+        Space::Constant => [near, 0x1_0000, 0xffff_ffe0, 0x8000],
+        _ => [near, 0x100_0000, 0xffff_ffe0, 0xfe00_0000],
+    };
+    let is_near = draft.is_offset_alone() || draft.random.one_in(2);
+    if is_near { near } else { far[draft.random.below(4) as usize] }
+}
+
+/// Gives some lanes an address where Plg asks for the memory that it is in.
+fn claim_in_its_space(draft: &mut Draft<'_>, address: u64) -> bool {
+    draft.claim_at(space_of(draft, address), address)
+}
+
+fn claim_slot(draft: &mut Draft<'_>, space: Space) -> bool {
+    let slots = draft.slots(space);
+    let Some(address) = draft.random.pick(&slots) else { return false };
+    draft.claim_at(space, address)
+}
+
+pub(crate) fn outside_allocation(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Lanes, |d| {
+        let address = nowhere(d);
+        claim_in_its_space(d, address)
+    })
+}
+
+pub(crate) fn one_lane_outside(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform())
+        && draft.then(Stage::Lanes, |d| {
+            let address = nowhere(d);
+            if d.is_together && d.form.has("Plg") {
+                return d.then(Stage::Adjust, divide_predicate);
+            }
+            let lane = d.claim(1).first();
+            if let Some(lane) = lane {
+                d.place(lane, space_of(d, address), address);
+            }
+            lane.is_some()
+        })
+}
+
+pub(crate) fn all_outside(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Lanes, |d| {
+        let address = nowhere(d);
+        let space = space_of(d, address);
+        for lane in d.free.lanes() {
+            d.place(lane, space, address);
+        }
+        true
+    })
+}
+
+fn is_wider_than_byte(form: &Form) -> bool {
+    form.bytes() > 1
+}
+
+pub(crate) fn crosses_allocation(draft: &mut Draft<'_>) -> bool {
+    draft.keep(is_wider_than_byte)
+        && draft.then(Stage::Machine, |d| {
+            d.layout.has_partial_ends = true;
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let end = d.end_of(d.layout.main);
+            claim_in_its_space(d, end - end % d.form.bytes())
+        })
+}
+
+pub(crate) fn adjacent_allocations(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, |d| {
+            (d.layout.has_partial_ends, d.layout.has_adjacent) = (true, true);
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let first = d.state.memory.global.first();
+            let end = first.map_or(0, |(base, held)| base.wrapping_add(held.len() as u64));
+            d.claim_at(Space::Global, end - end % d.form.bytes())
+        })
+}
+
+pub(crate) fn highest_address(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_generic() || form.is_global())
+        && draft.then(Stage::Machine, |d| {
+            d.layout.is_at_top = true;
+            if !d.form.is_wide() {
+                // Its addresses end at 2^32, and the default windows with them.
+                d.state.address_bits = 32;
+                d.move_windows();
+            }
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let last = u64::MAX >> (64 - d.state.address_bits);
+            d.claim_at(Space::Global, last - (d.form.bytes() - 1))
+        })
+}
+
+pub(crate) fn global_memory(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_generic) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
+}
+
+pub(crate) fn shared_window(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_generic) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Shared))
+}
+
+/// Wants a part of local memory if there is none.
+fn want_local(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Machine, |d| {
+        if d.layout.has_local == [false; 2] {
+            d.layout.has_local[d.random.below(2) as usize] = true;
+        }
+        true
+    })
+}
+
+pub(crate) fn local_window(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_generic)
+        && want_local(draft)
+        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Local))
+}
+
+pub(crate) fn local_high(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_generic() || form.is_local())
+        && draft.then(Stage::Machine, |d| {
+            d.layout.has_local[1] = true;
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let offset = d.state.local_window.size - d.form.bytes();
+            d.claim_at(Space::Local, d.address_in(Space::Local, offset))
+        })
+}
+
+pub(crate) fn crosses_local_parts(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_local()))
+        && draft.then(Stage::Machine, |d| {
+            d.layout.has_touching_parts = true;
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let end = d.end_of(Space::Local);
+            d.claim_at(Space::Local, end - end % d.form.bytes())
+        })
+}
+
+pub(crate) fn several_spaces(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_generic)
+        && want_local(draft)
+        && draft.then(Stage::Lanes, |d| {
+            let spaces = [Space::Global, Space::Shared, Space::Local];
+            let first = d.random.below(3) as usize;
+            let second = (first + 1 + d.random.below(2) as usize) % 3;
+            claim_slot(d, spaces[first]) && claim_slot(d, spaces[second])
+        })
+}
+
+pub(crate) fn divided_predicate(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Plg"))
+        && draft.then(Stage::Lanes, |d| {
+            !d.is_together && claim_slot(d, Space::Shared) && claim_slot(d, Space::Global)
+        })
+        && draft.then(Stage::Adjust, |d| !d.is_together || divide_predicate(d))
+}
+
+/// Has another Plg in one of the lanes that execute.
+fn divide_predicate(draft: &mut Draft<'_>) -> bool {
+    let lanes: Vec<usize> = draft.executing().lanes().collect();
+    let Some(lane) = draft.random.pick(&lanes) else { return false };
+    let plg = draft.plg.1 >> lane & 1 != 0;
+    draft.set_plg(lane, !plg);
+    true
+}
+
+/// Gives some lanes an address in `space`, and a Plg that does not ask for it.
+fn claim_with_plg(draft: &mut Draft<'_>, space: Space, plg: bool) -> bool {
+    let slots = draft.slots(space);
+    let Some(address) = draft.random.pick(&slots) else { return false };
+    let claimed = draft.claim(6);
+    for lane in claimed.lanes() {
+        draft.addresses[lane] = address;
+        draft.set_plg(lane, plg);
+    }
+    !claimed.is_empty()
+}
+
+pub(crate) fn predicate_false_outside(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Plg"))
+        && draft.then(Stage::Lanes, |d| {
+            let space = if d.layout.main == Space::Local { Space::Local } else { Space::Global };
+            claim_with_plg(d, space, false)
+        })
+}
+
+pub(crate) fn predicate_true_in_shared(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Plg"))
+        && draft.then(Stage::Lanes, |d| claim_with_plg(d, Space::Shared, true))
+}
+
+pub(crate) fn outside_window(draft: &mut Draft<'_>) -> bool {
+    if !draft.keep(Form::is_generic) {
+        return false;
+    }
+    match draft.random.below(3) {
+        0 if predicate_false_outside(draft) => true,
+        1 if predicate_true_in_shared(draft) => true,
+        _ => super::addresses::above_address_bits(draft) || predicate_false_outside(draft),
+    }
+}
+
+/// Returns an edge of a window that is no end of all addresses.
+fn some_edge(draft: &mut Draft<'_>) -> u64 {
+    let (shared, local) = (draft.state.shared_window, draft.state.local_window);
+    let edges = [shared.base, shared.base + shared.size, local.base, local.base + local.size];
+    let edges: Vec<u64> = edges.into_iter().filter(|edge| *edge > 0).collect();
+    draft.random.pick(&edges).unwrap_or(shared.base)
+}
+
+pub(crate) fn crosses_window(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_generic() && form.bytes() > 1)
+        && draft.then(Stage::Lanes, |d| {
+            let edge = some_edge(d);
+            let bytes = d.form.bytes();
+            let address = edge - 1 - d.random.below(bytes - 1);
+            let space = space_of(d, edge - bytes);
+            d.claim_at(space, address)
+        })
+}
+
+pub(crate) fn window_edge(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_generic)
+        && draft.then(Stage::Lanes, |d| {
+            let edge = some_edge(d);
+            let before = edge - d.form.bytes();
+            claim_in_its_space(d, before) && claim_in_its_space(d, edge)
+        })
+}

@@ -1,0 +1,309 @@
+//! Registers, their limit, the base of an address, and what a word has beside them.
+
+use crate::draft::{Draft, Form, Stage, Step};
+
+/// Has global memory where an offset alone reaches it.
+fn within_offsets(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Machine, |d| {
+        let (_, most) = d.offset_range();
+        let most = most as u64;
+        let most = if d.form.has_unsigned_offset() { 2 * most + 1 } else { most };
+        d.layout.reach.1 = d.layout.reach.1.min(most);
+        true
+    })
+}
+
+/// Chooses a limit above the destination, and an Ra that is not below it.
+fn put_base_beyond_limit(draft: &mut Draft<'_>) {
+    let above = draft.rd.max(draft.other_rd).saturating_add(8).min(200);
+    draft.state.register_limit = above + draft.random.below(8) as u8;
+    let most = u64::from(254 - draft.state.register_limit).min(16);
+    draft.ra = draft.state.register_limit + draft.random.below(most + 1) as u8;
+}
+
+pub(crate) fn base_beyond_limit(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Ra"))
+        && within_offsets(draft)
+        && draft.then(Stage::Warp, |d| {
+            put_base_beyond_limit(d);
+            true
+        })
+}
+
+pub(crate) fn no_base(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.uniform().is_none() || !form.is_wide())
+        && within_offsets(draft)
+        && draft.then(Stage::Warp, |d| {
+            (d.ra, d.ur) = (255, 255);
+            true
+        })
+}
+
+pub(crate) fn uniform_alone(draft: &mut Draft<'_>) -> bool {
+    const WITHOUT_BASE: Step = |d| {
+        d.ra = 255;
+        true
+    };
+    let has_both = |form: &Form| form.uniform().is_some() && form.has("Ra");
+    // Forms with addresses of 32 bits in Ra, if there are any.
+    (draft.keep(|form| has_both(form) && !form.parts.address.extended) || draft.keep(has_both))
+        && draft.then(Stage::Warp, WITHOUT_BASE)
+}
+
+pub(crate) fn offset_unsigned(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::has_unsigned_offset)
+        && within_offsets(draft)
+        && draft.then(Stage::Machine, |d| {
+            let least = (d.offset_range().1 + 1) as u64;
+            d.layout.reach.0 = d.layout.reach.0.max(least);
+            if d.form.is_local() {
+                d.layout.has_local[1] = true;
+            }
+            true
+        })
+        && draft.then(Stage::Warp, |d| {
+            if d.has_base() {
+                if d.random.one_in(2) {
+                    d.ra = 255;
+                } else {
+                    put_base_beyond_limit(d);
+                }
+            }
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let least = d.layout.reach.0;
+            let is_low = d.addresses[0] < least;
+            if is_low && (d.form.is_local() || d.form.parts.space == SHARED) {
+                let high = d.state.local_window.size.wrapping_sub(d.form.bytes());
+                let is_high = d.form.is_local() && high >= least;
+                d.addresses = [if is_high { high } else { least }; 32];
+            }
+            true
+        })
+}
+
+const SHARED: warpload_encoding::MemorySpace = warpload_encoding::MemorySpace::Shared;
+
+pub(crate) fn odd_base(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Ra") && !form.parts.address.extended)
+        && draft.then(Stage::Warp, |d| {
+            d.ra |= 1;
+            true
+        })
+}
+
+pub(crate) fn discarded(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        (d.rd, d.other_rd) = (255, 255);
+        true
+    })
+}
+
+pub(crate) fn overlap(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Ra") || form.uniform().is_some())
+        && draft.then(Stage::Warp, |d| {
+            let base = if d.form.fills_uniform() { d.ur } else { d.ra };
+            let count = d.form.registers().clamp(1, 4) as u8;
+            if base != 255 {
+                d.rd = base - base % count;
+                d.other_rd = d.rd.saturating_add(4);
+            }
+            true
+        })
+}
+
+pub(crate) fn last_register(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers() as u8;
+            let filled = [d.rd, d.other_rd]
+                .map(|first| if first == 255 { 0 } else { first.saturating_add(count.min(4)) });
+            let filled = if count == 8 { filled[0].max(filled[1]) } else { filled[0] };
+            let base = if !d.has_base() {
+                0
+            } else {
+                d.ra.saturating_add(1 + u8::from(d.form.parts.address.extended))
+            };
+            d.state.register_limit = filled.max(base).max(1);
+            true
+        })
+}
+
+/// Returns whether a form has registers that must be aligned.
+fn has_groups(form: &Form) -> bool {
+    form.registers() > 1 || has_pairs(form)
+}
+
+fn has_pairs(form: &Form) -> bool {
+    form.parts.address.extended || form.uniform().is_some_and(|uniform| uniform.extended)
+}
+
+/// Moves the first register that is filled away from the multiples of their number.
+fn misalign(draft: &mut Draft<'_>) {
+    let count = draft.form.registers().clamp(2, 4) as u8;
+    let residue = 1 + draft.random.below(u64::from(count) - 1) as u8;
+    draft.rd = draft.rd / count * count + residue;
+}
+
+pub(crate) fn aligned_to_two(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() >= 4)
+        && draft.then(Stage::Warp, |d| {
+            d.rd = d.rd.min(248) / 4 * 4 + 2;
+            true
+        })
+}
+
+pub(crate) fn misaligned_register(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_groups)
+        && draft.then(Stage::Warp, |d| {
+            let is_filled = d.form.registers() > 1 && d.rd != 255;
+            if is_filled && (!has_pairs(d.form) || d.random.one_in(2)) {
+                misalign(d);
+            } else if d.form.parts.address.extended && d.has_base() {
+                d.ra |= 1;
+            } else if is_filled {
+                misalign(d);
+            } else {
+                d.ur |= 1;
+            }
+            true
+        })
+}
+
+/// Returns the number of a group of registers of the warp that ends above the last one.
+fn beyond_uniform(draft: &Draft<'_>, count: u8) -> u8 {
+    let all = draft.form.parts.uniform_registers;
+    all - all % count.max(2)
+}
+
+pub(crate) fn register_limit(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform() || form.registers() > 1)
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(1, 4) as u8;
+            if d.form.fills_uniform() {
+                d.rd = beyond_uniform(d, count);
+            } else if d.rd == 255
+                || d.form.parts.address.extended && d.has_base() && d.random.one_in(3)
+            {
+                // Ra is below the limit, and Ra+1 is not.
+                d.state.register_limit = d.ra.saturating_add(1);
+            } else if d.has_base() && d.rd <= d.ra && d.ra < d.rd.saturating_add(count - 1) {
+                // They overlap: Ra is below the limit.
+                d.state.register_limit = d.ra + 1;
+            } else {
+                put_limit_within(d, count);
+            }
+            true
+        })
+}
+
+/// Chooses a limit within the registers that are filled. Ra stays on its side of the limit.
+fn put_limit_within(draft: &mut Draft<'_>, count: u8) {
+    let has_base = draft.has_base();
+    draft.rd = draft.rd.min(200) + 20;
+    draft.other_rd = draft.other_rd.min(200) + 20;
+    draft.state.register_limit = draft.rd + draft.random.below(count.into()) as u8;
+    if has_base {
+        draft.ra = (draft.ra & 1) | (2 * draft.random.below(8) as u8);
+    } else if draft.ra != 255 {
+        draft.ra = draft.state.register_limit + draft.random.below(8) as u8;
+    }
+}
+
+pub(crate) fn straddles_limit(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(2, 4) as u8;
+            put_limit_within(d, count);
+            d.state.register_limit = d.rd + 1 + d.random.below(u64::from(count) - 1) as u8;
+            true
+        })
+}
+
+pub(crate) fn misaligned_or_out_of_range(draft: &mut Draft<'_>) -> bool {
+    let mut recipes: [Step; 2] = [misaligned_register, register_limit];
+    if !draft.random.one_in(2) {
+        recipes.reverse();
+    }
+    recipes.into_iter().any(|recipe| recipe(draft))
+}
+
+pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| {
+        // Of two uniform registers, the last ones that are misaligned do exist.
+        let least = if form.fills_uniform() { 4 } else { 2 };
+        form.registers() >= least || form.parts.address.extended
+    }) && draft.then(Stage::Warp, |d| {
+        let count = d.form.registers().clamp(1, 4) as u8;
+        if d.form.fills_uniform() {
+            d.rd = beyond_uniform(d, count) + 1;
+        } else if count > 1 && d.rd != 255 {
+            misalign(d);
+            put_limit_within(d, count);
+        } else if d.rd != 255 {
+            // Rd is out of range, and Ra below the limit is odd.
+            d.ra = d.ra.min(200) | 1;
+            d.rd = d.ra + 1;
+            d.state.register_limit = d.ra + 1;
+        } else {
+            d.ra = d.ra.min(200) | 1;
+            d.state.register_limit = d.ra + 1;
+        }
+        true
+    })
+}
+
+pub(crate) fn uniform_fault(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| {
+        let is_group = form.fills_uniform() && form.registers() > 1;
+        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
+    }) && draft.then(Stage::Warp, |d| {
+        let is_misaligned = d.random.one_in(2);
+        let count = d.form.registers().clamp(1, 4) as u8;
+        match (d.form.fills_uniform(), is_misaligned) {
+            (true, true) => misalign(d),
+            (true, false) => d.rd = beyond_uniform(d, count),
+            (false, true) => d.ur |= 1,
+            (false, false) => d.ur = beyond_uniform(d, 2),
+        }
+        true
+    })
+}
+
+pub(crate) fn high_half_fault(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() == 8)
+        && draft.then(Stage::Warp, |d| {
+            d.other_rd = (d.rd.min(200) & !3) + 4 + 1 + d.random.below(3) as u8;
+            true
+        })
+}
+
+/// The fields that say how caches are used and how accesses are ordered.
+const CACHE_FIELDS: [&str; 6] = ["cop", "evict", "order", "scope", "prefetch", "policy"];
+
+pub(crate) fn cache_operator(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| CACHE_FIELDS.iter().any(|name| form.has(name)))
+        && draft.then(Stage::Warp, |d| {
+            let names: Vec<&'static str> =
+                CACHE_FIELDS.into_iter().filter(|name| d.form.has(name)).collect();
+            if let Some(name) = d.random.pick(&names) {
+                let default = d.form.get(d.form.word, name).unwrap_or(0);
+                let values = 1 << d.form.width(name);
+                let value = (default + 1 + d.random.below(values - 1)) % values;
+                d.fields.push((name, value));
+            }
+            true
+        })
+}
+
+pub(crate) fn unread_bits(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.unread_bits() != 0)
+        && draft.then(Stage::Warp, |d| {
+            let bits = u128::from(d.random.next()) << 64 | u128::from(d.random.next());
+            let unread = d.form.unread_bits();
+            // At least one of them.
+            d.unread = unread & bits | unread & unread.wrapping_neg();
+            true
+        })
+}

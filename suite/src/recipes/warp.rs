@@ -1,0 +1,103 @@
+//! Which lanes execute, and the predicates that decide.
+
+use crate::draft::{Draft, Stage};
+
+/// Chooses a guard if there is none.
+fn choose_guard(draft: &mut Draft<'_>) {
+    if draft.guard.0 == 7 {
+        draft.guard.0 = draft.random.below(4) as u8;
+    }
+}
+
+/// Returns some lanes, at least one of them.
+fn some_lanes(draft: &mut Draft<'_>) -> u32 {
+    let many = draft.random.next() as u32 | draft.random.next() as u32;
+    let mask = if draft.random.one_in(2) { many } else { !many };
+    mask | 1 << draft.random.below(32)
+}
+
+pub(crate) fn guard(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        choose_guard(d);
+        true
+    })
+}
+
+pub(crate) fn guarded_off(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_by_lane())
+        && draft.then(Stage::Warp, |d| {
+            choose_guard(d);
+            // One active lane executes, another does not.
+            let active = d.state.active;
+            if active.count_ones() > 1 && d.guarded & active != 0 {
+                let kept = d.guarded & some_lanes(d);
+                let first = 1 << (d.guarded & active).trailing_zeros();
+                let last = 1 << (31 - active.leading_zeros());
+                d.guarded = (kept | first) & !last;
+            }
+            true
+        })
+}
+
+pub(crate) fn negated_guard(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        d.guard.1 = true;
+        if d.guard.0 == 7 && d.random.one_in(8) {
+            // `@!PT`
+            d.guarded = 0;
+        } else {
+            choose_guard(d);
+        }
+        true
+    })
+}
+
+pub(crate) fn inactive_lanes(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.is_matrix())
+        && draft.then(Stage::Warp, |d| {
+            let lanes = some_lanes(d);
+            if d.state.active == u32::MAX {
+                d.state.active = lanes & !(1 << (31 - lanes.leading_zeros()));
+            }
+            true
+        })
+}
+
+pub(crate) fn no_lane(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        if d.guard != (7, false) || d.random.one_in(2) {
+            choose_guard(d);
+            d.guarded = 0;
+        } else {
+            d.state.active = 0;
+        }
+        true
+    })
+}
+
+pub(crate) fn single_lane(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.is_matrix())
+        && draft.then(Stage::Warp, |d| {
+            let lane = 1 << d.random.below(32);
+            if d.form.is_by_lane() && d.guard.0 != 7 && d.guarded != 0 && d.random.one_in(2) {
+                d.guarded = lane;
+                d.state.active |= lane;
+            } else {
+                d.state.active = lane;
+                if d.guarded != 0 {
+                    d.guarded |= lane;
+                }
+            }
+            true
+        })
+}
+
+pub(crate) fn predicate_argument(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Plg"))
+        && draft.then(Stage::Warp, |d| {
+            if d.plg.0 == 7 {
+                d.plg.0 = 4 + d.random.below(3) as u8;
+            }
+            true
+        })
+}

@@ -1,0 +1,293 @@
+//! Test cases in JSON: a load, what it reads, and the expected registers, fault or broken rule. The format: docs/tensor-memory.md.
+
+use std::cell::OnceCell;
+use std::fmt;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use warpload::lane::{LANES, LaneValues};
+use warpload_ptx::tensor::{
+    IllegalLoadError, Issue, Pattern, Registers, Rules, TensorLoad, TensorMemory, execute,
+};
+
+mod read;
+
+/// How certain a case's expectation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// The PTX ISA says so.
+    Documented,
+    /// Several independent sources agree.
+    Corroborated,
+    /// Measured on hardware by a public project.
+    Measured,
+    /// Inferred; no source says so.
+    Inferred,
+}
+
+/// One test case.
+#[derive(Clone, Debug)]
+pub struct TensorCase {
+    /// Its name.
+    pub id: String,
+    /// How certain its expectation is.
+    pub confidence: Confidence,
+    /// What it is about.
+    pub note: Option<String>,
+    /// The load, or the rule that its combination breaks.
+    pub load: Result<TensorLoad, IllegalLoadError>,
+    /// The warp and the address.
+    pub issue: Issue,
+    /// What the load is checked against.
+    pub rules: Rules,
+    /// What Tensor Memory holds.
+    pub pattern: Pattern,
+    /// The expected outcome; `None` if the case has no `expect`.
+    pub expected: Option<ExpectedTensorLoad>,
+}
+
+/// What a case expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExpectedTensorLoad {
+    /// The assembler refuses the instruction, by the rule of this code.
+    Illegal(String),
+    /// Executing it is undefined, by the rule of this code.
+    Fault(String),
+    /// Registers are loaded.
+    Loaded(Box<ExpectedRegisters>),
+}
+
+/// The registers that a case expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedRegisters {
+    /// How many data registers each thread gets.
+    pub count: usize,
+    /// The digest of all of them, see [`digest`], in lower-case hexadecimal digits.
+    pub sha256: String,
+    /// All of them, by thread, if given.
+    pub all: Option<Vec<Vec<u32>>>,
+    /// Some of them: thread, register, value.
+    pub samples: Vec<(usize, usize, u32)>,
+    /// The result of the reduction, thread 0 first.
+    pub reduced: Option<LaneValues>,
+    /// The result under the other reading of a reduction of `.16x32bx2`, in which both threads of a
+    /// lane get the result over both halves.
+    pub reduced_by_lane: Option<LaneValues>,
+}
+
+/// One way in which an outcome is not what a case expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensorDifference {
+    /// Registers, a fault or a broken rule, when another of these was expected.
+    Outcome {
+        /// What was expected: a rule and its code, or `registers`.
+        expected: String,
+        /// The outcome.
+        got: String,
+    },
+    /// How many data registers there are.
+    Count {
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// A data register.
+    Register {
+        /// The thread, 0..=31.
+        thread: usize,
+        /// The register's number.
+        register: usize,
+        /// What it should hold.
+        expected: u32,
+        /// What it holds; `None` if there is no such register.
+        got: Option<u32>,
+    },
+    /// The digest of all data registers.
+    Digest {
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        got: String,
+    },
+    /// The result of the reduction.
+    Reduced {
+        /// The thread, 0..=31.
+        thread: usize,
+        /// What it should get.
+        expected: u32,
+        /// What it gets; `None` if the load has no reduction.
+        got: Option<u32>,
+    },
+    /// The reduction is as expected under the reading by lanes, but not by threads.
+    ReadByLane,
+}
+
+/// The memories of all patterns, each made on first use.
+#[derive(Debug, Default)]
+pub struct PatternMemories([OnceCell<TensorMemory>; Pattern::ALL.len()]);
+
+impl PatternMemories {
+    /// Returns the memory that holds this pattern.
+    #[must_use]
+    pub fn get(&self, pattern: Pattern) -> &TensorMemory {
+        // The patterns are numbered as `ALL` lists them.
+        self.0[pattern as usize].get_or_init(|| TensorMemory::filled(pattern))
+    }
+}
+
+/// Returns the SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
+/// in lower-case hexadecimal digits.
+#[must_use]
+pub fn digest(registers: &Registers) -> String {
+    let mut hasher = Sha256::new();
+    for value in registers.by_thread() {
+        hasher.update(value.to_le_bytes());
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl TensorCase {
+    /// Executes the load and returns how the outcome differs from the expected one; empty if it does
+    /// not, or if the case expects nothing.
+    pub fn check(
+        &self,
+        memories: &PatternMemories,
+        registers: &mut Registers,
+    ) -> Vec<TensorDifference> {
+        self.compare(&self.answer(memories, registers))
+    }
+
+    /// Executes the load and returns the outcome, with all registers if it loads any.
+    pub fn answer(
+        &self,
+        memories: &PatternMemories,
+        registers: &mut Registers,
+    ) -> ExpectedTensorLoad {
+        let load = match &self.load {
+            Err(illegal) => return ExpectedTensorLoad::Illegal(illegal.code().to_owned()),
+            Ok(load) => load,
+        };
+        let memory = memories.get(self.pattern);
+        if let Err(fault) = execute(load, self.issue, memory, &self.rules, registers) {
+            return ExpectedTensorLoad::Fault(fault.code().to_owned());
+        }
+        let of_thread = |thread| registers.data().iter().map(|values| values[thread]).collect();
+        ExpectedTensorLoad::Loaded(Box::new(ExpectedRegisters {
+            count: registers.data().len(),
+            sha256: digest(registers),
+            all: Some((0..LANES).map(of_thread).collect()),
+            samples: Vec::new(),
+            reduced: registers.reduced().copied(),
+            reduced_by_lane: None,
+        }))
+    }
+
+    /// Returns how an outcome differs from the expected one; empty if the case expects nothing. Registers are
+    /// compared by their digest, and one by one if the outcome has them. A reduction that does not exist is
+    /// illegal, whatever the code: cases have no common one for it.
+    #[must_use]
+    pub fn compare(&self, outcome: &ExpectedTensorLoad) -> Vec<TensorDifference> {
+        use ExpectedTensorLoad::{Illegal, Loaded};
+        match (&self.expected, outcome) {
+            (None, _) => Vec::new(),
+            (Some(Illegal(_)), Illegal(_)) if self.load == Err(IllegalLoadError::ReductionKind) => {
+                Vec::new()
+            }
+            (Some(Loaded(expected)), Loaded(registers)) => expected.compare(registers),
+            (Some(expected), got) if got == expected => Vec::new(),
+            (Some(expected), got) => {
+                let (expected, got) = (expected.to_string(), got.to_string());
+                vec![TensorDifference::Outcome { expected, got }]
+            }
+        }
+    }
+}
+
+impl fmt::Display for ExpectedTensorLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Illegal(code) => write!(f, "illegal, {code}"),
+            Self::Fault(code) => write!(f, "fault, {code}"),
+            Self::Loaded(_) => f.write_str("registers"),
+        }
+    }
+}
+
+impl ExpectedRegisters {
+    fn compare(&self, loaded: &Self) -> Vec<TensorDifference> {
+        let mut differences = Vec::new();
+        let (expected, got) = (self.count, loaded.count);
+        if expected != got {
+            differences.push(TensorDifference::Count { expected, got });
+        }
+        if let Some(loaded) = &loaded.all {
+            let all = self.all.iter().flatten().enumerate().flat_map(|(thread, values)| {
+                values.iter().enumerate().map(move |(register, value)| (thread, register, *value))
+            });
+            for (thread, register, expected) in all.chain(self.samples.iter().copied()) {
+                let got = loaded.get(thread).and_then(|values| values.get(register)).copied();
+                if got != Some(expected) {
+                    differences.push(TensorDifference::Register {
+                        thread,
+                        register,
+                        expected,
+                        got,
+                    });
+                }
+            }
+        }
+        if loaded.sha256 != self.sha256 {
+            let (expected, got) = (self.sha256.clone(), loaded.sha256.clone());
+            differences.push(TensorDifference::Digest { expected, got });
+        }
+        self.compare_reduced(loaded.reduced.as_ref(), &mut differences);
+        differences
+    }
+
+    fn compare_reduced(&self, got: Option<&LaneValues>, differences: &mut Vec<TensorDifference>) {
+        let Some(expected) = &self.reduced else { return };
+        if got == Some(expected) {
+            return;
+        }
+        if got.is_some() && got == self.reduced_by_lane.as_ref() {
+            differences.push(TensorDifference::ReadByLane);
+        }
+        for thread in 0..LANES {
+            let (expected, got) = (expected[thread], got.map(|row| row[thread]));
+            if got != Some(expected) {
+                differences.push(TensorDifference::Reduced { thread, expected, got });
+            }
+        }
+    }
+}
+
+impl fmt::Display for TensorDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = |got: &Option<u32>| got.map_or("nothing".to_owned(), |v| format!("{v:#010x}"));
+        match self {
+            Self::Outcome { expected, got } => write!(f, "expected {expected}, got {got}"),
+            Self::Count { expected, got } => {
+                write!(f, "registers a thread: expected {expected}, got {got}")
+            }
+            Self::Register { thread, register, expected, got } => write!(
+                f,
+                "thread {thread} register {register}: expected {expected:#010x}, got {}",
+                value(got)
+            ),
+            Self::Digest { expected, got } => {
+                write!(f, "SHA-256 of the registers: expected {expected}, got {got}")
+            }
+            Self::Reduced { thread, expected, got } => write!(
+                f,
+                "thread {thread} reduction: expected {expected:#010x}, got {}",
+                value(got)
+            ),
+            Self::ReadByLane => {
+                f.write_str("the reduction is over both halves of a lane, not over each")
+            }
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Test vectors: one instruction executed by one warp, the state before and the state after
+//! (docs/vectors.md).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize, Serializer};
+use warpload_encoding::{Decoded, Instruction, Load, MachineWord, Reg, Sm, UniformReg};
+
+use super::json::initial::Initial;
+use super::json::sources::Files;
+use super::json::values::{
+    Hex32, Lanes, RegisterName, UniformName, UniqueMap, hexadecimal, only_objects, present,
+};
+use super::json::{self, JsonError};
+use warpload::impossible::OrImpossible;
+use warpload::lane::{LANES, LaneMask, LaneValues};
+use warpload::load::{ByFaultKind, ExecuteError, Executor, LaneFaultKind, Outcome, WarpFault};
+use warpload::machine::Machine;
+use warpload::warp::Warp;
+
+/// One test vector.
+#[derive(Debug)]
+pub struct Vector {
+    /// What it is about.
+    pub name: String,
+    /// The instruction.
+    pub instruction: Load,
+    /// What the warp executes on.
+    pub machine: Machine,
+    /// The warp before.
+    pub warp: Warp,
+    /// The expected outcome; `None` if the vector has no `final`.
+    pub expected: Option<Final>,
+}
+
+/// What a load changed. Serializes as the vectors' `final`.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct Final {
+    /// Registers with their 32 values, lane 0 first: of an outcome, those that changed.
+    #[serde(serialize_with = "registers")]
+    pub registers: BTreeMap<Reg, LaneValues>,
+    /// Uniform registers with their values: of an outcome, those that changed.
+    #[serde(serialize_with = "uniform_registers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub uniform_registers: BTreeMap<UniformReg, u32>,
+    /// The warp fault's name.
+    pub fault: Option<&'static str>,
+    /// The lanes with a fault of each kind.
+    #[serde(serialize_with = "masks")]
+    pub lane_faults: ByFaultKind<LaneMask>,
+    /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
+    /// be observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broadcast: Option<bool>,
+}
+
+/// One way in which an outcome is not what a vector expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A register's value in one lane.
+    Register {
+        /// The register.
+        register: Reg,
+        /// The lane, 0..=31.
+        lane: usize,
+        /// What it should hold.
+        expected: u32,
+        /// What it holds.
+        got: u32,
+    },
+    /// A uniform register's value.
+    UniformRegister {
+        /// The register.
+        register: UniformReg,
+        /// What it should hold.
+        expected: u32,
+        /// What it holds.
+        got: u32,
+    },
+    /// The warp fault.
+    Fault {
+        /// The name of the fault that should have been raised.
+        expected: Option<&'static str>,
+        /// The name of the one that was.
+        got: Option<&'static str>,
+    },
+    /// The lanes with one kind of fault.
+    LaneFaults {
+        /// The kind.
+        kind: LaneFaultKind,
+        /// The lanes that should have it.
+        expected: LaneMask,
+        /// The lanes that have it.
+        got: LaneMask,
+    },
+    /// The broadcast path.
+    Broadcast {
+        /// Whether it should have been taken.
+        expected: bool,
+        /// Whether it was.
+        got: bool,
+    },
+}
+
+impl Vector {
+    /// Reads a vector from one JSON object.
+    ///
+    /// # Errors
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        let json: VectorJson = json::from_str(text)?;
+        let instruction = read_instruction(&json.instruction, json.initial.sm())?;
+        let (machine, warp) = json.initial.machine_and_warp(Files::Refused).map_err(|error| {
+            JsonError { key: error.key.map(|key| format!("initial.{key}")), ..error }
+        })?;
+        let expected = json.expected.map(FinalJson::read).transpose()?;
+        Ok(Self { name: json.name, instruction, machine, warp, expected })
+    }
+
+    /// Executes the instruction; returns the warp after it and what the load did.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
+    pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
+        let mut warp = self.warp.clone();
+        let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
+        Ok((warp, outcome))
+    }
+
+    /// Returns what changed between the vector's warp and `after`.
+    #[must_use]
+    pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
+        Final {
+            registers: after
+                .changed_since(&self.warp)
+                .map(|register| (register, *after.register(register)))
+                .collect(),
+            uniform_registers: after
+                .uniform_changed_since(&self.warp)
+                .map(|register| (register, after.uniform_register(register)))
+                .collect(),
+            fault: outcome.warp_fault.map(|fault| fault.name()),
+            lane_faults: outcome.lane_faults.by_kind(),
+            broadcast: (!is_lds_u(&self.instruction)).then_some(outcome.is_broadcast()),
+        }
+    }
+
+    /// Executes the vector and returns how the outcome differs from the expected one; empty if it
+    /// does not, or if the vector expects nothing.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
+    /// unknown.
+    pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
+        let (after, outcome) = self.run(executor)?;
+        Ok(self.compare(&self.observed(&after, &outcome)))
+    }
+
+    /// Returns how an outcome differs from the expected one; empty if it does not, or if the vector
+    /// expects nothing.
+    #[must_use]
+    pub fn compare(&self, got: &Final) -> Vec<Difference> {
+        self.expected.as_ref().map_or_else(Vec::new, |expected| self.differences(expected, got))
+    }
+
+    fn differences(&self, expected: &Final, got: &Final) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        let both: BTreeMap<_, _> = expected.registers.iter().chain(&got.registers).collect();
+        for &register in both.into_keys() {
+            // A register that is not named is unchanged.
+            let held = |side: &Final| {
+                *side.registers.get(&register).unwrap_or(self.warp.register(register))
+            };
+            let (expected, got) = (held(expected), held(got));
+            for lane in (0..LANES).filter(|lane| expected[*lane] != got[*lane]) {
+                let (expected, got) = (expected[lane], got[lane]);
+                differences.push(Difference::Register { register, lane, expected, got });
+            }
+        }
+        let (ours, theirs) = (&expected.uniform_registers, &got.uniform_registers);
+        let both: BTreeMap<_, _> = ours.iter().chain(theirs).collect();
+        for &register in both.into_keys() {
+            let before = self.warp.uniform_register(register);
+            let held = |side: &BTreeMap<_, u32>| side.get(&register).copied().unwrap_or(before);
+            let (expected, got) = (held(ours), held(theirs));
+            if expected != got {
+                differences.push(Difference::UniformRegister { register, expected, got });
+            }
+        }
+        if expected.fault != got.fault {
+            differences.push(Difference::Fault { expected: expected.fault, got: got.fault });
+        }
+        for kind in LaneFaultKind::ALL {
+            let (expected, got) = (expected.lane_faults[kind], got.lane_faults[kind]);
+            if expected != got {
+                differences.push(Difference::LaneFaults { kind, expected, got });
+            }
+        }
+        let broadcast = |side: &Final| side.broadcast.unwrap_or(false);
+        let (expected, got) = (broadcast(expected), broadcast(got));
+        if expected != got {
+            differences.push(Difference::Broadcast { expected, got });
+        }
+        differences
+    }
+}
+
+impl Final {
+    /// Reads the `final` of a vector from one JSON object.
+    ///
+    /// # Errors
+    /// Returns [`JsonError`] with the key and, if the text is malformed, its position.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        json::from_str::<FinalJson>(text)?.read().map_err(|error| {
+            let inside = |key: String| key.strip_prefix("final.").map(str::to_owned).unwrap_or(key);
+            JsonError { key: error.key.map(inside), ..error }
+        })
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Register { register, lane, expected, got } => {
+                write!(f, "{register} lane {lane}: expected {expected:#010x}, got {got:#010x}")
+            }
+            Self::UniformRegister { register, expected, got } => {
+                write!(f, "{register}: expected {expected:#010x}, got {got:#010x}")
+            }
+            Self::Fault { expected, got } => {
+                let name = |fault: &Option<&'static str>| fault.unwrap_or("none");
+                write!(f, "fault: expected {}, got {}", name(expected), name(got))
+            }
+            Self::LaneFaults { kind, expected, got } => {
+                write!(f, "{kind}: expected lanes {expected:#010x}, got {got:#010x}")
+            }
+            Self::Broadcast { expected, got } => {
+                write!(f, "broadcast: expected {expected}, got {got}")
+            }
+        }
+    }
+}
+
+fn registers<S: Serializer>(held: &BTreeMap<Reg, LaneValues>, to: S) -> Result<S::Ok, S::Error> {
+    let text = |values: &LaneValues| values.map(|value| format!("{value:#x}"));
+    to.collect_map(held.iter().map(|(register, values)| (register.to_string(), text(values))))
+}
+
+fn uniform_registers<S: Serializer>(
+    held: &BTreeMap<UniformReg, u32>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_map(
+        held.iter().map(|(register, value)| (register.to_string(), format!("{value:#x}"))),
+    )
+}
+
+/// Only the masks that are not zero.
+fn masks<S: Serializer>(lanes: &ByFaultKind<LaneMask>, to: S) -> Result<S::Ok, S::Error> {
+    let faulty = lanes.iter().filter(|(_, lanes)| !lanes.is_empty());
+    to.collect_map(faulty.map(|(kind, lanes)| (kind, format!("{lanes:#x}"))))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct VectorJson {
+    #[serde(default)]
+    name: String,
+    instruction: String,
+    #[serde(default)]
+    initial: Initial,
+    #[serde(default, rename = "final", deserialize_with = "present")]
+    expected: Option<FinalJson>,
+    /// What suites say about a vector; it changes nothing.
+    #[serde(default, rename = "id")]
+    _id: IgnoredAny,
+    #[serde(default, rename = "flags")]
+    _flags: Vec<String>,
+    #[serde(default, rename = "source")]
+    _source: String,
+    #[serde(default, rename = "decision")]
+    _decision: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+struct FinalJson {
+    registers: UniqueMap<RegisterName, Lanes>,
+    uniform_registers: UniqueMap<UniformName, Hex32>,
+    fault: Option<String>,
+    lane_faults: LaneFaultsJson,
+    broadcast: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
+struct LaneFaultsJson {
+    outside_window: Hex32,
+    outside_allocation: Hex32,
+    misaligned_address: Hex32,
+}
+
+only_objects!(VectorJson, FinalJson, LaneFaultsJson);
+
+impl FinalJson {
+    fn read(self) -> Result<Final, JsonError> {
+        let name = |given: String| {
+            let names = WarpFault::NAMES;
+            let message = || format!("no fault {given:?}; expected null or {names:?}");
+            let known = names.into_iter().find(|name| *name == given);
+            known.ok_or_else(|| JsonError::at("final.fault", message()))
+        };
+        let LaneFaultsJson { outside_window, outside_allocation, misaligned_address } =
+            self.lane_faults;
+        let lanes = |Hex32(bits)| LaneMask::from_bits(bits);
+        Ok(Final {
+            registers: self
+                .registers
+                .0
+                .into_iter()
+                .map(|(RegisterName(register), Lanes(values))| (register, values))
+                .collect(),
+            uniform_registers: self
+                .uniform_registers
+                .0
+                .into_iter()
+                .map(|(UniformName(register), Hex32(value))| (register, value))
+                .collect(),
+            fault: self.fault.map(name).transpose()?,
+            lane_faults: ByFaultKind {
+                outside_window: lanes(outside_window),
+                outside_allocation: lanes(outside_allocation),
+                misaligned_address: lanes(misaligned_address),
+            },
+            broadcast: Some(self.broadcast),
+        })
+    }
+}
+
+fn is_lds_u(instruction: &Load) -> bool {
+    matches!(instruction, Load::Spa5(Instruction::Lds(lds)) if lds.fields().uniform)
+}
+
+/// A word in hexadecimal, or SASS.
+fn read_instruction(text: &str, sm: Sm) -> Result<Load, JsonError> {
+    let wrong = |message| JsonError::at("instruction", message);
+    if let Some(word) = hexadecimal(text) {
+        let word = if sm.has_wide_words() {
+            MachineWord::Bits128(word)
+        } else {
+            let narrow = u64::try_from(word);
+            MachineWord::Bits64(narrow.map_err(|_| {
+                wrong(format!("{text} has more than 64 bits; `initial` needs \"sm\" for those"))
+            })?)
+        };
+        return match Load::decode(word, sm) {
+            Decoded::Load(load) => Ok(load),
+            Decoded::Refused(refusal) => Err(wrong(format!("{text} is refused: {refusal}"))),
+            Decoded::Other => Err(wrong(format!("{text} is no load"))),
+        };
+    }
+    Load::parse(text, sm).map_err(|error| {
+        let at = text.get(error.span.start..error.span.end);
+        let at = at.or_impossible("", "the span of an error is in its text");
+        let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
+        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        wrong(format!("{error} at byte {} ({at:?}){hint}", error.span.start))
+    })
+}

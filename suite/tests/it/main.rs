@@ -1,0 +1,17 @@
+//! Tests through the public interface: vectors, images and cases.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod configuration;
+mod flags;
+mod generate;
+mod images;
+mod tensor_cases;
+mod vector_errors;
+mod vectors;
+
+/// Errors can leave a thread, and outlive what they tell of.
+#[test]
+fn errors_are_send_sync_and_static() {
+    fn is_portable<E: std::error::Error + Send + Sync + 'static>() {}
+    is_portable::<warpload_suite::image::ImageError>();
+}

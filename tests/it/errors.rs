@@ -1,0 +1,22 @@
+//! Errors can leave a thread, and outlive what they tell of.
+
+use std::error::Error;
+
+use warpload::encoding::{InvalidPred, InvalidSize, ParseError};
+use warpload::load::ExecuteError;
+use warpload::memory::{ConfigError, OutsideWindow, WriteError};
+
+fn is_portable<E: Error + Send + Sync + 'static>() {}
+
+#[test]
+fn errors_are_send_sync_and_static() {
+    is_portable::<ConfigError>();
+    is_portable::<ExecuteError>();
+    is_portable::<InvalidPred>();
+    is_portable::<InvalidSize>();
+    is_portable::<OutsideWindow>();
+    is_portable::<ParseError>();
+    is_portable::<WriteError>();
+    #[cfg(feature = "json")]
+    is_portable::<warpload::json::JsonError>();
+}

@@ -1,0 +1,304 @@
+//! [`Contents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
+//! once, and kernels hold indices into it; in version 1 kernels held the texts.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::{Kind, Operation};
+use warpload::memory::{AddressSpace, Width};
+
+/// What a trace holds beside its blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "RawContents", try_from = "RawContents")]
+pub struct Contents {
+    /// What wrote the trace, and what it was made from.
+    pub source: String,
+    /// The tools that made what it was made from, with their versions as far as known.
+    pub tools: Vec<String>,
+    /// What a reader of results should know, such as that masks were inferred.
+    pub notes: Vec<String>,
+    /// Whether the trace is known to be whole; formats without an end mark cannot tell.
+    pub complete: bool,
+    /// The kernels, in launch order.
+    pub kernels: Vec<Kernel>,
+    /// The operations, in the order of their first use.
+    pub operations: Vec<Operation>,
+    /// The device memory that the trace names: base and size in bytes.
+    pub allocations: Vec<(u64, u64)>,
+}
+
+/// The most notes of a trace: each file of a list can add its own.
+const MAX_NOTES: usize = 64;
+
+/// The last note if there were more.
+const FURTHER_NOTES: &str = "further notes are left out";
+
+impl Contents {
+    pub(crate) fn add_note(&mut self, note: &str) {
+        let notes = &mut self.notes;
+        if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
+            return;
+        }
+        let is_last = notes.len() == MAX_NOTES - 1;
+        notes.push(if is_last { FURTHER_NOTES } else { note }.to_owned());
+    }
+
+    pub(crate) fn add_tool(&mut self, tool: &str) {
+        let tools = &mut self.tools;
+        if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
+            tools.push(tool.to_owned());
+        }
+    }
+
+    /// Returns the number of an operation, which is added unless it is there; `None` if there are too
+    /// many. `numbers` has those that are there.
+    pub(crate) fn number(
+        &mut self,
+        numbers: &mut FxHashMap<Operation, u16>,
+        operation: &Operation,
+    ) -> Option<u16> {
+        if let Some(number) = numbers.get(operation) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.operations.len()).ok()?;
+        numbers.insert(operation.clone(), number);
+        self.operations.push(operation.clone());
+        Some(number)
+    }
+}
+
+/// One launch of a kernel. Texts that launches have in common are held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name, as the trace has it: often mangled.
+    pub name: Arc<str>,
+    /// Thread blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// The base of the shared window in the generic address space; `None` if unknown.
+    pub shared_base: Option<u64>,
+    /// The base of the local window; `None` if unknown.
+    pub local_base: Option<u64>,
+    /// Every line of the header, also those that imports do not use: key and value.
+    pub header: Vec<(Arc<str>, Arc<str>)>,
+    /// The source lines of program counters, ascending, as far as the source has them.
+    pub source_lines: Vec<(u32, u32)>,
+}
+
+impl Kernel {
+    /// Returns the number of the source line of a program counter; `None` if it is not known.
+    #[must_use]
+    pub fn source_line(&self, pc: u32) -> Option<u32> {
+        let place = self.source_lines.binary_search_by_key(&pc, |(pc, _)| *pc).ok()?;
+        self.source_lines.get(place).map(|(_, line)| *line)
+    }
+
+    /// Returns whether the header says that the code is for SM 5.x or 6.x.
+    pub(crate) fn is_spa5(&self) -> bool {
+        let version = self.header.iter().find(|(key, _)| &**key == "binary version");
+        let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
+        matches!(version, Some(50..=69))
+    }
+}
+
+/// [`Contents`] as they are in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawContents {
+    source: String,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    complete: bool,
+    #[serde(default)]
+    names: Vec<Arc<str>>,
+    kernels: Vec<RawKernel>,
+    operations: Vec<RawOperation>,
+    #[serde(default)]
+    allocations: Vec<(u64, u64)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawKernel {
+    name: RawName,
+    grid: [u32; 3],
+    block: [u32; 3],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shared_base: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    local_base: Option<u64>,
+    #[serde(default)]
+    header: Vec<(RawName, RawName)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    source_lines: Vec<(u32, u32)>,
+}
+
+/// An [`Operation`] with an access size that is still to be checked.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOperation {
+    opcode: Arc<str>,
+    #[serde(default)]
+    kind: Kind,
+    #[serde(with = "by_name")]
+    space: AddressSpace,
+    bytes: u32,
+    signed: bool,
+    uniform: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    word: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    opcode_word: Option<u64>,
+}
+
+/// A list of operations in JSON.
+pub(crate) mod operations {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use super::{Operation, RawOperation};
+
+    pub(crate) fn serialize<S: Serializer>(
+        operations: &[Operation],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(operations.iter().cloned().map(RawOperation::from))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<Operation>, D::Error> {
+        let raw = Vec::<RawOperation>::deserialize(from)?;
+        raw.into_iter().map(Operation::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)
+    }
+}
+
+/// An address space in JSON: its name.
+mod by_name {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use crate::operation::{SPACES, space_name};
+    use warpload::memory::AddressSpace;
+
+    pub(super) fn serialize<S: Serializer>(space: &AddressSpace, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(space_name(*space))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<AddressSpace, D::Error> {
+        const NAMES: &[&str] = &["generic", "global", "local", "shared", "constant"];
+        let name = Cow::<str>::deserialize(from)?;
+        let space = SPACES.into_iter().find(|space| space_name(*space) == name);
+        space.ok_or_else(|| D::Error::unknown_variant(&name, NAMES))
+    }
+}
+
+impl From<Operation> for RawOperation {
+    fn from(operation: Operation) -> Self {
+        let Operation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
+            operation;
+        Self { opcode, kind, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
+    }
+}
+
+impl TryFrom<RawOperation> for Operation {
+    type Error = String;
+
+    fn try_from(raw: RawOperation) -> Result<Self, String> {
+        let RawOperation { opcode, kind, space, bytes, signed, uniform, word, opcode_word } = raw;
+        match Width::from_bytes(bytes) {
+            Some(width) => {
+                Ok(Self { opcode, kind, space, width, signed, uniform, word, opcode_word })
+            }
+            None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8, 16 or 32")),
+        }
+    }
+}
+
+/// A text of a kernel: its index in the list of names or, in version 1, the text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum RawName {
+    Place(u32),
+    Text(Arc<str>),
+}
+
+/// The list of names while it is built.
+#[derive(Default)]
+struct Places {
+    names: Vec<Arc<str>>,
+    places: FxHashMap<Arc<str>, u32>,
+}
+
+impl Places {
+    fn of(&mut self, name: Arc<str>) -> RawName {
+        let next = self.names.len() as u32;
+        let place = *self.places.entry(Arc::clone(&name)).or_insert(next);
+        if place == next {
+            self.names.push(name);
+        }
+        RawName::Place(place)
+    }
+}
+
+impl From<Contents> for RawContents {
+    fn from(contents: Contents) -> Self {
+        let Contents { source, tools, notes, complete, kernels, operations, allocations } =
+            contents;
+        let mut places = Places::default();
+        let raw_kernel = |kernel: Kernel| {
+            let Kernel { name, grid, block, shared_base, local_base, header, source_lines } =
+                kernel;
+            let name = places.of(name);
+            let header =
+                header.into_iter().map(|(key, value)| (places.of(key), places.of(value))).collect();
+            RawKernel { name, grid, block, shared_base, local_base, header, source_lines }
+        };
+        let kernels = kernels.into_iter().map(raw_kernel).collect();
+        let operations = operations.into_iter().map(RawOperation::from).collect();
+        let names = places.names;
+        Self { source, tools, notes, complete, names, kernels, operations, allocations }
+    }
+}
+
+impl TryFrom<RawContents> for Contents {
+    type Error = String;
+
+    fn try_from(raw: RawContents) -> Result<Self, String> {
+        let RawContents { source, tools, notes, complete, names, kernels, operations, allocations } =
+            raw;
+        let text = |name| match name {
+            RawName::Text(text) => Ok(text),
+            RawName::Place(place) => names.get(place as usize).cloned().ok_or_else(|| {
+                format!("a kernel has name {place}; there are {} from 0", names.len())
+            }),
+        };
+        let kernel = |raw: RawKernel| -> Result<Kernel, String> {
+            let RawKernel { name, grid, block, shared_base, local_base, header, source_lines } =
+                raw;
+            if !source_lines.is_sorted_by(|one, next| one.0 < next.0) {
+                return Err("the program counters of `source_lines` do not ascend".to_owned());
+            }
+            let header = header
+                .into_iter()
+                .map(|(key, value)| Ok((text(key)?, text(value)?)))
+                .collect::<Result<_, String>>()?;
+            let name = text(name)?;
+            Ok(Kernel { name, grid, block, shared_base, local_base, header, source_lines })
+        };
+        let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
+        let operations =
+            operations.into_iter().map(Operation::try_from).collect::<Result<_, String>>()?;
+        Ok(Self { source, tools, notes, complete, kernels, operations, allocations })
+    }
+}

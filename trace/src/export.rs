@@ -1,0 +1,371 @@
+//! [`export_jsonl`]: a binary trace as lines of JSON, for other tools (docs/trace-jsonl.md).
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::binary::{BinaryTrace, Block, MemoryRecord, Place, RawBlock, TraceError};
+use super::operation::{Kind, Operation};
+use warpload::lane::LANES;
+use warpload::memory::Width;
+
+/// The default width of a generic address: that of SM 6.x and later.
+pub const DEFAULT_ADDRESS_BITS: u32 = 49;
+
+/// The version of the form.
+pub(super) const VERSION: u32 = 1;
+
+/// Why a trace could not be exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// A block is damaged.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Writes every memory instruction of a trace as a line of JSON, and what is known of the trace and of its
+/// kernels before them. Importing that makes a trace with the same loads. Calls `progress` after each
+/// block with the bytes of the block.
+///
+/// Instructions without a memory operand are counted, and not written. Nor are the stores and atomics of a
+/// trace that [has records of loads only](BinaryTrace::has_loads_only).
+///
+/// # Errors
+/// Returns [`ExportError`] if a block is damaged or the output cannot be written.
+pub fn export_jsonl(
+    trace: &BinaryTrace,
+    output: &mut impl Write,
+    progress: impl Fn(u64),
+) -> Result<(), ExportError> {
+    let skipped = skipped(trace);
+    let mut export = Export { trace, output, skipped, line: Vec::new(), current: None, begun: 0 };
+    export.first_line()?;
+    for raw in trace.blocks() {
+        export.select(raw)?;
+        let block = trace.block(raw)?;
+        for i in 0..raw.memory_records as usize {
+            let record = block.record(i)?;
+            export.record(&block, &record)?;
+        }
+        progress(raw.length.into());
+    }
+    let kernels = trace.contents().kernels.len();
+    export.kernels_up_to(kernels, trace.records())
+}
+
+struct Export<'t, W> {
+    trace: &'t BinaryTrace,
+    output: &'t mut W,
+    /// Each kernel's instructions that are not loads.
+    skipped: Vec<Skipped>,
+    line: Vec<u8>,
+    current: Option<usize>,
+    /// How many kernels have a line.
+    begun: usize,
+}
+
+#[derive(Serialize)]
+struct FirstLine<'t> {
+    trace: AboutTrace<'t>,
+}
+
+#[derive(Serialize)]
+struct AboutTrace<'t> {
+    version: u32,
+    source: &'t str,
+    tools: &'t [String],
+    /// Kernels have windows of their own.
+    windows: Option<Windows>,
+    address_bits: u32,
+    allocations: Vec<(String, u64)>,
+    records: u64,
+    complete: Option<bool>,
+    notes: &'t [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loads_only: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct KernelLine<'t> {
+    kernel: usize,
+    record: u64,
+    name: &'t str,
+    grid: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+    skipped: Skipped,
+    windows: Windows,
+    header: &'t [(Arc<str>, Arc<str>)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    source_lines: &'t [(u32, u32)],
+}
+
+#[derive(Serialize)]
+struct Windows {
+    shared: Option<String>,
+    local: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ContinuedLine {
+    kernel: usize,
+    record: u64,
+    continued: bool,
+}
+
+/// Instructions that are not loads.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Skipped {
+    store: u64,
+    atomic: u64,
+    other: u64,
+}
+
+fn skipped(trace: &BinaryTrace) -> Vec<Skipped> {
+    let mut kernels = vec![Skipped::default(); trace.contents().kernels.len()];
+    for raw in trace.blocks() {
+        let RawBlock { records, loads, stores, atomics, .. } = *raw;
+        if let Some(kernel) = kernels.get_mut(raw.kernel as usize) {
+            kernel.store += u64::from(stores);
+            kernel.atomic += u64::from(atomics);
+            kernel.other += u64::from(records - loads - stores - atomics);
+        }
+    }
+    kernels
+}
+
+impl<W: Write> Export<'_, W> {
+    fn first_line(&mut self) -> Result<(), ExportError> {
+        let contents = self.trace.contents();
+        let allocations = contents.allocations.iter();
+        let trace = AboutTrace {
+            version: VERSION,
+            source: &contents.source,
+            tools: &contents.tools,
+            windows: None,
+            address_bits: DEFAULT_ADDRESS_BITS,
+            allocations: allocations.map(|(base, bytes)| (hex(*base), *bytes)).collect(),
+            records: self.trace.records(),
+            complete: contents.complete.then_some(true),
+            notes: &contents.notes,
+            loads_only: self.trace.has_loads_only().then_some(true),
+        };
+        self.json(&FirstLine { trace })
+    }
+
+    fn json(&mut self, line: &impl Serialize) -> Result<(), ExportError> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, line).map_err(io::Error::from)?;
+        self.line.push(b'\n');
+        self.output.write_all(&self.line)?;
+        Ok(())
+    }
+
+    /// Writes what begins a block of another kernel than that of the block before.
+    fn select(&mut self, raw: &RawBlock) -> Result<(), ExportError> {
+        let kernel = raw.kernel as usize;
+        if self.current == Some(kernel) {
+            return Ok(());
+        }
+        self.current = Some(kernel);
+        if kernel < self.begun {
+            let record = raw.first_record;
+            return self.json(&ContinuedLine { kernel, record, continued: true });
+        }
+        self.kernels_up_to(kernel + 1, raw.first_record)
+    }
+
+    /// Writes the lines of the kernels before number `end` that have none.
+    fn kernels_up_to(&mut self, end: usize, record: u64) -> Result<(), ExportError> {
+        for number in self.begun..end {
+            self.kernel(number, record)?;
+        }
+        self.begun = self.begun.max(end);
+        Ok(())
+    }
+
+    fn kernel(&mut self, number: usize, record: u64) -> Result<(), ExportError> {
+        let Some(kernel) = self.trace.contents().kernels.get(number) else { return Ok(()) };
+        let known = |size: [u32; 3]| (size != [0; 3]).then_some(size);
+        self.json(&KernelLine {
+            kernel: number,
+            record,
+            name: &kernel.name,
+            grid: known(kernel.grid),
+            block: known(kernel.block),
+            skipped: self.skipped.get(number).copied().unwrap_or_default(),
+            windows: Windows {
+                shared: kernel.shared_base.map(hex),
+                local: kernel.local_base.map(hex),
+            },
+            header: &kernel.header,
+            source_lines: &kernel.source_lines,
+        })
+    }
+
+    /// Writes a memory instruction.
+    fn record(&mut self, block: &Block<'_>, record: &MemoryRecord<'_>) -> Result<(), ExportError> {
+        let operation = record.operation();
+        let Place { cta, warp, cluster, index } = block.place(record.index);
+        let line = &mut self.line;
+        line.clear();
+        line.extend_from_slice(b"{\"record\":");
+        decimal(line, block.raw().first_record + u64::from(record.index));
+        line.extend_from_slice(b",\"kind\":\"");
+        line.extend_from_slice(kind_name(operation.kind).as_bytes());
+        line.extend_from_slice(b"\",\"cta\":");
+        triple(line, cta);
+        line.extend_from_slice(b",\"warp\":");
+        optional(line, warp);
+        line.extend_from_slice(b",\"cluster\":");
+        triple(line, cluster);
+        line.extend_from_slice(b",\"index\":");
+        optional(line, index);
+        line.extend_from_slice(b",\"pc\":");
+        hexadecimal(line, record.pc.into());
+        line.extend_from_slice(b",\"opcode\":");
+        serde_json::to_writer(&mut *line, &*operation.opcode).map_err(io::Error::from)?;
+        line.extend_from_slice(b",\"space\":\"");
+        line.extend_from_slice(operation.space_name().as_bytes());
+        line.extend_from_slice(b"\",\"bytes\":");
+        let transfer = record.transfer();
+        match transfer.map(|(_, bytes)| bytes).or(operation.bytes().map(u64::from)) {
+            Some(bytes) => decimal(line, bytes),
+            None => line.extend_from_slice(NULL),
+        }
+        for (key, mask) in
+            [("active", Some(record.mask)), ("plg", record.plg), ("guard", record.guard)]
+        {
+            if let Some(mask) = mask {
+                line.extend_from_slice(b",\"");
+                line.extend_from_slice(key.as_bytes());
+                line.extend_from_slice(b"\":");
+                hexadecimal(line, mask.bits().into());
+            }
+        }
+        if let Some((count, _)) = transfer {
+            line.extend_from_slice(b",\"transfers\":");
+            decimal(line, count);
+        }
+        line.extend_from_slice(b",\"addresses\":");
+        addresses(line, record);
+        line.extend_from_slice(b",\"values\":");
+        let has_values = values(line, record, operation);
+        if record.is_valued && !has_values {
+            line.extend_from_slice(b",\"valued\":true");
+        }
+        if record.width_disagrees {
+            line.extend_from_slice(b",\"width_disagrees\":true");
+        }
+        line.extend_from_slice(b"}\n");
+        self.output.write_all(line)?;
+        Ok(())
+    }
+}
+
+/// Returns the name of a kind in the export, in which there are four.
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Load => "load",
+        Kind::Store => "store",
+        Kind::Atomic => "atomic",
+        Kind::Copy | Kind::Transfer | Kind::Other => "other",
+    }
+}
+
+const NULL: &[u8] = b"null";
+
+fn addresses(line: &mut Vec<u8>, record: &MemoryRecord<'_>) {
+    if !record.has_addresses() {
+        return line.extend_from_slice(NULL);
+    }
+    let addresses = record.addresses();
+    for lane in 0..LANES {
+        line.push(if lane == 0 { b'[' } else { b',' });
+        if record.mask.contains(lane) {
+            hexadecimal(line, addresses.of(lane));
+        } else {
+            line.extend_from_slice(NULL);
+        }
+    }
+    line.push(b']');
+}
+
+/// Writes each active lane's registers; returns whether they are known.
+fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &Operation) -> bool {
+    let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
+    let registers = operation.width.registers() as usize;
+    for (register, row) in rows.iter_mut().enumerate().take(registers) {
+        let Some(values) = record.values(register) else {
+            line.extend_from_slice(NULL);
+            return false;
+        };
+        for (lane, value) in record.mask.lanes().zip(values) {
+            row[lane] = value;
+        }
+    }
+    for lane in 0..LANES {
+        line.push(if lane == 0 { b'[' } else { b',' });
+        if !record.mask.contains(lane) {
+            line.extend_from_slice(NULL);
+            continue;
+        }
+        for (register, row) in rows.iter().enumerate().take(registers) {
+            line.push(if register == 0 { b'[' } else { b',' });
+            hexadecimal(line, row[lane].into());
+        }
+        line.push(b']');
+    }
+    line.push(b']');
+    true
+}
+
+fn hex(value: u64) -> String {
+    format!("{value:#x}")
+}
+
+/// Writes `"0x…"`.
+fn hexadecimal(line: &mut Vec<u8>, value: u64) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    line.extend_from_slice(b"\"0x");
+    let digits = (u64::BITS - value.leading_zeros()).div_ceil(4).max(1);
+    for i in (0..digits).rev() {
+        line.push(DIGITS[(value >> (4 * i) & 15) as usize]);
+    }
+    line.push(b'"');
+}
+
+fn decimal(line: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            return line.extend_from_slice(&digits[start..]);
+        }
+    }
+}
+
+fn optional(line: &mut Vec<u8>, value: Option<u32>) {
+    match value {
+        Some(value) => decimal(line, value.into()),
+        None => line.extend_from_slice(NULL),
+    }
+}
+
+fn triple(line: &mut Vec<u8>, value: Option<[u32; 3]>) {
+    let Some([x, y, z]) = value else { return line.extend_from_slice(NULL) };
+    line.push(b'[');
+    decimal(line, x.into());
+    line.push(b',');
+    decimal(line, y.into());
+    line.push(b',');
+    decimal(line, z.into());
+    line.push(b']');
+}

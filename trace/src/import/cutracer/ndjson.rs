@@ -1,0 +1,306 @@
+//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access.
+
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::batch::{Batch, End};
+use super::json::{Json, Wrong};
+use super::line::{Access, Fields, Opcode, keeps_nothing, opcode, words};
+use super::metadata::{Invalid, Metadata};
+use super::{TOOL, add_notes};
+use crate::binary::{NewRecord, Place};
+use crate::import::error::ImportError;
+use crate::import::format::{self, Format, Sign, first_line};
+use crate::import::in_parallel;
+use crate::import::launches::{Begun, Launches};
+use crate::import::sink::{Refused, Sink, operation_of};
+use crate::import::text::Text;
+use crate::import::unmasked::Unmasked;
+use crate::operation::{Kind, Operation};
+use warpload::lane::LANES;
+use warpload_binary::lines::{LineError, Lines};
+
+/// The most bytes of a line: a kernel's has the texts of all its instructions.
+const MAX_LINE_BYTES: usize = 8 << 20;
+
+pub(in crate::import) const FORMAT: Format =
+    Format { name: "CUTracer's NDJSON", recognize, reader: format::Reader::Trace(read) };
+
+/// The first object has a type. A kernel's can be longer than what is looked at.
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let line = first_line(start);
+    let has = |key: &str| memmem::find(line, key.as_bytes()).is_some();
+    // Other JSON can have a text that is the same.
+    let mut types = memmem::find_iter(line, "\"type\"").map(|at| line[at..].split_at(6).1);
+    let has_type = types.any(|rest| rest.trim_ascii_start().starts_with(b":"));
+    let is_one = line.starts_with(b"{")
+        && (has_type || has("\"instructions\":{"))
+        && !line.starts_with(b"{\"trace\":")
+        && !has("\"instr_opcode\"");
+    is_one.then_some(Sign::Certain)
+}
+
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    sink.tool(TOOL.to_owned())?;
+    let mut reader = Reader::new(sink);
+    let mut lines = Lines::with_limit(input, MAX_LINE_BYTES);
+    let at = |line, column, message| {
+        Err(ImportError::Line { file: file.to_owned(), line, column, message })
+    };
+    let take = |batch: &mut Batch| {
+        reader.take(batch).or_else(|(line, stop)| match stop {
+            Stop::Line(Wrong { at: before, message }) => at(line, before + 1, message.into_owned()),
+            Stop::Refused(Refused::Name(error)) => at(line, 1, error.to_string()),
+            Stop::Refused(Refused::Import(error)) => Err(error),
+        })
+    };
+    let fill = |batch: &mut Batch| batch.fill(&mut lines);
+    let read = |fields: &mut Fields, batch: &mut Batch| batch.read(fields);
+    let end = in_parallel::read(None, threads, fill, read, take)?;
+    match end.unwrap_or(End::Whole) {
+        End::Whole => reader.end(),
+        End::Cut(line) => Err(ImportError::cut_off(file, line, 1)),
+        End::Unreadable(LineError::TooLong { line, .. }) => {
+            at(line, 1, format!("a line of more than {MAX_LINE_BYTES} bytes"))
+        }
+        End::Unreadable(error) => Err(ImportError::in_lines(file, error)),
+    }
+}
+
+/// Why reading stops.
+enum Stop {
+    Line(Wrong),
+    Refused(Refused),
+}
+
+impl From<Wrong> for Stop {
+    fn from(wrong: Wrong) -> Self {
+        Self::Line(wrong)
+    }
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<Invalid> for Stop {
+    fn from(invalid: Invalid) -> Self {
+        match invalid {
+            Invalid::Line(wrong) => Self::Line(wrong),
+            Invalid::Name(error) => Self::Refused(error.into()),
+        }
+    }
+}
+
+struct Reader<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    launches: Launches,
+    /// The last kernel that a line described.
+    kernel: Option<Metadata>,
+    /// The operations, by their numbers.
+    operations: Vec<Operation>,
+    lanes: Unmasked,
+    values: Vec<u32>,
+    records: u64,
+    /// Lines of unknown types.
+    unknown: u64,
+    /// Records whose memory space is not their opcode's.
+    elsewhere: u64,
+}
+
+impl<'r, 's> Reader<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Self {
+        Self {
+            sink,
+            launches: Launches::default(),
+            kernel: None,
+            operations: Vec::new(),
+            lanes: Unmasked::default(),
+            values: Vec::new(),
+            records: 0,
+            unknown: 0,
+            elsewhere: 0,
+        }
+    }
+
+    /// Takes what a batch holds.
+    ///
+    /// # Errors
+    /// Returns the number of the first wrong line.
+    fn take(&mut self, batch: &mut Batch) -> Result<(), (u64, Stop)> {
+        let mut kernels = batch.kernels.iter().copied().peekable();
+        for found in &batch.accesses {
+            while let Some(line) = kernels.next_if(|line| *line < found.line) {
+                self.kernel(batch, line)?;
+            }
+            let text = batch.line(found.line);
+            let values = batch.values.get(found.values..).unwrap_or_default();
+            let taken = self.access(text, &found.access, &found.addresses, values);
+            taken.map_err(|stop| (batch.number(found.line), stop))?;
+        }
+        for line in kernels {
+            self.kernel(batch, line)?;
+        }
+        self.unknown += batch.unknown;
+        match batch.error.take() {
+            Some((line, wrong)) => Err((batch.number(line), wrong.into())),
+            None => Ok(()),
+        }
+    }
+
+    fn kernel(&mut self, batch: &Batch, line: usize) -> Result<(), (u64, Stop)> {
+        // The former one need not be there at the same time.
+        self.kernel = None;
+        let read = Metadata::read(Json::new(batch.line(line)), self.sink);
+        self.kernel = Some(read.map_err(|invalid| (batch.number(line), invalid.into()))?);
+        Ok(())
+    }
+
+    /// Takes an access, of a line; `values` begin with its own.
+    fn access(
+        &mut self,
+        line: &str,
+        access: &Access,
+        addresses: &[u64; LANES],
+        values: &[u32],
+    ) -> Result<(), Stop> {
+        let named = self.kernel.as_ref().map(|metadata| &metadata.kernel);
+        let launch = self.launches.select(self.sink, access.launch, named)?;
+        let (number, keeps_nothing) = self.operation(line, access.opcode)?;
+        let Some(operation) = self.operations.get(usize::from(number)) else { return Ok(()) };
+        let place = Place {
+            cta: Some(access.cta),
+            warp: warp_in_block(&launch, access.cta, access.warp),
+            ..Place::default()
+        };
+        self.sink.place(Some(place));
+        if let Some(named) = access.memory_space {
+            let is_elsewhere = memory_space(operation).is_some_and(|own| own != named);
+            self.elsewhere += u64::from(is_elsewhere);
+        }
+        let (mask, addresses) = self.lanes.active(addresses);
+        let mut record = NewRecord::new(access.pc, mask, number, addresses);
+        if let Some(size) = access.size {
+            record.is_valued = true;
+            record.width_disagrees = operation.bytes().is_some_and(|bytes| bytes != size);
+            let (registers, words) = (operation.width.registers() as usize, words(size));
+            let are_in_memory = operation.space_name() == "shared";
+            let says_them = match operation.kind {
+                // Of no register, zeros are written.
+                Kind::Load => are_in_memory || !keeps_nothing,
+                Kind::Store => true,
+                _ => false,
+            };
+            if says_them && registers == words {
+                self.values.clear();
+                for register in 0..registers {
+                    let of_lane = |lane| values.get(lane * words + register).copied();
+                    self.values.extend(mask.lanes().filter_map(of_lane));
+                }
+                if are_in_memory {
+                    self.values.iter_mut().for_each(|value| *value = loaded(*value, operation));
+                }
+                record.values = Some(&self.values);
+            }
+        }
+        self.records += 1;
+        Ok(self.sink.record(&record).map_err(Refused::from)?)
+    }
+
+    /// Returns the number of the operation of an instruction, and whether its first register is `RZ`.
+    #[inline]
+    fn operation(&mut self, line: &str, instruction: Opcode) -> Result<(u16, bool), Stop> {
+        let (sink, known) = (&mut *self.sink, &mut self.operations);
+        match instruction {
+            Opcode::Sass(at) => {
+                let from = Json::at(line, at);
+                let mut json = from;
+                let sass = json.text()?;
+                let Some(opcode) = opcode(&sass) else { return Ok(from.wrong("no opcode")?) };
+                Ok((number(sink, known, opcode)?, keeps_nothing(&sass)))
+            }
+            Opcode::Number(id, at) => {
+                let json = Json::at(line, at);
+                let Some(kernel) = &mut self.kernel else { return Ok(json.wrong(NO_TABLE)?) };
+                let Some((instruction, opcode)) = kernel.instruction(id) else {
+                    let message = format!("no instruction {id} in the kernel's `instructions`");
+                    return Ok(json.wrong(message)?);
+                };
+                let operation = match instruction.operation {
+                    Some(operation) => operation,
+                    None => *instruction.operation.insert(number(sink, known, opcode)?),
+                };
+                Ok((operation, instruction.keeps_nothing))
+            }
+        }
+    }
+
+    fn end(self) -> Result<(), ImportError> {
+        let Self { sink, unknown, elsewhere, records, .. } = self;
+        if unknown > 0 {
+            sink.note(format!("{unknown} lines of unknown types were passed over"))?;
+        }
+        if elsewhere > 0 {
+            sink.note(format!(
+                "{elsewhere} records have another `mem_space` than their opcode; the opcode counts"
+            ))?;
+        }
+        add_notes(sink, records)
+    }
+}
+
+const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
+
+/// Returns the number of an opcode's operation, which is added to those that are `known` if it is new.
+fn number(sink: &mut Sink<'_>, known: &mut Vec<Operation>, opcode: &str) -> Result<u16, Refused> {
+    let number = sink.operation(opcode)?;
+    // Operations are numbered one by one.
+    if usize::from(number) == known.len() {
+        known.push(operation_of(opcode, sink.is_spa5()));
+    }
+    Ok(number)
+}
+
+/// Returns a warp's number in its thread block, by its number in the grid; `None` if the launch's shape
+/// is unknown or another one.
+fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
+    let [width, height, _] = launch.grid.map(u64::from);
+    let [x, y, z] = cta.map(u64::from);
+    let threads = launch.block.map(u64::from).into_iter().try_fold(1, u64::checked_mul)?;
+    let warps = threads.div_ceil(32);
+    let block = z.checked_mul(height)?.checked_add(y)?.checked_mul(width)?.checked_add(x)?;
+    let warp = u64::from(warp).checked_sub(block.checked_mul(warps)?)?;
+    u32::try_from(warp).ok().filter(|_| warp < warps)
+}
+
+/// Returns the number that NVBit has for the memory that an instruction accesses, if the opcode says.
+fn memory_space(operation: &Operation) -> Option<u64> {
+    match (operation.kind, operation.space_name()) {
+        (Kind::Copy, _) => Some(6),
+        (Kind::Load | Kind::Store, "local") => Some(1),
+        (Kind::Load | Kind::Store, "generic") => Some(2),
+        (Kind::Load | Kind::Store, "global") => Some(3),
+        (Kind::Load | Kind::Store, "shared") => Some(4),
+        (Kind::Load | Kind::Store, "constant") => Some(5),
+        _ => None,
+    }
+}
+
+/// Returns the register of a value that was read from memory as four bytes.
+fn loaded(value: u32, operation: &Operation) -> u32 {
+    match (operation.width.bytes(), operation.signed) {
+        (1, false) => u32::from(value as u8),
+        (1, true) => value as u8 as i8 as u32,
+        (2, false) => u32::from(value as u16),
+        (2, true) => value as u16 as i16 as u32,
+        _ => value,
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads the files of a list in parallel, and passes on what they hold in the list's order.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
+
+use super::error::ImportError;
+use super::event::ImportEvent;
+use super::file_list::FileList;
+use super::sink::Found;
+use super::source::{Source, Trace};
+use super::text::no_thread;
+use warpload_binary::regular_file;
+
+/// How many messages a file's reader may be ahead of the writer. A block is one message.
+const AHEAD: usize = 4;
+
+/// What a reader found, or why it stopped.
+type Message = Result<Found, ImportError>;
+
+/// A file to read, and the receiver of what it holds.
+struct Job {
+    file: PathBuf,
+    /// The line of the list that names it.
+    line: u64,
+    to: SyncSender<Message>,
+}
+
+/// Reads files of a list with `threads` threads, up to as many at once, and calls `take` for each in the
+/// list's order. Readers that are ahead wait, and no more files are open than are read at once, so that memory is
+/// bounded whatever the sizes and the number of files.
+pub(super) fn read(
+    list: &FileList,
+    threads: usize,
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let files = threads.clamp(1, list.files().len().max(1));
+    // Threads that have no file of their own help with one.
+    let (threads, each) = (files, threads / files);
+    let (jobs, queue) = sync_channel::<Job>(threads);
+    let (queue, stopped) = (Mutex::new(queue), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let work = || {
+            // Jobs are taken in order, so that the file being written is always being read.
+            while let Some(job) = next(&queue) {
+                if !stopped.load(Ordering::Relaxed) {
+                    job.execute(list, each, observe);
+                }
+            }
+        };
+        for number in 0..threads {
+            match (Builder::new().spawn_scoped(scope, work), list.files().next()) {
+                (Err(error), Some((file, _))) if number == 0 => {
+                    return Err(ImportError::unreadable(&file, None, &no_thread(&error)));
+                }
+                // Fewer threads do the same.
+                (Err(_), _) => break,
+                (Ok(_), _) => {}
+            }
+        }
+        let mut files = list.files();
+        let mut begun: VecDeque<(PathBuf, Receiver<Message>)> = VecDeque::new();
+        let taken = loop {
+            for (file, line) in files.by_ref().take(threads - begun.len()) {
+                let (to, from) = sync_channel(AHEAD);
+                begun.push_back((file.clone(), from));
+                // Fails only if all workers have panicked, which the scope's end propagates.
+                let _ = jobs.send(Job { file, line, to });
+            }
+            let Some((file, from)) = begun.pop_front() else { break Ok(()) };
+            if let Err(error) = take(&file, from) {
+                break Err(error);
+            }
+        };
+        // No further file is opened, and the readers of the others find no receiver.
+        stopped.store(true, Ordering::Relaxed);
+        drop(jobs);
+        taken
+    })
+}
+
+fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
+    queue.lock().ok()?.recv().ok()
+}
+
+impl Job {
+    fn execute(&self, list: &FileList, threads: usize, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
+        if let Err(error) = self.read(list, threads, observe) {
+            // Without a receiver there was an earlier error.
+            let _ = self.to.send(Err(error));
+        }
+    }
+
+    fn read(
+        &self,
+        list: &FileList,
+        threads: usize,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<(), ImportError> {
+        let trace = open(list, &self.file, self.line, observe)?;
+        let stopped =
+            || ImportError::File { file: self.file.clone(), message: "stopped".to_owned() };
+        trace.read(threads, &mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
+    }
+}
+
+/// Opens a file of a list, which names it in that line.
+pub(super) fn open<'o>(
+    list: &FileList,
+    file: &'o Path,
+    line: u64,
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+) -> Result<Trace<'o>, ImportError> {
+    let wrong =
+        |what: &dyn std::fmt::Display| list.error(line, format!("{}: {what}", file.display()));
+    let (input, _) = regular_file::open(file)
+        .map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
+    observe(ImportEvent::Opened(file, &input));
+    match Source::open(input, file, observe)? {
+        Source::Trace(trace) => Ok(trace),
+        Source::List(_) => {
+            Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"))
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Reads the lines of JSON that warpload exports (docs/trace-jsonl.md).
+
+mod lines;
+
+use std::path::Path;
+
+use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
+use super::error::ImportError;
+use super::format::{self, Format, Sign};
+use super::sink::{Sink, operation_of};
+use super::text::Text;
+use crate::binary::{Addresses, Kernel, NewRecord, Place};
+use crate::export::{VERSION, kind_name};
+use crate::operation::{Kind, Operation};
+use warpload::lane::LaneMask;
+use warpload_binary::lines::Lines;
+
+pub(super) const FORMAT: Format =
+    Format { name: "an export of warpload", recognize, reader: format::Reader::Trace(read) };
+
+const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
+    atomics: they are counted as others";
+
+fn recognize(start: &[u8]) -> Option<Sign> {
+    start.starts_with(b"{\"trace\":").then_some(Sign::Certain)
+}
+
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let mut lines = Lines::new(input);
+    let mut reader = None;
+    let mut number = 1;
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
+        number = line.number;
+        let read = match &mut reader {
+            None => Reader::begin(sink, line.text).map(|begun| reader = Some(begun)),
+            Some(reader) => {
+                reader.number = number;
+                reader.line(sink, line.text)
+            }
+        };
+        read.map_err(|wrong| wrong.at(file, number))?;
+    }
+    if !lines.line_ended() {
+        return Err(ImportError::cut_off(file, number, 1));
+    }
+    let Some(reader) = reader else { return Ok(()) };
+    reader.end(sink).map_err(|wrong| wrong.at(file, number))
+}
+
+/// Reads the lines after the first.
+struct Reader {
+    /// The number of the line that is read.
+    number: u64,
+    /// The instructions of the trace, and those that were read or skipped.
+    records: u64,
+    next: u64,
+    loads_only: bool,
+    /// Each kernel's instructions that are not loads: as its line says, and so far.
+    kernels: Vec<(Skipped, Skipped)>,
+    current: usize,
+    /// The opcode read last, as lines in a row often have the same.
+    operation: Option<(Operation, u16)>,
+    addresses: Vec<u64>,
+    deltas: Vec<i32>,
+    values: Vec<u32>,
+}
+
+impl Reader {
+    fn begin(sink: &mut Sink<'_>, text: &str) -> Result<Self, Wrong> {
+        let TraceLine { trace } = serde_json::from_str(text)?;
+        let About { version, tools, allocations, records, complete, notes, loads_only } = trace;
+        if version != VERSION {
+            return Err(format!("version {version} of the export; expected {VERSION}").into());
+        }
+        for tool in tools {
+            sink.tool(tool)?;
+        }
+        for note in notes {
+            sink.note(note)?;
+        }
+        if loads_only {
+            sink.note(LOADS_ONLY.to_owned())?;
+        }
+        if complete != Some(true) {
+            sink.end_is_unknown(None)?;
+        }
+        sink.allocations(allocations.into_iter().map(|(base, bytes)| (base.0, bytes)).collect())?;
+        Ok(Self {
+            number: 1,
+            records,
+            next: 0,
+            loads_only,
+            kernels: Vec::new(),
+            current: 0,
+            operation: None,
+            addresses: Vec::new(),
+            deltas: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    fn line(&mut self, sink: &mut Sink<'_>, text: &str) -> Result<(), Wrong> {
+        if text.starts_with("{\"record\":") {
+            self.record(sink, serde_json::from_str(text)?)
+        } else if text.starts_with("{\"kernel\":") {
+            self.kernel(sink, serde_json::from_str(text)?)
+        } else {
+            Err("expected a line that begins with `{\"record\":` or `{\"kernel\":`".into())
+        }
+    }
+
+    /// Counts the instructions without a line that come before record `to`.
+    fn skip_to(&mut self, sink: &mut Sink<'_>, to: u64) -> Result<(), Wrong> {
+        let Some(count) = to.checked_sub(self.next) else {
+            return Err(format!(
+                "record {to} after record {}; expected ascending records",
+                self.next
+            )
+            .into());
+        };
+        if to > self.records {
+            let all = self.records;
+            return Err(format!("record {to}; the first line says that there are {all}").into());
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let Some((_, seen)) = self.kernels.get_mut(self.current) else {
+            return Err("instructions before the first kernel".into());
+        };
+        seen.other += count;
+        self.next = to;
+        Ok(sink.skip(count, self.number)?)
+    }
+
+    fn kernel(&mut self, sink: &mut Sink<'_>, line: KernelLine) -> Result<(), Wrong> {
+        self.skip_to(sink, line.record)?;
+        // Operations of another kernel can mean something else.
+        self.operation = None;
+        let number = line.kernel;
+        let known = self.kernels.len() as u64;
+        if line.continued {
+            if number >= known {
+                return Err(format!("kernel {number} goes on before it begins").into());
+            }
+            sink.close_block()?;
+            sink.select(number as u32)?;
+            self.current = number as usize;
+            return Ok(());
+        }
+        if number != known {
+            return Err(format!("kernel {number}; expected kernel {known}").into());
+        }
+        if !self.kernels.is_empty() {
+            sink.close_block()?;
+        }
+        let mut header = Vec::new();
+        for (key, value) in &line.header {
+            header.push((sink.name(key)?, sink.name(value)?));
+        }
+        let kernel = Kernel {
+            name: sink.name(&line.name)?,
+            grid: line.grid.unwrap_or_default(),
+            block: line.block.unwrap_or_default(),
+            shared_base: line.windows.shared.map(|base| base.0),
+            local_base: line.windows.local.map(|base| base.0),
+            header,
+            source_lines: Vec::new(),
+        };
+        sink.kernel(kernel)?;
+        sink.source_lines(&line.source_lines.into_iter().collect())?;
+        self.current = self.kernels.len();
+        self.kernels.push((line.skipped, Skipped::default()));
+        Ok(())
+    }
+
+    fn record(&mut self, sink: &mut Sink<'_>, line: RecordLine<'_>) -> Result<(), Wrong> {
+        if line.record >= self.records {
+            let (record, all) = (line.record, self.records);
+            return Err(format!("record {record}; the first line says that there are {all}").into());
+        }
+        self.skip_to(sink, line.record)?;
+        let (operation, number) = match &self.operation {
+            Some(known) if known.0.opcode[..] == *line.opcode => known,
+            _ => {
+                let number = sink.operation(&line.opcode)?;
+                let operation = operation_of(&line.opcode, sink.is_spa5());
+                self.operation.insert((operation, number))
+            }
+        };
+        let number = *number;
+        let (kind, registers) = (operation.kind, operation.width.registers() as usize);
+        let bytes = line.transfers.map_or(operation.bytes().map(u64::from), |_| line.bytes);
+        let said = (&*line.kind, &*line.space, line.bytes);
+        if said != (kind_name(kind), operation.space_name(), bytes) {
+            return Err(format!(
+                "`kind`, `space` and `bytes` are not those of {}",
+                operation.opcode
+            )
+            .into());
+        }
+        let mask = line.active.mask("active")?;
+        let addresses = read_addresses(&line, kind, mask, &mut self.addresses, &mut self.deltas)?;
+        read_values(&line, registers, mask, &mut self.values)?;
+        let RecordLine { cta, warp, cluster, index, .. } = line;
+        let place = Place { cta, warp, cluster, index };
+        sink.place((place != Place::default()).then_some(place));
+        let mask_of = |mask: Option<Hex>, what| mask.map(|mask| mask.mask(what)).transpose();
+        sink.record(&NewRecord {
+            pc: line.pc.small("pc")?,
+            mask,
+            operation: number,
+            addresses,
+            plg: mask_of(line.plg, "plg")?,
+            guard: mask_of(line.guard, "guard")?,
+            values: line.values.is_some().then_some(&*self.values),
+            is_valued: line.valued,
+            width_disagrees: line.width_disagrees,
+        })?;
+        self.next += 1;
+        if let Some((_, seen)) = self.kernels.get_mut(self.current) {
+            match kind {
+                Kind::Load => {}
+                Kind::Store => seen.store += 1,
+                Kind::Atomic => seen.atomic += 1,
+                _ => seen.other += 1,
+            }
+        } else {
+            return Err("a record before the first kernel".into());
+        }
+        Ok(())
+    }
+
+    /// Checks that the file has all that its lines say.
+    fn end(mut self, sink: &mut Sink<'_>) -> Result<(), Wrong> {
+        self.skip_to(sink, self.records)?;
+        for (number, (said, seen)) in self.kernels.iter().enumerate() {
+            let mut said = *said;
+            if self.loads_only {
+                said = Skipped {
+                    store: 0,
+                    atomic: 0,
+                    other: said.other.saturating_add(said.store).saturating_add(said.atomic),
+                };
+            }
+            if said != *seen {
+                return Err(format!(
+                    "kernel {number} has {} stores, {} atomics and {} others; its line says {}, {} and \
+                     {}: the file is cut off or incomplete",
+                    seen.store, seen.atomic, seen.other, said.store, said.atomic, said.other
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the addresses of a line's active lanes, in `list` or in `deltas` if that is shorter.
+fn read_addresses<'l>(
+    line: &RecordLine<'_>,
+    kind: Kind,
+    mask: LaneMask,
+    list: &'l mut Vec<u64>,
+    deltas: &'l mut Vec<i32>,
+) -> Result<Addresses<'l>, Wrong> {
+    let lanes = match (&line.addresses, line.transfers) {
+        (None, Some(count)) if kind == Kind::Transfer => {
+            return Ok(Addresses::Transfer { count, bytes: line.bytes.unwrap_or(0) });
+        }
+        (_, Some(_)) => return Err("`transfers` of an instruction that has lanes".into()),
+        (None, None) => return Ok(Addresses::Unknown),
+        (Some(lanes), None) => lanes,
+    };
+    list.clear();
+    for (lane, address) in lanes.iter().enumerate() {
+        if address.is_some() != mask.contains(lane) {
+            return Err(format!("`addresses` and `active` disagree in lane {lane}").into());
+        }
+        list.extend(address.map(|address| address.0));
+    }
+    Ok(Addresses::shortest(list, deltas))
+}
+
+/// Sets `values` to those of a line's active lanes, register by register; to none if it has none.
+fn read_values(
+    line: &RecordLine<'_>,
+    registers: usize,
+    mask: LaneMask,
+    values: &mut Vec<u32>,
+) -> Result<(), Wrong> {
+    values.clear();
+    let Some(lanes) = &line.values else { return Ok(()) };
+    for register in 0..registers {
+        for (lane, own) in lanes.iter().enumerate() {
+            if own.as_ref().map(Vec::len) != mask.contains(lane).then_some(registers) {
+                let message =
+                    format!("`values` of lane {lane}; expected {registers} for each active lane");
+                return Err(message.into());
+            }
+            if let Some(own) = own {
+                values.push(own[register].small("values")?);
+            }
+        }
+    }
+    Ok(())
+}

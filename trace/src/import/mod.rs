@@ -1,0 +1,274 @@
+//! [`import`]: text traces of other tools into a binary trace, streaming, in parallel by file
+//! and by parts of a file.
+//!
+//! `formats.rs` lists the formats; each has its reader's file. Readers hand what they find to a
+//! `Sink`, block by block.
+
+mod accelsim;
+mod compressed;
+mod cutracer;
+mod error;
+mod event;
+mod file_list;
+mod format;
+mod formats;
+mod in_order;
+mod in_parallel;
+mod jsonl;
+mod kernels_list;
+mod launches;
+mod limits;
+mod list;
+#[cfg(test)]
+mod made_up;
+mod numbers;
+mod nvbit;
+mod sink;
+mod source;
+mod text;
+mod unmasked;
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+pub use self::error::ImportError;
+pub use self::event::ImportEvent;
+pub use self::limits::MAX_KERNELS;
+use self::limits::{
+    MAX_HEADER_LINES, MAX_SOURCE_LINES, check_unlisted, too_many, too_many_operations,
+};
+pub use self::list::TraceList;
+use self::sink::Found;
+use self::source::Source;
+use super::binary::{Names, TraceError, TraceWriter};
+use warpload::impossible::OrImpossible;
+use warpload_binary::lines::without_mark;
+
+/// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
+/// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
+/// also `.gz`, `.xz` or `.zst`. The content tells the format and the compression.
+/// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
+///
+/// # Errors
+/// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The
+/// trace is then incomplete.
+pub fn import<W: Write + Seek>(
+    input: &Path,
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> Result<(), ImportError> {
+    let file =
+        File::open(input).map_err(|source| ImportError::Read { file: input.to_owned(), source })?;
+    import_from(file, input, writer, threads, observe)
+}
+
+/// Returns whether a text that begins with `start` is a trace or a list of traces for certain: it has words
+/// that only one of their formats has. What is read as a trace when no other kind of file is expected, such as
+/// any other JSON, is not.
+#[must_use]
+pub fn is_certainly_text_trace(start: &[u8]) -> bool {
+    formats::is_certain(without_mark(start).trim_ascii_start())
+}
+
+/// Imports the text of `input`, like [`import`]. Errors call it `name`; the files of a list are
+/// relative to that.
+///
+/// # Errors
+/// Returns those of [`import`].
+pub fn import_from<W: Write + Seek>(
+    input: impl Read + Send,
+    name: &Path,
+    writer: &mut TraceWriter<W>,
+    threads: usize,
+    observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> Result<(), ImportError> {
+    let mut shared = Shared::default();
+    match Source::open(input, name, observe)? {
+        Source::Trace(trace) => {
+            let mut import = Import::new(writer, name, &mut shared);
+            trace.read(threads.max(1), &mut |found| import.take(found))
+        }
+        Source::List(list) => {
+            let (list, itself) = list.read()?;
+            itself.into_iter().for_each(|itself| writer.input(itself));
+            list.describe(writer);
+            observe(ImportEvent::Listed(list.bytes()));
+            in_order::read(&list, threads, observe, |file, found| {
+                let mut import = Import::new(writer, file, &mut shared);
+                for found in found {
+                    import.take(found?)?;
+                }
+                Ok(())
+            })
+        }
+    }
+}
+
+/// What is bounded for all files of a list together.
+#[derive(Default)]
+struct Shared {
+    /// The different names so far, with the bound of a single file's.
+    names: Names,
+    header_lines: usize,
+    /// The instructions that have no line of their own in an export, and the records.
+    unlisted: u64,
+    records: u64,
+    source_lines: usize,
+}
+
+/// Writes what the reader of one file finds, with operations numbered for the whole trace.
+struct Import<'w, W> {
+    writer: &'w mut TraceWriter<W>,
+    file: &'w Path,
+    shared: &'w mut Shared,
+    /// The records of the files before.
+    records_before: u64,
+    /// The trace's number of each of the file's kernels.
+    kernels: Vec<u32>,
+    /// The trace's number of each of the file's operations.
+    operations: Vec<u16>,
+}
+
+impl<'w, W: Write + Seek> Import<'w, W> {
+    fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, shared: &'w mut Shared) -> Self {
+        let records_before = shared.records;
+        Self { writer, file, shared, records_before, kernels: Vec::new(), operations: Vec::new() }
+    }
+
+    /// Returns the name that the whole trace shares.
+    fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, ImportError> {
+        self.shared.names.share(name).map_err(|error| ImportError::File {
+            file: self.file.to_owned(),
+            message: error.to_string(),
+        })
+    }
+
+    fn take(&mut self, found: Found) -> Result<(), ImportError> {
+        let failed = |source| ImportError::Write(TraceError::Write { source });
+        match found {
+            Found::Kernel(mut kernel) => {
+                kernel.name = self.share(&kernel.name)?;
+                for (key, value) in &mut kernel.header {
+                    (*key, *value) = (self.share(key)?, self.share(value)?);
+                }
+                self.shared.header_lines += kernel.header.len();
+                if self.shared.header_lines > MAX_HEADER_LINES {
+                    return Err(too_many(MAX_HEADER_LINES, "header lines"));
+                }
+                let number = self.writer.kernels();
+                if number >= MAX_KERNELS {
+                    return Err(too_many(MAX_KERNELS, "kernels"));
+                }
+                self.kernels.push(number as u32);
+                self.writer.kernel(kernel).map_err(failed)
+            }
+            Found::Operation(mut operation) => {
+                operation.opcode = self.share(&operation.opcode)?;
+                let number = self.writer.operation(&operation);
+                self.operations.push(number.ok_or_else(too_many_operations)?);
+                Ok(())
+            }
+            Found::Unlisted { count, line, before } => {
+                let unlisted = self.shared.unlisted.saturating_add(count);
+                self.shared.unlisted = unlisted;
+                check_unlisted(unlisted, self.records_before + before).map_err(|message| {
+                    ImportError::Line { file: self.file.to_owned(), line, column: 1, message }
+                })
+            }
+            Found::Block(kernel, mut block) => {
+                self.shared.records += block.records.len() as u64;
+                for record in &mut block.records {
+                    let number = self.operations.get(usize::from(record.operation)).copied();
+                    record.operation = number.or_impossible(0, NUMBERED);
+                }
+                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
+                self.writer.append(kernel, &block).map_err(failed)
+            }
+            Found::SourceLines(kernel, lines) => {
+                self.shared.source_lines += lines.len();
+                if self.shared.source_lines > MAX_SOURCE_LINES {
+                    self.writer.note(FURTHER_LINES);
+                    return Ok(());
+                }
+                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
+                self.writer.source_lines(kernel, lines);
+                Ok(())
+            }
+            Found::Tool(tool) => {
+                self.writer.tool(&tool);
+                Ok(())
+            }
+            Found::Note(note) => {
+                self.writer.note(&note);
+                Ok(())
+            }
+            Found::Allocations(list) => {
+                self.writer.allocations(list);
+                Ok(())
+            }
+            Found::Input(input) => {
+                self.writer.input(input);
+                Ok(())
+            }
+            Found::EndUnknown(note) => {
+                self.writer.may_be_cut_off(note);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What is said if there are too many source lines.
+const FURTHER_LINES: &str = "source lines of further program counters are left out";
+
+/// Why numbers are known.
+const NUMBERED: &str = "readers number operations and kernels before they use them";
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::binary::{BinaryTrace, Kernel};
+
+    /// Imports a kernel after that many kernels and header lines.
+    fn take(kernels: usize, header_lines: usize) -> Result<(), String> {
+        let output = Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(output, "a test".to_owned()).expect("in memory");
+        for _ in 0..kernels {
+            writer.kernel(Kernel::default()).expect("in memory");
+        }
+        let mut shared = Shared { header_lines, ..Shared::default() };
+        let mut import = Import::new(&mut writer, Path::new("file"), &mut shared);
+        let header = vec![("key".into(), "value".into()); 2];
+        let kernel = Kernel { header, ..Kernel::default() };
+        import.take(Found::Kernel(kernel)).map_err(|error| error.to_string())
+    }
+
+    /// A format is a row of the list, and its file.
+    #[test]
+    fn another_format_is_one_more_row() {
+        let import = |input: &'static [u8]| {
+            let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned())?;
+            import_from(input, Path::new("file"), &mut writer, 2, &|_| ())
+                .map_err(|error| std::io::Error::other(error.to_string()))?;
+            writer.finish().map(Cursor::into_inner)
+        };
+        let bytes = import(b"made up:\nLDG.E\nSTS\nLDG.E\n").expect("a trace");
+        let trace = BinaryTrace::new(bytes.into()).expect("a trace");
+        assert_eq!((trace.records(), trace.loads()), (3, 2));
+        let unknown = import(b"unknown").expect_err("no format").to_string();
+        assert!(unknown.contains(", a kernelslist.g of Accel-Sim or a made-up trace"), "{unknown}");
+    }
+
+    #[test]
+    fn kernels_and_header_lines_are_bounded() {
+        assert_eq!(take(MAX_KERNELS - 1, MAX_HEADER_LINES - 2), Ok(()));
+        let many = |what| Err(format!("the trace: more than {what} in all files"));
+        assert_eq!(take(MAX_KERNELS, 0), many("1048576 kernels"));
+        assert_eq!(take(0, MAX_HEADER_LINES - 1), many("16777216 header lines"));
+    }
+}

@@ -1,0 +1,203 @@
+//! Reads the log of mem_trace: messages in the traced program's output.
+
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::launch::{Begun, ID, Launch};
+use super::{Access, Reader, TOOL};
+use crate::binary::NO_END_MARK;
+use crate::import::error::ImportError;
+use crate::import::format::{self, Format, Sign};
+use crate::import::launches::LaunchId;
+use crate::import::numbers::{context, decimal, dimensions, hexadecimal};
+use crate::import::sink::{Refused, Sink};
+use crate::import::text::Text;
+use warpload::lane::LANES;
+use warpload_binary::lines::Lines;
+
+pub(in crate::import) const FORMAT: Format =
+    Format { name: "a mem_trace log of NVBit", recognize, reader: format::Reader::Trace(read) };
+
+/// The program's own output, of any form, may come before the first message.
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let is_log = memmem::find(start, b"MEMTRACE: CTX 0x").is_some()
+        || start.starts_with(b"MEMTRACE: ")
+        || memmem::find(start, b"\nMEMTRACE: ").is_some();
+    is_log.then_some(Sign::Certain)
+}
+
+/// Reads the records and launches that the tool printed. The program writes to the same output, so that
+/// a message can follow the program's text on one line.
+fn read(
+    input: &mut Text<'_>,
+    file: &Path,
+    _threads: usize,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let mut reader = Reader::new(sink)?;
+    let mut lines = Lines::new(input);
+    let mut begun: Option<Begun> = None;
+    // The place of the last line's last message, if it has one.
+    let (mut unread, mut last) = (0u64, None);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| ImportError::in_lines(file, error))?;
+        if let Some(launch) = &mut begun
+            && launch.takes(line.text)
+        {
+            last = Some((line.number, 1));
+            continue;
+        }
+        if let Some(launch) = begun.take() {
+            reader.begun(&launch, file)?;
+        }
+        last = None;
+        let mut rest = line.text;
+        while let Some(at) = rest.find(TOOL) {
+            let column = line.text.len() - rest.len() + at + 1;
+            let (message, after) = Message::next(&rest[at..]);
+            rest = after;
+            if !matches!(message, Message::WithoutData) {
+                last = Some((line.number, column));
+            }
+            let place = |message| ImportError::Line {
+                file: file.to_owned(),
+                line: line.number,
+                column,
+                message,
+            };
+            let is_last = after.is_empty();
+            match message {
+                Message::Launch(text) if is_last => {
+                    begun = Some(Begun::new(line.number, column, text));
+                }
+                Message::Launch(text) => match Launch::read(text) {
+                    Some(launch) => reader.launch(&launch).map_err(|error| error.at(place))?,
+                    None => unread += 1,
+                },
+                Message::Access(text) => {
+                    let mut addresses = [0; LANES];
+                    match read_access(text, &mut addresses) {
+                        Some(access) => {
+                            let read = reader.access(&access, &addresses);
+                            read.map_err(|refused| refused.at(place))?;
+                        }
+                        None if is_last => {
+                            return Err(place(format!("expected {EXPECTED_ACCESS}")));
+                        }
+                        // Another message interrupted it.
+                        None => unread += 1,
+                    }
+                }
+                Message::WithoutData => {}
+                Message::Unknown => unread += 1,
+            }
+        }
+    }
+    if let Some((line, column)) = last
+        && !lines.line_ended()
+    {
+        return Err(ImportError::cut_off(file, line, column));
+    }
+    if let Some(launch) = begun {
+        reader.begun(&launch, file)?;
+    }
+    reader.sink.end_is_unknown(NO_END_MARK)?;
+    if unread > 0 {
+        reader.sink.note(format!(
+            "{unread} of the log's messages (`{}`) could not be read and were passed over",
+            TOOL.trim_end()
+        ))?;
+    }
+    Ok(())
+}
+
+const EXPECTED_LAUNCH: &str = "`… - Kernel name S - grid launch id N - …`, with `grid size x,y,z` and \
+    `block size x,y,z` if they are there";
+
+const EXPECTED_ACCESS: &str =
+    "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses";
+
+impl Reader<'_, '_> {
+    fn begun(&mut self, begun: &Begun, file: &Path) -> Result<(), ImportError> {
+        let &Begun { line, column, ref text, .. } = begun;
+        let place = |message| ImportError::Line { file: file.to_owned(), line, column, message };
+        match Launch::read(text) {
+            Some(launch) => self.launch(&launch).map_err(|error| error.at(place)),
+            None => Err(place(format!("expected {EXPECTED_LAUNCH}"))),
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Refused> {
+        let kernel = launch.kernel(self.sink)?;
+        Ok(self.launches.name(launch.id, kernel)?)
+    }
+}
+
+/// A message of the tool, to the end of its line or to the next message.
+enum Message<'t> {
+    /// A kernel was launched.
+    Launch(&'t str),
+    /// A warp accessed memory.
+    Access(&'t str),
+    /// A context began or ended, or a function was instrumented.
+    WithoutData,
+    /// Another message: of a derived tool, or incomplete.
+    Unknown,
+}
+
+impl<'t> Message<'t> {
+    /// Returns the message at the start of `text`, which begins with [`TOOL`], and the text after it.
+    fn next(text: &'t str) -> (Self, &'t str) {
+        let message = text.strip_prefix(TOOL).unwrap_or(text);
+        let context = message.strip_prefix("CTX 0x");
+        let digit = |digit: char| digit.is_ascii_hexdigit();
+        let rest = context.map_or("", |context| context.trim_start_matches(digit));
+        let is_launch = rest.starts_with(" - LAUNCH - ");
+        // A kernel's name can hold anything, even the start of a message.
+        let from = if is_launch { message.find(ID).unwrap_or(0) } else { 0 };
+        let next = message[from..].find(TOOL).map_or(message.len(), |at| from + at);
+        let (message, after) = message.split_at(next);
+        let is_without_data = message.starts_with("STARTING CONTEXT ")
+            || message.starts_with("TERMINATING CONTEXT ")
+            || rest.starts_with(", Inspecting ");
+        let message = if is_launch {
+            Self::Launch(message.trim_end())
+        } else if rest.starts_with(" - grid_launch_id ") {
+            Self::Access(message.trim_end())
+        } else if is_without_data {
+            Self::WithoutData
+        } else {
+            Self::Unknown
+        };
+        (message, after)
+    }
+}
+
+/// Reads a record, and its addresses into `addresses`.
+fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access<'t>> {
+    let (head, list) = text.rsplit_once(" - ")?;
+    let (head, opcode) = head.rsplit_once(" - ")?;
+    let mut values = list.split_ascii_whitespace();
+    for address in addresses {
+        *address = hexadecimal(values.next()?.strip_prefix("0x")?)?;
+    }
+    if values.next().is_some() {
+        return None;
+    }
+    let number = decimal(field(head, "grid_launch_id ")?)?;
+    let launch = LaunchId { context: context(head), number };
+    // If the opcode is missing, the warp is in its place.
+    decimal::<u64>(field(head, " - warp ")?)?;
+    let cta = dimensions(field(head, " - CTA ")?)?;
+    let opcode = opcode.trim();
+    let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase())
+        && !opcode.contains(char::is_whitespace);
+    is_opcode.then_some(Access { launch, cta: Some(cta), opcode, pc: 0 })
+}
+
+/// Returns the text after `marker`, up to the next ` - `.
+fn field<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
+    let rest = text.split_once(marker)?.1;
+    Some(rest.split_once(" - ").map_or(rest, |(value, _)| value).trim())
+}

@@ -1,0 +1,52 @@
+//! Reads the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it (docs/traces.md).
+//! Both have 32 addresses and no mask.
+
+mod json;
+mod launch;
+mod log;
+
+use super::error::ImportError;
+use super::launches::{LaunchId, Launches};
+use super::sink::{Refused, Sink};
+use super::unmasked::{self, Unmasked};
+use crate::binary::{NewRecord, Place};
+use warpload::lane::LANES;
+
+pub(super) use self::json::FORMAT as JSON_FORMAT;
+pub(super) use self::log::FORMAT as LOG_FORMAT;
+
+/// The start of every message of the tool.
+const TOOL: &str = "MEMTRACE: ";
+
+/// One memory access. The source names its warp too, but by the slot in the multiprocessor that executes
+/// it, which other warps use as well.
+struct Access<'a> {
+    launch: LaunchId,
+    cta: Option<[u32; 3]>,
+    opcode: &'a str,
+    pc: u32,
+}
+
+/// Passes accesses on, under the kernel of their launch.
+struct Reader<'r, 's> {
+    sink: &'r mut Sink<'s>,
+    launches: Launches,
+    lanes: Unmasked,
+}
+
+impl<'r, 's> Reader<'r, 's> {
+    fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
+        sink.tool("NVBit mem_trace".to_owned())?;
+        sink.note(unmasked::NOTE.to_owned())?;
+        Ok(Self { sink, launches: Launches::default(), lanes: Unmasked::default() })
+    }
+
+    fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
+        let sink = &mut *self.sink;
+        self.launches.select(sink, access.launch, None)?;
+        sink.place(access.cta.map(|cta| Place { cta: Some(cta), ..Place::default() }));
+        let operation = sink.operation(access.opcode)?;
+        let (mask, addresses) = self.lanes.active(addresses);
+        Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)
+    }
+}

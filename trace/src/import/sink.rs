@@ -1,0 +1,323 @@
+//! [`Sink`]: takes what readers of text traces find and passes it on block by block, with
+//! operations numbered by file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::error::ImportError;
+use super::limits::too_many_operations;
+use super::text::FoundCount;
+use crate::binary::{
+    BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, Place,
+    RawInput, Segment,
+};
+use crate::operation::Operation;
+
+/// The most bytes of the open blocks of all kernels when another one becomes the current one.
+const OPEN_BYTES: usize = 32 << 20;
+
+/// What a reader finds, in order.
+pub(super) enum Found {
+    /// A kernel. The kernels of a file are numbered from 0, as are its operations.
+    Kernel(Kernel),
+    /// An operation.
+    Operation(Operation),
+    /// A block of the kernel with that number.
+    Block(u32, ClosedBlock),
+    /// So many instructions without a line of their own, before that line of the file, and how many that
+    /// have one came before.
+    Unlisted { count: u64, line: u64, before: u64 },
+    /// The source lines of program counters of the kernel with that number.
+    SourceLines(u32, Vec<(u32, u32)>),
+    /// The tool that made the file, with its version if known.
+    Tool(String),
+    /// A note for readers of results.
+    Note(String),
+    /// The file may be cut off: the note that says so, unless another one does.
+    EndUnknown(Option<&'static str>),
+    /// Device memory that the file names: base and size in bytes.
+    Allocations(Vec<(u64, u64)>),
+    /// The file itself, after all that was found in it.
+    Input(RawInput),
+}
+
+/// Why a name that a reader found was refused.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refused {
+    /// The name is at fault; the reader knows its place.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The import as a whole is.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+}
+
+impl Refused {
+    /// Returns the error, at a place if the name is at fault.
+    pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
+        match self {
+            Self::Name(error) => place(error.to_string()),
+            Self::Import(error) => error,
+        }
+    }
+}
+
+/// Collects what a reader finds into blocks.
+pub(super) struct Sink<'s> {
+    names: Names,
+    /// The current kernel's block.
+    block: BlockBuilder,
+    current: u32,
+    /// How many instructions came before those of the current block.
+    before: u64,
+    /// How many instructions were added.
+    count: u64,
+    /// The blocks of other kernels, whose launches may continue, by how many instructions came before them.
+    open: BTreeMap<u64, (u32, BlockBuilder)>,
+    /// The key of each of these kernels in `open`.
+    open_kernels: FxHashMap<u32, u64>,
+    open_bytes: usize,
+    kernels: u32,
+    /// The number of each opcode's operation.
+    opcodes: FxHashMap<Arc<str>, u16>,
+    /// The number of operations.
+    operations: usize,
+    /// How many instructions of the text were found; its reader takes more text for them.
+    found: FoundCount,
+    /// The program counters of the current kernel whose source lines are known.
+    has_lines: FxHashSet<u32>,
+    /// Whether the kernel's code is of SM 5.x or 6.x.
+    is_spa5: bool,
+    emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+}
+
+impl<'s> Sink<'s> {
+    pub(super) fn new(
+        found: FoundCount,
+        emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Self {
+        Self {
+            names: Names::default(),
+            block: BlockBuilder::default(),
+            current: 0,
+            before: 0,
+            count: 0,
+            open: BTreeMap::new(),
+            open_kernels: FxHashMap::default(),
+            open_bytes: 0,
+            kernels: 0,
+            opcodes: FxHashMap::default(),
+            operations: 0,
+            found,
+            has_lines: FxHashSet::default(),
+            is_spa5: false,
+            emit,
+        }
+    }
+
+    /// Returns the name that the whole file shares.
+    pub(super) fn name(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.names.hold(name)
+    }
+
+    /// Begins the next kernel, which becomes the current one, and returns its number.
+    pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<u32, ImportError> {
+        if kernel.is_spa5() != self.is_spa5 {
+            // The same opcode now has another meaning.
+            self.opcodes.clear();
+            self.is_spa5 = kernel.is_spa5();
+        }
+        let number = self.kernels;
+        self.kernels += 1;
+        self.has_lines.clear();
+        (self.emit)(Found::Kernel(kernel))?;
+        self.select(number)?;
+        Ok(number)
+    }
+
+    /// Makes a kernel the current one, to which the following instructions belong.
+    pub(super) fn select(&mut self, kernel: u32) -> Result<(), ImportError> {
+        if kernel == self.current {
+            return Ok(());
+        }
+        self.set_aside();
+        if self.open_bytes > OPEN_BYTES {
+            self.close_before(u64::MAX)?;
+        }
+        let known = self.open_kernels.remove(&kernel);
+        let known = known.and_then(|before| Some((before, self.open.remove(&before)?.1)));
+        (self.before, self.block) = known.unwrap_or((self.count, BlockBuilder::default()));
+        self.open_bytes -= self.block.bytes();
+        self.current = kernel;
+        Ok(())
+    }
+
+    /// Puts the current block among the open ones, unless nothing is in it.
+    fn set_aside(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        if block.bytes() > 0 {
+            self.open_bytes += block.bytes();
+            self.open_kernels.insert(self.current, self.before);
+            self.open.insert(self.before, (self.current, block));
+        }
+    }
+
+    /// Closes the blocks of other kernels that began before instruction `limit`, in the order in which they
+    /// began.
+    fn close_before(&mut self, limit: u64) -> Result<(), ImportError> {
+        while let Some(first) = self.open.first_entry().filter(|first| *first.key() < limit) {
+            let (kernel, mut block) = first.remove();
+            self.open_kernels.remove(&kernel);
+            self.open_bytes -= block.bytes();
+            if let Some(block) = block.close() {
+                (self.emit)(Found::Block(kernel, block))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on a block of the current kernel, if it is full, after those that began before it: blocks are
+    /// in the order of their first instructions, so that launches which follow one another stay apart.
+    #[inline]
+    fn emit_block(&mut self, block: Option<ClosedBlock>) -> Result<(), ImportError> {
+        block.map_or(Ok(()), |block| self.emit_full(block))
+    }
+
+    fn emit_full(&mut self, block: ClosedBlock) -> Result<(), ImportError> {
+        self.close_before(self.before)?;
+        self.before = self.count;
+        (self.emit)(Found::Block(self.current, block))
+    }
+
+    /// Returns whether opcodes are read as those of SM 5.x or 6.x.
+    pub(super) fn is_spa5(&self) -> bool {
+        self.is_spa5
+    }
+
+    /// Returns the number of the operation of an opcode with a memory operand.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
+    #[inline]
+    pub(super) fn operation(&mut self, opcode: &str) -> Result<u16, Refused> {
+        match self.opcodes.get(opcode) {
+            Some(number) => Ok(*number),
+            None => self.new_operation(opcode),
+        }
+    }
+
+    #[cold]
+    fn new_operation(&mut self, opcode: &str) -> Result<u16, Refused> {
+        let opcode = self.names.hold(opcode)?;
+        let operation = operation_of(&opcode, self.is_spa5);
+        let number = u16::try_from(self.operations).map_err(|_| too_many_operations())?;
+        (self.emit)(Found::Operation(Operation { opcode: Arc::clone(&opcode), ..operation }))?;
+        self.operations += 1;
+        self.opcodes.insert(opcode, number);
+        Ok(number)
+    }
+
+    /// Says whose the following instructions of the current kernel are; `None` if the source does not
+    /// say.
+    #[inline]
+    pub(super) fn place(&mut self, place: Option<Place>) {
+        self.block.place(place);
+    }
+
+    /// Keeps the source lines of the current kernel's program counters, the first of each.
+    pub(super) fn source_lines(&mut self, lines: &FxHashMap<u32, u32>) -> Result<(), ImportError> {
+        let mut new = Vec::new();
+        for (pc, line) in lines {
+            if self.has_lines.insert(*pc) {
+                new.push((*pc, *line));
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        (self.emit)(Found::SourceLines(self.current, new))
+    }
+
+    /// Counts instructions without a memory operand, which have no line before line `line`.
+    pub(super) fn skip(&mut self, mut count: u64, line: u64) -> Result<(), ImportError> {
+        // Fewer take no block of their own.
+        if count >= u64::from(MAX_BLOCK_RECORDS) {
+            (self.emit)(Found::Unlisted { count, line, before: self.found.get() })?;
+        }
+        while count > 0 {
+            let (skipped, full) = self.block.skip_up_to(count);
+            self.count += skipped;
+            self.emit_block(full)?;
+            count -= skipped;
+        }
+        Ok(())
+    }
+
+    /// Ends the current kernel's block, so that what was added comes before all that follows.
+    pub(super) fn close_block(&mut self) -> Result<(), ImportError> {
+        let block = self.block.close();
+        self.emit_block(block)
+    }
+
+    #[inline]
+    pub(super) fn record(&mut self, record: &NewRecord<'_>) -> Result<(), ImportError> {
+        let full = self.block.record(record);
+        self.count += 1;
+        self.found.add(1);
+        self.emit_block(full)
+    }
+
+    /// Adds instructions, whose operations are indices of `operations`.
+    pub(super) fn append(
+        &mut self,
+        segment: &Segment,
+        operations: &[u16],
+    ) -> Result<(), ImportError> {
+        let mut from = 0;
+        self.found.add(segment.count().into());
+        // A segment without instructions can have a place for those that follow it.
+        loop {
+            let (to, full) = self.block.append(segment, from, operations);
+            self.count += u64::from(to - from);
+            self.emit_block(full)?;
+            from = to;
+            if from >= segment.count() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Names the tool that made the file, with its version if known.
+    pub(super) fn tool(&mut self, tool: String) -> Result<(), ImportError> {
+        (self.emit)(Found::Tool(tool))
+    }
+
+    /// Marks the trace as possibly incomplete, with the note that says why, unless another one does.
+    pub(super) fn end_is_unknown(
+        &mut self,
+        note: impl Into<Option<&'static str>>,
+    ) -> Result<(), ImportError> {
+        (self.emit)(Found::EndUnknown(note.into()))
+    }
+
+    /// Adds device memory that the file names: bases and sizes in bytes.
+    pub(super) fn allocations(&mut self, list: Vec<(u64, u64)>) -> Result<(), ImportError> {
+        (self.emit)(Found::Allocations(list))
+    }
+
+    pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
+        (self.emit)(Found::Note(note))
+    }
+
+    pub(super) fn finish(&mut self) -> Result<(), ImportError> {
+        self.set_aside();
+        self.close_before(u64::MAX)
+    }
+}
+
+/// Returns the operation of an opcode with a memory operand, of SM 5.x or 6.x or of later code.
+pub(super) fn operation_of(opcode: &str, is_spa5: bool) -> Operation {
+    if is_spa5 { Operation::of_spa5(opcode) } else { Operation::of_opcode(opcode) }
+}

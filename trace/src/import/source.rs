@@ -1,0 +1,185 @@
+//! [`Source`]: a text trace or a list of them, of a known format.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::compressed::Compression;
+use super::error::ImportError;
+use super::event::ImportEvent;
+use super::file_list::FileList;
+use super::format::{ListReader, Reader, TraceReader};
+use super::formats;
+use super::sink::{Found, Sink};
+use super::text::{self, FoundCount, Opened, Seen, Text};
+use crate::binary::RawInput;
+use warpload_binary::file_kind::FileKind;
+use warpload_binary::lines::without_mark;
+
+/// How many bytes of text after an error are decompressed to find out whether the compressed file
+/// is damaged.
+const AFTER_ERROR: u64 = 64 << 20;
+
+/// A text whose format is known.
+pub(super) enum Source<'o> {
+    Trace(Trace<'o>),
+    List(List<'o>),
+}
+
+/// A text trace of one file.
+pub(super) struct Trace<'o> {
+    text: Text<'o>,
+    read: TraceReader,
+    is_compressed: bool,
+    path: &'o Path,
+    seen: Seen,
+    found: FoundCount,
+}
+
+/// The text of a list of files, and what reads it.
+pub(super) struct List<'o> {
+    text: Text<'o>,
+    read: ListReader,
+    path: &'o Path,
+    seen: Seen,
+}
+
+impl List<'_> {
+    /// Reads the list. Returns what its own file is too.
+    pub(super) fn read(mut self) -> Result<(FileList, Option<RawInput>), ImportError> {
+        let list = (self.read)(&mut self.text, self.path)?;
+        drain(&mut self.text);
+        Ok((list, self.seen.input()))
+    }
+}
+
+/// Reads a text to the end, which its reader has mostly reached.
+fn drain(text: &mut Text<'_>) {
+    // What cannot be read is not known as a whole input.
+    let _ = io::copy(text, &mut io::sink());
+}
+
+impl<'o> Source<'o> {
+    /// Recognizes the format of `input`, which errors call `path`.
+    pub(super) fn open(
+        input: impl Read + Send + 'o,
+        path: &'o Path,
+        observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<Self, ImportError> {
+        let unreadable = |source| ImportError::Read { file: path.to_owned(), source };
+        let Opened { start, failed, text, compression, seen, found } =
+            text::open(input, observe).map_err(unreadable)?;
+        let start = without_mark(&start).trim_ascii_start();
+        // JSON, too, but not of a trace.
+        let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
+        match formats::reader(start).filter(|_| !is_set) {
+            Some(Reader::Trace(read)) => {
+                let is_compressed = compression.is_some();
+                Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
+            }
+            Some(Reader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
+            None => Err(match failed {
+                Some(source) => unreadable(source),
+                None => {
+                    let expected = formats::expected();
+                    let instead = what_else(start, compression, path);
+                    let message = format!("not a trace; expected {expected}{instead}");
+                    ImportError::File { file: path.to_owned(), message }
+                }
+            }),
+        }
+    }
+}
+
+impl Trace<'_> {
+    /// Reads the trace with `threads` threads at most; one of them decompresses what is compressed.
+    pub(super) fn read(
+        self,
+        threads: usize,
+        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        let seen = self.seen.clone();
+        self.read_with(threads, emit)?;
+        seen.input().map_or(Ok(()), |input| emit(Found::Input(input)))
+    }
+
+    fn read_with(
+        self,
+        threads: usize,
+        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        if !self.is_compressed || threads == 1 {
+            return self.read_text(threads, emit);
+        }
+        std::thread::scope(|scope| {
+            let text = text::read_ahead(self.text, scope)
+                .map_err(|error| ImportError::unreadable(self.path, None, &error))?;
+            Trace { text, ..self }.read_text(threads - 1, emit)
+        })
+    }
+
+    fn read_text(
+        mut self,
+        threads: usize,
+        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        // The text is not to blame for what the import refuses.
+        let mut is_refused = false;
+        let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
+        let (text, path) = (&mut self.text, self.path);
+        let mut sink = Sink::new(self.found.clone(), &mut emit);
+        match (self.read)(text, path, threads, &mut sink) {
+            Ok(()) => {
+                drain(text);
+                sink.finish()
+            }
+            Err(error) if is_refused => Err(error),
+            Err(error) => Err(self.cause(error)),
+        }
+    }
+
+    /// Returns the cause of an error in a text: a damaged compressed file becomes invalid text before
+    /// its checksum is reached.
+    fn cause(&mut self, error: ImportError) -> ImportError {
+        let line = match error {
+            ImportError::Line { line, .. } => Some(line),
+            ImportError::File { .. } => None,
+            ImportError::NotAList { .. } | ImportError::Read { .. } | ImportError::Write(_) => {
+                return error;
+            }
+        };
+        if !self.is_compressed {
+            return error;
+        }
+        match io::copy(&mut self.text.by_ref().take(AFTER_ERROR), &mut io::sink()) {
+            Ok(_) => error,
+            Err(source) => ImportError::unreadable(self.path, line, &source),
+        }
+    }
+}
+
+/// Returns the end of a message, which says what a file is that is not a trace.
+fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
+    match (FileKind::detect(after_comments(start)), compression) {
+        (Some(kind), Some(outer))
+            if matches!(kind, FileKind::BinaryTrace | FileKind::TraceSet)
+                || Compression::detect(start).is_some() =>
+        {
+            let (outer, advice) = (outer.kind.name(), outer.kind.advice());
+            format!(", not {} inside {outer}; {advice}", kind.name())
+        }
+        (Some(kind), _) => format!(", not {kind}"),
+        (None, _) if start.is_empty() => ", not an empty file".to_owned(),
+        (None, Some(_)) => String::new(),
+        (None, None) => Compression::by_name(path.as_os_str().as_encoded_bytes())
+            .map_or_else(String::new, |named| format!("; it is not {} either", named.kind.name())),
+    }
+}
+
+/// Returns a text without the lines of comments that it begins with, as configurations do.
+fn after_comments(mut text: &[u8]) -> &[u8] {
+    while text.starts_with(b"#") {
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        text = text[end..].trim_ascii_start();
+    }
+    text
+}

@@ -1,0 +1,289 @@
+//! [`Text`]: the text of a file, decompressed.
+
+use std::io::{self, BufReader, Cursor, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope};
+
+use super::compressed::{Compression, Decompressed};
+use super::event::ImportEvent;
+use crate::binary::RawInput;
+use warpload_binary::file_kind::FileKind;
+
+/// What readers of text traces read.
+pub(super) type Text<'o> = BufReader<Box<dyn Read + Send + 'o>>;
+
+/// How many bytes are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// How many bytes tell the format of a trace. A program can print much before its first record.
+const START: usize = 1 << 20;
+
+/// A text that was opened.
+pub(super) struct Opened<'o> {
+    /// How it begins.
+    pub(super) start: Vec<u8>,
+    /// Why `start` ends early. Reading `text` returns it again, so that readers know the line.
+    pub(super) failed: Option<io::Error>,
+    /// All of it.
+    pub(super) text: Text<'o>,
+    /// How it was compressed.
+    pub(super) compression: Option<&'static Compression>,
+    /// What was read of the file.
+    pub(super) seen: Seen,
+    /// How many instructions were found in the text.
+    pub(super) found: FoundCount,
+}
+
+/// How many instructions were found in a text so far, from any thread.
+#[derive(Clone, Default)]
+pub(super) struct FoundCount(Arc<AtomicU64>);
+
+impl FoundCount {
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn add(&self, count: u64) {
+        // One thread alone adds.
+        self.0.store(self.get().wrapping_add(count), Ordering::Relaxed);
+    }
+}
+
+/// How many bytes of a compressed text may be there in any case, for each byte of the file that was read,
+/// and for each instruction that was found. Real traces have a few hundred or thousand for an instruction,
+/// but may be compressed to any degree. Any text is longer than all names of a trace may be, so that too many
+/// names are named as the error that they are.
+const ANY_TEXT: u64 = 128 << 20;
+const TEXT_FOR_BYTE: u64 = 1 << 10;
+const TEXT_FOR_INSTRUCTION: u64 = 16 << 10;
+
+/// Checks that a text of so many bytes says something: some kilobytes of a file must not be hours of empty
+/// lines.
+fn check_proportion(text: u64, compressed: u64, found: u64) -> io::Result<()> {
+    let most = ANY_TEXT
+        .saturating_add(compressed.saturating_mul(TEXT_FOR_BYTE))
+        .saturating_add(found.saturating_mul(TEXT_FOR_INSTRUCTION));
+    if text <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the first {compressed} bytes of the compressed file are {text} bytes of text with only {found} \
+         instructions"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, message))
+}
+
+/// A decompressed text, as long as it is in proportion to what is found in it.
+struct Proportionate<R> {
+    text: R,
+    bytes: u64,
+    seen: Seen,
+    found: FoundCount,
+}
+
+impl<R: Read> Read for Proportionate<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(buffer)?;
+        self.bytes += read as u64;
+        if self.bytes > ANY_TEXT {
+            check_proportion(self.bytes, self.seen.length(), self.found.get())?;
+        }
+        Ok(read)
+    }
+}
+
+/// Opens the text of `input`, which may be compressed.
+pub(super) fn open<'o>(
+    input: impl Read + Send + 'o,
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+) -> io::Result<Opened<'o>> {
+    let (seen, found) = (Seen::default(), FoundCount::default());
+    let input = Observed { input, observe, seen: seen.clone() };
+    let (start, raw) = peek(input, FileKind::DETECT_BYTES);
+    let compression = Compression::detect(&start);
+    let plain: Box<dyn Read + Send + 'o> = match compression {
+        Some(compression) => {
+            let text = Decompressed::new(raw, compression)?;
+            let (seen, found) = (seen.clone(), found.clone());
+            Box::new(Proportionate { text, bytes: 0, seen, found })
+        }
+        None => Box::new(raw),
+    };
+    let (start, plain) = peek(plain, START);
+    let failed = plain.failed.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()));
+    Ok(Opened {
+        start,
+        failed,
+        text: BufReader::with_capacity(BUFFER, Box::new(plain)),
+        compression,
+        seen,
+        found,
+    })
+}
+
+/// How many buffers may be read ahead of what is wanted.
+const AHEAD: usize = 4;
+
+/// Returns `text`, which a thread of its own reads ahead.
+///
+/// # Errors
+/// Returns an error if the system starts no further thread.
+pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io::Result<Text<'o>> {
+    let (to, from) = sync_channel(AHEAD);
+    let reader = Builder::new().spawn_scoped(scope, move || {
+        loop {
+            let mut buffer = vec![0; BUFFER];
+            let read = match text.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read,
+            };
+            let is_last = !matches!(read, Ok(1..));
+            let message = read.map(|read| {
+                buffer.truncate(read);
+                buffer
+            });
+            // Without a receiver nothing more is wanted.
+            if to.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    reader.map_err(|error| no_thread(&error))?;
+    let ahead = Ahead { from, buffer: Cursor::default(), end: None };
+    Ok(BufReader::with_capacity(BUFFER, Box::new(ahead)))
+}
+
+/// Returns the error for a thread that could not be started, for want of memory or by a limit.
+pub(super) fn no_thread(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("no thread could be started: {error}"))
+}
+
+/// What another thread reads.
+struct Ahead {
+    from: Receiver<io::Result<Vec<u8>>>,
+    buffer: Cursor<Vec<u8>>,
+    /// How the text ended; every further read returns the same.
+    end: Option<Option<(io::ErrorKind, String)>>,
+}
+
+impl Read for Ahead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.buffer.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            match &self.end {
+                None => {}
+                Some(None) => return Ok(0),
+                Some(Some((kind, message))) => return Err(io::Error::new(*kind, message.clone())),
+            }
+            match self.from.recv() {
+                Ok(Ok(bytes)) if !bytes.is_empty() => self.buffer = Cursor::new(bytes),
+                Ok(Err(error)) => self.end = Some(Some((error.kind(), error.to_string()))),
+                // The end; or a panic, which the end of the thread's scope propagates.
+                Ok(Ok(_)) | Err(_) => self.end = Some(None),
+            }
+        }
+    }
+}
+
+/// An input whose reading is observed.
+struct Observed<'o, R> {
+    input: R,
+    observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
+    seen: Seen,
+}
+
+/// What was read of an input so far, from any thread.
+#[derive(Clone, Default)]
+pub(super) struct Seen(Arc<Mutex<SeenBytes>>);
+
+#[derive(Default)]
+struct SeenBytes {
+    length: u64,
+    crc: crc32fast::Hasher,
+    is_all: bool,
+}
+
+impl Seen {
+    fn add(&self, bytes: &[u8]) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.length += bytes.len() as u64;
+        seen.crc.update(bytes);
+        seen.is_all |= bytes.is_empty();
+    }
+
+    /// Returns how many bytes were read.
+    fn length(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).length
+    }
+
+    /// Returns the whole input, once its text has been read to the end.
+    pub(super) fn input(&self) -> Option<RawInput> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let crc = seen.crc.clone().finalize();
+        seen.is_all.then_some(RawInput { length: seen.length, crc, reserved: 0 })
+    }
+}
+
+impl<R: Read> Read for Observed<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        (self.observe)(ImportEvent::Read(read as u64));
+        if !buffer.is_empty() {
+            self.seen.add(&buffer[..read]);
+        }
+        Ok(read)
+    }
+}
+
+/// An input whose first bytes were read.
+struct Peeked<R> {
+    start: Cursor<Vec<u8>>,
+    /// The error after them. It is returned once they are read, so that readers know the place.
+    failed: Option<io::Error>,
+    input: R,
+}
+
+/// Returns up to `count` bytes, and the input including them. Reads repeatedly, since one read of a
+/// pipe may return less than a line.
+fn peek<R: Read>(mut input: R, count: usize) -> (Vec<u8>, Peeked<R>) {
+    let mut start = Vec::new();
+    let failed = input.by_ref().take(count as u64).read_to_end(&mut start).err();
+    (start.clone(), Peeked { start: Cursor::new(start), failed, input })
+}
+
+impl<R: Read> Read for Peeked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.start.read(buffer)?;
+        if read > 0 || buffer.is_empty() {
+            return Ok(read);
+        }
+        self.failed.take().map_or_else(|| self.input.read(buffer), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is full of instructions may be compressed to any degree, and what is not to the degree of real
+    /// text.
+    #[test]
+    fn a_text_is_in_proportion_to_what_is_in_it() {
+        assert!(check_proportion(ANY_TEXT, 0, 0).is_ok());
+        assert!(check_proportion(ANY_TEXT + 1, 0, 0).is_err());
+        let compressed = 100 << 10;
+        assert!(check_proportion(ANY_TEXT + (100 << 20), compressed, 0).is_ok());
+        assert!(check_proportion(ANY_TEXT + (101 << 20), compressed, 0).is_err());
+        // A gigabyte of the same line of 700 bytes, by `xz -9`.
+        let (text, compressed) = (1 << 30, 160 << 10);
+        assert!(check_proportion(text, compressed, 0).is_err());
+        assert!(check_proportion(text, compressed, text / 700).is_ok());
+        assert!(check_proportion(u64::MAX, u64::MAX, u64::MAX).is_ok());
+    }
+}

@@ -1,0 +1,33 @@
+//! Memory traces of GPUs: [`import`] reads those of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
+//! form, which a [`BinaryTrace`] reads in place; several files of it are a [`TraceSet`], and [`export_jsonl`] writes
+//! its loads as lines of JSON.
+//!
+//! `warpload-replay` executes the loads.
+
+#![forbid(unsafe_code)]
+
+pub mod binary;
+
+mod export;
+mod import;
+mod operation;
+mod set;
+mod shard;
+
+pub use binary::{
+    Addresses, BinaryTrace, Block, Contents, Kernel, MemoryRecord, NewRecord, Place, TraceError,
+    TraceWriter,
+};
+
+pub use export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
+pub use import::{
+    ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
+};
+pub use operation::{Kind, Operation};
+pub use set::{SetBuilder, SetPart, TraceSet};
+pub use shard::{Shard, kernels_of_shard};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

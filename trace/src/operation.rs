@@ -1,0 +1,353 @@
+//! [`Operation`]: what an opcode of a trace does, by its text.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use warpload_encoding::{Instruction, parse_opcode};
+
+use warpload::load::{ExecuteError, LoadOp};
+use warpload::memory::{AddressSpace, Width};
+
+/// The instructions of the Tensor Memory Accelerator: their opcodes before the first dot.
+pub(super) const TRANSFERS: [&str; 7] =
+    ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
+
+/// The constant space of a trace's instructions: traces do not name the bank.
+const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
+
+/// The address spaces of a trace's instructions.
+pub(super) const SPACES: [AddressSpace; 5] = [
+    AddressSpace::Generic,
+    AddressSpace::Global,
+    AddressSpace::Local,
+    AddressSpace::Shared,
+    CONSTANT,
+];
+
+/// Returns the name that JSON has for an address space; all constant banks have one.
+pub(super) fn space_name(space: AddressSpace) -> &'static str {
+    match space {
+        AddressSpace::Generic => "generic",
+        AddressSpace::Global => "global",
+        AddressSpace::Local => "local",
+        AddressSpace::Shared => "shared",
+        AddressSpace::Constant { .. } => "constant",
+    }
+}
+
+/// What a memory instruction of a trace does, apart from lanes and addresses. All instructions of one
+/// opcode share one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Operation {
+    /// The opcode with its modifiers, as the trace writes it.
+    pub opcode: Arc<str>,
+    /// What a replay does with it.
+    pub kind: Kind,
+    /// How its addresses are read. Traces do not name constant banks: theirs is 0.
+    pub space: AddressSpace,
+    /// The access size of each lane. Meaningless for [`Kind::Transfer`] and [`Kind::Other`]: see
+    /// [`Self::bytes`].
+    pub width: Width,
+    /// Whether a narrow value is sign-extended.
+    pub signed: bool,
+    /// Whether it is a load of the `.U.128` form (`LD`, `LDG`), which may take the broadcast path.
+    pub uniform: bool,
+    /// The SPA 5.0 instruction word; `None` if the trace does not have it.
+    pub word: Option<u64>,
+    /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, if the trace
+    /// is of a machine that has these instructions: SM 5.x or 6.x. The other fields then come from
+    /// the instruction, otherwise from the opcode's text.
+    pub opcode_word: Option<u64>,
+}
+
+/// What a replay does with a memory instruction.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// Executes it: `LD`, `LDG`, `LDL`, `LDS`, `LDC`.
+    #[default]
+    Load,
+    /// Counts its traffic: `ST`, `STG`, `STL`, `STS`.
+    Store,
+    /// Counts its traffic: `RED`, `REDG`, and opcodes that begin with `ATOM`.
+    Atomic,
+    /// Counts it and its lanes: `LDGSTS`, which copies from global to shared memory.
+    Copy,
+    /// Counts what the trace states of it: `UTMALDG` and the other instructions of the Tensor Memory
+    /// Accelerator, which move blocks and not lanes.
+    Transfer,
+    /// Counts it, by its name if it reads memory.
+    Other,
+}
+
+impl Operation {
+    /// Returns the operation of a SPA 5.0 instruction, without its word.
+    ///
+    /// # Errors
+    /// Returns [`ExecuteError`] if the instruction cannot be executed.
+    pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
+        let op = LoadOp::try_from(instruction)?;
+        let space = if let AddressSpace::Constant { .. } = op.space { CONSTANT } else { op.space };
+        Ok(Self::new(instruction.opcode().as_str(), Kind::Load, LoadOp { space, ..op }))
+    }
+
+    fn new(opcode: &str, kind: Kind, LoadOp { space, width, signed, uniform }: LoadOp) -> Self {
+        let opcode = opcode.into();
+        Self { opcode, kind, space, width, signed, uniform, word: None, opcode_word: None }
+    }
+
+    /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
+    #[must_use]
+    pub fn of_spa5(opcode: &str) -> Self {
+        let exact = parse_opcode(opcode).ok().and_then(|instruction| {
+            let opcode_word = Some(instruction.encode());
+            Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
+        });
+        exact.unwrap_or_else(|| Self::of_opcode(opcode))
+    }
+
+    /// Returns the operation of an instruction with a memory operand, by the text of its opcode
+    /// (docs/traces.md): the part before the first dot says what it does.
+    #[must_use]
+    pub fn of_opcode(opcode: &str) -> Self {
+        use AddressSpace::{Generic, Global, Local, Shared};
+        let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
+        let (kind, space) = match head {
+            "LD" => (Kind::Load, Generic),
+            "LDG" => (Kind::Load, Global),
+            "LDL" => (Kind::Load, Local),
+            "LDS" => (Kind::Load, Shared),
+            "LDC" => (Kind::Load, CONSTANT),
+            "ST" => (Kind::Store, Generic),
+            "STG" => (Kind::Store, Global),
+            "STL" => (Kind::Store, Local),
+            "STS" => (Kind::Store, Shared),
+            "ATOMG" | "REDG" => (Kind::Atomic, Global),
+            "ATOMS" => (Kind::Atomic, Shared),
+            "RED" => (Kind::Atomic, Generic),
+            _ if head.starts_with("ATOM") => (Kind::Atomic, Generic),
+            // Its shared and its global addresses come as two records, which the opcode cannot tell
+            // apart.
+            "LDGSTS" => (Kind::Copy, Generic),
+            _ if TRANSFERS.contains(&head) => (Kind::Transfer, Global),
+            "LDSM" => (Kind::Other, Shared),
+            "ULDC" | "LDCU" => (Kind::Other, CONSTANT),
+            _ => (Kind::Other, Generic),
+        };
+        let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
+        let (width, signed) = modifiers
+            .split('.')
+            .find_map(|modifier| match modifier {
+                "U8" => Some((Width::B1, false)),
+                "S8" => Some((Width::B1, true)),
+                "U16" => Some((Width::B2, false)),
+                "S16" => Some((Width::B2, true)),
+                "64" => Some((Width::B8, false)),
+                "128" => Some((Width::B16, false)),
+                "256" => Some((Width::B32, false)),
+                _ if kind == Kind::Atomic => Some((atomic_width(modifier)?, false)),
+                _ => None,
+            })
+            .unwrap_or((Width::B4, false));
+        let is_load = kind == Kind::Load;
+        let uniform = is_load && width == Width::B16 && has("U") && reaches_global(space);
+        Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
+    }
+
+    /// Returns the bytes that each lane accesses; `None` if the opcode does not say.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Load | Kind::Store | Kind::Atomic | Kind::Copy => Some(self.width.bytes()),
+            Kind::Transfer | Kind::Other => None,
+        }
+    }
+
+    /// Returns the name under which the instruction is counted if it reads memory but is neither
+    /// replayed nor counted otherwise, such as `LDSM`: its opcode before the first dot.
+    #[must_use]
+    pub fn not_replayed(&self) -> Option<&str> {
+        let head = self.opcode.split('.').next()?;
+        let reads = head.starts_with("LD") || head.starts_with("ULD");
+        (self.kind == Kind::Other && reads).then_some(head)
+    }
+
+    /// Returns what the executors execute.
+    #[inline]
+    #[must_use]
+    pub fn load_op(&self) -> LoadOp {
+        let Self { space, width, signed, uniform, .. } = *self;
+        LoadOp { space, width, signed, uniform }
+    }
+
+    /// Returns the name of its address space: `generic`, `global`, `local`, `shared` or `constant`.
+    #[must_use]
+    pub fn space_name(&self) -> &'static str {
+        space_name(self.space)
+    }
+
+    /// Returns whether it can reach global memory, so that its sectors count.
+    #[must_use]
+    pub fn reaches_global(&self) -> bool {
+        reaches_global(self.space)
+    }
+}
+
+/// Returns the size of an atomic whose opcode names the type of its numbers: one of 64 bits, or several as
+/// in `F32x4`, `F16x2` or, as nvdisasm of CUDA 11 writes it, `BF16_V2`. `None` if it is another modifier.
+fn atomic_width(modifier: &str) -> Option<Width> {
+    let (kind, count) = match modifier {
+        "U64" | "S64" | "F64" => return Some(Width::B8),
+        _ => modifier.split_once('x').or_else(|| modifier.split_once("_V"))?,
+    };
+    let bytes = match kind {
+        "F16" | "BF16" => 2,
+        "F32" => 4,
+        _ => return None,
+    };
+    let count = match count {
+        "2" => 2,
+        "4" => 4,
+        "8" => 8,
+        _ => return None,
+    };
+    Width::from_bytes(bytes * count)
+}
+
+/// Returns whether loads of a space can reach global memory: those are the ones that have a `.U.128`
+/// form, `LD` and `LDG`.
+fn reaches_global(space: AddressSpace) -> bool {
+    matches!(space, AddressSpace::Generic | AddressSpace::Global)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(opcode: &str) -> (Kind, AddressSpace, u32, bool, bool) {
+        let Operation { kind, space, width, signed, uniform, .. } = Operation::of_opcode(opcode);
+        (kind, space, width.bytes(), signed, uniform)
+    }
+
+    fn load(opcode: &str) -> (AddressSpace, u32, bool, bool) {
+        let (kind, space, bytes, signed, uniform) = read(opcode);
+        assert_eq!(kind, Kind::Load);
+        (space, bytes, signed, uniform)
+    }
+
+    #[test]
+    fn the_head_is_compared_whole() {
+        assert_eq!(load("LDG.E"), (AddressSpace::Global, 4, false, false));
+        assert_eq!(load("LD"), (AddressSpace::Generic, 4, false, false));
+        assert_eq!(load("LDC.64"), (CONSTANT, 8, false, false));
+        let kind = |opcode| Operation::of_opcode(opcode).kind;
+        for (opcode, name) in [
+            ("REDUX.SUM", None),
+            ("CCTL.IVALL", None),
+            ("MOV", None),
+            ("LDSM.16.M88.4", Some("LDSM")),
+            ("ULDC.64", Some("ULDC")),
+            ("LDCU", Some("LDCU")),
+        ] {
+            assert_eq!(kind(opcode), Kind::Other, "{opcode}");
+            assert_eq!(Operation::of_opcode(opcode).not_replayed(), name);
+        }
+        assert_eq!(Operation::of_opcode("LDG.E").not_replayed(), None);
+        assert_eq!(kind("LDGSTS.E.128"), Kind::Copy);
+        for transfer in ["UTMALDG.2D", "UBLKCP.S.G", "UTMAPF.L2.3D"] {
+            assert_eq!(kind(transfer), Kind::Transfer, "{transfer}");
+        }
+    }
+
+    #[test]
+    fn stores_and_atomics_have_sizes() {
+        use AddressSpace::{Generic, Global, Local, Shared};
+        for (opcode, kind, space, bytes) in [
+            ("ST.E", Kind::Store, Generic, 4),
+            ("STG.E.64", Kind::Store, Global, 8),
+            ("STL.128", Kind::Store, Local, 16),
+            ("STS.U8", Kind::Store, Shared, 1),
+            ("STG.E.U64", Kind::Store, Global, 4),
+            ("ATOM.ADD", Kind::Atomic, Generic, 4),
+            ("ATOMG.E.ADD.F64", Kind::Atomic, Global, 8),
+            ("ATOMS.CAS.U64", Kind::Atomic, Shared, 8),
+            ("RED.E.ADD.S64", Kind::Atomic, Generic, 8),
+            ("ATOMG.E.CAS.STRONG.GPU.64", Kind::Atomic, Global, 8),
+            ("ATOMS.POPC.INC.32", Kind::Atomic, Shared, 4),
+        ] {
+            assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
+            assert_eq!(Operation::of_opcode(opcode).bytes(), Some(bytes));
+        }
+    }
+
+    /// As ptxas 12.9 chooses them for sm_90, sm_100 and sm_120, and nvdisasm 13.5 prints them.
+    #[test]
+    fn wide_accesses_of_sm_9x_and_later_have_sizes() {
+        use AddressSpace::{Generic, Global, Shared};
+        for (opcode, kind, space, bytes) in [
+            ("LDG.E.ENL2.256", Kind::Load, Global, 32),
+            ("LDG.E.EL.ENL2.256.CONSTANT", Kind::Load, Global, 32),
+            ("STG.E.EFL2.256", Kind::Store, Global, 32),
+            ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 4),
+            ("REDG.E.ADD.64.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.MAX.S64.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.ADD.F64.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("RED.E.ADD.F32x4.RN.STRONG.GPU", Kind::Atomic, Generic, 16),
+            ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU", Kind::Atomic, Global, 4),
+            ("ATOMG.E.MIN.F16x4.RN.STRONG.GPU", Kind::Atomic, Global, 8),
+            ("ATOMG.E.MAX.BF16x8.RN.STRONG.GPU", Kind::Atomic, Global, 16),
+            ("RED.E.ADD.BF16_V2.RN.STRONG.GPU", Kind::Atomic, Generic, 4),
+            ("ATOM.E.EXCH.128.STRONG.GPU", Kind::Atomic, Generic, 16),
+            ("ATOMS.CAST.SPIN.64", Kind::Atomic, Shared, 8),
+            // Of nothing that there is.
+            ("REDG.E.ADD.F32x8", Kind::Atomic, Global, 32),
+            ("REDG.E.ADD.F64x2", Kind::Atomic, Global, 4),
+            ("REDG.E.ADD.F16x3", Kind::Atomic, Global, 4),
+        ] {
+            assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
+        }
+        assert_eq!(Operation::of_opcode("REDUX.SUM").kind, Kind::Other);
+        assert_eq!(Operation::of_opcode("REDAS.ADD.64").kind, Kind::Other);
+    }
+
+    /// The text and the instruction agree; only the latter knows the cache operator and `.E`.
+    #[test]
+    fn loads_of_sm_6x_are_exact() {
+        for opcode in [
+            "LDG.E.64",
+            "LDG.E.CI.U8",
+            "LDL.LU.S16",
+            "LDS.U.64",
+            "LDS.U.32",
+            "LDC.U16",
+            "LD.E.U.128",
+        ] {
+            let exact = Operation::of_spa5(opcode);
+            let word = exact.opcode_word.expect("an instruction of SPA 5.0");
+            let instruction = Instruction::decode(word).expect("a load");
+            assert_eq!(instruction.opcode().as_str(), opcode);
+            let told = Operation::of_opcode(opcode);
+            assert_eq!(told, Operation { opcode_word: None, ..exact });
+        }
+        // Not of SPA 5.0, or not executable: classified by its text.
+        for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7", "STG.E"] {
+            assert_eq!(Operation::of_spa5(opcode), Operation::of_opcode(opcode));
+        }
+    }
+
+    #[test]
+    fn sizes_and_uniformity() {
+        assert_eq!(load("LDG.E.S16.SYS"), (AddressSpace::Global, 2, true, false));
+        assert_eq!(load("LDG.E.LTC128B.64"), (AddressSpace::Global, 8, false, false));
+        assert_eq!(load("LD.E.U.128"), (AddressSpace::Generic, 16, false, true));
+        assert_eq!(load("LDG.E.U.128"), (AddressSpace::Global, 16, false, true));
+        // The `.U` of LDS has no observable effect.
+        assert_eq!(load("LDS.U"), (AddressSpace::Shared, 4, false, false));
+        assert_eq!(load("LDS.U.128"), (AddressSpace::Shared, 16, false, false));
+        assert_eq!(load("LDG.E.U8"), (AddressSpace::Global, 1, false, false));
+    }
+}
