@@ -45,11 +45,7 @@ pub(crate) struct Arguments {
     /// Write each input before it runs, for crashes that are not panics; slow
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Write the inputs to FOLDER/TARGET/ as a corpus for libFuzzer, a dictionary to FOLDER/TARGET.dict,
-    /// and run nothing
+    /// Write the inputs to FOLDER/TARGET/ as a corpus for libFuzzer, and run nothing
     #[arg(long, value_name = "FOLDER")]
     pub(crate) write_seeds: Option<PathBuf>,
-    /// List the targets, each with the executions that a campaign aims at, and run nothing
-    #[arg(long)]
-    pub(crate) list: bool,
 }

@@ -3,8 +3,8 @@
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use warpload_binary::file_kind::FileKind;
 use warpload::memory::{Arena, Fill};
+use warpload_binary::file_kind::FileKind;
 use warpload_replay::{Data, ReplayError, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import_from};
 

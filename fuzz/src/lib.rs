@@ -2,7 +2,6 @@
 //! hold. libFuzzer calls them through `fuzz_targets/`; on the stable toolchain the
 //! command of this package feeds them files and simple mutants.
 
-pub mod dictionary;
 pub mod mutate;
 pub mod seeds;
 pub mod targets;

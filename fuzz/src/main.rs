@@ -5,23 +5,18 @@ mod arguments;
 use std::fs;
 use std::io::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use arguments::Arguments;
 use clap::Parser;
-use warpload_fuzz::dictionary;
 use warpload_fuzz::mutate::{Random, mutant};
 use warpload_fuzz::seeds::{Seed, read};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if arguments.list {
-        TARGETS.iter().for_each(|target| println!("{} {}", target.name, target.aim));
-        return ExitCode::SUCCESS;
-    }
     match run(&arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -44,14 +39,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
         if arguments.path.is_empty() {
             inputs = target.seeds()?;
         }
-        if let Some(folder) = &arguments.write_seeds {
-            write(&folder.join(target.name), &inputs)?;
-            let dictionary = folder.join(target.name).with_extension("dict");
-            fs::write(dictionary, dictionary::words(&inputs))?;
-            continue;
+        match &arguments.write_seeds {
+            Some(folder) => write(&folder.join(target.name), &inputs)?,
+            None => all_held &= holds(target, &inputs, arguments)?,
         }
-        let runner = Runner::new(target, &arguments.failures)?;
-        all_held &= runner.all(&inputs, arguments)?;
     }
     Ok(all_held)
 }
@@ -66,99 +57,76 @@ fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
     Ok(())
 }
 
-/// A target, and the file for an input that fails it.
-struct Runner<'t> {
-    target: &'t Target,
-    file: PathBuf,
-}
-
-impl<'t> Runner<'t> {
-    fn new(target: &'t Target, failures: &Path) -> Result<Self> {
-        fs::create_dir_all(failures)?;
-        Ok(Self { target, file: failures.join(target.name) })
-    }
-
-    /// Runs all inputs and their mutants, up to the first that fails.
-    fn all(&self, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
-        let start = Instant::now();
-        if arguments.keep {
-            eprintln!("{}: the input is in {}", self.target.name, self.file.display());
-        }
-        for (which, input) in inputs.iter().enumerate() {
-            if !self.holds(&input.bytes, &input.name, arguments.keep)? {
+/// Runs a target on all inputs and their mutants, up to the first that fails, which is then in a file named after
+/// the target; with `keep` each input is there before it runs, in case the process ends.
+fn holds(target: &Target, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
+    let start = Instant::now();
+    fs::create_dir_all(&arguments.failures)?;
+    let (name, file) = (target.name, arguments.failures.join(target.name));
+    for (which, seed) in inputs.iter().enumerate() {
+        // The first is the input itself.
+        for number in 0..=arguments.mutations {
+            let input = match number {
+                0 => seed.bytes.clone(),
+                _ => {
+                    let numbers = [which as u64, number - 1];
+                    mutant(inputs, which, &mut Random::new(arguments.seed, &numbers))
+                }
+            };
+            if arguments.keep {
+                fs::write(&file, &input)?;
+            }
+            if catch_unwind(AssertUnwindSafe(|| (target.run)(&input))).is_err() {
+                fs::write(&file, &input)?;
+                let (seed, file) = (&seed.name, file.display());
+                eprintln!(
+                    "{name}: does not hold for {seed}, mutant {number}; the input is in {file}"
+                );
                 return Ok(false);
             }
-            for number in 0..arguments.mutations {
-                let mut random = Random::new(arguments.seed, &[which as u64, number]);
-                let name = format!("{}, mutant {number} of seed {}", input.name, arguments.seed);
-                if !self.holds(&mutant(inputs, which, &mut random), &name, arguments.keep)? {
-                    return Ok(false);
-                }
-            }
         }
-        if arguments.keep && self.file.exists() {
-            fs::remove_file(&self.file)?;
-        }
-        let (count, name) = (inputs.len(), self.target.name);
-        let mutants = count as u64 * arguments.mutations;
-        println!("{name}: {count} inputs, {mutants} mutants, {:.1?}", start.elapsed());
-        Ok(true)
     }
-
-    /// Runs an input, and writes it to the file if it fails; with `keep` before it runs, in case the
-    /// process ends.
-    fn holds(&self, input: &[u8], name: &str, keep: bool) -> Result<bool> {
-        if keep {
-            fs::write(&self.file, input)?;
-        }
-        let result = catch_unwind(AssertUnwindSafe(|| (self.target.run)(input)));
-        if result.is_err() {
-            fs::write(&self.file, input)?;
-            let (target, file) = (self.target.name, self.file.display());
-            eprintln!("{target}: does not hold for {name}; the input is in {file}");
-        }
-        Ok(result.is_ok())
+    if arguments.keep && file.exists() {
+        fs::remove_file(&file)?;
     }
+    let (count, mutants) = (inputs.len(), inputs.len() as u64 * arguments.mutations);
+    println!("{name}: {count} inputs, {mutants} mutants, {:.1?}", start.elapsed());
+    Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refuses_zeroes(input: &[u8]) {
-        assert!(!input.contains(&0), "a zero");
-    }
+    const REFUSES_ZEROES: Target = Target {
+        name: "refuses_zeroes",
+        run: |input| assert!(!input.contains(&0), "a zero"),
+        aim: 0,
+        sources: &[],
+    };
 
-    const REFUSES_ZEROES: Target =
-        Target { name: "refuses_zeroes", run: refuses_zeroes, aim: 0, sources: &[] };
-
-    fn arguments(mutations: u64) -> Arguments {
-        Arguments { mutations, keep: true, ..Arguments::parse_from([""]) }
-    }
-
-    fn seed(bytes: &[u8]) -> Vec<Seed> {
-        vec![Seed { name: "a seed".to_owned(), bytes: bytes.to_vec() }]
+    /// Returns whether the target holds for an input and mutants of it, and the input that is kept.
+    fn kept(input: &[u8], mutations: u64) -> Result<(bool, Option<Vec<u8>>)> {
+        let folder = tempfile::tempdir()?;
+        let failures = folder.path().to_owned();
+        let arguments =
+            Arguments { mutations, keep: true, failures, ..Arguments::parse_from([""]) };
+        let seed = Seed { name: "a seed".to_owned(), bytes: input.to_vec() };
+        let held = holds(&REFUSES_ZEROES, &[seed], &arguments)?;
+        Ok((held, fs::read(folder.path().join("refuses_zeroes")).ok()))
     }
 
     #[test]
     fn an_input_that_fails_is_kept() -> Result<()> {
-        let folder = tempfile::tempdir()?;
-        let runner = Runner::new(&REFUSES_ZEROES, folder.path())?;
-        let arguments = arguments(0);
-        assert!(runner.all(&seed(b"1"), &arguments)?);
-        assert_eq!(fs::read_dir(folder.path())?.count(), 0);
-        assert!(!runner.all(&seed(b"1\0x"), &arguments)?);
-        assert_eq!(fs::read(folder.path().join("refuses_zeroes"))?, b"1\0x");
+        assert_eq!(kept(b"1", 0)?, (true, None));
+        assert_eq!(kept(b"1\0x", 0)?, (false, Some(b"1\0x".to_vec())));
         Ok(())
     }
 
     #[test]
     fn a_mutant_that_fails_is_kept() -> Result<()> {
-        let folder = tempfile::tempdir()?;
-        let runner = Runner::new(&REFUSES_ZEROES, folder.path())?;
-        assert!(!runner.all(&seed(b"no zero"), &arguments(2000))?);
-        let kept = fs::read(folder.path().join("refuses_zeroes"))?;
-        assert!(kept.contains(&0), "{kept:?}");
+        let (held, kept) = kept(b"no zero", 2000)?;
+        assert!(!held && kept.is_some_and(|kept| kept.contains(&0)));
         Ok(())
     }
 }

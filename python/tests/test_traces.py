@@ -254,7 +254,7 @@ def test_threads_may_read_one_stream(traces, tmp_path) -> None:
         import threading
         import pyarrow as pa, warpload as wl
         trace = wl.Trace({str(tmp_path / "many.g")!r})
-        for threads in (1, 2) * 5:
+        for threads in (1, 2) * 3:
             reader = pa.RecordBatchReader.from_stream(trace.loads(threads=threads))
             rows = []
             def read():
@@ -271,7 +271,7 @@ def test_threads_may_read_one_stream(traces, tmp_path) -> None:
             assert sum(rows) == len(trace), (sum(rows), len(trace))
     """
     name = traces / "btree-v5-kernel-1.traceg"
-    (tmp_path / "many.g").write_text(f"{name}\n" * 20)
+    (tmp_path / "many.g").write_text(f"{name}\n" * 6)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

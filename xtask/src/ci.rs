@@ -39,6 +39,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     run("fmt --all --check")?;
     for folder in APART {
         run(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
+        // Changes nothing: fails if the lock file is not up to date.
+        run(&format!("update --quiet --workspace --locked --manifest-path {folder}/Cargo.toml"))?;
     }
     if !arguments.tested {
         run("test --workspace --locked")?;

@@ -3,8 +3,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod ci;
-#[cfg(test)]
-mod documents;
 mod fuzz;
 mod metadata;
 mod nvidia;
@@ -41,7 +39,7 @@ enum Task {
     /// Inspects the packages that would be published
     Packages,
     /// Builds the Python package in a virtual environment and runs its tests
-    Python(python::Arguments),
+    Python,
     /// Regenerates the generated samples in `traces/`
     Samples(Renewal),
     /// Regenerates the conformance suite in `vectors/`
@@ -59,7 +57,7 @@ fn main() -> ExitCode {
         Task::Campaign(arguments) => fuzz::campaign(&arguments),
         Task::Goldens => goldens(),
         Task::Packages => Metadata::workspace().and_then(|workspace| packages::check(&workspace)),
-        Task::Python(arguments) => python::run(&arguments),
+        Task::Python => python::run(),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Suite(arguments) => suite::run(&arguments),
         Task::Wheels => nvidia::wheels(),

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
 
 use crate::metadata::Metadata;
-use crate::step::{cargo, command, timed};
+use crate::step::{cargo, command, timed, warpload};
 
 const FOLDER: &str = "python";
 /// The stubs, which this version writes.
@@ -17,13 +16,6 @@ const MATURIN: &str = "maturin==1.16.0";
 
 /// The size of a wheel, in bytes.
 const MAX_WHEEL: u64 = 3_000_000;
-
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// Compare with the command that the workspace's tests have just built
-    #[arg(long)]
-    tested: bool,
-}
 
 /// A virtual environment, in which the package is built.
 struct Environment {
@@ -60,7 +52,7 @@ impl Environment {
 ///
 /// # Errors
 /// Returns that of the step that failed.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let workspace = Metadata::workspace()?;
     let environment = Environment::new(&workspace, "environment", MATURIN)?;
     environment
@@ -78,9 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         Ok(())
     })?;
-    if !arguments.tested {
-        command(&environment.root, cargo("build --quiet --locked -p warpload-cli"))?;
-    }
+    // Results are compared with the command's.
+    warpload(&environment.root)?;
     environment.run("python", "-m pytest -q")
 }
 
@@ -92,7 +83,7 @@ pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
     clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);
     command(&workspace.root()?, clippy)?;
-    run(&Arguments { tested: false })?;
+    run()?;
     let wheels = workspace.target()?.join(FOLDER).join("wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+
+use crate::metadata::Metadata;
 
 /// Arguments for the program that a task runs; `--help` is one of them.
 #[derive(Args)]
@@ -69,6 +71,21 @@ pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments.split_whitespace());
     command
+}
+
+/// The variable with the path of a command `warpload` that is already built.
+const WARPLOAD: &str = "WARPLOAD";
+
+/// Returns the command that the environment names, or builds it in the workspace.
+///
+/// # Errors
+/// Returns an error if it cannot be built.
+pub(crate) fn warpload(root: &Path) -> Result<PathBuf> {
+    if let Some(program) = std::env::var_os(WARPLOAD) {
+        return Ok(root.join(program));
+    }
+    command(root, cargo("build --quiet --locked -p warpload-cli"))?;
+    Ok(Metadata::workspace()?.target()?.join("debug/warpload"))
 }
 
 /// Runs `command` in `directory`; prints it and the time that it took.

@@ -21,27 +21,6 @@ mod wide_decode;
 mod wide_execute;
 mod wide_parse;
 
-pub use accelsim::accelsim_does_not_panic;
-pub use compressed::compressed_is_bounded;
-pub use container::container_is_bounded;
-pub use decode::decode_then_encode_is_identity;
-pub use encode::encode_then_decode_is_identity;
-pub use execute::fast_equals_literal;
-pub use image::image_does_not_panic;
-pub use kernels_list::kernels_list_does_not_panic;
-pub use merge::summaries_merge_in_any_order;
-pub use page::page_is_inert;
-pub use parse::parse_does_not_panic;
-pub use ptx::ptx_does_not_panic;
-pub use sass::sass_does_not_panic;
-pub use tensor_case::tensor_case_does_not_panic;
-pub use trace::trace_does_not_panic;
-pub use trace_set::trace_set_does_not_panic;
-pub use vector::vector_does_not_panic;
-pub use wide_decode::wide_decode_then_encode_is_identity;
-pub use wide_execute::wide_fast_equals_literal;
-pub use wide_parse::wide_parse_does_not_panic;
-
 use std::io::{Error, Result};
 
 use crate::seeds::{Seed, Source, read, read_sources, repository};
@@ -85,35 +64,37 @@ const FILE: u64 = 1_000_000;
 const WHOLE: u64 = 100_000;
 
 macro_rules! targets {
-    ($($name:ident: $aim:ident $seeds:expr),+ $(,)?) => {
-        &[$(Target {
+    ($($module:ident::$name:ident: $aim:ident $seeds:expr),+ $(,)?) => {
+        $(pub use $module::$name;)+
+
+        /// All targets.
+        pub const TARGETS: &[Target] = &[$(Target {
             name: stringify!($name),
             run: $name,
             aim: $aim,
             sources: &$seeds,
-        }),+]
+        }),+];
     };
 }
 
 use Source::{File, Files, Joined, Lines, Vectors};
 
-/// All targets.
-pub const TARGETS: &[Target] = targets! {
-    decode_then_encode_is_identity: SHORT [
+targets! {
+    decode::decode_then_encode_is_identity: SHORT [
         Files("tests/data/listings", "cubin"),
         File("tests/data/cmd/absolute.bin"),
     ],
-    parse_does_not_panic: SHORT [
+    parse::parse_does_not_panic: SHORT [
         Lines("cli/tests/cmd/stdin-encode.stdin", 1),
         Lines("encoding/tests/data/nvdisasm-ld.tsv", 600),
         Lines("encoding/tests/data/nvdisasm-load-family.tsv", 450),
     ],
-    encode_then_decode_is_identity: SHORT [
+    encode::encode_then_decode_is_identity: SHORT [
         File("cli/tests/cmd/stdin-encode.stdin"),
         File("tests/data/cmd/no-words.txt"),
     ],
-    fast_equals_literal: FILE [],
-    sass_does_not_panic: FILE [
+    execute::fast_equals_literal: FILE [],
+    sass::sass_does_not_panic: FILE [
         Files("tests/data/listings", "cubin"),
         Files("tests/data/cmd", "txt"),
         Files("tests/data/cmd", "cubin"),
@@ -123,7 +104,7 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
         File("traces/rows.sm_50.cubin"),
     ],
-    vector_does_not_panic: FILE [
+    vector::vector_does_not_panic: FILE [
         Lines("tests/data/ld-vectors.jsonl", 90),
         Vectors("LDG", 4),
         Vectors("LDL", 4),
@@ -134,17 +115,17 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/data/cmd/one.json"),
         File("tests/data/cmd/warp-fault.json"),
     ],
-    tensor_case_does_not_panic: FILE [
+    tensor_case::tensor_case_does_not_panic: FILE [
         Lines("ptx/tests/tensor_memory/cases.jsonl", 12),
         Lines("tests/data/cmd/tmem-cases.jsonl", 1),
     ],
-    image_does_not_panic: FILE [
+    image::image_does_not_panic: FILE [
         File("traces/generic.image.json"),
         File("tests/data/cmd/image-of-example.json"),
         File("tests/data/ptx/image.json"),
         File("tests/data/report/faulty.json"),
     ],
-    ptx_does_not_panic: FILE [
+    ptx::ptx_does_not_panic: FILE [
         Files("tests/data/ptx", "ptx"),
         Files("ptx/tests/ptx/mutations", "ptx"),
         File("tests/data/listings/gather.ptx"),
@@ -153,11 +134,11 @@ pub const TARGETS: &[Target] = targets! {
         File("ptx/tests/ptx/clang/stencil-O2.ptx"),
         File("ptx/tests/ptx/clang/structures-O2.ptx"),
     ],
-    trace_does_not_panic: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    trace_set_does_not_panic: WHOLE [
+    trace::trace_does_not_panic: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    trace_set::trace_set_does_not_panic: WHOLE [
         Joined(&["tests/data/cmd/example.wlt", "tests/data/cmd/example.wlt"]),
     ],
-    accelsim_does_not_panic: FILE [
+    accelsim::accelsim_does_not_panic: FILE [
         Files("tests/data/cmd", "traceg"),
         Files("tests/data/report", "traceg"),
         Files("tests/independent", "traceg"),
@@ -172,32 +153,32 @@ pub const TARGETS: &[Target] = targets! {
         File("tests/independent/handwritten-export.jsonl"),
         File("traces/nvbit-mem_trace.json"),
     ],
-    kernels_list_does_not_panic: FILE [
+    kernels_list::kernels_list_does_not_panic: FILE [
         Files("tests/data/cmd", "g"),
         File("tests/independent/kernelslist.g"),
     ],
-    compressed_is_bounded: WHOLE [
+    compressed::compressed_is_bounded: WHOLE [
         Files("tests/independent/traces", "xz"),
         File("traces/vecadd-v3-sm61-head.trace.xz"),
         File("tests/data/cmd/kernel-1.traceg"),
         File("tests/independent/handwritten-memtrace.log"),
     ],
-    container_is_bounded: FILE [
+    container::container_is_bounded: FILE [
         Files("tests/data/fatbins", "fatbin"),
         File("tests/data/fatbins/host.obj"),
         File("tests/data/fatbins/lib.a"),
         File("tests/data/fatbins/kernel.cubin"),
     ],
-    page_is_inert: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    summaries_merge_in_any_order: FILE [
+    page::page_is_inert: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
+    merge::summaries_merge_in_any_order: FILE [
         Joined(&["tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"]),
         Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
         File("tests/data/cmd/shard-0.json"),
     ],
-    wide_decode_then_encode_is_identity: SHORT [],
-    wide_parse_does_not_panic: SHORT [],
-    wide_fast_equals_literal: FILE [],
-};
+    wide_decode::wide_decode_then_encode_is_identity: SHORT [],
+    wide_parse::wide_parse_does_not_panic: SHORT [],
+    wide_execute::wide_fast_equals_literal: FILE [],
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,21 +2,22 @@
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::step::{self, cargo};
+use crate::step;
 
 /// The command, which answers questions.
 pub(crate) struct Answers {
+    program: PathBuf,
     root: PathBuf,
 }
 
 impl Answers {
-    /// Builds the command.
+    /// Builds the command, unless the environment names one.
     pub(crate) fn new(root: &Path) -> Result<Self> {
-        step::command(root, cargo("build --quiet --locked -p warpload-cli"))?;
-        Ok(Self { root: root.to_owned() })
+        Ok(Self { program: step::warpload(root)?, root: root.to_owned() })
     }
 
     /// Returns the answers to questions, which are objects of one line each, as JSON.
@@ -29,8 +30,8 @@ impl Answers {
             writeln!(asked, "{question}")?;
         }
         asked.rewind()?;
-        let mut answer =
-            cargo("run --quiet --locked -p warpload-cli -- answer --executor reference");
+        let mut answer = Command::new(&self.program);
+        answer.args(["answer", "--executor", "reference"]);
         let output = answer.current_dir(&self.root).stdin(asked).output()?;
         ensure!(output.status.success(), "`warpload answer`: {}", output.status);
         let answers = String::from_utf8(output.stdout).context("an answer that is not UTF-8")?;

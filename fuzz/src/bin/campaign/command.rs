@@ -1,20 +1,14 @@
 //! Running the command under limits, and judging how it ended.
 
-use std::fs::File;
-use std::io::{Read, Result};
+use std::io::Result;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
 
-/// How long one run may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long one run may take, in seconds; then `timeout` ends it with this exit status.
+const TIMEOUT: (&str, i32) = ("60", 124);
 
 /// `ulimit`s of every run: processor seconds, and KiB of address space.
 pub(crate) const LIMITS: &str = "ulimit -t 20; ulimit -v 8388608; ulimit -c 0";
-
-/// More of an output is not read.
-const MAX_OUTPUT: u64 = 256 << 20;
 
 /// A message longer than this has something in it that was to be shortened.
 const MAX_MESSAGE: usize = 1 << 14;
@@ -22,33 +16,30 @@ const MAX_MESSAGE: usize = 1 << 14;
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// `None` if it did not end in time.
-    pub(crate) status: Option<ExitStatus>,
+    pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
 
 impl Ended {
-    /// Returns the exit status; `None` after a signal or a timeout.
+    /// Returns the exit status; `None` after a signal.
     pub(crate) fn code(&self) -> Option<i32> {
-        self.status.and_then(|status| status.code())
+        self.status.code()
     }
 
     /// Returns what no input may cause, if it happened.
     pub(crate) fn broken(&self) -> Option<String> {
-        let Some(status) = self.status else {
-            return Some(format!("still running after {} s", TIMEOUT.as_secs()));
-        };
-        match status.code() {
+        match self.code() {
             Some(0..=100) if !self.stderr.contains("panicked at") => {}
-            _ => return Some(format!("{status}: {}", first_line(&self.stderr))),
+            Some(code) if code == TIMEOUT.1 => return Some("still running".to_owned()),
+            _ => return Some(format!("{}: {}", self.status, first_line(&self.stderr))),
         }
         // Rows of a table have errors of their own.
         let says_why = || {
             let row = || self.stdout.windows(6).any(|part| part == b"error:" || part == b"error\"");
             self.stderr.contains("error") || row()
         };
-        if status.code() == Some(2) && !says_why() {
+        if self.code() == Some(2) && !says_why() {
             return Some("exit status 2 without an error".to_owned());
         }
         if self.stderr.len() > MAX_MESSAGE {
@@ -72,7 +63,9 @@ pub(crate) fn first_line(text: &str) -> String {
 /// `ulimit`s, separated by semicolons.
 pub(crate) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]).arg(program).args(arguments);
+    // `--foreground`, so that no signal of the command is taken for a timeout's.
+    let script = format!("{limits}; exec timeout --foreground {} \"$0\" \"$@\"", TIMEOUT.0);
+    command.args(["-c", &script]).arg(program).args(arguments);
     command
         .env("PROGRAM", program)
         .current_dir(folder)
@@ -85,40 +78,11 @@ pub(crate) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[
 /// Runs a command to its end.
 ///
 /// # Errors
-/// Returns an error if it cannot be started, or its outputs cannot be read.
+/// Returns an error if it cannot be started.
 pub(crate) fn run(mut command: Command) -> Result<Ended> {
-    let scratch = tempfile::tempdir()?;
-    let (out, err) = (scratch.path().join("stdout"), scratch.path().join("stderr"));
-    let mut child = command.stdout(File::create(&out)?).stderr(File::create(&err)?).spawn()?;
-    let status = wait(&mut child, TIMEOUT)?;
-    let stderr = String::from_utf8_lossy(&read(&err)?).into_owned();
-    Ok(Ended { status, stdout: read(&out)?, stderr })
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Waits until `child` ends; kills it after `timeout`, and returns `None`.
-///
-/// # Errors
-/// Returns those of the system.
-pub(crate) fn wait(child: &mut Child, timeout: Duration) -> Result<Option<ExitStatus>> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        let elapsed = start.elapsed();
-        if elapsed > timeout {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        sleep((elapsed / 8).clamp(Duration::from_micros(200), Duration::from_millis(50)));
-    }
+    let output = command.output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(Ended { status: output.status, stdout: output.stdout, stderr })
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use warpload_fuzz::dictionary;
 use warpload_fuzz::seeds::repository;
 use warpload_fuzz::targets::{TARGETS, Target};
 
@@ -183,8 +182,7 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
     }
     let corpus = campaign.folder.join("corpus").join(target.name);
     fs::create_dir_all(&corpus)?;
-    let seeds = target.seeds()?;
-    for (i, seed) in seeds.iter().enumerate() {
+    for (i, seed) in target.seeds()?.iter().enumerate() {
         fs::write(corpus.join(format!("seed-{i:04}")), &seed.bytes)?;
     }
     // Speed finds more than AddressSanitizer would: there is little unsafe code.
@@ -198,13 +196,6 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
         "-rss_limit_mb=4096".to_owned(),
         "-print_final_stats=1".to_owned(),
     ]);
-    let words = dictionary::words(&seeds);
-    // An empty file is an error.
-    if !words.is_empty() {
-        let file = corpus.with_extension("dict");
-        fs::write(&file, words)?;
-        fuzzer.arg(format!("-dict={}", file.display()));
-    }
     if target.aim >= MANY {
         fuzzer.arg("-max_len=256");
     }
