@@ -44,7 +44,7 @@ pub fn level() -> fearless_simd::Level {
 /// the middle of that has a child that waits forever.
 pub fn initialize() {
     #[cfg(feature = "simd")]
-    level();
+    let _ = level();
 }
 
 /// Asks the processor to have the bytes around `byte` at hand soon. Has no effect on any result, and

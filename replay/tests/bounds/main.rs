@@ -81,7 +81,7 @@ fn access(id: usize, opcode: &str) -> String {
     )
 }
 
-/// Different names of kernels or opcodes, 60 KiB each: 120 MiB of them.
+/// Different names of kernels or opcodes, 60 KiB each: 66 MiB of them, a few more than are allowed.
 #[test]
 fn different_names_are_refused_when_they_are_too_many() {
     let _alone = alone();
@@ -92,7 +92,7 @@ fn different_names_are_refused_when_they_are_too_many() {
         }];
     for (kind, line) in kinds.into_iter().enumerate() {
         let (result, peak) = import(|out| {
-            for i in 0..2000 {
+            for i in 0..1120 {
                 out.write_all(line(i).as_bytes()).unwrap();
             }
         });
@@ -210,16 +210,16 @@ fn import_list(folder: &Path, list: &str, threads: usize) -> (Result<Vec<u8>, Im
 
 /// What is held of a list is its names, whatever the number of files that are still to be read.
 #[test]
-fn a_list_of_a_million_files() {
+fn a_list_of_many_files() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    let list: String = (0..1_000_000).map(|i| format!("{i:07}.traceg\n")).collect();
+    let list: String = (0..250_000).map(|i| format!("{i:07}.traceg\n")).collect();
     for threads in [1, 8] {
         let (result, peak) = import_list(folder.path(), &list, threads);
         let error = result.unwrap_err().to_string();
         assert!(error.contains("kernelslist.g:1:1: "), "{error}");
         assert!(error.contains("0000000.traceg: cannot be read: "), "{error}");
-        assert!(mib(peak) < 90, "{threads} threads: {} MiB", mib(peak));
+        assert!(mib(peak) < 24, "{threads} threads: {} MiB", mib(peak));
     }
 }
 

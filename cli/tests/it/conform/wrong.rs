@@ -24,24 +24,32 @@ fn objects(ran: &Ran) -> Vec<Value> {
 
 /// Checks that exactly the cases with the fault fail, all in this way, whatever the jobs.
 fn only_faults_fail(how: &str, kind: &str, difference: &str) {
-    let suite = Suite::new(COUNT);
+    only_faults_of(COUNT, how, kind, difference);
+}
+
+/// As [`only_faults_fail`], of `count` cases, of which every fourth is faulty.
+fn only_faults_of(count: usize, how: &str, kind: &str, difference: &str) {
+    let suite = Suite::new(count);
     let ran = emulate(&suite, how, &["--format", "json", "--timeout", "100"]);
     let objects = objects(&ran);
     let (summary, failures) = objects.split_last().unwrap();
     let ids: Vec<&str> = failures.iter().map(|failure| failure["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["c3-fault", "c7-fault", "c11-fault"], "{how}: {}{}", ran.stdout, ran.stderr);
+    let faulty: Vec<String> = (3..count).step_by(4).map(|i| format!("c{i}-fault")).collect();
+    assert_eq!(ids, faulty, "{how}: {}{}", ran.stdout, ran.stderr);
+    let (all, passed) = (faulty.len(), count - faulty.len());
     for failure in failures {
         assert_eq!(failure["kind"], kind, "{how}: {failure}");
         let first = failure["differences"][0].as_str().unwrap();
         assert!(first.starts_with(difference), "{how}: {first}");
         assert_eq!(failure["flags"], serde_json::json!(["faulty", "some"]));
     }
-    assert_eq!((&summary["passed"], &summary["failed"]), (&9.into(), &3.into()), "{how}");
+    assert_eq!((&summary["passed"], &summary["failed"]), (&passed.into(), &all.into()), "{how}");
     let mut explanations =
-        vec!["coalescing: all 3 failures are `faulty` cases; all `faulty` cases fail".to_owned()];
+        vec![format!("coalescing: all {all} failures are `faulty` cases; all `faulty` cases fail")];
     if kind != "difference" {
         let first = failures[0]["differences"][0].as_str().unwrap();
-        let sentence = format!("coalescing: 3 of 3 failures are `{kind}`; the first: {first}");
+        let sentence =
+            format!("coalescing: {all} of {all} failures are `{kind}`; the first: {first}");
         explanations.insert(0, sentence);
     }
     assert_eq!(summary["explanations"], serde_json::json!(explanations));
@@ -79,7 +87,8 @@ fn a_program_that_leaves_others_behind() {
 
 #[test]
 fn a_program_that_closes_its_output() {
-    only_faults_fail("mute", "crash", "the program closed its standard output before its answer");
+    // Each of them is given seconds to end.
+    only_faults_of(8, "mute", "crash", "the program closed its standard output before its answer");
 }
 
 #[test]
@@ -132,7 +141,7 @@ fn more_lines_than_questions() {
 fn a_program_that_does_not_answer_in_time() {
     // One case hangs; the others have as long.
     let suite = Suite::new(4);
-    for how in ["hang", "deaf"] {
+    let hangs = |how| {
         let ran = emulate(&suite, how, &["--timeout", "4", "--jobs", "2"]);
         assert!(
             ran.stdout.contains("c3-fault\n  flags: faulty, some\n  no answer within 4 s\n"),
@@ -140,10 +149,15 @@ fn a_program_that_does_not_answer_in_time() {
         );
         assert!(ran.stdout.ends_with("\n3 passed, 1 failed, 0 skipped\n"), "{}", ran.stdout);
         assert_eq!(ran.status, 1);
-    }
-    let ran = emulate(&suite, "open", &["--timeout", "4"]);
-    let expected = "  no answer within 4 s\n  a line without its end: {\"sectors\":";
-    assert!(ran.stdout.contains(expected), "{ran:?}");
+    };
+    // Each of them waits.
+    std::thread::scope(|scope| {
+        scope.spawn(|| hangs("hang"));
+        scope.spawn(|| hangs("deaf"));
+        let ran = emulate(&suite, "open", &["--timeout", "4"]);
+        let expected = "  no answer within 4 s\n  a line without its end: {\"sectors\":";
+        assert!(ran.stdout.contains(expected), "{ran:?}");
+    });
 }
 
 /// A program that says something before it is asked, as with a banner, or that never stops.

@@ -1,7 +1,10 @@
 //! `export`, and importing what it writes.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
+
+use warpload_trace::{TraceWriter, import_from};
 
 use crate::common::{file, succeeded};
 use crate::trace::command::{command, warpload};
@@ -85,7 +88,13 @@ fn damaged_exports_are_refused() {
         assert!(message_of.contains(message), "{from}: {message_of}");
     }
     for (end, _) in good.char_indices().filter(|(at, _)| *at > 10) {
-        refused(&good[..end]);
+        let cut = &good[..end];
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new()).unwrap();
+        import_from(cut.as_bytes(), Path::new("cut"), &mut writer, 1, &|_| ()).unwrap_err();
+        // By the command too, here and there.
+        if end % 50 == 0 {
+            refused(cut);
+        }
     }
 }
 

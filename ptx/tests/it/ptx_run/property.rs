@@ -293,7 +293,7 @@ fn compare(setting: &Setting) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 3000,
+        cases: 1500,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
