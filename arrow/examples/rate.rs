@@ -19,9 +19,9 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, mix};
+use warpload_arrow::{LoadBatches, LoadOptions};
 use warpload_replay::{Data, ReplayOptions, replay};
 use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, Place, TraceWriter};
-use warpload_arrow::{LoadBatches, LoadOptions};
 
 /// How often both are measured.
 const TURNS: usize = 15;

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Width;
-use warpload_trace::binary::{Places, RawBlock};
 use warpload_replay::LoadExecutor;
+use warpload_trace::binary::{Places, RawBlock};
 use warpload_trace::{BinaryTrace, Block, MemoryRecord, Place};
 
 use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};

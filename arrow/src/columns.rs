@@ -11,7 +11,7 @@ use arrow_buffer::{
 };
 use arrow_schema::ArrowError;
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::Addresses;
+use warpload::memory::WarpAddresses;
 
 use crate::schema::{address_item, lane_item, register_item};
 
@@ -70,9 +70,9 @@ impl AddressColumn {
 
     /// Adds the addresses of the active lanes; 0 is what is stored of others.
     #[inline]
-    pub(crate) fn push(&mut self, active: LaneMask, addresses: &Addresses) {
+    pub(crate) fn push(&mut self, active: LaneMask, addresses: &WarpAddresses) {
         match (active == LaneMask::ALL, addresses) {
-            (true, &Addresses::Stride { base, stride }) => {
+            (true, &WarpAddresses::Stride { base, stride }) => {
                 // Sums, because vectors are slow to multiply.
                 let mut next = base;
                 self.addresses.extend((0..LANES).map(|_| {
@@ -81,7 +81,7 @@ impl AddressColumn {
                     address
                 }));
             }
-            (true, Addresses::Each(list)) => self.addresses.extend_from_slice(list),
+            (true, WarpAddresses::Each(list)) => self.addresses.extend_from_slice(list),
             (false, addresses) => {
                 let mut row = [0; LANES];
                 for lane in active {

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use parquet::errors::ParquetError;
-use warpload_replay::{Data, ReplayOptions};
 use warpload_arrow::{LoadBatches, LoadOptions, write_parquet};
 use warpload_cli::ParquetExport;
+use warpload_replay::{Data, ReplayOptions};
 
 fn main() -> ExitCode {
     warpload_cli::set_parquet(write);

@@ -10,7 +10,7 @@ use std::path::Path;
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, ParseError, Sm};
-use warpload_ptx::syntax::{Lines, Span};
+use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
 
@@ -291,7 +291,7 @@ pub(crate) struct Labelled<'l> {
 }
 
 /// An error in a module: the lines of the place, drawn without the others.
-pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled<'_>) {
+pub(crate) fn in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) {
     let (start, end) = (label.span.start as usize, label.span.end as usize);
     let position = lines.position(label.span.start);
     let first = start + 1 - position.column as usize;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
-use warpload_suite::image::Layout;
+use warpload_suite::image::ImageLayout;
 use warpload_trace::{BinaryTrace, Contents, Kind, Operation};
 
 use super::encode::hexadecimal;
@@ -252,7 +252,7 @@ pub(crate) fn show_trace(
     Ok(Status::Done)
 }
 
-fn show_image(layout: &Layout, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+fn show_image(layout: &ImageLayout, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let allocation = |known: &Allocation| AllocationJson {
         base: format!("{:#x}", known.base),
         bytes: known.size,

@@ -84,9 +84,9 @@ pub use operand::{
 };
 pub use parts::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 pub use sm::{Group, Sm, UnknownSm};
-pub use table::{FieldReading, Layout, Row, Word};
+pub use table::{FieldReading, LayoutRow, Word, WordLayout};
 pub use text::{
-    Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
+    Alias, Expected, Hint, LineSpan, Modifiers, ParseError, ParseErrorKind, ParsedLine, Text,
     later_syntax, parse_control_prefix, parse_line, parse_line_like, parse_opcode,
 };
 pub use wide::{

@@ -10,10 +10,10 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::memory::{Fill, Window};
-use warpload_replay::{Data, ReplayOptions};
-use warpload_trace::{BinaryTrace, DEFAULT_ADDRESS_BITS};
 use warpload_arrow::{LoadOptions, per_pc};
 use warpload_cli::{Finished, Holding, Replay, Run, open_trace};
+use warpload_replay::{Data, ReplayOptions};
+use warpload_trace::{BinaryTrace, DEFAULT_ADDRESS_BITS};
 
 use crate::error::{error, of_message};
 use crate::memory::Memory;

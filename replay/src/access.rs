@@ -3,7 +3,9 @@
 use warpload::lane::{LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, Loaded, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Space};
+use warpload::memory::{
+    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses,
+};
 use warpload_trace::binary::MemoryRecord;
 
 /// Sets `lanes` to the lanes of an access, and loads their values into `rows`. If the addresses are
@@ -52,7 +54,7 @@ fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddre
 }
 
 /// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
-fn compiled_plg(addresses: &Addresses, map: &AddressMap) -> LaneMask {
+fn compiled_plg(addresses: &WarpAddresses, map: &AddressMap) -> LaneMask {
     LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
 }
 

@@ -101,13 +101,13 @@ pub(super) fn keep_worst(uses: &mut Vec<BankUse>) {
 mod tests {
     use super::*;
     use warpload::lane::LaneMask;
-    use warpload::memory::{Addresses, Width};
+    use warpload::memory::{WarpAddresses, Width};
 
     /// Counts accesses of the program counters, each of 4 bytes with its stride.
     fn counted(accesses: &[(u32, u64)]) -> KernelBanks {
         let mut banks = KernelBanks::default();
         for &(pc, stride) in accesses {
-            let addresses = &Addresses::Stride { base: 0, stride };
+            let addresses = &WarpAddresses::Stride { base: 0, stride };
             let offsets = Offsets { lanes: LaneMask::ALL, addresses, base: 0, width: Width::B4 };
             banks.count((pc, 0), &offsets, offsets.shared());
         }

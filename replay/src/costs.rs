@@ -4,7 +4,7 @@ use super::spaces::{Cost, Offsets};
 use super::traffic::{Traffic, TrafficCounter};
 use warpload::lane::LaneMask;
 use warpload::load::LoadOp;
-use warpload::memory::{AddressMap, AddressSpace, Addresses, Space, Width};
+use warpload::memory::{AddressMap, AddressSpace, Space, WarpAddresses, Width};
 
 /// What one load costs in each memory. Lanes that are outside cost nothing.
 ///
@@ -28,7 +28,12 @@ impl LoadCosts {
     /// Returns what an access of the lanes costs, all in one memory. Addresses are rounded down to the
     /// width; of shared, local and constant memory they are offsets.
     #[must_use]
-    pub fn of_access(space: Space, width: Width, lanes: LaneMask, addresses: &Addresses) -> Self {
+    pub fn of_access(
+        space: Space,
+        width: Width,
+        lanes: LaneMask,
+        addresses: &WarpAddresses,
+    ) -> Self {
         let offsets = Offsets { lanes, addresses, base: 0, width };
         let costs = Self::default();
         match space {
@@ -95,7 +100,7 @@ impl SpaceCosts {
     pub(super) fn new(
         op: LoadOp,
         lanes: LaneMask,
-        addresses: &Addresses,
+        addresses: &WarpAddresses,
         map: &AddressMap,
     ) -> Self {
         if lanes.is_empty() {

@@ -7,7 +7,7 @@
 
 use super::compare::repeats;
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{AddressMap, Addresses, GenericAddress, Width};
+use warpload::memory::{AddressMap, GenericAddress, WarpAddresses, Width};
 
 /// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
 const WORD: u64 = 4;
@@ -41,7 +41,7 @@ pub struct Cost {
 pub(super) struct Offsets<'a> {
     pub(super) lanes: LaneMask,
     /// Subtracting `base` from a lane's address makes it an offset.
-    pub(super) addresses: &'a Addresses,
+    pub(super) addresses: &'a WarpAddresses,
     pub(super) base: u64,
     pub(super) width: Width,
 }
@@ -132,7 +132,7 @@ impl Offsets<'_> {
 
     /// Returns the lanes whose unit no lane before has, of the `group` lanes among which they are.
     fn first_of_equals(&self, units: &[u64; LANES], group: usize) -> LaneMask {
-        if let Addresses::Stride { stride, .. } = *self.addresses
+        if let WarpAddresses::Stride { stride, .. } = *self.addresses
             && (u64::from(self.width.bytes()).max(WORD)..MAX_STRIDE)
                 .contains(&stride.min(stride.wrapping_neg()))
         {
@@ -186,15 +186,15 @@ mod tests {
 
     use super::*;
 
-    fn offsets(addresses: &Addresses, bytes: u32, mask: u32) -> Offsets<'_> {
+    fn offsets(addresses: &WarpAddresses, bytes: u32, mask: u32) -> Offsets<'_> {
         let width = Width::from_bytes(bytes).unwrap();
         Offsets { lanes: LaneMask::from_bits(mask), addresses, base: 0, width }
     }
 
     /// Returns the wavefronts and the ideal.
     fn stride(bytes: u32, stride: u64) -> (u64, u64) {
-        let cost = offsets(&Addresses::Stride { base: 0, stride }, bytes, u32::MAX).shared();
-        let list = Addresses::Each(std::array::from_fn(|lane| lane as u64 * stride));
+        let cost = offsets(&WarpAddresses::Stride { base: 0, stride }, bytes, u32::MAX).shared();
+        let list = WarpAddresses::Each(std::array::from_fn(|lane| lane as u64 * stride));
         assert_eq!(offsets(&list, bytes, u32::MAX).shared(), cost);
         (cost.amount, cost.ideal)
     }
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(stride(8, 128), (32, 2));
         // A column of a tile whose columns are swizzled by the row has no conflict.
         let swizzled = std::array::from_fn(|lane| (lane * 128 + (lane ^ 5) * 4) as u64);
-        let cost = offsets(&Addresses::Each(swizzled), 4, u32::MAX).shared();
+        let cost = offsets(&WarpAddresses::Each(swizzled), 4, u32::MAX).shared();
         assert_eq!(cost, Cost { amount: 1, ideal: 1, ..Cost::default() });
     }
 
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn conflicts_are_beyond_one_wavefront_a_group() {
         let conflicts = |bytes, mask, at: fn(u64) -> u64| {
-            let list = Addresses::Each(std::array::from_fn(|lane| at(lane as u64)));
+            let list = WarpAddresses::Each(std::array::from_fn(|lane| at(lane as u64)));
             offsets(&list, bytes, mask).shared().conflicts
         };
         assert_eq!(conflicts(16, u32::MAX, |_| 0), 0);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn spills_and_constants() {
-        let at = |stride| Addresses::Stride { base: 64, stride };
+        let at = |stride| WarpAddresses::Stride { base: 64, stride };
         // Each lane's spilled register: 32 words side by side.
         let local = |amount, ideal| Cost { amount, ideal, ..Cost::default() };
         assert_eq!(offsets(&at(0), 4, u32::MAX).local(), local(4, 4));
@@ -276,7 +276,7 @@ mod tests {
         ) {
             let bytes = 1u64 << shift;
             let list = list.map(|at| u64::from(at) % range);
-            let addresses = Addresses::Each(list);
+            let addresses = WarpAddresses::Each(list);
             let offsets = offsets(&addresses, bytes as u32, mask);
             let mut all = BTreeSet::new();
             let mut banks: [BTreeMap<u64, BTreeSet<u64>>; 8] = Default::default();

@@ -1,4 +1,4 @@
-//! [`Addresses`]: the addresses of a warp's lanes, in the shape that they have.
+//! [`WarpAddresses`]: the addresses of a warp's lanes, in the shape that they have.
 
 use super::width::Width;
 use crate::lane::LANES;
@@ -7,7 +7,7 @@ use crate::lane::LANES;
 /// each other: what such lanes have in common is then computed once, and no list is made.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, for one load")]
-pub enum Addresses {
+pub enum WarpAddresses {
     /// Lane n's is `base + n * stride`, modulo 2^64. Stride 0: all lanes have one address.
     Stride {
         /// Lane 0's address.
@@ -19,7 +19,7 @@ pub enum Addresses {
     Each([u64; LANES]),
 }
 
-impl Addresses {
+impl WarpAddresses {
     /// Returns one lane's address.
     #[inline]
     #[must_use]
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn both_shapes_have_the_same_addresses() {
-        let stride = Addresses::Stride { base: 8, stride: 4u64.wrapping_neg() };
-        let each = Addresses::Each(stride.to_array());
+        let stride = WarpAddresses::Stride { base: 8, stride: 4u64.wrapping_neg() };
+        let each = WarpAddresses::Each(stride.to_array());
         assert_eq!((stride.of(2), stride.of(3)), (0, u64::MAX - 3));
         assert_eq!(each.to_array(), stride.to_array());
         assert!((0..LANES).all(|lane| stride.of(lane) == each.of(lane)));
@@ -83,12 +83,12 @@ mod tests {
         for (base, stride, is_run) in
             [(8, 4, true), (6, 4, false), (8, 8, false), (8, 0, false), (u64::MAX - 3, 4, true)]
         {
-            let addresses = Addresses::Stride { base, stride };
+            let addresses = WarpAddresses::Stride { base, stride };
             assert_eq!(addresses.is_run(Width::B4), is_run, "{base} {stride}");
-            assert_eq!(Addresses::Each(addresses.to_array()).is_run(Width::B4), is_run);
+            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::B4), is_run);
         }
-        let mut list = Addresses::Stride { base: 0, stride: 4 }.to_array();
+        let mut list = WarpAddresses::Stride { base: 0, stride: 4 }.to_array();
         list.swap(1, 2);
-        assert!(!Addresses::Each(list).is_run(Width::B4));
+        assert!(!WarpAddresses::Each(list).is_run(Width::B4));
     }
 }

@@ -5,14 +5,14 @@ use crate::lane::{LANES, LaneMask, LaneValues};
 
 /// How many bytes a lane reads, and how they fill registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Access {
+pub struct LaneAccess {
     /// The number of bytes that a lane reads.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
 }
 
-impl Access {
+impl LaneAccess {
     /// Extends a value of this width to whole registers.
     #[inline]
     pub(super) fn extend(self, mut words: Words) -> Words {
@@ -33,7 +33,7 @@ impl Access {
 
 /// Returns one lane's value at that place; `None` if the bytes end before it does.
 #[inline]
-pub(super) fn fetch(bytes: &[u8], access: Access, place: usize) -> Option<Words> {
+pub(super) fn fetch(bytes: &[u8], access: LaneAccess, place: usize) -> Option<Words> {
     let rest = bytes.get(place..)?;
     let value = match access.width {
         Width::B1 => rest.first().map(|byte| word(u32::from(*byte))),
@@ -68,7 +68,7 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
 /// first. Returns false, without changing a row, if `bytes` is too short. Missing rows (Rd is RZ) drop
 /// their values.
 #[inline(always)]
-pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> bool {
+pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) -> bool {
     let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
     match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
         (Width::B4, [row, ..], Some(bytes)) => {
@@ -85,7 +85,7 @@ pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> boo
 
 /// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake.
 #[inline(never)]
-fn copy_other(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
+fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     match (access.width, rows) {
         (Width::B1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
@@ -125,7 +125,7 @@ fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
 #[inline(always)]
 pub(super) fn gather(
     bytes: &[u8],
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
@@ -154,7 +154,7 @@ pub(super) fn gather(
 #[inline]
 pub(super) fn gather_of_each_lane(
     bytes: &[u8],
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
@@ -171,7 +171,7 @@ fn gather_strided(
     bytes: &[u8],
     last: u64,
     stride: u64,
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],

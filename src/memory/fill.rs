@@ -1,6 +1,6 @@
 //! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md).
 
-use super::fetch::{self, Access, set_row};
+use super::fetch::{self, LaneAccess, set_row};
 use super::width::{Width, Words};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
@@ -46,14 +46,14 @@ impl Fill {
 
     /// Returns the value of one lane's access at `address`.
     #[inline]
-    pub(super) fn value(self, access: Access, address: u64, lane: u64) -> Words {
+    pub(super) fn value(self, access: LaneAccess, address: u64, lane: u64) -> Words {
         access.extend(self.words(address, access.width, lane))
     }
 
     /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane 0's
     /// first; `first` is a multiple of the width. Missing rows drop their values.
     #[inline]
-    pub(super) fn copy(self, access: Access, first: u64, rows: &mut [LaneValues]) {
+    pub(super) fn copy(self, access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
         match (self, access.width) {
             (Self::Zero, width) => {
                 rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
@@ -73,7 +73,7 @@ impl Fill {
     #[inline]
     pub(super) fn set_rows(
         self,
-        access: Access,
+        access: LaneAccess,
         executing: LaneMask,
         address: impl Fn(usize) -> u64,
         is_per_lane: bool,
@@ -130,7 +130,7 @@ impl Fill {
 
 /// Does what [`Fill::copy`] does for [`Fill::Address`].
 #[inline]
-fn copy_mixed<const EIGHTS: usize>(access: Access, first: u64, rows: &mut [LaneValues]) {
+fn copy_mixed<const EIGHTS: usize>(access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
     let mut eights = [[0; 8]; EIGHTS];
     vectorized!(mix_from(first >> 3, &mut eights));
     fetch::copy(&eights.as_flattened()[(first & 7) as usize..], access, rows);
@@ -211,7 +211,7 @@ mod tests {
             signed: bool,
             is_per_lane: bool,
         ) {
-            let (access, executing) = (Access { width, signed }, LaneMask::from_bits(executing));
+            let (access, executing) = (LaneAccess { width, signed }, LaneMask::from_bits(executing));
             let bytes = u64::from(width.bytes());
             let address = |lane: usize| (start & !(bytes - 1)).wrapping_add(bytes * lane as u64);
             for fill in [Fill::Address, Fill::Zero] {

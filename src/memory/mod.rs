@@ -23,11 +23,11 @@ use std::ops::Range;
 use crate::lane::LANES;
 
 pub use address::{GenericAddress, Window};
-pub use addresses::Addresses;
+pub use addresses::WarpAddresses;
 pub use arena::Arena;
 pub use builder::MemoryBuilder;
 pub use error::ConfigError;
-pub use fetch::Access;
+pub use fetch::LaneAccess;
 pub(crate) use fetch::{put, set_row};
 pub use fill::{Fill, mix};
 pub use filled::FilledMemory;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::address::GenericAddress;
-use super::addresses::Addresses;
-use super::fetch::{self, Access};
+use super::addresses::WarpAddresses;
+use super::fetch::{self, LaneAccess};
 use super::fill::Fill;
 use super::space::Space;
 use super::width::Words;
@@ -139,7 +139,7 @@ impl<'m> Region<'m> {
     /// registers. `None` if the region does not hold the whole access, or if there is no such lane.
     #[inline]
     #[must_use]
-    pub fn fetch(&self, access: Access, address: GenericAddress, lane: usize) -> Option<Words> {
+    pub fn fetch(&self, access: LaneAccess, address: GenericAddress, lane: usize) -> Option<Words> {
         let offset = self.offset_of(address);
         match self.content {
             Content::Bytes => fetch::fetch(self.bytes, access, usize::try_from(offset).ok()?),
@@ -162,7 +162,7 @@ impl<'m> Region<'m> {
     /// misaligned.
     #[inline(always)]
     #[must_use]
-    pub fn copy(&self, access: Access, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
+    pub fn copy(&self, access: LaneAccess, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
         let offset = self.offset_of(first);
         match self.content {
             Content::Bytes => {
@@ -192,23 +192,25 @@ impl<'m> Region<'m> {
     #[must_use]
     pub fn gather(
         &self,
-        access: Access,
-        addresses: &Addresses,
+        access: LaneAccess,
+        addresses: &WarpAddresses,
         executing: LaneMask,
         rows: &mut [LaneValues],
     ) -> bool {
         match addresses {
-            Addresses::Stride { base, stride } => {
+            WarpAddresses::Stride { base, stride } => {
                 let address = |lane: usize| base.wrapping_add(stride.wrapping_mul(lane as u64));
                 self.gather_from(access, address, executing, rows)
             }
-            Addresses::Each(list) => self.gather_from(access, |lane| list[lane], executing, rows),
+            WarpAddresses::Each(list) => {
+                self.gather_from(access, |lane| list[lane], executing, rows)
+            }
         }
     }
 
     /// Asks the processor to have the lanes' bytes at hand soon. Changes no result.
     #[inline]
-    pub fn prefetch(&self, addresses: &Addresses, executing: LaneMask) {
+    pub fn prefetch(&self, addresses: &WarpAddresses, executing: LaneMask) {
         if let Content::Bytes = self.content {
             let offset = |lane: usize| addresses.of(lane).wrapping_sub(self.base);
             let byte = |lane: usize| self.bytes.get(usize::try_from(offset(lane)).ok()?);
@@ -219,7 +221,7 @@ impl<'m> Region<'m> {
     #[inline(always)]
     fn gather_from(
         &self,
-        access: Access,
+        access: LaneAccess,
         address: impl Fn(usize) -> u64,
         executing: LaneMask,
         rows: &mut [LaneValues],

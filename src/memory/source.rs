@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::address::GenericAddress;
-use super::fetch::Access;
+use super::fetch::LaneAccess;
 use super::region::Region;
 use super::space::{AddressSpace, Space};
 use super::width::Width;
@@ -113,7 +113,7 @@ pub(crate) fn bytes_by_region<M: LoadMemory + ?Sized>(
     lane: usize,
     bytes: u32,
 ) -> Option<Vec<u8>> {
-    const BYTE: Access = Access { width: Width::B1, signed: false };
+    const BYTE: LaneAccess = LaneAccess { width: Width::B1, signed: false };
     // True selects local and global memory, false shared memory.
     let plg = found != Space::Shared;
     let region_of = |address| match memory.region(space, address, plg) {

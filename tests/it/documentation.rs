@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use warpload::encoding::{Control, Layout, Ld};
+use warpload::encoding::{Control, Ld, WordLayout};
 
 const REFERENCE: &str = include_str!("../../docs/ld.md");
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::common::{bytes, file, open};
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::{Arena, Fill, mix};
-use warpload_trace::binary::{Header, RawBlock, RawSection};
-use warpload_replay::{Data, ReplayOptions};
-use warpload_trace::{BinaryTrace, TraceError};
 use warpload_arrow::{Error, LoadBatches, LoadOptions};
+use warpload_replay::{Data, ReplayOptions};
+use warpload_trace::binary::{Header, RawBlock, RawSection};
+use warpload_trace::{BinaryTrace, TraceError};
 
 /// Reads all rows; returns how many there are before the error, if there is one.
 fn read(trace: &Arc<BinaryTrace>, threads: usize) -> (usize, Option<Error>) {

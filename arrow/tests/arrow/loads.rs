@@ -10,9 +10,9 @@ use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Fill;
+use warpload_arrow::{LoadBatches, LoadOptions, load_schema, per_pc};
 use warpload_replay::{Data, ReplayOptions, Selection, replay};
 use warpload_trace::{BinaryTrace, Kind};
-use warpload_arrow::{LoadBatches, LoadOptions, load_schema, per_pc};
 
 fn batches(trace: &Arc<BinaryTrace>, options: LoadOptions<'_>) -> Vec<RecordBatch> {
     let all = LoadBatches::new(Arc::clone(trace), options).unwrap();

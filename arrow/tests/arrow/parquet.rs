@@ -11,9 +11,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::memory::Fill;
+use warpload_arrow::{Error, LoadBatches, LoadOptions, load_schema, write_parquet};
 use warpload_replay::{Data, ReplayOptions};
 use warpload_trace::BinaryTrace;
-use warpload_arrow::{Error, LoadBatches, LoadOptions, load_schema, write_parquet};
 
 fn options<'a>() -> LoadOptions<'a> {
     LoadOptions::new(ReplayOptions::new(Data::Fill(Fill::Address))).values(true)

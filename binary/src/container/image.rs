@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::compression::Compression;
 use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
-use super::host::Place;
+use super::host::HostPlace;
 use super::payload::Payload;
 
 /// What an image is.
@@ -136,7 +136,7 @@ pub struct Read<'f> {
 
 impl<'f> Image<'f> {
     /// Returns an image of which only the payload is known yet.
-    pub(super) fn new(kind: ImageKind, place: Place<'f>, stored: Stored<'f>) -> Self {
+    pub(super) fn new(kind: ImageKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
         let compression = match &stored {
             Stored::Compressed(payload) => Some(payload.compression),
             Stored::Part(stream, _) => Some(stream.payload.compression),
@@ -148,7 +148,7 @@ impl<'f> Image<'f> {
             Stored::Part(_, range) => range.len() as u64,
             Stored::Refused(_) => 0,
         };
-        let Place { member, section } = place;
+        let HostPlace { member, section } = place;
         Self {
             kind,
             container: None,

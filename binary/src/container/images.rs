@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::elf;
 use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::host::{Host, Place};
+use super::host::{Host, HostPlace};
 use super::image::{Image, ImageKind, Stored, Stream};
 use super::limits::Limits;
 use super::payload::Payload;
@@ -85,7 +85,7 @@ struct OpenTable<'f> {
     container: usize,
     entry: usize,
     flags: u64,
-    place: Place<'f>,
+    place: HostPlace<'f>,
     stream: Result<Streamed<'f>, ContainerError>,
     table: Table<'f>,
 }
@@ -169,7 +169,7 @@ impl<'f> Images<'f> {
             return None;
         }
         self.position = range.end;
-        let place = Place { member: name, section: None };
+        let place = HostPlace { member: name, section: None };
         let mut image = Image::new(ImageKind::Cubin, place, Stored::Plain(bytes));
         image.sm = elf::Cubin::read(bytes).and_then(|cubin| cubin.sm);
         Some(image)
@@ -257,7 +257,7 @@ impl<'f> Images<'f> {
         &mut self,
         entry: &Entry<'f>,
         container: usize,
-        place: Place<'f>,
+        place: HostPlace<'f>,
     ) -> Option<Result<Image<'f>, ContainerError>> {
         let stored = entry.stored();
         let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
@@ -358,7 +358,7 @@ fn kind(header: Fields<'_>) -> ImageKind {
 fn described<'f>(
     container: usize,
     entry: &Entry<'f>,
-    place: Place<'f>,
+    place: HostPlace<'f>,
     stored: Stored<'f>,
 ) -> Image<'f> {
     let mut image = Image::new(kind(entry.header), place, stored);

@@ -64,7 +64,7 @@ use warpload_encoding::Sm;
 pub use self::code::CodeUnit;
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
-pub use self::functions::{Function, Functions, Located};
+pub use self::functions::{Functions, Located, SassFunction};
 pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
@@ -90,7 +90,7 @@ pub enum Format {
 /// The detected kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum SassKind {
     /// A cubin.
     Cubin,
     /// A raw stream of bundles or of 16-byte instructions.
@@ -179,11 +179,11 @@ fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8
 impl<R> Sass<R> {
     /// Returns the kind of the input.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SassKind {
         match self.source {
-            Source::Cubin(_) => Kind::Cubin,
-            Source::Raw(_) => Kind::Raw,
-            Source::Listing(_) => Kind::Listing,
+            Source::Cubin(_) => SassKind::Cubin,
+            Source::Raw(_) => SassKind::Raw,
+            Source::Listing(_) => SassKind::Listing,
         }
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let bundles = warpload_encoding::Bundle::nops().to_bytes();
         assert!(error(&bundles, Format::Detect).contains("`--raw`"));
         let raw = read(&bundles[..], Format::Raw).expect("a bundle");
-        assert_eq!(raw.kind(), Kind::Raw);
+        assert_eq!(raw.kind(), SassKind::Raw);
         assert_eq!(raw.count(), 3);
     }
 }

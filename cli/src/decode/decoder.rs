@@ -193,7 +193,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         mut instructions: sass::Sass<R>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        if self.arguments.check && instructions.kind() != sass::Kind::Listing {
+        if self.arguments.check && instructions.kind() != sass::SassKind::Listing {
             anyhow::bail!(
                 "--check compares a listing's text with its words; this is not a listing"
             );
@@ -219,7 +219,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         });
         let mut heading = SmHeading::default();
         // The SM of a cubin was chosen already.
-        let is_listing = instructions.kind() == sass::Kind::Listing;
+        let is_listing = instructions.kind() == sass::SassKind::Listing;
         let before = self.counts.instructions;
         for instruction in instructions {
             let mut instruction = instruction?;

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use serde::Serializer;
 use warpload::encoding::{self, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
-use warpload_binary::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
+use warpload_binary::statistics::{
+    InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
+};
 
 use super::find::{Found, is_later_load, sm_of};
 use super::functions::Names;
@@ -287,7 +289,7 @@ impl<'s> Stats<'s> {
 }
 
 /// Returns what the statistics see of an instruction.
-fn step(instruction: &SassInstruction, found: &Found) -> Step {
+fn step(instruction: &SassInstruction, found: &Found) -> InstructionFacts {
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {
         let text = without_relocations(instruction.text.as_deref()?)?;
@@ -298,11 +300,13 @@ fn step(instruction: &SassInstruction, found: &Found) -> Step {
         Found::Relocated => relocated(),
         _ => None,
     };
-    let load = known.as_ref().map(Load::from);
+    let load = known.as_ref().map(LoadFacts::from);
     let mut step = match instruction.word.filter(|_| !is_later_load(instruction)) {
-        Some(MachineWord::Bits64(word)) => Step::narrow(instruction.offset, word),
-        Some(MachineWord::Bits128(word)) => Step::wide(instruction.offset, word, sm, load),
-        None => Step::opaque(instruction.offset, load),
+        Some(MachineWord::Bits64(word)) => InstructionFacts::narrow(instruction.offset, word),
+        Some(MachineWord::Bits128(word)) => {
+            InstructionFacts::wide(instruction.offset, word, sm, load)
+        }
+        None => InstructionFacts::opaque(instruction.offset, load),
     };
     let is_relocated = instruction.is_relocated || has_relocated_text(instruction);
     if let Some(load) = step.load.as_mut().filter(|_| is_relocated) {

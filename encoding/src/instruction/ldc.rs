@@ -4,7 +4,7 @@ use super::Syntax;
 use crate::field::FieldValue;
 use crate::layout::Ldc;
 use crate::operand::{Address, ConstantMode, LimitedSize, MemorySpace, Offset, SignedImmediate};
-use crate::table::Layout;
+use crate::table::WordLayout;
 use crate::text::modifier::{CONSTANT_MODES, SIZES_UP_TO_64};
 use crate::text::{Bare, Cursor, ParseError, Text};
 

@@ -4,7 +4,7 @@ use super::Syntax;
 use crate::field::FieldValue;
 use crate::layout::Ldg;
 use crate::operand::{Address, CacheOp, MemorySpace, Offset, Size};
-use crate::table::Layout;
+use crate::table::WordLayout;
 use crate::text::modifier::{CACHE_OPERATORS, EXTENDED, SIZES};
 use crate::text::{Bare, Cursor, ParseError, Text};
 

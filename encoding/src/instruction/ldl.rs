@@ -4,7 +4,7 @@ use super::Syntax;
 use crate::field::FieldValue;
 use crate::layout::Ldl;
 use crate::operand::{Address, LimitedSize, LocalCacheOp, MemorySpace, Offset};
-use crate::table::Layout;
+use crate::table::WordLayout;
 use crate::text::modifier::{LOCAL_CACHE_OPERATORS, SIZES_UP_TO_128};
 use crate::text::{Bare, Cursor, ParseError, Text};
 

@@ -4,7 +4,7 @@ use super::Syntax;
 use crate::field::FieldValue;
 use crate::layout::Lds;
 use crate::operand::{Address, LimitedSize, MemorySpace, Offset};
-use crate::table::Layout;
+use crate::table::WordLayout;
 use crate::text::modifier::{SIZES_UP_TO_128, UNIFORM};
 use crate::text::{Bare, Cursor, ParseError, Text};
 

@@ -15,11 +15,11 @@ use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
 use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
 use crate::parts::LoadParts;
-use crate::table::{FieldReading, Layout, Row, Word};
+use crate::table::{FieldReading, LayoutRow, Word, WordLayout};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
 /// What the file of an instruction defines: how it is written and read, and what it addresses.
-pub(crate) trait Syntax: Layout {
+pub(crate) trait Syntax: WordLayout {
     /// Appends the modifiers, in canonical form.
     fn write_modifiers(&self, out: &mut Text);
 
@@ -71,13 +71,13 @@ macro_rules! instructions {
 
         impl Instruction {
             /// The mnemonics, without modifiers.
-            pub const MNEMONICS: &'static [&'static str] = &[$(<$type as Layout>::NAME),+];
+            pub const MNEMONICS: &'static [&'static str] = &[$(<$type as WordLayout>::NAME),+];
 
             /// Decodes `word`, or returns `None` if it is not a known load.
             #[inline]
             pub fn decode(word: u64) -> Option<Self> {
                 $(
-                    if <$type as Layout>::matches(word) {
+                    if <$type as WordLayout>::matches(word) {
                         return Some(Self::$type(Word::new(word)));
                     }
                 )+
@@ -100,7 +100,7 @@ macro_rules! instructions {
                     $(Self::$type(load) => {
                         let load = load.fields();
                         out.push_guard(Guard { pred: load.guard, negated: load.guard_negated });
-                        out.push_str(<$type as Layout>::NAME);
+                        out.push_str(<$type as WordLayout>::NAME);
                         load.write_modifiers(&mut out);
                         out.push_destination(load.destination);
                         load.write_operands(&mut out);
@@ -110,7 +110,7 @@ macro_rules! instructions {
             }
 
             /// Returns the bits of the word that neither the disassembler reads nor the text shows,
-            /// as a mask: those of the rows of [`describe`] that [are not read](Row::is_read).
+            /// as a mask: those of the rows of [`describe`] that [are not read](LayoutRow::is_read).
             /// `LD` has none.
             ///
             /// ```
@@ -125,7 +125,7 @@ macro_rules! instructions {
             /// ```
             pub fn unread_bits(&self) -> u64 {
                 let rows = match self {
-                    $(Self::$type(_) => <$type as Layout>::ROWS,)+
+                    $(Self::$type(_) => <$type as WordLayout>::ROWS,)+
                 };
                 let unread = rows.iter().filter(|row| !row.is_read());
                 unread.fold(0, |mask, row| mask | row.field.mask())
@@ -136,7 +136,7 @@ macro_rules! instructions {
                 let mut out = Text::new();
                 match self {
                     $(Self::$type(load) => {
-                        out.push_str(<$type as Layout>::NAME);
+                        out.push_str(<$type as WordLayout>::NAME);
                         load.fields().write_modifiers(&mut out);
                     })+
                 }
@@ -147,7 +147,7 @@ macro_rules! instructions {
             #[inline]
             pub fn mnemonic(&self) -> &'static str {
                 match self {
-                    $(Self::$type(_) => <$type as Layout>::NAME,)+
+                    $(Self::$type(_) => <$type as WordLayout>::NAME,)+
                 }
             }
 
@@ -229,7 +229,7 @@ macro_rules! instructions {
             ) -> Result<Self, ParseError> {
                 let mnemonic = cursor.word(Expected::Mnemonic)?;
                 $(
-                    if mnemonic.is(<$type as Layout>::NAME) {
+                    if mnemonic.is(<$type as WordLayout>::NAME) {
                         let mut fields = <$type>::parse_modifiers(cursor)?;
                         (fields.guard, fields.guard_negated) = (guard.pred, guard.negated);
                         return Ok(fields.into());
@@ -263,10 +263,10 @@ macro_rules! instructions {
             }
         )+
 
-        fn rows(word: u64) -> Option<&'static [Row]> {
+        fn rows(word: u64) -> Option<&'static [LayoutRow]> {
             $(
-                if <$type as Layout>::matches(word) {
-                    return Some(<$type as Layout>::ROWS);
+                if <$type as WordLayout>::matches(word) {
+                    return Some(<$type as WordLayout>::ROWS);
                 }
             )+
             None

@@ -3,7 +3,7 @@
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::{Lexer, Token, TokenKind};
 use super::modifier::Alias;
-use super::span::Span;
+use super::span::LineSpan;
 use crate::eight::Eight;
 use crate::impossible::OrImpossible;
 
@@ -11,7 +11,7 @@ use crate::impossible::OrImpossible;
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'t> {
     pub(crate) text: &'t str,
-    pub(crate) span: Span,
+    pub(crate) span: LineSpan,
     /// The first eight bytes, with letters in upper case.
     pub(crate) upper: Eight,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Word<'t> {
 impl<'t> Word<'t> {
     /// Returns the bytes `span` of `line`.
     #[inline]
-    pub(crate) fn of(line: &'t str, span: Span) -> Self {
+    pub(crate) fn of(line: &'t str, span: LineSpan) -> Self {
         let text = line.get(span.range());
         let text = text.or_impossible("", "spans of tokens are within their line");
         let upper = Eight::at(line.as_bytes(), span.start).first(text.len()).to_upper();
@@ -35,7 +35,7 @@ impl<'t> Word<'t> {
     /// Returns this without its first byte, which is ASCII.
     pub(crate) fn after_first(self) -> Self {
         let text = self.text.get(1..).unwrap_or_default();
-        let span = Span { start: self.span.end - text.len(), end: self.span.end };
+        let span = LineSpan { start: self.span.end - text.len(), end: self.span.end };
         Self { text, span, upper: self.upper.after(1) }
     }
 
@@ -150,7 +150,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes a number, which must be here; `None` if it has more than 64 bits.
-    pub(crate) fn number(&mut self) -> Result<(Option<u64>, Span), ParseError> {
+    pub(crate) fn number(&mut self) -> Result<(Option<u64>, LineSpan), ParseError> {
         let word = self.word(Expected::Number)?;
         // Nearly all numbers are `0x` and at most eight digits.
         let digits = word.text.len().wrapping_sub(2);

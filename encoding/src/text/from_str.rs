@@ -8,7 +8,7 @@ use super::error::{ParseError, ParseErrorKind};
 use super::modifier::{Modifiers, SIZES};
 use super::operands::{predicate_named, register_named};
 use super::parse::{ParsedLine, parse_instruction, parse_line};
-use super::span::Span;
+use super::span::LineSpan;
 use crate::control::Schedule;
 use crate::instruction::Instruction;
 use crate::operand::{Pred, Reg, Size};
@@ -80,8 +80,8 @@ impl FromStr for Schedule {
     }
 }
 
-fn whole(text: &str) -> Span {
-    Span { start: 0, end: text.len() }
+fn whole(text: &str) -> LineSpan {
+    LineSpan { start: 0, end: text.len() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! [`later_syntax`]: whether a line is in the syntax of SM 7.0 and later.
 
 use super::lexer::{Lexer, TokenKind};
-use super::span::Span;
+use super::span::LineSpan;
 use crate::impossible::OrImpossible;
 
 /// Loads that SM 5.x and 6.x do not have.
@@ -28,7 +28,7 @@ const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 /// assert_eq!(later_syntax("LDG.E R0, [R2]"), None);
 /// ```
 #[must_use]
-pub fn later_syntax(text: &str) -> Option<Span> {
+pub fn later_syntax(text: &str) -> Option<LineSpan> {
     let lexer = Lexer::new(text);
     let mut at = 0;
     let (mut in_brackets, mut after_dot) = (false, false);

@@ -1,7 +1,7 @@
 //! Splits text into tokens: words and punctuation; white space and comments are skipped.
 
 use super::error::{ParseError, ParseErrorKind};
-use super::span::Span;
+use super::span::LineSpan;
 use crate::impossible::OrImpossible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum TokenKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    pub(crate) span: Span,
+    pub(crate) span: LineSpan,
 }
 
 impl Token {
@@ -106,13 +106,13 @@ impl<'t> Lexer<'t> {
                 (TokenKind::Unexpected, start + character.map_or(1, char::len_utf8))
             }
         };
-        Token { kind, span: Span { start, end } }
+        Token { kind, span: LineSpan { start, end } }
     }
 }
 
 /// Returns where the next token starts: after white space, `// …` and `/* … */`; or else where the
 /// comment is that has no end.
-pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, Span> {
+pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, LineSpan> {
     let mut at = from;
     while let Some(rest) = bytes.get(at..) {
         match rest {
@@ -123,7 +123,7 @@ pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, Span> {
             }
             [b'/', b'*', comment @ ..] => {
                 let end = comment.windows(2).position(|pair| pair == b"*/");
-                at += 4 + end.ok_or(Span { start: at, end: bytes.len() })?;
+                at += 4 + end.ok_or(LineSpan { start: at, end: bytes.len() })?;
             }
             _ => break,
         }

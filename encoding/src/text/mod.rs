@@ -27,4 +27,4 @@ pub use later::later_syntax;
 pub use modifier::{Alias, Modifiers};
 pub(crate) use operands::{Bare, predicate_named, register_named};
 pub use parse::{ParsedLine, parse_line, parse_line_like, parse_opcode};
-pub use span::Span;
+pub use span::LineSpan;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::span::Span;
+use super::span::LineSpan;
 use crate::operand::{CacheOp, ConstantMode, LimitedSize, LocalCacheOp, Size};
 use crate::ready::Name;
 
@@ -11,7 +11,7 @@ use crate::ready::Name;
 #[non_exhaustive]
 pub struct Alias {
     /// Its place in the line.
-    pub span: Span,
+    pub span: LineSpan,
     /// The modifier that was written, without its dot.
     pub written: &'static str,
     /// The modifier that it becomes and that disassembly prints, unless it is the default.

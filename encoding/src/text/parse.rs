@@ -5,7 +5,7 @@ use super::cursor::Cursor;
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::lexer::TokenKind;
 use super::modifier::Alias;
-use super::span::Span;
+use super::span::LineSpan;
 use crate::control::Control;
 use crate::instruction::Instruction;
 use crate::operand::Guard;
@@ -53,7 +53,7 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
     let start = cursor.peek().span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
-        let span = Span { start, end: cursor.position() };
+        let span = LineSpan { start, end: cursor.position() };
         return Err(ParseError { kind: ParseErrorKind::ControlTwice, span });
     }
     end(&mut cursor, &instruction)?;
@@ -81,7 +81,7 @@ pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, Par
     let word = line.instruction.encode() & !unread | like.encode() & unread;
     let is_same = line.instruction.mnemonic() == like.mnemonic();
     let instruction = Instruction::decode(word).filter(|_| is_same);
-    let span = Span { start: 0, end: text.trim_end().len() };
+    let span = LineSpan { start: 0, end: text.trim_end().len() };
     let kind = ParseErrorKind::OtherForm { mnemonic: like.mnemonic() };
     let instruction = instruction.ok_or(ParseError { kind, span })?;
     Ok(ParsedLine { instruction, ..line })

@@ -5,7 +5,7 @@ use super::error::{Expected, ParseError, ParseErrorKind};
 use super::modifier::{
     Alias, CACHE_OPERATORS, CONSTANT_MODES, EXTENDED, ModifierGroup, Modifiers, SIZES, UNIFORM,
 };
-use super::span::Span;
+use super::span::LineSpan;
 use crate::impossible::OrImpossible;
 use crate::operand::InvalidSize;
 use crate::ready::Name;
@@ -72,7 +72,7 @@ impl Cursor<'_> {
                 self.advance();
                 self.advance();
             }
-            let span = Span { start: word.span.start, end: self.position() };
+            let span = LineSpan { start: word.span.start, end: self.position() };
             if values.get_mut(index).and_then(|slot| slot.replace(value)).is_some() {
                 return Err(ParseError { kind: ParseErrorKind::ModifierTwice(group.kind), span });
             }

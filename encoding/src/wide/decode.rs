@@ -3,9 +3,9 @@
 use core::fmt;
 
 use super::form::{FORMS, Form};
-use super::plan::{NoForm, Place, Plan, form_of, halves, plan_of};
+use super::plan::{NoForm, Plan, SlotPlace, form_of, halves, plan_of};
 use super::reading::FieldReading128;
-use super::row::{Kind, Row, Slot};
+use super::row::{Kind, LayoutRow128, Slot};
 use super::values::{Value, Values};
 use crate::control::Control;
 use crate::field::FieldValue;
@@ -199,7 +199,7 @@ impl Instruction128 {
         })
     }
 
-    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static LayoutRow128> + use<> {
         let group = self.sm().group();
         self.form().rows.iter().copied().flatten().filter(move |row| row.groups.contains(group))
     }
@@ -228,9 +228,9 @@ impl Instruction128 {
     }
 
     #[inline]
-    fn place(&self, slot: Slot) -> Place {
+    fn place(&self, slot: Slot) -> SlotPlace {
         let place = self.plan().places.get(slot as usize).copied();
-        place.or_impossible(Place::NOWHERE, "there is a place for each slot")
+        place.or_impossible(SlotPlace::NOWHERE, "there is a place for each slot")
     }
 
     /// Returns whether the form has the field.

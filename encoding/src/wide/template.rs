@@ -1,7 +1,7 @@
 //! The bits that a text does not name (docs/load-sm70.md section 7).
 
 use super::decode::Instruction128;
-use super::row::{Kind, Row, Slot};
+use super::row::{Kind, LayoutRow128, Slot};
 use crate::sm::Sm;
 
 /// `?trans1`, no barriers, no waits: bits 127:104 of a word whose text has no scheduling.
@@ -24,7 +24,7 @@ impl Instruction128 {
         Self::template(self.form_index(), self.sm())
     }
 
-    fn default_of(&self, row: &Row) -> Option<u64> {
+    fn default_of(&self, row: &LayoutRow128) -> Option<u64> {
         if row.fixed.is_some() {
             return row.fixed;
         }

@@ -25,7 +25,7 @@ pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, Optimi
 use self::registers::Numbers;
 use self::selector::Selector;
 use self::uniform::Uniformity;
-use crate::module::{Function, Layout, Module, StatementKind};
+use crate::module::{Function, Module, StatementKind, VariableLayout};
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -53,7 +53,7 @@ pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
 ) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
-    let layout = Layout::new(module);
+    let layout = VariableLayout::new(module);
     module.functions().iter().flat_map(move |function| {
         let own = match &layout {
             Ok(layout) => layout.with_function(module, function),
@@ -73,7 +73,7 @@ pub fn lower<'m>(
 fn lower_function(
     module: &Module<'_>,
     function: &Function,
-    layout: &Layout<'_>,
+    layout: &VariableLayout<'_>,
     level: OptimizationLevel,
 ) -> Vec<Result<LoweredLoad, LowerError>> {
     let mut results = Vec::new();

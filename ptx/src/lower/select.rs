@@ -8,17 +8,17 @@ use warpload::memory::AddressSpace;
 use super::lowered::{Binding, LowerErrorKind, LoweredLoad};
 use super::operand::Address;
 use super::piece::{Piece, pieces};
-use super::registers::Source;
+use super::registers::RegisterContents;
 use super::selector::Selector;
 use super::sources;
 use super::spaces::bank;
-use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Place};
-use crate::module::{FunctionKind, Instruction as Ptx, Role, Statement};
-use crate::syntax::load::{CacheOp, Load, Opcode, Order, QualifierKind};
+use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, ResolvedAddress};
+use crate::module::{FunctionKind, InstructionStatement, Role, Statement};
+use crate::syntax::load::{CacheOperator, MemoryOrder, Opcode, PtxLoad, QualifierKind};
 use crate::syntax::{StateSpace, TypeClass};
 
 impl Selector<'_, '_> {
-    pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
+    pub(super) fn load(&mut self, load: PtxLoad) -> Result<LoweredLoad, LowerErrorKind> {
         if load.opcode != Opcode::Ld {
             return Err(LowerErrorKind::Tensor);
         }
@@ -26,7 +26,8 @@ impl Selector<'_, '_> {
         let is_ordered = |kind: &QualifierKind| {
             matches!(
                 kind,
-                QualifierKind::Order(Order::Relaxed | Order::Acquire) | QualifierKind::Mmio
+                QualifierKind::Order(MemoryOrder::Relaxed | MemoryOrder::Acquire)
+                    | QualifierKind::Mmio
             )
         };
         if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
@@ -49,7 +50,7 @@ impl Selector<'_, '_> {
     }
 
     /// Passes an instruction that may be a generic store, which forms its address as loads do.
-    pub(super) fn store(&mut self, statement: &Statement, instruction: &Ptx) {
+    pub(super) fn store(&mut self, statement: &Statement, instruction: &InstructionStatement) {
         if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
             return;
         }
@@ -131,7 +132,7 @@ impl Selector<'_, '_> {
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
 
-    fn is_kernel_parameter(&self, place: Place) -> bool {
+    fn is_kernel_parameter(&self, place: ResolvedAddress) -> bool {
         let variable = self.module.variable_of(place);
         self.function.kind == FunctionKind::Entry
             && variable.is_none_or(|variable| variable.role == Role::Parameter)
@@ -159,7 +160,7 @@ impl Selector<'_, '_> {
     /// `.ca` load, from level 1 on, of 64-bit addresses.
     fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
         matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global)
-            && matches!(meaning.cache, None | Some(CacheOp::Ca))
+            && matches!(meaning.cache, None | Some(CacheOperator::Ca))
             && !meaning.is_volatile
             && self.is_wide()
             && self.uniformity.as_ref().is_some_and(|known| known.is_uniform(meaning.address.base))
@@ -168,7 +169,7 @@ impl Selector<'_, '_> {
     fn guard(&mut self, meaning: &Meaning) -> Guard {
         let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
         let held = self.flow.register(register);
-        let predicate = self.numbers.predicate(Source::Value(held.root, held.constant));
+        let predicate = self.numbers.predicate(RegisterContents::Value(held.root, held.constant));
         self.bind(Binding::Guard { predicate, register });
         Guard { pred: predicate, negated }
     }
@@ -195,7 +196,7 @@ impl Selector<'_, '_> {
                 if element_bytes >= 4 && bits == Some(8 * element_bytes) {
                     let words = i as u8 * (element_bytes / 4) as u8;
                     let held = self.flow.register(register);
-                    let source = Source::Value(held.root, held.constant);
+                    let source = RegisterContents::Value(held.root, held.constant);
                     self.numbers.set(source, Reg::new(first.number() + words));
                 }
             }

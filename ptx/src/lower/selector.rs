@@ -7,13 +7,13 @@ use super::flow::Flow;
 use super::lowered::{Binding, OptimizationLevel};
 use super::registers::Numbers;
 use super::uniform::Uniformity;
-use crate::module::{Function, Layout, Module};
+use crate::module::{Function, Module, VariableLayout};
 
 /// What is known at a load.
 pub(super) struct Selector<'m, 's> {
     pub(super) module: &'m Module<'s>,
     pub(super) function: &'m Function,
-    pub(super) layout: &'m Layout<'m>,
+    pub(super) layout: &'m VariableLayout<'m>,
     pub(super) level: OptimizationLevel,
     /// `None` at level 0, which knows nothing of addresses.
     pub(super) uniformity: Option<Uniformity>,

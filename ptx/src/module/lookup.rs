@@ -3,7 +3,7 @@
 //! Declarations are found by their text and function: a name is looked up in the scopes that
 //! declare it and in no other, however many braces enclose it.
 
-use super::scopes::{DeclarationId, FunctionId, Place, ScopeId};
+use super::scopes::{DeclarationId, FunctionId, ScopeId, ScopedDeclaration};
 use crate::module::{Declaration, Module, Symbol};
 use crate::syntax::Span;
 
@@ -96,7 +96,7 @@ impl Module<'_> {
     /// The place that `is_meant` of those that are around a scope, the innermost one.
     fn innermost(
         &self,
-        mut places: &[Place],
+        mut places: &[ScopedDeclaration],
         mut scope: ScopeId,
         is_meant: impl Fn(&Declaration) -> bool,
     ) -> Option<(ScopeId, DeclarationId)> {

@@ -19,7 +19,7 @@ pub(crate) use self::hash::{NameHash, NameMap};
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
-pub use self::layout::{Layout, LayoutError, MAX_SPACE};
+pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
 pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
@@ -247,7 +247,7 @@ pub enum StatementKind {
     /// `}` of a pair inside the body.
     Leave,
     /// An instruction; [`Module::load`] reads it further if it is a load.
-    Instruction(Instruction),
+    Instruction(InstructionStatement),
     /// A malformed statement.
     Malformed(SyntaxError),
 }
@@ -255,9 +255,9 @@ pub enum StatementKind {
 /// An instruction of any kind, as far as all of them are alike.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Instruction {
+pub struct InstructionStatement {
     /// The guard predicate.
-    pub guard: Option<Guard>,
+    pub guard: Option<GuardPredicate>,
     /// The first word: `ld` of `ld.global.u32`.
     pub mnemonic: Span,
     /// Qualifiers and operands, up to the semicolon.
@@ -268,14 +268,14 @@ pub struct Instruction {
 
 /// `@%p` or `@!%p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct GuardPredicate {
     /// The predicate's name.
     pub register: Span,
     /// Whether the instruction executes if the predicate is false.
     pub is_negated: bool,
 }
 
-impl Instruction {
+impl InstructionStatement {
     /// Returns the qualifiers, each with its dot, in their order.
     pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
         Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)

@@ -63,24 +63,24 @@ pub(crate) struct Names<'s> {
 type Tables<'s> = Vec<NameMap<&'s str, Places>>;
 
 /// A scope that declares a name, and the declaration.
-pub(super) type Place = (ScopeId, DeclarationId);
+pub(super) type ScopedDeclaration = (ScopeId, DeclarationId);
 
 /// The scopes of one function that declare one name, in their order, each once. Most names have one.
 #[derive(Clone, Debug)]
 enum Places {
-    One([Place; 1]),
-    More(Vec<Place>),
+    One([ScopedDeclaration; 1]),
+    More(Vec<ScopedDeclaration>),
 }
 
 impl Places {
-    fn as_slice(&self) -> &[Place] {
+    fn as_slice(&self) -> &[ScopedDeclaration] {
         match self {
             Self::One(place) => place,
             Self::More(places) => places,
         }
     }
 
-    fn insert(&mut self, at: usize, place: Place) {
+    fn insert(&mut self, at: usize, place: ScopedDeclaration) {
         match self {
             Self::One([one]) => {
                 let mut places = vec![*one];
@@ -138,7 +138,7 @@ impl<'s> Names<'s> {
         function: Option<FunctionId>,
         name: &str,
         is_run: bool,
-    ) -> Option<&[Place]> {
+    ) -> Option<&[ScopedDeclaration]> {
         let tables = if is_run { &self.runs } else { &self.names };
         tables.get(table(function))?.get(name).map(Places::as_slice)
     }

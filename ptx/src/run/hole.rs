@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::access::Access;
+use super::access::WarpAccess;
 use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
 use crate::module::DeclarationId;
 use crate::syntax::{Span, StateSpace};
@@ -37,7 +37,7 @@ impl Holes {
     }
 
     /// The first one that a lane of the access would read.
-    pub(super) fn read_by(&self, access: &Access, memory: &Memory) -> Option<&Hole> {
+    pub(super) fn read_by(&self, access: &WarpAccess, memory: &Memory) -> Option<&Hole> {
         if self.0.is_empty() {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::tensor::{Issue, Rules, TensorFault, TensorLoad, TensorMemory};
 ///
 /// ```
 /// use warpload::machine::Machine;
-/// use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+/// use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
 /// use warpload_ptx::read;
 /// use warpload_ptx::tensor::{Pattern, TensorMemory};
 ///
@@ -21,7 +21,7 @@ use crate::tensor::{Issue, Rules, TensorFault, TensorLoad, TensorMemory};
 /// environment.tensor = Some(WarpTensorMemory::new(memory, 1));
 ///
 /// let [taddr, r2] = ["taddr", "%r2"].map(|name| module.registers_named(function, name)[0]);
-/// let mut registers = Registers::new();
+/// let mut registers = RegisterFile::new();
 /// registers.set(taddr, [32 << 16 | 8; 32]);
 /// for step in environment.run(function, &mut registers) {
 ///     assert_eq!(step.result?.tensor.and_then(|tensor| tensor.fault), None);

@@ -1,12 +1,12 @@
 //! Loads of tensor memory: what the whole warp does at once.
 
-use super::registers::{RegisterValue, Registers};
+use super::registers::{RegisterFile, RegisterValue};
 use super::value::low_bits;
 use super::{Environment, Executed, RunError, RunErrorKind, TensorExecuted};
 use crate::meaning::Register;
 use crate::syntax::Span;
-use crate::syntax::load::Load;
-use crate::tensor::{Issue, Registers as TensorRegisters, TensorAddress, execute};
+use crate::syntax::load::PtxLoad;
+use crate::tensor::{Issue, TensorAddress, TensorRegisters, execute};
 use warpload::lane::{LANES, LaneMask};
 
 /// The registers of a load, looked up.
@@ -22,8 +22,8 @@ impl Environment<'_> {
     /// happens.
     pub(super) fn tensor_load(
         &self,
-        load: &Load,
-        registers: &mut Registers,
+        load: &PtxLoad,
+        registers: &mut RegisterFile,
     ) -> Result<Executed, RunError> {
         let written = load
             .tensor_load(self.module.source())
@@ -71,7 +71,7 @@ impl Environment<'_> {
         &self,
         register: Register,
         span: Span,
-        registers: &Registers,
+        registers: &RegisterFile,
     ) -> Result<TensorAddress, RunError> {
         let held = self.value(registers, register, LaneMask::ALL, span)?;
         let values = held.map_or([0; LANES], |held| held.values.map(|value| value as u32));
@@ -91,7 +91,7 @@ impl Environment<'_> {
         &self,
         operands: &Operands,
         loaded: &TensorRegisters,
-        registers: &mut Registers,
+        registers: &mut RegisterFile,
     ) -> Vec<(Register, RegisterValue)> {
         let reduced = operands.reduced.iter().zip(loaded.reduced());
         let rows = operands.data.iter().zip(loaded.data()).chain(reduced);

@@ -17,11 +17,11 @@ pub struct SyntaxError {
 /// not one of those allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("expected {expected}")]
-pub struct ParseError {
+pub struct ParseNameError {
     expected: &'static str,
 }
 
-impl ParseError {
+impl ParseNameError {
     pub(crate) const fn new(expected: &'static str) -> Self {
         Self { expected }
     }

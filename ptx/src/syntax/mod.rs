@@ -10,8 +10,8 @@ pub(crate) mod special;
 pub(crate) mod types;
 pub(crate) mod words;
 
-pub use self::error::{ParseError, SyntaxError};
+pub use self::error::{ParseNameError, SyntaxError};
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
-pub use self::span::{Lines, Position, Span};
+pub use self::span::{LineIndex, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};

@@ -27,11 +27,11 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::syntax::ParseError;
+            type Err = $crate::syntax::ParseNameError;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.into_iter().find(|known| known.name() == name);
-                found.ok_or($crate::syntax::ParseError::new($expected))
+                found.ok_or($crate::syntax::ParseNameError::new($expected))
             }
         }
 

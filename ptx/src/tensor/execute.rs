@@ -1,4 +1,4 @@
-//! [`execute`], from the cells of a [`TensorMemory`] to [`Registers`].
+//! [`execute`], from the cells of a [`TensorMemory`] to [`TensorRegisters`].
 //!
 //! # From cells to registers
 //! Under `.32x32b` and `.16x32bx2` neighbouring threads read neighbouring lanes: a register of all
@@ -13,7 +13,7 @@ use super::instruction::TensorLoad;
 use super::memory::{COLUMNS, SLAB_LANES, TensorMemory};
 use super::rules::{Issue, LaneMode, Rules};
 use super::shape::{MAX_REGISTERS, Shape};
-use super::vectors::{Row, half, level, store, zip};
+use super::vectors::{RegisterVectors, half, level, store, zip};
 use fearless_simd::{Simd, dispatch, u32x16};
 use warpload::lane::{LANES, LaneValues};
 
@@ -21,13 +21,13 @@ use warpload::lane::{LANES, LaneValues};
 /// many loads.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct Registers {
+pub struct TensorRegisters {
     rows: [LaneValues; MAX_REGISTERS],
     count: usize,
     reduced: Option<LaneValues>,
 }
 
-impl Registers {
+impl TensorRegisters {
     /// Makes registers that hold nothing yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -53,7 +53,7 @@ impl Registers {
     }
 }
 
-impl Default for Registers {
+impl Default for TensorRegisters {
     fn default() -> Self {
         Self::new()
     }
@@ -78,7 +78,7 @@ pub fn execute(
     issue: Issue,
     memory: &TensorMemory,
     rules: &Rules,
-    registers: &mut Registers,
+    registers: &mut TensorRegisters,
 ) -> Result<(), TensorFault> {
     let second_address = match load.split() {
         Some(split) => {
@@ -221,7 +221,7 @@ fn fours<const WIDTH: usize, S: Simd>(
     columns: &[LaneValues],
     [a, b, c, d]: [usize; 4],
     lane: usize,
-) -> [Row<S>; 2] {
+) -> [RegisterVectors<S>; 2] {
     let a = cells::<WIDTH, S>(simd, columns, a, lane);
     let b = cells::<WIDTH, S>(simd, columns, b, lane);
     let c = cells::<WIDTH, S>(simd, columns, c, lane);

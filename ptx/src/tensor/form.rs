@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::reduction::Reduction;
 use super::shape::{MAX_REGISTERS, Shape};
-use crate::syntax::ParseError;
+use crate::syntax::ParseNameError;
 
 /// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
 /// or 128.
@@ -30,25 +30,25 @@ impl Repeat {
 }
 
 impl TryFrom<u32> for Repeat {
-    type Error = ParseError;
+    type Error = ParseNameError;
 
-    fn try_from(num: u32) -> Result<Self, ParseError> {
+    fn try_from(num: u32) -> Result<Self, ParseNameError> {
         let is_repeat = num.is_power_of_two() && num <= 128;
         if is_repeat { Ok(Self(num as u8)) } else { Err(REPEATS) }
     }
 }
 
 impl FromStr for Repeat {
-    type Err = ParseError;
+    type Err = ParseNameError;
 
     /// Reads a repeat without its dot: `x4`.
-    fn from_str(name: &str) -> Result<Self, ParseError> {
+    fn from_str(name: &str) -> Result<Self, ParseNameError> {
         let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']));
         digits.and_then(|digits| digits.parse::<u32>().ok()).ok_or(REPEATS)?.try_into()
     }
 }
 
-const REPEATS: ParseError = ParseError::new("a repeat: x1, x2, x4 and so on to x128");
+const REPEATS: ParseNameError = ParseNameError::new("a repeat: x1, x2, x4 and so on to x128");
 
 impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

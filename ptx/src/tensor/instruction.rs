@@ -105,7 +105,7 @@ impl fmt::Display for TensorLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduction::{Operation, ReductionType};
+    use super::super::reduction::{ReductionOperation, ReductionType};
     use super::*;
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn every_rule() {
         let plain = Form::plain(Shape::S32x32b, 2);
-        let max = Reduction::new(Operation::Max, ReductionType::U32);
+        let max = Reduction::new(ReductionOperation::Max, ReductionType::U32);
         let red = Form { reduction: Some(max), ..plain };
         let of = |shape| Form { shape, ..red };
         let absolute = Reduction { absolute: true, ..max };

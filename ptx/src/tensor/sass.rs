@@ -10,7 +10,7 @@ use super::fault::Half;
 use super::form::Form;
 use super::instruction::TensorLoad;
 use super::judge::IllegalLoadError;
-use super::reduction::{Operation, Reduction, ReductionType};
+use super::reduction::{Reduction, ReductionOperation, ReductionType};
 use super::shape::Shape;
 
 use std::ops::Range;
@@ -112,7 +112,11 @@ fn shape(shape: TensorShape128) -> (Shape, Option<Half>) {
 
 fn operation(reduction: TensorReduction128) -> Reduction {
     Reduction {
-        operation: if reduction.is_minimum { Operation::Min } else { Operation::Max },
+        operation: if reduction.is_minimum {
+            ReductionOperation::Min
+        } else {
+            ReductionOperation::Max
+        },
         kind: match reduction.kind {
             TensorType128::U32 => ReductionType::U32,
             TensorType128::S32 => ReductionType::S32,

@@ -30,7 +30,7 @@ named! {
 
 /// What a bit that is set adds to the place of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CellStep {
     /// This many lanes, a power of two.
     Lanes(usize),
     /// This many columns, a power of two.
@@ -41,11 +41,11 @@ pub enum Step {
 
 /// A row of the table of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ShapeLayout {
     /// What bits 0 to 4 of the thread's number add.
-    pub thread: [Step; 5],
+    pub thread: [CellStep; 5],
     /// What the low bits of the register's number add: those that count within one repeat.
-    pub register: &'static [Step],
+    pub register: &'static [CellStep],
     /// How many columns further the next repeat is. The bits of the register's number above
     /// [`register`](Self::register) count repeats.
     pub repeat_columns: usize,
@@ -70,30 +70,30 @@ impl Shape {
     /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
     /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
     #[must_use]
-    pub const fn layout(self) -> &'static Layout {
-        use Step::{Columns, Lanes, SecondHalf};
+    pub const fn layout(self) -> &'static ShapeLayout {
+        use CellStep::{Columns, Lanes, SecondHalf};
         match self {
-            Self::S32x32b => &Layout {
+            Self::S32x32b => &ShapeLayout {
                 thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), Lanes(16)],
                 register: &[],
                 repeat_columns: 1,
             },
-            Self::S16x64b => &Layout {
+            Self::S16x64b => &ShapeLayout {
                 thread: [Lanes(8), Columns(1), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[],
                 repeat_columns: 2,
             },
-            Self::S16x128b => &Layout {
+            Self::S16x128b => &ShapeLayout {
                 thread: [Columns(1), Columns(2), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[Lanes(8)],
                 repeat_columns: 4,
             },
-            Self::S16x256b => &Layout {
+            Self::S16x256b => &ShapeLayout {
                 thread: [Columns(2), Columns(4), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[Columns(1), Lanes(8)],
                 repeat_columns: 8,
             },
-            Self::S16x32bx2 => &Layout {
+            Self::S16x32bx2 => &ShapeLayout {
                 thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), SecondHalf],
                 register: &[],
                 repeat_columns: 1,
@@ -158,7 +158,7 @@ impl Shape {
     #[must_use]
     pub fn owner(self, cell: CellOffset) -> (usize, usize) {
         let layout = self.layout();
-        let number = |steps: &[Step]| -> usize {
+        let number = |steps: &[CellStep]| -> usize {
             steps.iter().enumerate().map(|(bit, step)| usize::from(cell.has(*step)) << bit).sum()
         };
         let repeat = cell.column / layout.repeat_columns;
@@ -167,25 +167,25 @@ impl Shape {
 }
 
 impl CellOffset {
-    const fn moved(mut self, step: Step) -> Self {
+    const fn moved(mut self, step: CellStep) -> Self {
         match step {
-            Step::Lanes(lanes) => self.lane += lanes,
-            Step::Columns(columns) => self.column += columns,
-            Step::SecondHalf => self.second_half = true,
+            CellStep::Lanes(lanes) => self.lane += lanes,
+            CellStep::Columns(columns) => self.column += columns,
+            CellStep::SecondHalf => self.second_half = true,
         }
         self
     }
 
-    const fn has(self, step: Step) -> bool {
+    const fn has(self, step: CellStep) -> bool {
         match step {
-            Step::Lanes(lanes) => self.lane & lanes != 0,
-            Step::Columns(columns) => self.column & columns != 0,
-            Step::SecondHalf => self.second_half,
+            CellStep::Lanes(lanes) => self.lane & lanes != 0,
+            CellStep::Columns(columns) => self.column & columns != 0,
+            CellStep::SecondHalf => self.second_half,
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for CellStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lanes(1) => f.write_str("1 lane"),

@@ -8,7 +8,7 @@ use fearless_simd::{Level, u32x16};
 use warpload::lane::LaneValues;
 
 /// Two vectors: what all threads have in one register.
-pub(super) type Row<S> = [u32x16<S>; 2];
+pub(super) type RegisterVectors<S> = [u32x16<S>; 2];
 
 /// Returns the instruction set that vectors are of: the processor's best with the feature `simd`, and
 /// what the build is for without.
@@ -25,13 +25,13 @@ pub(super) fn half<S: Simd>(simd: S, column: &LaneValues, lane: usize) -> u32x16
 
 /// Reads all lanes.
 #[inline(always)]
-pub(super) fn load<S: Simd>(simd: S, row: &LaneValues) -> Row<S> {
+pub(super) fn load<S: Simd>(simd: S, row: &LaneValues) -> RegisterVectors<S> {
     [half(simd, row, 0), half(simd, row, 16)]
 }
 
 /// Writes all lanes.
 #[inline(always)]
-pub(super) fn store<S: Simd>([low, high]: Row<S>, row: &mut LaneValues) {
+pub(super) fn store<S: Simd>([low, high]: RegisterVectors<S>, row: &mut LaneValues) {
     let halves = row.as_chunks_mut().0;
     // Two of 16 are 32.
     low.store_array(&mut halves[0]);
@@ -40,6 +40,6 @@ pub(super) fn store<S: Simd>([low, high]: Row<S>, row: &mut LaneValues) {
 
 /// Returns `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
 #[inline(always)]
-pub(super) fn zip<S: Simd>(a: u32x16<S>, b: u32x16<S>) -> Row<S> {
+pub(super) fn zip<S: Simd>(a: u32x16<S>, b: u32x16<S>) -> RegisterVectors<S> {
     [a.zip_low(b), a.zip_high(b)]
 }

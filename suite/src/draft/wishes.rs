@@ -1,10 +1,10 @@
-//! [`Layout`]: what the memory of a draft should be like.
+//! [`MemoryWishes`]: what the memory of a draft should be like.
 
 use warpload::memory::Space;
 
 /// What the memory should be like.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct MemoryWishes {
     /// Where the lanes' addresses lie unless a recipe says otherwise.
     pub(crate) main: Space,
     /// The lowest and the highest address that global memory may have.
@@ -25,7 +25,7 @@ pub(crate) struct Layout {
     pub(crate) has_empty_bank: bool,
 }
 
-impl Default for Layout {
+impl Default for MemoryWishes {
     fn default() -> Self {
         Self {
             main: Space::Global,

@@ -1,7 +1,7 @@
 //! [`Flag`]: one row of the table.
 
 use super::facts::Facts;
-use crate::draft::{Draft, Ending, Step};
+use crate::draft::{Draft, DraftStep, Ending};
 
 /// One property of vectors.
 pub struct Flag {
@@ -13,7 +13,7 @@ pub struct Flag {
     pub(super) decided: Decided,
     pub(super) ending: Ending,
     pub(super) is_shown: fn(&Facts<'_>) -> bool,
-    pub(super) recipe: Step,
+    pub(super) recipe: DraftStep,
 }
 
 /// Where this project decided what happens, because no public source does: the points marked with †.

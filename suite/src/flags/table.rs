@@ -4,7 +4,7 @@ use warpload_encoding::{LoadSize, MemorySpace};
 
 use super::facts::Facts;
 use super::flag::{Decided, Flag};
-use crate::draft::{Ending, Step, default_address_bits};
+use crate::draft::{DraftStep, Ending, default_address_bits};
 use crate::recipes::{addresses, machine, memory, registers, warp};
 use warpload::lane::LaneMask;
 use warpload::load::{LaneFaultKind, UniformPath, WarpFault};
@@ -19,7 +19,7 @@ const fn flag(
     ending: Ending,
     note: &'static str,
     is_shown: fn(&Facts<'_>) -> bool,
-    recipe: Step,
+    recipe: DraftStep,
 ) -> Flag {
     Flag { name, note, decided, ending, is_shown, recipe }
 }

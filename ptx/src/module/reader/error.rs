@@ -1,6 +1,6 @@
 //! What can be wrong with a module's text.
 
-use crate::syntax::{LexicalError, Lines, Position, Span};
+use crate::syntax::{LexicalError, LineIndex, Position, Span};
 
 /// Why a module could not be read, and the place. Illegal loads are not such errors:
 /// [`check`](crate::rules::check) finds them.
@@ -18,7 +18,7 @@ pub struct ReadError {
 
 impl ReadError {
     pub(crate) fn new(source: &str, kind: ReadErrorKind, span: Span) -> Self {
-        Self { kind, span, position: Lines::new(source).position(span.start) }
+        Self { kind, span, position: LineIndex::new(source).position(span.start) }
     }
 
     /// Returns the span of a whole text.

@@ -50,7 +50,7 @@ const BYTES_PER_PART: usize = 16;
 /// # Errors
 /// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
 /// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
-/// [`Instruction::fault`](crate::module::Instruction::fault).
+/// [`InstructionStatement::fault`](crate::module::InstructionStatement::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     let mut reader = Reader::new(source, ReadError::check_size(source)?);
     match reader.module() {

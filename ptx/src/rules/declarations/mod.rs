@@ -7,7 +7,7 @@ mod names;
 
 use super::address::{is_unresolved, needs_linker};
 use super::judged::{Findings, Gate, target_in};
-use super::violation::{Rule, Unit, Verdict, Violation};
+use super::violation::{Rule, StatementVerdict, Unit, Violation};
 use crate::module::{
     Array, Declaration, DeclarationId, FunctionKind, Linkage, Mistake, MistakeKind, Module, Role,
     ScopeId,
@@ -49,7 +49,7 @@ const ABI_ALONE: Version = Version::new(3, 0);
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
 /// Judges what is declared, in the order of the text; what is right is not named.
-pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
+pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict> {
     let mut findings = Findings::new(module, ScopeId::MODULE);
     top(module, &mut findings);
     not_ascii(module, &mut findings);
@@ -84,7 +84,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<Verdict> {
     }
     functions::statements(module, unit, &functions, &mut findings);
     findings.violations.sort_by_key(|violation| violation.span.start);
-    let verdict = |violation: Violation| Verdict {
+    let verdict = |violation: Violation| StatementVerdict {
         span: violation.span,
         load: None,
         is_declaration: true,

@@ -6,19 +6,21 @@ mod parse;
 mod qualifier;
 mod statement;
 
-pub use self::operand::{Address, AddressForm, Element, ElementKind, Offset, Operand, OperandKind};
+pub use self::operand::{
+    AddressForm, AddressOffset, AddressOperand, Element, ElementKind, Operand, OperandKind,
+};
 pub(crate) use self::parse::COMMA_OR_SEMICOLON;
 pub use self::qualifier::{
-    CacheOp, Eviction, Level, Opcode, Order, Qualifier, QualifierKind, Scope,
+    CacheLevel, CacheOperator, Eviction, MemoryOrder, MemoryScope, Opcode, Qualifier, QualifierKind,
 };
 pub use self::statement::read_load;
-use crate::module::{Guard, ScopeId};
+use crate::module::{GuardPredicate, ScopeId};
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError};
 
 /// One `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Load {
+pub struct PtxLoad {
     /// All of the statement, the guard included, the semicolon not.
     pub span: Span,
     /// Where its names are looked up.
@@ -28,7 +30,7 @@ pub struct Load {
     /// The opcode's words: `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
     pub opcode_span: Span,
     /// The guard predicate.
-    pub guard: Option<Guard>,
+    pub guard: Option<GuardPredicate>,
     /// The qualifiers in their order, up to the fault if there is one.
     pub qualifiers: Vec<Qualifier>,
     /// The operands in their order, up to the fault if there is one.
@@ -39,7 +41,7 @@ pub struct Load {
 
 /// What the qualifiers of a load say, each kind by the first of its qualifiers. This is what a
 /// legal load means; for one that [`check`](crate::rules::check) refuses it is a guess.
-impl Load {
+impl PtxLoad {
     /// Returns what `pick` makes of the first qualifier that it takes, and its place.
     pub fn first<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<(T, Span)> {
         self.qualifiers.iter().find_map(|q| pick(q.kind).map(|found| (found, q.span)))
@@ -80,7 +82,7 @@ impl Load {
     }
 
     /// Returns the memory order and its place.
-    pub(crate) fn order(&self) -> Option<(Order, Span)> {
+    pub(crate) fn order(&self) -> Option<(MemoryOrder, Span)> {
         self.first(|kind| match kind {
             QualifierKind::Order(order) => Some(order),
             _ => None,
@@ -95,7 +97,7 @@ impl Load {
 
     /// Returns the address: the first operand in brackets.
     #[must_use]
-    pub fn address(&self) -> Option<&Address> {
+    pub fn address(&self) -> Option<&AddressOperand> {
         self.operands.iter().find_map(|operand| match &operand.kind {
             OperandKind::Address(address) => Some(address),
             _ => None,

@@ -25,11 +25,11 @@ pub enum OperandKind {
     /// `_`.
     Sink,
     /// An address.
-    Address(Address),
+    Address(AddressOperand),
     /// A constant expression.
     Constant(Constant),
     /// A name and a constant that is added to it: `%rd1+4`.
-    Sum(Span, Offset),
+    Sum(Span, AddressOffset),
     /// What other instructions take: `-%r1`, `!%p1`, `%r1|%p1`.
     Other,
 }
@@ -59,7 +59,7 @@ pub enum ElementKind {
 
 /// Where a load reads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Address {
+pub struct AddressOperand {
     /// How it is written.
     pub form: AddressForm,
     /// A register or a variable; `None` for an immediate address.
@@ -67,7 +67,7 @@ pub struct Address {
     /// The register in the brackets after a variable: `var[%r1]`.
     pub index: Option<Span>,
     /// The immediate offset in bytes, or in elements for [`AddressForm::Indexed`].
-    pub offset: Option<Offset>,
+    pub offset: Option<AddressOffset>,
     /// `.unified` after the brackets.
     pub unified: Option<Span>,
 }
@@ -83,14 +83,14 @@ pub enum AddressForm {
 
 /// A constant that is added to a base, or is the address itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offset {
+pub struct AddressOffset {
     /// The value; only integers are legal.
     pub value: Constant,
     /// The expression.
     pub span: Span,
 }
 
-impl Address {
+impl AddressOperand {
     /// Returns the offset, which is added modulo 2^64; 0 without one and for a float.
     #[must_use]
     pub fn displacement(&self) -> u64 {

@@ -1,15 +1,16 @@
 //! One statement without a module around it.
 
-use super::{Load, parse};
+use super::{PtxLoad, parse};
 use crate::module::{
-    Guard, Instruction, ReadError, ReadErrorKind, ScopeId, Statement, StatementKind,
+    GuardPredicate, InstructionStatement, ReadError, ReadErrorKind, ScopeId, Statement,
+    StatementKind,
 };
 use crate::syntax::Span;
 use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
 
 /// Reads the text of one load; the final `;` is optional. Spans are places in the text.
-/// There are no declarations: names are not looked up, and [`Load::scope`] is the scope around all
+/// There are no declarations: names are not looked up, and [`PtxLoad::scope`] is the scope around all
 /// functions.
 ///
 /// ```
@@ -29,7 +30,7 @@ use crate::syntax::words::Words;
 /// # Errors
 /// Returns [`ReadError`] at the first place that cannot belong to a load, or at a second statement.
 /// Illegal loads are read.
-pub fn read_load(text: &str) -> Result<Load, ReadError> {
+pub fn read_load(text: &str) -> Result<PtxLoad, ReadError> {
     let whole = ReadError::check_size(text)?;
     let error = |(kind, span): Fault| ReadError::new(text, kind, span);
     let (span, instruction) = statement(text, whole).map_err(error)?;
@@ -53,14 +54,14 @@ const LOADS: &str = "`ld`, `tcgen05.ld` or `tcgen05.ld.red`";
 type Fault = (ReadErrorKind, Span);
 
 /// A guard and an instruction, up to the semicolon or the end.
-fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
+fn statement(text: &str, whole: Span) -> Result<(Span, InstructionStatement), Fault> {
     let mut words = Words::new(text, whole);
     let start = words.span();
     let mut guard = None;
     if words.eat(b'@') {
         let is_negated = words.eat(b'!');
         let register = word(&mut words, "a predicate register")?;
-        guard = Some(Guard { register, is_negated });
+        guard = Some(GuardPredicate { register, is_negated });
     }
     let mnemonic = word(&mut words, LOADS)?;
     let mut tail = Span { start: mnemonic.end, end: mnemonic.end };
@@ -74,7 +75,7 @@ fn statement(text: &str, whole: Span) -> Result<(Span, Instruction), Fault> {
         let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
         return Err((ReadErrorKind::Expected("nothing after the load"), rest));
     }
-    let instruction = Instruction { guard, mnemonic, tail, fault: None };
+    let instruction = InstructionStatement { guard, mnemonic, tail, fault: None };
     Ok((start.to(mnemonic).to(tail), instruction))
 }
 

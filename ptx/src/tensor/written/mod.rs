@@ -1,10 +1,11 @@
-//! [`Load::tensor_load`]: from the text of a load of Tensor Memory to what is executed.
+//! [`PtxLoad::tensor_load`]: from the text of a load of Tensor Memory to what is executed.
 
 use crate::syntax::Span;
 use crate::syntax::load::{
-    Address, AddressForm, Element, ElementKind, Load, Opcode, Operand, OperandKind, QualifierKind,
+    AddressForm, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind, PtxLoad,
+    QualifierKind,
 };
-use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
+use crate::tensor::judge::{IllegalLoadError, Parts, Problem, RequiredPart};
 use crate::tensor::{Form, Reduction, ReductionType, TensorLoad};
 
 mod error;
@@ -30,7 +31,7 @@ pub struct WrittenTensorLoad {
 
 type Result<T> = std::result::Result<T, TensorLoadError>;
 
-impl Load {
+impl PtxLoad {
     /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
     /// statement.
     ///
@@ -75,7 +76,7 @@ impl Load {
         }
         let form =
             parts.form(split, self.has(QualifierKind::Absolute), self.has(QualifierKind::Nan));
-        let form = form.ok_or_else(|| self.refused(Problem::Missing(Part::Shape)))?;
+        let form = form.ok_or_else(|| self.refused(Problem::Missing(RequiredPart::Shape)))?;
         let load =
             TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
@@ -87,7 +88,7 @@ impl Load {
         let kind = match problem {
             Problem::Missing(part) => TensorLoadErrorKind::Expected(part.name(is_red)),
             Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
-            Problem::Type => TensorLoadErrorKind::Type { types: Part::Type.name(is_red) },
+            Problem::Type => TensorLoadErrorKind::Type { types: RequiredPart::Type.name(is_red) },
             Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
             Problem::RegisterCount { expected, got } => {
                 TensorLoadErrorKind::RegisterCount { expected, got }
@@ -130,7 +131,7 @@ pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
 
 impl Parts {
     /// Returns the parts of a written load, of repeated qualifiers the first.
-    pub(crate) fn of(load: &Load) -> Self {
+    pub(crate) fn of(load: &PtxLoad) -> Self {
         let fixed = fixed_operands(load.opcode);
         let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
         let registers = match load.operands.first().map(|list| &list.kind) {
@@ -201,7 +202,7 @@ fn is_of_qualifiers(problem: &Problem) -> bool {
 }
 
 /// Refuses unknown and repeated qualifiers.
-fn known(load: &Load, text: &str) -> Result<()> {
+fn known(load: &PtxLoad, text: &str) -> Result<()> {
     for (place, qualifier) in load.qualifiers.iter().enumerate() {
         let span = qualifier.span;
         if qualifier.kind == QualifierKind::Unknown {
@@ -225,7 +226,7 @@ fn known(load: &Load, text: &str) -> Result<()> {
 }
 
 /// Returns the rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
-fn unknown(load: &Load, name: &str) -> Option<IllegalLoadError> {
+fn unknown(load: &PtxLoad, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
         let form = Form::plain(Parts::of(load).shape?, digits.parse().ok()?);
@@ -246,7 +247,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(load: &Load) -> Result<Self> {
+    fn of(load: &PtxLoad) -> Result<Self> {
         let mut operands = load.operands.iter();
         let end = after(load.span);
         let mut next = |what| operands.next().ok_or(TensorLoadError::expected(what, end));
@@ -298,7 +299,7 @@ fn address(operand: &Operand) -> Result<(Span, u32)> {
     let OperandKind::Address(address) = &operand.kind else {
         return expected("`[` and the address", operand.span);
     };
-    let &Address { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
+    let &AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
         return expected("the register that holds the address, in brackets", operand.span);
     };
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {

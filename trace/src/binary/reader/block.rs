@@ -14,7 +14,7 @@ use crate::binary::format::{
 use crate::binary::place::Place;
 use crate::operation::{Kind, Operation};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::Addresses;
+use warpload::memory::WarpAddresses;
 
 /// A block whose bytes match their checksum.
 #[derive(Clone, Copy, Debug)]
@@ -318,35 +318,35 @@ impl<'t> MemoryRecord<'t> {
     /// Returns the lanes' addresses; meaningless for lanes that are not active, and if they are unknown.
     #[inline]
     #[must_use]
-    pub fn addresses(&self) -> Addresses {
-        let mut addresses = Addresses::Stride { base: 0, stride: 0 };
+    pub fn addresses(&self) -> WarpAddresses {
+        let mut addresses = WarpAddresses::Stride { base: 0, stride: 0 };
         self.read_addresses(&mut addresses);
         addresses
     }
 
     /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
     #[inline]
-    pub fn read_addresses(&self, addresses: &mut Addresses) {
+    pub fn read_addresses(&self, addresses: &mut WarpAddresses) {
         let base = word(self.addresses, 0);
         let stride = if self.form == form::STRIDE { word(self.addresses, 8) } else { 0 };
         // Strides are from active lane to active lane.
         match (self.form, self.mask.range()) {
             // The latter two have no address for a lane; that it is the same for any says nothing.
             (form::UNIFORM | form::UNKNOWN | form::TRANSFER, _) => {
-                *addresses = Addresses::Stride { base, stride };
+                *addresses = WarpAddresses::Stride { base, stride };
                 return;
             }
             (form::STRIDE, Some(Range { start, .. })) => {
                 let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
-                *addresses = Addresses::Stride { base, stride };
+                *addresses = WarpAddresses::Stride { base, stride };
                 return;
             }
             _ => {}
         }
-        if let Addresses::Stride { .. } = addresses {
-            *addresses = Addresses::Each([0; LANES]);
+        if let WarpAddresses::Stride { .. } = addresses {
+            *addresses = WarpAddresses::Each([0; LANES]);
         }
-        let Addresses::Each(lanes) = addresses else { return };
+        let WarpAddresses::Each(lanes) = addresses else { return };
         match self.form {
             form::STRIDE => {
                 for (i, lane) in (0u64..).zip(self.mask.lanes()) {
