@@ -95,7 +95,7 @@ impl Executed {
 /// One load of a function and its result.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct ExecutedLoad {
+pub struct RunStep {
     /// The load as it is written.
     pub load: PtxLoad,
     /// What it did; after an error the registers that it names have no value.
@@ -155,7 +155,7 @@ impl<'m> Environment<'m> {
         &'e self,
         function: &Function,
         registers: &'e mut RegisterFile,
-    ) -> impl Iterator<Item = ExecutedLoad> + use<'e, 'm> {
+    ) -> impl Iterator<Item = RunStep> + use<'e, 'm> {
         let module = self.module;
         module.body(function).iter().filter_map(move |statement| {
             let Some(load) = module.load(statement) else {
@@ -166,7 +166,7 @@ impl<'m> Environment<'m> {
             if result.is_err() {
                 self.pass(statement, registers);
             }
-            Some(ExecutedLoad { load, result })
+            Some(RunStep { load, result })
         })
     }
 
