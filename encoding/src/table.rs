@@ -13,8 +13,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::field::Field;
-use crate::word_bits::WordBits;
+use crate::field::{Field, WordBits};
 
 /// One row of a layout: a field, its names and its purpose.
 #[derive(Clone, Copy)]

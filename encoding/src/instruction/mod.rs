@@ -1,13 +1,9 @@
 //! The instructions: one enum over the layouts, with decode, encode, text and description.
 //!
-//! To add an instruction: its rows in [`crate::layout`], its text in a file beside `ld.rs`,
+//! To add an instruction: its rows in [`crate::layout`], its text in `syntax.rs`,
 //! and its name in the list at the end of this file.
 
-mod ld;
-mod ldc;
-mod ldg;
-mod ldl;
-mod lds;
+mod syntax;
 
 use core::fmt;
 

@@ -1,10 +1,8 @@
 //! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
 //! and CuAssembler before it.
 
-use super::cursor::{Cursor, Word};
+use super::cursor::{Cursor, LineSpan, TokenKind, Word, skip_blank};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::{TokenKind, skip_blank};
-use super::span::LineSpan;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
 use crate::wide::{HiddenDescriptor, uniform_named};

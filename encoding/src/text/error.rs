@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use super::cursor::LineSpan;
 use super::modifier::Modifiers;
-use super::span::LineSpan;
 use crate::sm::Sm;
 use crate::wide::{Addresses128, Modifiers128, Refusal};
 

@@ -1,9 +1,7 @@
 //! Reads operands: guards, registers, predicates, addresses, constant banks.
 
-use super::cursor::{Cursor, Word};
+use super::cursor::{Cursor, LineSpan, TokenKind, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::TokenKind;
-use super::span::LineSpan;
 use crate::eight::Eight;
 use crate::field::Bits;
 use crate::operand::{Guard, Immediate, Pred, Reg};

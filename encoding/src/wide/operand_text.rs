@@ -2,8 +2,7 @@
 
 use super::form::Prefix;
 use crate::operand::{Pred, Reg, UniformReg};
-use crate::text::cursor::{Cursor, Word};
-use crate::text::lexer::TokenKind;
+use crate::text::cursor::{Cursor, TokenKind, Word};
 use crate::text::{
     Expected, LineSpan, ParseError, ParseErrorKind, predicate_named, register_named,
 };

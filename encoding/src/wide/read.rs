@@ -12,8 +12,7 @@ use crate::field::FieldValue;
 use crate::operand::Pred;
 use crate::sm::{Sm, Tail};
 use crate::text::annotation::{Annotations, parse_control_prefix};
-use crate::text::cursor::{Cursor, Word};
-use crate::text::lexer::TokenKind;
+use crate::text::cursor::{Cursor, TokenKind, Word};
 use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 
 /// The schedule of a text without one.
