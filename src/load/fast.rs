@@ -17,9 +17,9 @@
 //! Comments cite the clauses of docs/ld.md, as those of the literal executor do: clause 4.6 is
 //! number 6 of section 4.
 
-use super::fault::{FaultCause, LaneFault, LaneFaults};
 use super::lanes::LaneAddresses;
 use super::op::LoadOp;
+use super::outcome::{FaultCause, LaneFault, LaneFaults};
 use crate::lane::{LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use super::address::GenericAddress;
-use super::fetch::LaneAccess;
+use super::fetch::{LaneAccess, Width};
 use super::region::Region;
-use super::space::{AddressSpace, Space};
-use super::width::Width;
-use super::windows::{AddressMap, OutsideWindow};
+use super::windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space};
 use super::{LocalPart, Memory};
 
 /// A memory that loads can read from: a [`Memory`], a

@@ -4,11 +4,10 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-use super::compression::Compression;
+use super::compression::{Compression, Payload};
 use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
 use super::host::HostPlace;
-use super::payload::Payload;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

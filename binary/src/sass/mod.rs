@@ -41,18 +41,14 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
-mod addresses;
 mod code;
 mod cubin;
 mod elf_layout;
 mod error;
 mod functions;
-mod instruction;
 mod line;
 mod listing;
 mod raw;
-mod registers;
-mod relocated;
 mod relocation;
 mod source_lines;
 
@@ -61,11 +57,10 @@ use std::iter::FusedIterator;
 
 use warpload_encoding::Sm;
 
-pub use self::code::CodeUnit;
+pub use self::code::{CodeUnit, SassInstruction};
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 pub use self::functions::{Functions, Located, SassFunction};
-pub use self::instruction::SassInstruction;
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
