@@ -7,17 +7,15 @@ use std::collections::{HashMap, HashSet};
 use warpload::impossible::OrImpossible;
 
 use super::sources::{SourceOperand, sources};
-use super::value::{Conversion, Root, Term, Value, Values};
-use super::width::Width;
+use super::value::{Conversion, Root, Term, Value, Values, Width};
 use crate::meaning::{
     AddressBase, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS,
     Register, ResolvedAddress,
 };
-use crate::module::VariableLayout;
 use crate::module::operands::Operands;
 use crate::module::{
     DeclarationId, Function, FunctionKind, InstructionStatement, Module, Role, Statement,
-    StatementKind,
+    StatementKind, VariableLayout,
 };
 use crate::syntax::{ScalarType, StateSpace, TypeClass};
 

@@ -9,21 +9,18 @@ mod anchors;
 mod flow;
 mod lowered;
 mod operand;
-mod piece;
 mod registers;
 mod select;
-mod selector;
 mod sources;
 mod spaces;
 mod uniform;
 mod value;
-mod width;
 
 use self::anchors::{Anchors, ends_block};
 use self::flow::Flow;
 pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use self::registers::Numbers;
-use self::selector::Selector;
+use self::select::Selector;
 use self::uniform::Uniformity;
 use crate::module::{Function, Module, StatementKind, VariableLayout};
 

@@ -4,7 +4,7 @@ use warpload::encoding::{Immediate, Reg};
 
 use super::lowered::Binding;
 use super::registers::RegisterContents;
-use super::selector::Selector;
+use super::select::Selector;
 use super::value::Value;
 use crate::meaning::ResolvedAddress;
 

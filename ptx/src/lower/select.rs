@@ -1,21 +1,98 @@
-//! One load to its instructions.
+//! [`Selector`]: what is known at a load, and the choice of the instructions that it becomes.
 
 use std::mem::take;
 
-use warpload::encoding::{Guard, Reg, Size};
+use warpload::encoding::{Guard, Instruction, Reg, Size};
 use warpload::memory::AddressSpace;
 
-use super::lowered::{Binding, LowerErrorKind, LoweredLoad};
+use super::anchors::Anchors;
+use super::flow::Flow;
+use super::lowered::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use super::operand::Address;
-use super::piece::{Piece, pieces};
-use super::registers::RegisterContents;
-use super::selector::Selector;
+use super::registers::{Numbers, RegisterContents};
 use super::sources;
 use super::spaces::bank;
-use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, ResolvedAddress};
-use crate::module::{FunctionKind, InstructionStatement, Role, Statement};
+use super::uniform::Uniformity;
+use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Register, ResolvedAddress};
+use crate::module::{
+    Function, FunctionKind, InstructionStatement, Module, Role, Statement, VariableLayout,
+};
 use crate::syntax::load::{CacheOperator, MemoryOrder, Opcode, PtxLoad, QualifierKind};
 use crate::syntax::{StateSpace, TypeClass};
+
+/// What is known at a load.
+pub(super) struct Selector<'m, 's> {
+    pub(super) module: &'m Module<'s>,
+    pub(super) function: &'m Function,
+    pub(super) layout: &'m VariableLayout<'m>,
+    pub(super) level: OptimizationLevel,
+    /// `None` at level 0, which knows nothing of addresses.
+    pub(super) uniformity: Option<Uniformity>,
+    pub(super) flow: Flow<'m, 's>,
+    pub(super) anchors: Anchors,
+    pub(super) numbers: Numbers,
+    /// What the load becomes.
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) bindings: Vec<Binding>,
+}
+
+impl Selector<'_, '_> {
+    /// Whether the assembler looks at how addresses are computed.
+    pub(super) fn is_optimized(&self) -> bool {
+        self.level > OptimizationLevel::O0
+    }
+
+    /// Whether addresses have 64 bits.
+    pub(super) fn is_wide(&self) -> bool {
+        self.module.address_size.is_none_or(|size| size.bits != 32)
+    }
+
+    /// Adds a binding, unless the pieces of a load share it.
+    pub(super) fn bind(&mut self, binding: Binding) {
+        if !self.bindings.contains(&binding) {
+            self.bindings.push(binding);
+        }
+    }
+}
+
+/// A part of a load that becomes one instruction.
+pub(super) struct Piece<'d> {
+    /// Bytes from the load's first.
+    pub(super) offset: i64,
+    pub(super) bytes: u32,
+    pub(super) elements: &'d [Option<Register>],
+}
+
+/// The widest load of a constant bank, in bytes.
+const WIDEST: u32 = 8;
+
+/// Returns what becomes one instruction each: the whole load, or elements of a vector in constant
+/// memory. Those of two or four bytes are loaded together as far as the offset from an aligned base
+/// allows it; `aligned` is that offset if the base is known to be a multiple of 8.
+pub(super) fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
+    let element = meaning.bytes() / u32::from(meaning.elements.max(1));
+    let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
+    if !is_constant || meaning.elements < 2 {
+        let elements = &meaning.destinations[..];
+        return vec![Piece { offset: 0, bytes: meaning.bytes(), elements }];
+    }
+    let mut pieces = Vec::new();
+    let (mut offset, mut rest) = (0_i64, &meaning.destinations[..]);
+    while !rest.is_empty() {
+        let fits = |bytes: u32| {
+            let is_aligned =
+                aligned.is_some_and(|first| first.wrapping_add(offset) % i64::from(bytes) == 0);
+            element > 1 && is_aligned && bytes as usize <= element as usize * rest.len()
+        };
+        let bytes = [WIDEST, WIDEST / 2].into_iter().find(|bytes| *bytes > element && fits(*bytes));
+        let bytes = bytes.unwrap_or(element);
+        let (elements, after) = rest.split_at((bytes / element.max(1)).max(1) as usize);
+        pieces.push(Piece { offset, bytes, elements });
+        offset += i64::from(bytes);
+        rest = after;
+    }
+    pieces
+}
 
 impl Selector<'_, '_> {
     pub(super) fn load(&mut self, load: PtxLoad) -> Result<LoweredLoad, LowerErrorKind> {

@@ -10,7 +10,7 @@ use super::operand::{
     Address, CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended,
 };
 use super::registers::RegisterContents;
-use super::selector::Selector;
+use super::select::Selector;
 use crate::meaning::{
     CONST_BANK, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, ResolvedAddress,
 };

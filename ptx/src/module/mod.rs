@@ -1,10 +1,8 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
-mod hash;
 mod initial;
 mod layout;
 mod lookup;
-mod names;
 pub(crate) mod operands;
 mod reader;
 mod scopes;
@@ -15,7 +13,6 @@ use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
 };
 
-pub(crate) use self::hash::{NameHash, NameMap};
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
@@ -23,6 +20,7 @@ pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
 pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
+pub(crate) use self::scopes::{NameHash, NameMap};
 
 /// A module that was read whole.
 #[derive(Clone, Debug)]

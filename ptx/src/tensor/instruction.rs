@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::form::{Form, Repeat};
 use super::judge::IllegalLoadError;
 use super::reduction::Reduction;
-use super::shape::Shape;
+use super::shape::{Form, Repeat, Shape};
 use warpload::impossible::OrImpossible;
 
 /// A legal `tcgen05.ld` or `tcgen05.ld.red`.

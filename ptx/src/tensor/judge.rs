@@ -2,9 +2,8 @@
 //! that a program makes ([`TensorLoad::new`](super::TensorLoad::new)) and of one that is written
 //! (`written/`, `rules/tensor.rs`). Those that read a text only map a problem to its place.
 
-use super::form::{Form, Repeat};
 use super::reduction::{ReductionOperation, ReductionType};
-use super::shape::{MAX_REGISTERS, Shape};
+use super::shape::{Form, MAX_REGISTERS, Repeat, Shape};
 use crate::syntax::ScalarType;
 
 /// The parts of a `tcgen05.ld` or `tcgen05.ld.red`, any of them missing.

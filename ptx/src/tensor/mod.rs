@@ -27,32 +27,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod address;
 mod execute;
 mod fault;
-mod form;
 mod instruction;
 pub(crate) mod judge;
 mod memory;
-mod pattern;
 mod reduction;
 mod rules;
 mod sass;
 mod shape;
-mod vectors;
 mod written;
 
-pub use address::TensorAddress;
 pub use execute::{TensorRegisters, execute};
 pub use fault::{Half, TensorFault};
-pub use form::{Form, Repeat};
 pub use instruction::TensorLoad;
 pub use judge::IllegalLoadError;
-pub use memory::{COLUMNS, LengthError, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory};
-pub use pattern::Pattern;
+pub use memory::{
+    COLUMNS, LengthError, MEMORY_BYTES, Pattern, SLAB_LANES, TENSOR_LANES, TensorAddress,
+    TensorMemory,
+};
 pub use reduction::{Reduction, ReductionOperation, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
 pub use sass::{SassTensorError, SassTensorLoad};
-pub use shape::{CellOffset, CellStep, MAX_REGISTERS, Shape, ShapeLayout};
+pub use shape::{CellOffset, CellStep, Form, MAX_REGISTERS, Repeat, Shape, ShapeLayout};
 pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

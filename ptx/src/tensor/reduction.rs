@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use super::vectors::{level, load, store};
+use super::execute::{level, load, store};
 use crate::syntax::ScalarType;
 use crate::syntax::named::named;
 use fearless_simd::prelude::*;

@@ -7,11 +7,10 @@ use warpload::encoding::{
 use warpload::lane::LANES;
 
 use super::fault::Half;
-use super::form::Form;
 use super::instruction::TensorLoad;
 use super::judge::IllegalLoadError;
 use super::reduction::{Reduction, ReductionOperation, ReductionType};
-use super::shape::Shape;
+use super::shape::{Form, Shape};
 
 use std::ops::Range;
 

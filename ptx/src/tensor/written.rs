@@ -1,16 +1,13 @@
-//! [`PtxLoad::tensor_load`]: from the text of a load of Tensor Memory to what is executed.
+//! [`PtxLoad::tensor_load`]: from the text of a load of Tensor Memory to what is executed,
+//! or to [`TensorLoadError`], if it is not legal.
 
 use crate::syntax::Span;
 use crate::syntax::load::{
     AddressForm, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind, PtxLoad,
     QualifierKind,
 };
-use crate::tensor::judge::{IllegalLoadError, Parts, Problem, RequiredPart};
-use crate::tensor::{Form, Reduction, ReductionType, TensorLoad};
-
-mod error;
-
-pub use error::{TensorLoadError, TensorLoadErrorKind};
+use crate::tensor::judge::{Parts, Problem, RequiredPart};
+use crate::tensor::{Form, IllegalLoadError, Reduction, ReductionType, TensorLoad};
 
 /// A load of Tensor Memory and the names of its operands, which are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -317,4 +314,81 @@ fn split(operand: &Operand) -> Result<i64> {
     let expected = "a half offset, an integer constant";
     let value = value.ok_or(TensorLoadError::expected(expected, operand.span))?;
     Ok(value as i64)
+}
+
+/// Why a text is not a legal load of Tensor Memory, and the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+#[non_exhaustive]
+pub struct TensorLoadError {
+    /// What is wrong.
+    pub kind: TensorLoadErrorKind,
+    /// The bytes at fault; empty if something is missing.
+    pub span: Span,
+}
+
+/// What is wrong with a load of Tensor Memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorLoadErrorKind {
+    /// Something else was expected: this.
+    #[error("expected {0}")]
+    Expected(&'static str),
+    /// A qualifier that these loads do not have.
+    #[error("not a qualifier of `tcgen05.ld`")]
+    Unknown,
+    /// A second qualifier of one kind.
+    #[error("a second qualifier of this kind")]
+    Duplicate,
+    /// The type of another instruction.
+    #[error("invalid type; expected {types}")]
+    Type {
+        /// The types of this one.
+        types: &'static str,
+    },
+    /// A reduction's operation or modifier without `.red`.
+    #[error("only `tcgen05.ld.red` has an operation")]
+    ReductionWithoutRed,
+    /// The number of data registers is not that of the shape and `.num`.
+    #[error(
+        "{got} data register{}; shape and repeat make it {expected}",
+        if *got == 1 { "" } else { "s" }
+    )]
+    RegisterCount {
+        /// How many the load has.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// The combination breaks a rule.
+    #[error(transparent)]
+    Illegal(#[from] IllegalLoadError),
+}
+
+impl TensorLoadError {
+    /// Returns the code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
+    /// `syntax` for everything else.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    pub(super) const fn expected(what: &'static str, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Expected(what), span }
+    }
+
+    pub(super) const fn illegal(illegal: IllegalLoadError, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
+    }
+}
+
+impl TensorLoadErrorKind {
+    /// Returns the code of the rule, as [`TensorLoadError::code`] has it.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Illegal(illegal) => illegal.code(),
+            _ => "syntax",
+        }
+    }
 }
