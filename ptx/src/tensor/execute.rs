@@ -8,8 +8,8 @@
 //! each run begins is the cell of thread j; [`STARTS`] keeps these for one repeat.
 //!
 //! # Vectors
-//! The executor handles sixteen cells at a time. What it calls is `#[inline(always)]` and without closures, or the compiler leaves it out of the
-//! code for the processor's instruction set.
+//! The executor handles sixteen cells at a time. What it calls is `#[inline(always)]` and without
+//! closures, or the compiler leaves it out of the code for the processor's instruction set.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, u32x16};

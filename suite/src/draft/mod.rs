@@ -6,15 +6,14 @@ mod lanes;
 mod layout;
 mod solve;
 mod state;
-mod wishes;
 
 use crate::random::Random;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
 
 pub(crate) use family::{Family, Form};
+pub(crate) use layout::MemoryWishes;
 pub(crate) use state::{Drawn, State, default_address_bits};
-pub(crate) use wishes::MemoryWishes;
 
 /// One change of a draft. Returns false if the draft cannot have what the change is for.
 pub(crate) type DraftStep = fn(&mut Draft<'_>) -> bool;

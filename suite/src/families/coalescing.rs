@@ -7,7 +7,7 @@ use warpload::memory::{Space, WarpAddresses, Width};
 use warpload_replay::LoadCosts;
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::value::hexadecimal;
+use super::object::hexadecimal;
 
 /// What an access costs; `None` is what its memory does not have.
 #[derive(Deserialize, Serialize)]

@@ -1,26 +1,18 @@
 //! Fresh vectors, any number of them: [`Generator`]. Each is drawn at random, but aims at flags, so that
 //! a few hundred cover every flag of an instruction, and a few thousand every pair of flags that can occur
 //! together. What a vector expects, and which flags it has, comes from the literal executor alone.
-
-mod aims;
-mod coverage;
-mod error;
+//! [`Coverage`] counts how often vectors show each flag, and which pairs of flags.
 
 use std::fmt::Write as _;
 
-pub use coverage::Coverage;
-pub use error::GenerateError;
-
+use warpload::load::{Outcome, execute as fast, reference};
+use warpload::warp::Warp;
 use warpload_encoding::Sm;
 
-use self::aims::{Aims, PAIRS};
-
-use super::draft::{Draft, Drawn, Family, State};
+use super::draft::{Draft, Drawn, Ending, Family, State};
 use super::flags::{self, Flag, FlagSet, flags_of};
 use super::random::Random;
 use super::vector::Vector;
-use warpload::load::{Outcome, execute as fast, reference};
-use warpload::warp::Warp;
 
 /// The draws of one case, of which that is taken which shows most of the pairs: the first pair that each
 /// aims at, and the number of pairs.
@@ -129,7 +121,7 @@ impl Generator {
         };
         let possible: Vec<usize> =
             (0..flags::all().len()).filter(|number| are_possible(&[*number])).collect();
-        let aims = Aims::new(coverage::pairs(&possible).filter(|pair| are_possible(pair)));
+        let aims = Aims::new(pairs(&possible).filter(|pair| are_possible(pair)));
         Ok(Self { family, seed, wanted: FlagSet::default(), possible, aims })
     }
 
@@ -269,4 +261,188 @@ fn execute(drawn: Drawn) -> Option<Executed> {
     let outcome = reference(&vector.instruction, &vector.machine, &mut after).ok()?;
     let flags = flags_of(&vector, &outcome);
     Some(Executed { vector, state, after, outcome, flags })
+}
+
+/// The pairs that one case aims at.
+pub(super) const PAIRS: usize = 3;
+
+/// The pairs of flags in the order in which cases aim at them. Those that end alike, with a fault for
+/// example, are aimed at together.
+#[derive(Debug)]
+pub(super) struct Aims {
+    /// Pairs of flags by number: of loads that fault, of those that no lane executes, and all others.
+    classes: [Vec<[usize; 2]>; 3],
+}
+
+impl Aims {
+    /// Creates the aims of pairs that do not exclude each other.
+    pub(super) fn new(pairs: impl Iterator<Item = [usize; 2]>) -> Self {
+        let mut classes = [const { Vec::new() }; 3];
+        for pair in pairs {
+            let endings = pair.iter().filter_map(|number| flags::all().get(*number));
+            let class = match endings.fold(Ending::Any as u8, |both, flag| both & flag.endings()) {
+                both if both == Ending::Faults as u8 => 0,
+                both if both == Ending::NoLane as u8 => 1,
+                _ => 2,
+            };
+            if let Some(class) = classes.get_mut(class) {
+                class.push(pair);
+            }
+        }
+        Self { classes }
+    }
+
+    /// Returns the pairs of a case. As many cases as there are thirds of pairs visit all of them, after which
+    /// they start again in other combinations.
+    pub(super) fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
+        let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
+        let all: u64 = self.classes.iter().map(groups).sum();
+        let Some(pass) = number.checked_div(all) else { return Vec::new() };
+        let mut group = spread(number % all, all, seed);
+        for class in &self.classes {
+            let count = groups(class);
+            if group < count {
+                let first = group * PAIRS as u64 + pass;
+                let at = |i| spread(first.wrapping_add(i), class.len() as u64, 0);
+                let places = (0..(PAIRS as u64).min(class.len() as u64)).map(at);
+                return places.filter_map(|at| class.get(at as usize).copied()).collect();
+            }
+            group -= count;
+        }
+        Vec::new()
+    }
+}
+
+/// Maps the numbers below `count` to each other so that neighbours come apart: in the list they have a
+/// flag in common.
+fn spread(number: u64, count: u64, start: u64) -> u64 {
+    let stride = (count * 5 / 8..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
+    let place = u128::from(number) * u128::from(stride) + u128::from(start);
+    (place % u128::from(count.max(1))) as u64
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Counts of flags, and of pairs of flags that one vector shows.
+#[derive(Clone, Debug)]
+pub struct Coverage {
+    /// The numbers of the flags that are counted.
+    possible: Vec<usize>,
+    cases: u64,
+    /// How many vectors show each flag, by its number.
+    counts: Vec<u64>,
+    /// Of each flag, the flags that a vector shows together with it.
+    together: Vec<FlagSet>,
+}
+
+/// Returns the pairs of the numbers.
+pub(super) fn pairs(numbers: &[usize]) -> impl Iterator<Item = [usize; 2]> {
+    let after = |at: usize| numbers.get(at + 1..).unwrap_or_default();
+    (0..).zip(numbers).flat_map(move |(at, one)| after(at).iter().map(|other| [*one, *other]))
+}
+
+impl Coverage {
+    pub(super) fn new(possible: &[usize]) -> Self {
+        let count = flags::all().len();
+        Self {
+            possible: possible.to_vec(),
+            cases: 0,
+            counts: vec![0; count],
+            together: vec![FlagSet::default(); count],
+        }
+    }
+
+    /// Counts a vector with these flags.
+    pub fn add(&mut self, flags: FlagSet) {
+        self.cases += 1;
+        for one in flags.numbers() {
+            if let Some(count) = self.counts.get_mut(one) {
+                *count += 1;
+            }
+            for other in flags.numbers() {
+                if let Some(together) = self.together.get_mut(one) {
+                    together.insert(other);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of vectors.
+    #[must_use]
+    pub fn cases(&self) -> u64 {
+        self.cases
+    }
+
+    /// Returns the flags that the instruction can show, with how many vectors show each.
+    pub fn flags(&self) -> impl Iterator<Item = (&'static Flag, u64)> {
+        self.possible.iter().filter_map(|number| {
+            Some((flags::all().get(*number)?, self.counts.get(*number).copied()?))
+        })
+    }
+
+    /// Returns the number of pairs of the flags that the instruction can show.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        pairs(&self.possible).count()
+    }
+
+    /// Returns the pairs that no vector shows.
+    pub fn missing(&self) -> impl Iterator<Item = [&'static Flag; 2]> {
+        let is_missing = |[one, other]: &[usize; 2]| {
+            self.together.get(*one).is_none_or(|together| !together.contains(*other))
+        };
+        pairs(&self.possible)
+            .filter(is_missing)
+            .filter_map(|[one, other]| Some([flags::all().get(one)?, flags::all().get(other)?]))
+    }
+}
+
+/// Why no vector is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The SM has no such load, or it is not one that a vector executes.
+    #[error("no load {name:?} of sm_{sm} that a vector executes")]
+    UnknownInstruction {
+        /// The name that was given.
+        name: String,
+        /// The SM.
+        sm: Sm,
+    },
+    /// The instruction cannot show a flag.
+    #[error("{instruction} of sm_{sm} never shows the flag `{flag}`")]
+    NeverShown {
+        /// The instruction.
+        instruction: &'static str,
+        /// Its SM.
+        sm: Sm,
+        /// The flag.
+        flag: &'static str,
+    },
+    /// No draw shows all of the flags.
+    #[error(
+        "no {instruction} of sm_{sm} found that shows `{}` together, in {draws} draws",
+        flags.join("`, `")
+    )]
+    NotFound {
+        /// The instruction.
+        instruction: &'static str,
+        /// Its SM.
+        sm: Sm,
+        /// The flags.
+        flags: Vec<&'static str>,
+        /// How many draws were made.
+        draws: u64,
+    },
+    /// The fast executor does not agree with the literal one.
+    #[error("{id}: the executors differ")]
+    ExecutorsDiffer {
+        /// The case.
+        id: String,
+    },
+    /// What a vector expects could not be written.
+    #[error("could not be written as JSON: {0}")]
+    Json(String),
 }
