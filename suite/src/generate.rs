@@ -264,12 +264,12 @@ fn execute(drawn: Drawn) -> Option<Executed> {
 }
 
 /// The pairs that one case aims at.
-pub(super) const PAIRS: usize = 3;
+const PAIRS: usize = 3;
 
 /// The pairs of flags in the order in which cases aim at them. Those that end alike, with a fault for
 /// example, are aimed at together.
 #[derive(Debug)]
-pub(super) struct Aims {
+struct Aims {
     /// Pairs of flags by number: of loads that fault, of those that no lane executes, and all others.
     classes: [Vec<[usize; 2]>; 3],
 }
@@ -294,7 +294,7 @@ impl Aims {
 
     /// Returns the pairs of a case. As many cases as there are thirds of pairs visit all of them, after which
     /// they start again in other combinations.
-    pub(super) fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
+    fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
         let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
         let all: u64 = self.classes.iter().map(groups).sum();
         let Some(pass) = number.checked_div(all) else { return Vec::new() };

@@ -91,7 +91,7 @@ const MIN_MATCH: usize = 4;
 
 /// Why a block ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+enum Ended {
     /// It is damaged or cut off.
     Damaged,
     /// It has more than `limit` bytes.

@@ -105,7 +105,7 @@ impl<'f> Fields<'f> {
 
     /// Returns how long a header is with all that it refers to. Each text ends with a NUL and is
     /// padded to 8.
-    pub(super) fn extent(self) -> usize {
+    fn extent(self) -> usize {
         let end = |offset: u32, length: u32| {
             (offset as usize).saturating_add(length as usize).saturating_add(1).next_multiple_of(8)
         };

@@ -42,7 +42,7 @@ impl Limits {
         Self { total, ..self }
     }
 
-    pub(super) fn total_of(self, file: usize) -> u64 {
+    fn total_of(self, file: usize) -> u64 {
         (file as u64).saturating_mul(Self::TOTAL_RATIO).max(self.total)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Placed {
 
 impl CodeUnit {
     /// Returns what code with such words is made of.
-    pub(super) const fn with_word(word: MachineWord) -> Self {
+    const fn with_word(word: MachineWord) -> Self {
         match word {
             MachineWord::Bits64(_) => Self::Bundle,
             MachineWord::Bits128(_) => Self::Word,

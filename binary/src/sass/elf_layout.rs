@@ -256,7 +256,7 @@ const REGISTER_COUNT: u8 = 0x2f;
 
 /// Returns the registers of the function that begins each section, by the index of the section.
 /// Nothing else depends on them, so what is damaged is left out.
-pub(super) fn registers_of_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
+fn registers_of_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
     data: &'data [u8],
     sections: &SectionTable<'data, Elf, &'data [u8]>,
     info: &[u8],

@@ -158,7 +158,7 @@ pub(super) fn comment(text: &str, start: usize) -> (&str, Option<usize>) {
     }
 }
 
-pub(super) fn is_word(content: &str) -> bool {
+fn is_word(content: &str) -> bool {
     content.starts_with("0x") || content.starts_with("0X")
 }
 
@@ -171,11 +171,11 @@ pub(super) fn word(text: &str, start: usize, content: &str, end: Option<usize>) 
     parse_word(content).ok_or(Fault { at, kind: Kind::BadWord })
 }
 
-pub(super) fn parse_word(text: &str) -> Option<u64> {
+fn parse_word(text: &str) -> Option<u64> {
     hexadecimal(text.get(2..).filter(|digits| digits.len() == 16)?)
 }
 
-pub(super) fn is_hexadecimal(text: &str) -> bool {
+fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -192,16 +192,16 @@ pub(super) fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
 }
 
 /// Returns whether only a comment up to the end of the line is left.
-pub(super) fn ends_line(rest: &str) -> bool {
+fn ends_line(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
 }
 
-pub(super) fn skip_space(text: &str, at: usize) -> usize {
+fn skip_space(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start().len()
 }
 
 /// Classifies `code for sm_50` and `Function : NAME` of cuobjdump.
-pub(super) fn titled(line: &str) -> Shape<'_> {
+fn titled(line: &str) -> Shape<'_> {
     if let Some(sm) = line.strip_prefix("code for sm_") {
         return named_sm(sm).map_or(Shape::Other, Shape::Sm);
     }
@@ -215,7 +215,7 @@ fn named(name: &str) -> Shape<'_> {
 }
 
 /// Classifies the header of a kernel of maxas.
-pub(super) fn maxas_header(line: &str) -> Shape<'_> {
+fn maxas_header(line: &str) -> Shape<'_> {
     let Some((key, value)) = line[1..].split_once(':') else { return Shape::Other };
     let value = value.trim();
     match key.trim() {
@@ -241,7 +241,7 @@ pub(super) fn block(line: &str) -> Shape<'_> {
 }
 
 /// Classifies what begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
-pub(super) fn directive(line: &str) -> Shape<'_> {
+fn directive(line: &str) -> Shape<'_> {
     if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
         return Shape::Function(Some(name));
     }

@@ -406,7 +406,7 @@ type Slice<'d> = EndianSlice<'d, gimli::LittleEndian>;
 /// A reader whose addresses have 4 bytes in the section. gimli is told 8 all the same: relocated addresses
 /// have the index of a section above the offset in it, which 32 bits do not hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Addresses32<'d>(pub(super) Slice<'d>);
+struct Addresses32<'d>(pub(super) Slice<'d>);
 
 impl<'d> Reader for Addresses32<'d> {
     type Endian = gimli::LittleEndian;

@@ -33,7 +33,7 @@ pub(crate) struct ModifierGroup {
 
 impl ModifierGroup {
     /// Returns every name with the value that it encodes.
-    pub(super) fn all_names(&'static self) -> impl Iterator<Item = (&'static Name, u64)> {
+    fn all_names(&'static self) -> impl Iterator<Item = (&'static Name, u64)> {
         let aliases = self.aliases.iter().map(|(name, value)| (name, *value));
         self.names.iter().zip(0..).chain(aliases).filter(|(name, _)| !name.text.is_empty())
     }

@@ -92,7 +92,7 @@ pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, Par
 }
 
 /// Parses one instruction without a control notation.
-pub(super) fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
+fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let instruction = instruction(&mut cursor)?;
     end(&mut cursor, &instruction)?;

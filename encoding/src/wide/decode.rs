@@ -159,7 +159,7 @@ impl Instruction128 {
         Self { low: word as u64, high: (word >> 64) as u64, ..self }
     }
 
-    pub(super) const fn form_index(&self) -> u8 {
+    const fn form_index(&self) -> u8 {
         (self.form_and_sm >> 32) as u8
     }
 

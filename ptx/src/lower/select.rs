@@ -56,11 +56,11 @@ impl Selector<'_, '_> {
 }
 
 /// A part of a load that becomes one instruction.
-pub(super) struct Piece<'d> {
+struct Piece<'d> {
     /// Bytes from the load's first.
-    pub(super) offset: i64,
-    pub(super) bytes: u32,
-    pub(super) elements: &'d [Option<Register>],
+    offset: i64,
+    bytes: u32,
+    elements: &'d [Option<Register>],
 }
 
 /// The widest load of a constant bank, in bytes.
@@ -69,7 +69,7 @@ const WIDEST: u32 = 8;
 /// Returns what becomes one instruction each: the whole load, or elements of a vector in constant
 /// memory. Those of two or four bytes are loaded together as far as the offset from an aligned base
 /// allows it; `aligned` is that offset if the base is known to be a multiple of 8.
-pub(super) fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
+fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
     let element = meaning.bytes() / u32::from(meaning.elements.max(1));
     let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
     if !is_constant || meaning.elements < 2 {

@@ -326,7 +326,7 @@ fn order(space: StateSpace) -> u8 {
 }
 
 /// The parts of a range of a space that a memory does not have.
-pub(super) fn not_held(memory: &Memory, space: StateSpace, range: Range<u64>) -> Vec<Range<u64>> {
+fn not_held(memory: &Memory, space: StateSpace, range: Range<u64>) -> Vec<Range<u64>> {
     let bank = |bank| memory.constant_bytes(bank).map_or(0, <[u8]>::len) as u64;
     let held = match space {
         StateSpace::Global => return outside_allocations(memory, range),

@@ -252,7 +252,7 @@ fn cells<const WIDTH: usize, S: Simd>(
 }
 
 /// Two vectors: what all threads have in one register.
-pub(super) type RegisterVectors<S> = [u32x16<S>; 2];
+type RegisterVectors<S> = [u32x16<S>; 2];
 
 /// Returns the instruction set that vectors are of: the processor's best with the feature `simd`, and
 /// what the build is for without.
