@@ -33,6 +33,7 @@ pub use fearless_simd;
 /// Returns the processor's instruction set.
 #[cfg(feature = "simd")]
 #[inline]
+#[must_use]
 pub fn level() -> fearless_simd::Level {
     static LEVEL: std::sync::LazyLock<fearless_simd::Level> =
         std::sync::LazyLock::new(fearless_simd::Level::new);

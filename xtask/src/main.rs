@@ -72,10 +72,10 @@ fn main() -> ExitCode {
 /// then in `git diff`, for a person to judge.
 fn goldens() -> Result<()> {
     let root = Metadata::workspace()?.root()?;
-    let mut test = step::cargo("test --locked -p warpload-cli --test command --test book");
+    let mut test = step::cargo("test --locked -p warpload-cli --test recorded");
     test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
     step::command(&root, test)?;
-    let mut draw = step::cargo("test --locked -p warpload-cli --test pictures");
+    let mut draw = step::cargo("test --locked -p warpload-cli --test it pictures");
     draw.env("WARPLOAD_DRAW", "1");
     step::command(&root, draw)
 }

@@ -1,5 +1,7 @@
-//! Checks that the links of ARCHITECTURE.md, README.md and the book lead to what they name.
+//! Checks that the links of ARCHITECTURE.md, README.md and the book lead to what they name, and that the tests
+//! that docs/reliability.md names exist.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Returns the links of a document, `[text](path)`, each with the identifier in backticks after it.
@@ -91,4 +93,55 @@ fn links_that_lead_nowhere_are_found() {
                 [b](src/main.rs) `Tas`";
     let found = wrong(Path::new(env!("CARGO_MANIFEST_DIR")), text);
     assert_eq!(found, [r#"("none.rs", Some("k"))"#, r#"("src/main.rs", Some("Tas"))"#]);
+}
+
+/// All Rust sources under a folder, one after the other.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension() == Some("rs".as_ref()) {
+            *text += &std::fs::read_to_string(&path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_promises_of_reliability_have_tests() {
+    let root = root();
+    let mut text = String::new();
+    for folder in [
+        "src",
+        "tests",
+        "binary",
+        "cli",
+        "encoding",
+        "fuzz/src",
+        "ptx",
+        "replay",
+        "suite",
+        "trace",
+        "xtask/tests",
+    ] {
+        sources(&root.join(folder), &mut text);
+    }
+    let known: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.trim_start().trim_start_matches("pub ").strip_prefix("fn "))
+        .filter_map(|function| function.split('(').next())
+        .collect();
+    let page = include_str!("../../../docs/reliability.md");
+    // What is in backticks: names with an underscore are those of tests, names with a slash files.
+    let quoted: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let is_name = |text: &&&str| {
+        text.contains('_') && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    };
+    let tests: Vec<&str> = quoted.iter().filter(is_name).copied().collect();
+    let missing: Vec<&&str> = tests.iter().filter(|test| !known.contains(**test)).collect();
+    assert!(missing.is_empty(), "docs/reliability.md names tests that do not exist: {missing:?}");
+    assert!(tests.len() > 60, "{} tests", tests.len());
+    for file in quoted.iter().filter(|name| name.ends_with(".rs")) {
+        assert!(root.join(file).is_file(), "docs/reliability.md names {file}");
+    }
 }
