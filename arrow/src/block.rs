@@ -6,12 +6,12 @@ use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Width;
-use warpload_trace::binary::{Places, RawBlock};
 use warpload_replay::LoadExecutor;
-use warpload_trace::{BinaryTrace, Block, MemoryRecord, Place};
+use warpload_trace::binary::{RawBlock, WarpPositions};
+use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 
 use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
-use crate::error::Error;
+use crate::error::BatchError;
 use crate::names::Names;
 
 /// Makes batches of blocks, in any order. Clones share what is the same for all.
@@ -42,7 +42,7 @@ impl<'a> BlockReader<'a> {
     }
 
     /// Returns the loads of a block.
-    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, Error> {
+    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
         let Self { trace, executor, keys, .. } = self;
         let block = trace.block(raw)?;
         let mut places = block.places();
@@ -109,14 +109,14 @@ impl Columns {
     #[inline]
     fn push(
         &mut self,
-        block: &Block<'_>,
-        places: &mut Places<'_>,
+        block: &TraceBlock<'_>,
+        places: &mut WarpPositions<'_>,
         record: &MemoryRecord<'_>,
         executor: &mut LoadExecutor<'_>,
     ) -> bool {
         let Some(load) = executor.execute(block, record) else { return false };
         self.record.push(block.raw().first_record + u64::from(record.index));
-        let Place { cta, warp, .. } = places.place(record.index);
+        let WarpPosition { cta, warp, .. } = places.place(record.index);
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());
@@ -147,7 +147,7 @@ impl Columns {
         kernel: u32,
         opcode: ArrayRef,
         space: ArrayRef,
-    ) -> Result<Vec<ArrayRef>, Error> {
+    ) -> Result<Vec<ArrayRef>, BatchError> {
         let rows = self.record.len();
         let [cta_x, cta_y, cta_z] = self.cta.finish();
         let [warp] = self.warp.finish();

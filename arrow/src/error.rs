@@ -1,4 +1,4 @@
-//! [`Error`]: why there are no batches.
+//! [`BatchError`]: why there are no batches.
 
 use arrow_schema::ArrowError;
 use warpload_replay::ReplayError;
@@ -7,7 +7,7 @@ use warpload_trace::TraceError;
 /// Why a trace could not be turned into batches, or these not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum BatchError {
     /// A block is damaged.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -23,7 +23,7 @@ pub enum Error {
     Parquet(#[from] parquet::errors::ParquetError),
 }
 
-impl From<ArrowError> for Error {
+impl From<ArrowError> for BatchError {
     /// Returns the error of this crate that [`ArrowError::ExternalError`] holds, if it does.
     fn from(error: ArrowError) -> Self {
         match error {
@@ -36,10 +36,10 @@ impl From<ArrowError> for Error {
     }
 }
 
-impl From<Error> for ArrowError {
-    fn from(error: Error) -> Self {
+impl From<BatchError> for ArrowError {
+    fn from(error: BatchError) -> Self {
         match error {
-            Error::Arrow(error) => error,
+            BatchError::Arrow(error) => error,
             error => Self::ExternalError(Box::new(error)),
         }
     }

@@ -9,14 +9,14 @@
 //! use std::sync::Arc;
 //!
 //! use arrow_array::RecordBatchReader;
-//! use warpload_replay::{Data, ReplayOptions};
+//! use warpload_replay::{ReplayData, ReplayOptions};
 //! use warpload_trace::BinaryTrace;
 //! use warpload_arrow::{LoadBatches, LoadOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let trace = Arc::new(BinaryTrace::open(Path::new("../traces/generic.wlt"))?);
 //! let loads = trace.loads();
-//! let options = LoadOptions::new(ReplayOptions::new(Data::Absent));
+//! let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent));
 //! let batches = LoadBatches::new(trace, options)?;
 //! assert_eq!(batches.schema().field(0).name(), "record");
 //! let mut rows = 0;
@@ -44,7 +44,7 @@ mod schema;
 pub use arrow_array;
 pub use arrow_schema;
 
-pub use error::Error;
+pub use error::BatchError;
 pub use loads::LoadBatches;
 pub use options::LoadOptions;
 #[cfg(feature = "parquet")]

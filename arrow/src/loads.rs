@@ -10,7 +10,7 @@ use warpload_replay::LoadExecutor;
 use warpload_trace::BinaryTrace;
 
 use crate::block::BlockReader;
-use crate::error::Error;
+use crate::error::BatchError;
 use crate::options::LoadOptions;
 use crate::schema::load_schema;
 
@@ -31,16 +31,16 @@ pub struct LoadBatches<'a> {
     bytes: u64,
     ready: VecDeque<RecordBatch>,
     /// What follows them.
-    error: Option<Error>,
+    error: Option<BatchError>,
 }
 
 impl<'a> LoadBatches<'a> {
     /// Creates the batches of a trace.
     ///
     /// # Errors
-    /// Returns [`Error`] if the windows of a kernel are invalid and it has loads that need them, or if a
+    /// Returns [`BatchError`] if the windows of a kernel are invalid and it has loads that need them, or if a
     /// block that has to be read for that is damaged. Other damage is found when its block is read.
-    pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, Error> {
+    pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, BatchError> {
         let executor = LoadExecutor::new(&trace, options.get_replay())?;
         let schema = load_schema(&trace, &options);
         let reader = BlockReader::new(Arc::clone(&trace), executor, schema, options.get_values());

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::num::NonZero;
 
 use warpload::memory::{Fill, Window};
-use warpload_replay::{Data, ReplayOptions};
+use warpload_replay::{ReplayData, ReplayOptions};
 
 /// Which loads become rows, what memory holds, and what columns there are.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +59,12 @@ impl<'a> LoadOptions<'a> {
 pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
     let mut text = String::new();
     match options.get_data() {
-        Data::Image(_) => text += "--image",
-        Data::Fill(Fill::Address) => text += "--fill address",
-        Data::Fill(Fill::Zero) => text += "--fill zero",
+        ReplayData::Image(_) => text += "--image",
+        ReplayData::Fill(Fill::Address) => text += "--fill address",
+        ReplayData::Fill(Fill::Zero) => text += "--fill zero",
         _ => {}
     }
-    if !matches!(options.get_data(), Data::Image(_)) {
+    if !matches!(options.get_data(), ReplayData::Image(_)) {
         let _ = write!(text, " --address-bits {}", options.get_address_bits());
         let (shared, local) = (options.get_shared_window(), options.get_local_window());
         for (name, window) in [("shared", shared), ("local", local)] {

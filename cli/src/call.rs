@@ -24,7 +24,7 @@ pub struct Answer {
 /// Runs the command as [`run`](crate::run) does, but with `input` in place of standard input, and
 /// returns what it writes. There is no progress bar.
 pub fn call(arguments: impl IntoIterator<Item = OsString>, input: Vec<u8>) -> Answer {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     io::with_input(input, || {
         let mut output = Output::captured();
         let (status, messages) =

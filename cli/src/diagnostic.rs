@@ -52,7 +52,7 @@ pub struct Message {
     /// What to do.
     pub help: Option<String>,
     /// What it is about.
-    pub place: Option<Place>,
+    pub place: Option<TextLocation>,
     /// The file that it is about, if it has no place in one.
     pub file: Option<String>,
     /// Whether a file is missing.
@@ -64,7 +64,7 @@ pub struct Message {
 /// A place in a text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct TextLocation {
     /// The file's name.
     pub file: String,
     /// The line, from 1.
@@ -144,7 +144,7 @@ impl Message {
             // A file that names another one comes first.
             if let Some((file, position)) = file_of(cause) {
                 let file = file.display().to_string();
-                message.place = position.map(|(line, column)| Place {
+                message.place = position.map(|(line, column)| TextLocation {
                     file: file.clone(),
                     line,
                     column: column as u64,
@@ -249,7 +249,7 @@ pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
 /// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
 fn in_line(mut message: Message, origin: Origin<'_>, text: &str, (start, end): (usize, usize)) {
     let column = origin.column + text[..start].chars().count();
-    let place = Place {
+    let place = TextLocation {
         file: origin.file.to_owned(),
         line: origin.line as u64,
         column: column as u64,
@@ -299,7 +299,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
     let line = position.line as usize;
-    let place = Place {
+    let place = TextLocation {
         file: file.to_owned(),
         line: position.line.into(),
         column: position.column.into(),

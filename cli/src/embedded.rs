@@ -33,7 +33,7 @@ pub fn open_trace(
     holding: Holding,
     interrupt: &AtomicBool,
 ) -> Result<(BinaryTrace, Option<usize>), Box<Message>> {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     told(|| {
         let input = Input::new(path)?.held(holding).interrupted_by(interrupt).map()?;
         let parts = input.parts();
@@ -61,7 +61,7 @@ pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Bo
 /// # Errors
 /// Returns the command's message if the image cannot be read.
 pub fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, Box<Message>> {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     told(|| image::open_held(manifest, holding)).map(|(machine, _)| machine)
 }
 
@@ -112,7 +112,7 @@ impl Replay {
     /// Returns the command's message if an option or a file is wrong, or if an option is for a file to be
     /// written.
     pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Box<Message>> {
-        let _inputs = inputs::Scope::new();
+        let _inputs = inputs::InputsScope::new();
         let start = ["warpload", "replay"].map(OsString::from);
         let parsed = super::Arguments::try_parse_from(start.into_iter().chain(options));
         let parsed = parsed.map_err(|error| Box::new(Message::of_wrong_use(&error)))?;

@@ -13,7 +13,7 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 use super::io::{self, Output};
 use super::options::{Progress, positive};
-use super::output_file::Target;
+use super::output_file::OutputTarget;
 use super::parquet::{self, ParquetExport, WriteParquet};
 use super::status::Status;
 use super::terminal::Escapes;
@@ -86,7 +86,7 @@ pub(crate) fn execute(
         }
     };
     let input = Input::new(&from)?.map()?;
-    let target = if io::is_stdin(&to) { None } else { Some(Target::new(&to)?) };
+    let target = if io::is_stdin(&to) { None } else { Some(OutputTarget::new(&to)?) };
     let trace = Arc::new(input.open(progress, threads)?);
     let bar = io::progress_bar(progress, replay::block_bytes(&trace), &from);
     let name = || io::name(&from);

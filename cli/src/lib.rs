@@ -74,7 +74,7 @@ use options::Progress;
 use status::Status;
 
 pub use call::{Answer, call};
-pub use diagnostic::{Level, Message, Place};
+pub use diagnostic::{Level, Message, TextLocation};
 pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
 pub use forks::survive_forks;
 pub use mapped::Holding;
@@ -154,7 +154,7 @@ pub fn stdout_is_closed() {
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:
 /// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => execute(arguments, &mut Output::new()) as u8,
         Err(error) => usage(&error) as u8,

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use warpload::memory::Memory;
-use warpload_replay::report::{self, Page};
-use warpload_replay::{Data, PcSummary, ReplayError, Replayed, Selection, Summary, replay};
+use warpload_replay::report::{self, ReportPage};
+use warpload_replay::{PcSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
 use super::choice::NothingSelected;
@@ -16,7 +16,7 @@ use super::destination::Destination;
 use super::io::{self, Output};
 use super::name::plural;
 use super::options::{Progress, positive};
-use super::output_file::Target;
+use super::output_file::OutputTarget;
 use super::replaying::{Read, Replaying};
 use super::rows::Sort;
 use super::status::Status;
@@ -118,7 +118,7 @@ pub(crate) fn execute(
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?.shard(arguments.shard).map()?;
     let read = arguments.options.read()?;
-    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
     if let Some(page) = &page
         && to.is_same_file(page)
@@ -174,7 +174,7 @@ struct Named {
 }
 
 /// What a replay found.
-pub(crate) struct Found<'f> {
+pub(crate) struct ReplayFindings<'f> {
     arguments: &'f Arguments,
     pub(crate) replayed: &'f Replayed<'f>,
     pub(crate) summary: Summary,
@@ -214,7 +214,7 @@ impl Arguments {
         trace: &BinaryTrace,
         read: &Read,
         with: With<'_>,
-        then: impl FnOnce(Found<'_>) -> anyhow::Result<T>,
+        then: impl FnOnce(ReplayFindings<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let threads = trace::threads(self.options.threads);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -234,17 +234,17 @@ impl Arguments {
         for kernel in &mut summary.kernels {
             kernel.demangled = named.demangled.get(&kernel.name).cloned();
         }
-        then(Found { arguments: self, replayed: &replayed, summary, named: &named })
+        then(ReplayFindings { arguments: self, replayed: &replayed, summary, named: &named })
     }
 }
 
-impl Found<'_> {
+impl ReplayFindings<'_> {
     /// Returns the page of a replay that was surveyed.
     pub(crate) fn page(&self) -> Option<String> {
         let survey = self.replayed.survey()?;
         let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
-        let page = Page::new(self.replayed, &self.summary, survey).title(&title).data(&data);
+        let page = ReportPage::new(self.replayed, &self.summary, survey).title(&title).data(&data);
         Some(report::html(&page))
     }
 
@@ -298,10 +298,10 @@ impl Found<'_> {
 }
 
 /// Returns what is said of stores and atomics to memory that an image does not have; `None` if there are none.
-fn stores_outside(summary: &Summary, data: Data<'_>) -> Option<String> {
+fn stores_outside(summary: &Summary, data: ReplayData<'_>) -> Option<String> {
     let outside = |row: &PcSummary| row.lane_faults.outside_allocation;
     let lanes: u64 = summary.per_pc_stores.iter().map(outside).sum();
-    let is_said = lanes > 0 && matches!(data, Data::Image(_));
+    let is_said = lanes > 0 && matches!(data, ReplayData::Image(_));
     is_said.then(|| {
         format!(
             "{} of stores and atomics outside what the image names: sectors and wavefronts are without them",

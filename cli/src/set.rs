@@ -7,7 +7,7 @@ use warpload_trace::{SetBuilder, TraceSet};
 
 use super::io::{self, Output};
 use super::options::Progress;
-use super::output_file::{Target, real_folder};
+use super::output_file::{OutputTarget, real_folder};
 use super::status::Status;
 use super::trace::Input;
 use super::{destination, part_names};
@@ -54,14 +54,14 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let list = Input::new(&list)?.list(Progress::Never)?;
         traces = part_names::parts(to.parent().unwrap_or(Path::new("")), list.len());
     }
-    let target = Target::new(&to)?;
+    let target = OutputTarget::new(&to)?;
     let set = put_together(&traces, &target)?;
     write(target, &to, &set, resume, output)
 }
 
 /// Writes the file of a set, unless `resume` says that it can be there already, and it is; says so.
 pub(crate) fn write(
-    target: Target,
+    target: OutputTarget,
     to: &Path,
     set: &TraceSet,
     resume: bool,
@@ -80,7 +80,7 @@ pub(crate) fn write(
 }
 
 /// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
-pub(crate) fn put_together(traces: &[PathBuf], to: &Target) -> anyhow::Result<TraceSet> {
+pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Result<TraceSet> {
     // Names are relative to the file itself, whatever link has led to it.
     let folder = real_folder(to.path()).with_context(|| to.error_context())?;
     let mut set = SetBuilder::new();

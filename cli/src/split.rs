@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 
 use super::importing::List;
 use super::io::Output;
-use super::output_file::Target;
+use super::output_file::OutputTarget;
 use super::status::Status;
 use super::{part_names, set};
 
@@ -29,11 +29,11 @@ pub(crate) fn split(
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     let to = folder.join(part_names::SET);
-    let target = Target::new(&to)?;
+    let target = OutputTarget::new(&to)?;
     let parts = part_names::parts(folder, count);
     // All before the first is written: each can be one of the inputs.
     for part in &parts {
-        Target::new(part)?;
+        OutputTarget::new(part)?;
     }
     let old_set = OldSet(Mutex::new(Some(&target)));
     list.expect(list.files());
@@ -44,14 +44,14 @@ pub(crate) fn split(
 }
 
 /// The set that is there from before, which is not that of the parts any more once one of them changes.
-struct OldSet<'t>(Mutex<Option<&'t Target>>);
+struct OldSet<'t>(Mutex<Option<&'t OutputTarget>>);
 
 impl OldSet<'_> {
     /// Removes it, the first time.
     fn remove(&self) -> anyhow::Result<()> {
         // Held meanwhile: no other part changes before the set is gone.
         let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        target.take().map_or(Ok(()), Target::remove)
+        target.take().map_or(Ok(()), OutputTarget::remove)
     }
 }
 
@@ -104,7 +104,7 @@ fn import_one(
     threads: usize,
     old_set: &OldSet<'_>,
 ) -> anyhow::Result<()> {
-    let file = Target::new(to)?.create()?;
+    let file = OutputTarget::new(to)?.create()?;
     let failed = file.target().error_context();
     list.import_into(number, file.file(), &failed, threads)?;
     old_set.remove()?;

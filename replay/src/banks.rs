@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::spaces::{BANKS, Cost, Offsets};
+use super::spaces::{AccessCost, BANKS, Offsets};
 
 /// The most instructions whose banks are kept.
 pub const MAX_BANK_USES: usize = 16;
@@ -54,7 +54,12 @@ pub(super) struct KernelBanks(FxHashMap<(u32, u16), BankUse>);
 
 impl KernelBanks {
     /// Counts an access and what it costs.
-    pub(super) fn count(&mut self, (pc, operation): (u32, u16), offsets: &Offsets<'_>, cost: Cost) {
+    pub(super) fn count(
+        &mut self,
+        (pc, operation): (u32, u16),
+        offsets: &Offsets<'_>,
+        cost: AccessCost,
+    ) {
         let uses = self.0.entry((pc, operation)).or_insert(BankUse {
             kernel: 0,
             pc,

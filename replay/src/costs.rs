@@ -1,6 +1,6 @@
 //! [`LoadCosts`]: what one load costs, in each memory. A replay adds these up.
 
-use super::spaces::{Cost, Offsets};
+use super::spaces::{AccessCost, Offsets};
 use super::traffic::{Traffic, TrafficCounter};
 use warpload::lane::LaneMask;
 use warpload::load::LoadOp;
@@ -17,11 +17,11 @@ pub struct LoadCosts {
     /// Global memory; `None` if the opcode cannot reach it, or the addresses are unknown.
     pub global: Option<Traffic>,
     /// Wavefronts of shared memory; `None` if no lane loads from it.
-    pub shared: Option<Cost>,
+    pub shared: Option<AccessCost>,
     /// Sectors of local memory; `None` if no lane loads from it.
-    pub local: Option<Cost>,
+    pub local: Option<AccessCost>,
     /// Addresses of constant memory; `None` if no lane loads from it.
-    pub constant: Option<Cost>,
+    pub constant: Option<AccessCost>,
 }
 
 impl LoadCosts {
@@ -84,9 +84,9 @@ impl LoadCosts {
 /// What an access costs in memory other than global; `None` if no lane accesses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SpaceCosts {
-    pub(super) shared: Option<Cost>,
-    pub(super) local: Option<Cost>,
-    pub(super) constant: Option<Cost>,
+    pub(super) shared: Option<AccessCost>,
+    pub(super) local: Option<AccessCost>,
+    pub(super) constant: Option<AccessCost>,
 }
 
 impl SpaceCosts {

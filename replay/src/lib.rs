@@ -31,21 +31,21 @@ mod windows;
 mod worker;
 
 pub use self::banks::{BankUse, MAX_BANK_USES};
-pub use self::code::{CodeCheck, Misfit};
+pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::LoadCosts;
 pub use self::error::ReplayError;
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
-pub use self::options::{Data, ReplayOptions};
+pub use self::options::{ReplayData, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
 pub use self::selection::{Selected, Selection};
-pub use self::spaces::Cost;
+pub use self::spaces::AccessCost;
 pub use self::summary::{
-    ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
-    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialHead,
-    PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
-    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, other_version,
-    percent_change,
+    ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,
+    KernelSummary, LdgstsCounts, LoadCounts, LoadFault, LocalCounts, MergeError, PartialHead,
+    PartialSummary, PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary,
+    SharedCounts, SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
+    ValueMismatch, other_version, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
 pub use self::traffic::Traffic;

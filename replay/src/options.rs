@@ -11,7 +11,7 @@ use warpload_trace::{DEFAULT_ADDRESS_BITS, Shard};
 /// Where a replay's data come from.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Data<'m> {
+pub enum ReplayData<'m> {
     /// An image. Its own address map holds for all kernels.
     Image(&'m Memory),
     /// A rule; every address below 2^address_bits is allocated.
@@ -24,15 +24,15 @@ pub enum Data<'m> {
 ///
 /// ```
 /// use warpload::memory::Fill;
-/// use warpload_replay::{Data, ReplayOptions};
+/// use warpload_replay::{ReplayData, ReplayOptions};
 /// use warpload_trace::Shard;
 ///
-/// let options = ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40);
+/// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address)).address_bits(40);
 /// let first_half = options.shard(Shard::new(0, 2));
 /// ```
 #[derive(Clone, Copy)]
 pub struct ReplayOptions<'a> {
-    data: Data<'a>,
+    data: ReplayData<'a>,
     address_bits: u32,
     pub(super) shared_window: Option<Window>,
     pub(super) local_window: Option<Window>,
@@ -49,7 +49,7 @@ pub struct ReplayOptions<'a> {
 impl<'a> ReplayOptions<'a> {
     /// Creates the options of a replay of all loads with `data`.
     #[must_use]
-    pub fn new(data: Data<'a>) -> Self {
+    pub fn new(data: ReplayData<'a>) -> Self {
         Self {
             data,
             address_bits: DEFAULT_ADDRESS_BITS,
@@ -154,7 +154,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns where the data come from.
     #[must_use]
-    pub fn get_data(&self) -> Data<'a> {
+    pub fn get_data(&self) -> ReplayData<'a> {
         self.data
     }
 
@@ -208,7 +208,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns whether loads have values.
     pub(super) fn has_data(&self) -> bool {
-        !matches!(self.data, Data::Absent)
+        !matches!(self.data, ReplayData::Absent)
     }
 
     /// Reports that a block of that many bytes was replayed.
@@ -244,10 +244,12 @@ impl<'a> ReplayOptions<'a> {
             trace += &format!(", cubins {:08x}", crc.finalize());
         }
         let data = match self.data {
-            Data::Image(memory) => return format!("{trace}, image {:08x}", image_checksum(memory)),
-            Data::Fill(Fill::Address) => "fill address",
-            Data::Fill(Fill::Zero) => "fill zero",
-            Data::Absent => "no data",
+            ReplayData::Image(memory) => {
+                return format!("{trace}, image {:08x}", image_checksum(memory));
+            }
+            ReplayData::Fill(Fill::Address) => "fill address",
+            ReplayData::Fill(Fill::Zero) => "fill zero",
+            ReplayData::Absent => "no data",
         };
         let mut name = format!("{trace}, {data}, {} address bits", self.address_bits);
         for (space, window) in [("shared", self.shared_window), ("local", self.local_window)] {

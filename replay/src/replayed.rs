@@ -7,14 +7,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::error::ReplayError;
-use super::options::{Data, ReplayOptions};
+use super::options::{ReplayData, ReplayOptions};
 use super::statistics::{KEPT, KernelCounts, PcCounts};
-use super::summary::{Fault, Mismatch};
+use super::summary::{LoadFault, ValueMismatch};
 use super::survey::{Extent, Survey, Surveyed};
 use super::walk::Walk;
-use super::worker::{Part, Worker};
+use super::worker::{Worker, WorkerCounts};
 use warpload::memory::{Fill, FilledMemory, LoadMemory};
-use warpload_trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
+use warpload_trace::binary::{BinaryTrace, RawBlock, TraceBlock, TraceError};
 
 /// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for
 /// people and programs, [`Replayed::survey`] what pictures need besides.
@@ -26,8 +26,8 @@ pub struct Replayed<'a> {
     /// `None` without data.
     pub(super) digest: Option<u64>,
     /// The first few, in the order of the trace.
-    pub(super) faults: Vec<Fault>,
-    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) faults: Vec<LoadFault>,
+    pub(super) mismatches: Vec<ValueMismatch>,
     survey: Option<Survey>,
 }
 
@@ -43,7 +43,8 @@ pub fn replay<'a>(
 ) -> Result<Replayed<'a>, ReplayError> {
     let walk = Walk::new(trace, options)?;
     let extent = options.get_survey().then(|| Extent::new(&walk).map(Arc::new)).transpose()?;
-    let blank = || Part::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
+    let blank =
+        || WorkerCounts::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
     // Blocks are visited in order within a thread's run, and runs are added in order, so that what is
     // collected stays in the order of the trace.
     let found = walk
@@ -60,7 +61,7 @@ pub fn replay<'a>(
             part.add(later);
             Ok(part)
         });
-    let Part { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
+    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
         found.unwrap_or_else(|| Ok(blank()))?;
     let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
@@ -101,7 +102,7 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl Part {
+impl WorkerCounts {
     /// Replays some memory instructions of a block, which comes after those visited before.
     fn visit(
         &mut self,
@@ -112,17 +113,17 @@ impl Part {
         let block = walk.trace.block(raw)?;
         let filled = |fill| FilledMemory { map: walk.map(raw.kernel), fill };
         match walk.options.get_data() {
-            Data::Image(memory) => self.replay(walk, &block, records, memory),
-            Data::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
+            ReplayData::Image(memory) => self.replay(walk, &block, records, memory),
+            ReplayData::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
             // Apart, so that the compiler knows that all values are zero.
-            Data::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
+            ReplayData::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
         }
     }
 
     fn replay<M: LoadMemory>(
         &mut self,
         walk: &Walk<'_>,
-        block: &Block<'_>,
+        block: &TraceBlock<'_>,
         records: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {

@@ -23,7 +23,7 @@ const MAX_STRIDE: u64 = 1 << 58;
 /// memory, addresses of constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cost {
+pub struct AccessCost {
     /// What it costs.
     pub amount: u64,
     /// The least that would do.
@@ -50,7 +50,7 @@ impl Offsets<'_> {
     /// Returns the wavefronts of a load of shared memory, whose 32 banks are a word wide. Lanes access
     /// it in groups of as many as have 32 words together. A group takes as many wavefronts as the most
     /// different words that it asks of one bank.
-    pub(super) fn shared(&self) -> Cost {
+    pub(super) fn shared(&self) -> AccessCost {
         let words = self.words();
         let units = self.units();
         let group = BANKS / words as usize;
@@ -64,7 +64,7 @@ impl Offsets<'_> {
         }
         let distinct = if group == LANES { first } else { self.first_of_equals(&units, LANES) };
         let words = u64::from(distinct.count()) * words;
-        Cost {
+        AccessCost {
             amount: wavefronts,
             ideal: words.div_ceil(BANKS as u64),
             conflicts,
@@ -84,22 +84,22 @@ impl Offsets<'_> {
 
     /// Returns the sectors of a load of local memory, in which word w of lane l is word w * 32 + l of
     /// the warp.
-    pub(super) fn local(&self) -> Cost {
+    pub(super) fn local(&self) -> AccessCost {
         let (words, units) = (self.words(), self.units());
         let sectors = u64::from(self.first_of_equals(&units, SECTOR_LANES).count()) * words;
         let ideal = (u64::from(self.lanes.count()) * words).div_ceil(SECTOR_LANES as u64);
-        Cost { amount: sectors, ideal, ..Cost::default() }
+        AccessCost { amount: sectors, ideal, ..AccessCost::default() }
     }
 
     /// Returns the different addresses of a load of constant memory, which serves one at a time.
-    pub(super) fn constant(&self) -> Cost {
+    pub(super) fn constant(&self) -> AccessCost {
         let bytes = u64::from(self.width.bytes());
         let mut units = [0; LANES];
         for lane in self.lanes {
             units[lane] = self.offset(lane) / bytes;
         }
         let addresses = u64::from(self.first_of_equals(&units, LANES).count());
-        Cost { amount: addresses, ideal: addresses.min(1), ..Cost::default() }
+        AccessCost { amount: addresses, ideal: addresses.min(1), ..AccessCost::default() }
     }
 
     /// Returns those of the lanes whose generic addresses are in the window of shared memory.
@@ -225,7 +225,7 @@ mod tests {
         // A column of a tile whose columns are swizzled by the row has no conflict.
         let swizzled = std::array::from_fn(|lane| (lane * 128 + (lane ^ 5) * 4) as u64);
         let cost = offsets(&Addresses::Each(swizzled), 4, u32::MAX).shared();
-        assert_eq!(cost, Cost { amount: 1, ideal: 1, ..Cost::default() });
+        assert_eq!(cost, AccessCost { amount: 1, ideal: 1, ..AccessCost::default() });
     }
 
     /// What a load takes by its width is no conflict, and neither are lanes that share an address.
@@ -253,7 +253,7 @@ mod tests {
     fn spills_and_constants() {
         let at = |stride| Addresses::Stride { base: 64, stride };
         // Each lane's spilled register: 32 words side by side.
-        let local = |amount, ideal| Cost { amount, ideal, ..Cost::default() };
+        let local = |amount, ideal| AccessCost { amount, ideal, ..AccessCost::default() };
         assert_eq!(offsets(&at(0), 4, u32::MAX).local(), local(4, 4));
         assert_eq!(offsets(&at(0), 16, u32::MAX).local(), local(16, 16));
         assert_eq!(offsets(&at(0), 4, 0x101).local(), local(2, 1));
@@ -302,7 +302,7 @@ mod tests {
             let groups = banks.iter().filter(|group| !group.is_empty()).count() as u64;
             let ceil = |count: usize, of: u64| (count as u64).div_ceil(of);
             let conflicts = wavefronts - groups;
-            let shared = Cost {
+            let shared = AccessCost {
                 amount: wavefronts,
                 ideal: ceil(all.len(), 32),
                 conflicts,
@@ -317,7 +317,7 @@ mod tests {
             });
             prop_assert_eq!(words, expected);
             let local =
-                Cost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8), ..Cost::default() };
+                AccessCost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8), ..AccessCost::default() };
             prop_assert_eq!(offsets.local(), local);
             prop_assert_eq!(offsets.constant().amount, places.len() as u64);
         }

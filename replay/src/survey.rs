@@ -10,7 +10,7 @@ use roaring::RoaringTreemap;
 use super::banks::{BankUse, KernelBanks, keep_worst};
 use super::cells::{Cells, TimeSlice};
 use super::heat::{HeatMap, TimeAxis};
-use super::spaces::{Cost, Offsets};
+use super::spaces::{AccessCost, Offsets};
 use super::statistics::KernelCounts;
 use super::walk::Walk;
 use warpload::lane::{LANES, LaneMask};
@@ -198,7 +198,13 @@ impl Surveyed {
     }
 
     /// Counts the banks of an access of shared memory by the kernel at hand.
-    pub(super) fn add_banks(&mut self, pc: u32, operation: u16, offsets: &Offsets<'_>, cost: Cost) {
+    pub(super) fn add_banks(
+        &mut self,
+        pc: u32,
+        operation: u16,
+        offsets: &Offsets<'_>,
+        cost: AccessCost,
+    ) {
         if let Some(own) = self.open.get_mut(&self.kernel) {
             own.banks.count((pc, operation), offsets, cost);
         }

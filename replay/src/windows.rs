@@ -1,10 +1,10 @@
 //! [`maps`]: the windows of generic addresses for each kernel of a trace.
 
 use super::error::ReplayError;
-use super::options::{Data, ReplayOptions};
+use super::options::{ReplayData, ReplayOptions};
 use warpload::memory::{AddressMap, AddressSpace, Window};
 use warpload_trace::binary::{BinaryTrace, Kernel, TraceError};
-use warpload_trace::{Kind, Operation};
+use warpload_trace::{MemoryOperation, OperationKind};
 
 /// Returns each kernel's address map.
 ///
@@ -36,7 +36,7 @@ fn map(
     kernel: &Kernel,
     options: &ReplayOptions<'_>,
 ) -> Result<AddressMap, ReplayError> {
-    if let Data::Image(memory) = options.get_data() {
+    if let ReplayData::Image(memory) = options.get_data() {
         return Ok(*memory.map());
     }
     let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
@@ -62,8 +62,8 @@ fn map(
 fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
     let contents = trace.contents();
     let mut kernels = vec![false; contents.kernels.len()];
-    let needs_windows = |operation: &Operation| {
-        operation.space == AddressSpace::Generic && operation.kind == Kind::Load
+    let needs_windows = |operation: &MemoryOperation| {
+        operation.space == AddressSpace::Generic && operation.kind == OperationKind::Load
     };
     if !contents.operations.iter().any(needs_windows) {
         return Ok(kernels);

@@ -15,15 +15,15 @@ mod set;
 mod shard;
 
 pub use binary::{
-    Addresses, BinaryTrace, Block, Contents, Kernel, MemoryRecord, NewRecord, Place, TraceError,
-    TraceWriter,
+    BinaryTrace, Kernel, MemoryRecord, NewRecord, RecordAddresses, TraceBlock, TraceContents,
+    TraceError, TraceWriter, WarpPosition,
 };
 
 pub use export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
 pub use import::{
     ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
 };
-pub use operation::{Kind, Operation};
+pub use operation::{MemoryOperation, OperationKind};
 pub use set::{SetBuilder, SetPart, TraceSet};
 pub use shard::{Shard, kernels_of_shard};
 

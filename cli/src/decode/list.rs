@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use warpload_binary::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
 use warpload_binary::sass::{self, SassInstruction};
 
-use super::find::Found;
+use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of, text};
 use crate::diagnostic;
@@ -87,7 +87,7 @@ fn count(cubin: &[u8]) -> Option<Code> {
 }
 
 fn is_load(instruction: &SassInstruction) -> bool {
-    Found::new(instruction).is_load()
+    FoundInstruction::new(instruction).is_load()
 }
 
 /// Lists the images of one file, or those of the chosen SM.

@@ -12,7 +12,7 @@ use warpload::encoding::{self, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
 use warpload_binary::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
 
-use super::find::{Found, is_later_load, sm_of};
+use super::find::{FoundInstruction, is_later_load, sm_of};
 use super::functions::Names;
 use super::row::{Style, has_relocated_text};
 use crate::diagnostic;
@@ -201,7 +201,7 @@ impl<'s> Stats<'s> {
     pub(super) fn add(
         &mut self,
         instruction: &SassInstruction,
-        found: &Found,
+        found: &FoundInstruction,
         names: &Names,
         output: &mut Output,
     ) -> anyhow::Result<()> {
@@ -287,15 +287,15 @@ impl<'s> Stats<'s> {
 }
 
 /// Returns what the statistics see of an instruction.
-fn step(instruction: &SassInstruction, found: &Found) -> Step {
+fn step(instruction: &SassInstruction, found: &FoundInstruction) -> Step {
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {
         let text = without_relocations(instruction.text.as_deref()?)?;
         encoding::Load::parse(&text, sm).ok()
     };
     let known = match found {
-        Found::Load(load) => Some(*load),
-        Found::Relocated => relocated(),
+        FoundInstruction::Load(load) => Some(*load),
+        FoundInstruction::Relocated => relocated(),
         _ => None,
     };
     let load = known.as_ref().map(Load::from);

@@ -1,6 +1,6 @@
 use warpload::encoding::{Reg, parse_line};
-use warpload_suite::image::open;
 use warpload::warp::Warp;
+use warpload_suite::image::open;
 
 use super::execute::executed_by_both;
 use crate::folder::{self, leads_out};

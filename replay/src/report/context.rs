@@ -1,22 +1,22 @@
-//! [`Page`]: what a page shows, and what all its answers need.
+//! [`ReportPage`]: what a page shows, and what all its answers need.
 
 use super::rows::Rows;
 use super::text::cut;
 use crate::{KernelSummary, Replayed, Summary, Survey};
-use warpload_trace::Contents;
+use warpload_trace::TraceContents;
 
 /// What a page shows: a replay, its summary and its survey.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'p> {
+pub struct ReportPage<'p> {
     pub(super) title: &'p str,
     pub(super) data: &'p str,
-    pub(super) contents: &'p Contents,
+    pub(super) contents: &'p TraceContents,
     pub(super) replayed: &'p Replayed<'p>,
     pub(super) summary: &'p Summary,
     pub(super) survey: &'p Survey,
 }
 
-impl<'p> Page<'p> {
+impl<'p> ReportPage<'p> {
     /// Creates the page of a replay, with its summary and its survey.
     #[must_use]
     pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
@@ -41,7 +41,7 @@ impl<'p> Page<'p> {
 
 /// What all answers need.
 pub(super) struct Context<'c> {
-    pub(super) page: &'c Page<'c>,
+    pub(super) page: &'c ReportPage<'c>,
     pub(super) rows: &'c Rows<'c>,
     /// The kernels that are listed; `None` if the trace has a single one.
     pub(super) kernels: Option<Vec<usize>>,

@@ -1,6 +1,6 @@
 //! [`html`]: the parts of the page, in order.
 
-use super::context::{Context, LONG_NAME, Page};
+use super::context::{Context, LONG_NAME, ReportPage};
 use super::panel::{self, Panel};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{cut, escape};
@@ -16,7 +16,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// Returns the page, to be stored as UTF-8.
 #[must_use]
-pub fn html(page: &Page<'_>) -> String {
+pub fn html(page: &ReportPage<'_>) -> String {
     let rows = &Rows::new(page.replayed);
     let kernels = (page.contents.kernels.len() != 1).then(|| listed(&page.summary.kernels));
     let context = Context { page, rows, kernels };

@@ -25,5 +25,5 @@ mod table;
 mod text;
 
 pub use comparison::comparison_html;
-pub use context::Page;
+pub use context::ReportPage;
 pub use html::html;

@@ -1,8 +1,8 @@
 //! What the page shows first: numbers of the whole, and values that differ.
 
-use super::context::{LONG_NAME, Page};
+use super::context::{LONG_NAME, ReportPage};
 use super::text::{bytes, count, cut, escape, of, per, percent};
-use crate::{Counts, Digest, FaultCounts, Summary};
+use crate::{Digest, FaultCounts, LoadCounts, Summary};
 
 /// Returns a tile: a number, its name and what it means.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
@@ -12,7 +12,7 @@ fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     )
 }
 
-pub(super) fn headline(page: &Page<'_>) -> String {
+pub(super) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
     let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
@@ -78,7 +78,7 @@ fn faults_tile(faults: &FaultCounts) -> String {
 }
 
 /// Returns the list of loads by opcode and by memory, and the digest.
-fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
+fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     const MAX_OPCODES: usize = 24;
     let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));

@@ -6,7 +6,9 @@ use std::io::{self, BufWriter, Write};
 use serde::{Serialize, Serializer};
 
 use super::partial::Checksum;
-use super::{Counts, Digest, Fault, KernelSummary, Mismatch, Partial, PcSummary, Summary};
+use super::{
+    Digest, KernelSummary, LoadCounts, LoadFault, PartialSummary, PcSummary, Summary, ValueMismatch,
+};
 use crate::selection::Selected;
 use warpload_trace::binary::hexadecimal;
 
@@ -14,9 +16,9 @@ use warpload_trace::binary::hexadecimal;
 #[derive(Serialize)]
 struct Written<'s, P> {
     #[serde(flatten)]
-    counts: &'s Counts,
-    first_mismatches: &'s [Mismatch],
-    first_faults: &'s [Fault],
+    counts: &'s LoadCounts,
+    first_mismatches: &'s [ValueMismatch],
+    first_faults: &'s [LoadFault],
     digest: Option<Digest>,
     complete: Option<bool>,
     notes: &'s [String],
@@ -32,7 +34,7 @@ struct Written<'s, P> {
 #[derive(Serialize)]
 struct Sealed<'s> {
     #[serde(flatten)]
-    partial: &'s Partial,
+    partial: &'s PartialSummary,
     #[serde(with = "hexadecimal")]
     checksum: u32,
 }
@@ -58,12 +60,12 @@ impl Summary {
     }
 
     /// Returns whether this summary, with what makes it partial, has the checksum that it was read with.
-    pub(super) fn is_as_written(&self, partial: &Partial) -> bool {
+    pub(super) fn is_as_written(&self, partial: &PartialSummary) -> bool {
         let Checksum(Some(expected)) = partial.checksum else { return true };
         self.checksum(partial).is_ok_and(|checksum| checksum == expected)
     }
 
-    fn checksum(&self, partial: &Partial) -> serde_json::Result<u32> {
+    fn checksum(&self, partial: &PartialSummary) -> serde_json::Result<u32> {
         let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
         serde_json::to_writer(&mut to, &self.written(Some(partial)))?;
         let Crc(crc) =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Partial, Summary};
+use super::{PartialSummary, Summary};
 
 /// What a partial summary is of: the replay, the shards and the kernels. Reading it from JSON takes less
 /// than reading the [`Summary`], whose counts it leaves out.
@@ -43,7 +43,7 @@ impl PartialHead {
             demangled: kernel.demangled.clone(),
         });
         let (first, last) = partial.shards().into_inner();
-        let Partial { of, of_kernels, replay, kernels, .. } = partial.clone();
+        let PartialSummary { of, of_kernels, replay, kernels, .. } = partial.clone();
         let partial = Shards { first, last, of, replay, kernels, of_kernels };
         Some(Self { kernels: names.collect(), partial })
     }

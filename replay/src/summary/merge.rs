@@ -11,7 +11,7 @@ use super::check::{check_consistent, is_known};
 use super::partial::{Checksum, PartialReuse, other_version};
 use super::rows::Rows;
 use super::set::Set;
-use super::{Digest, FootprintCounts, KernelSummary, Partial, ReuseCounts, Summary};
+use super::{Digest, FootprintCounts, KernelSummary, PartialSummary, ReuseCounts, Summary};
 use crate::reuse::{Distances, Touches};
 use crate::statistics::KEPT;
 
@@ -196,7 +196,7 @@ struct Part {
     /// Without kernels and rows.
     summary: Summary,
     /// Without what is of kernels and rows.
-    partial: Partial,
+    partial: PartialSummary,
     /// By their numbers in the trace.
     kernels: BTreeMap<usize, KernelPart>,
     rows: Rows,

@@ -31,7 +31,7 @@ pub use kinds::{
 };
 use kinds::{add, add_by_name, add_known};
 pub use merge::MergeError;
-pub use partial::{Partial, other_version};
+pub use partial::{PartialSummary, other_version};
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.
@@ -39,11 +39,11 @@ pub use partial::{Partial, other_version};
 pub struct Summary {
     /// The counts of the whole trace.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: LoadCounts,
     /// The first ten values that differ from the expected ones.
-    pub first_mismatches: Vec<Mismatch>,
+    pub first_mismatches: Vec<ValueMismatch>,
     /// The first ten lane faults.
-    pub first_faults: Vec<Fault>,
+    pub first_faults: Vec<LoadFault>,
     /// The digest over all loaded values; `None` without data.
     pub digest: Option<Digest>,
     /// Whether the trace is known to be whole; `None` if its format cannot tell.
@@ -64,12 +64,12 @@ pub struct Summary {
     pub kernels: Vec<KernelSummary>,
     /// What merging needs; `None` unless the summary is of a shard, or of several.
     #[serde(default)]
-    pub partial: Option<Partial>,
+    pub partial: Option<PartialSummary>,
 }
 
 /// Counts of loads, and of what they touched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct LoadCounts {
     /// Instructions of the trace.
     pub records: u64,
     /// Load instructions with a memory operand.
@@ -145,7 +145,7 @@ pub struct Counts {
 /// The one instruction among those not replayed that has counts of its own.
 const LDGSTS: &str = "LDGSTS";
 
-impl Counts {
+impl LoadCounts {
     /// Returns how many instructions read memory but are not replayed, by name, `LDGSTS` last; empty
     /// if the trace does not name them.
     pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
@@ -214,7 +214,7 @@ impl Counts {
 /// A value that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mismatch {
+pub struct ValueMismatch {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
@@ -234,7 +234,7 @@ pub struct Mismatch {
 /// A lane fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct LoadFault {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
@@ -351,7 +351,7 @@ pub struct KernelSummary {
     pub demangled: Option<Arc<str>>,
     /// Its counts.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: LoadCounts,
 }
 
 impl KernelSummary {

@@ -1,4 +1,4 @@
-//! [`Partial`]: what the summary of some of the shards has besides the counts.
+//! [`PartialSummary`]: what the summary of some of the shards has besides the counts.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use warpload_trace::binary::hexadecimal;
 /// exactly. Its JSON is for [`Summary::merge`](super::Summary::merge) alone, and can change with any version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Partial {
+pub struct PartialSummary {
     /// The numbers of the first and the last shard, from 0.
     pub(super) first: u64,
     pub(super) last: u64,
@@ -42,7 +42,7 @@ pub struct Partial {
 
 pub(super) type RowSum = (usize, u16, u64);
 
-impl Partial {
+impl PartialSummary {
     /// Returns the numbers of the shards, from 0.
     #[must_use]
     pub fn shards(&self) -> RangeInclusive<u64> {
@@ -69,7 +69,7 @@ impl Partial {
     }
 }
 
-/// Returns the version of warpload in the name of a replay, [`Partial::replay`], if it is not this one.
+/// Returns the version of warpload in the name of a replay, [`PartialSummary::replay`], if it is not this one.
 #[must_use]
 pub fn other_version(replay: &str) -> Option<&str> {
     let version = replay.strip_prefix("warpload ")?.split(',').next()?;

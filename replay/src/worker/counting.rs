@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Part, Worker};
+use super::{Worker, WorkerCounts};
 use crate::costs::SpaceCosts;
 use crate::spaces::Offsets;
 use crate::statistics::{KEPT, KernelCounts, PcCounts, SpaceSums};
-use crate::summary::{Fault, FaultCounts, Hex, TrafficCounts};
+use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts};
 use crate::traffic::{LINE, Traffic};
 use warpload::lane::LaneMask;
 use warpload::load::{LoadOp, Loaded};
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space};
-use warpload_trace::Kind;
+use warpload_trace::OperationKind;
 use warpload_trace::binary::MemoryRecord;
 
 impl Worker<'_, '_> {
@@ -75,7 +75,7 @@ impl Worker<'_, '_> {
             if self.found.faults.len() == KEPT {
                 break;
             }
-            self.found.faults.push(Fault {
+            self.found.faults.push(LoadFault {
                 record,
                 kernel: Arc::clone(self.kernel),
                 pc: Hex(traced.pc.into()),
@@ -86,8 +86,8 @@ impl Worker<'_, '_> {
         }
     }
 
-    pub(super) fn count_store(&mut self, kind: Kind, op: LoadOp, one: &PcCounts) {
-        let is_store = kind == Kind::Store;
+    pub(super) fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
+        let is_store = kind == OperationKind::Store;
         let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
         let (traffic, skipped) = if is_store {
             (stores, &mut counts.skipped.store)
@@ -119,7 +119,7 @@ impl Worker<'_, '_> {
         }
         let addresses = &self.lanes.addresses;
         let costs = SpaceCosts::new(op, lanes, addresses, map);
-        let is_atomic = operation.kind == Kind::Atomic;
+        let is_atomic = operation.kind == OperationKind::Atomic;
         if let (Some(surveyed), Some(cost)) = (&mut self.found.surveyed, costs.shared)
             && !(is_atomic && cost.shares_words)
         {
@@ -140,7 +140,7 @@ impl Worker<'_, '_> {
         if global.is_empty() {
             return Traffic::default();
         }
-        let Part { traffic, store_traffic, surveyed, .. } = &mut *self.found;
+        let WorkerCounts { traffic, store_traffic, surveyed, .. } = &mut *self.found;
         let (traffic, slice) = if is_load {
             (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
         } else {

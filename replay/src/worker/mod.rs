@@ -10,26 +10,26 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::access::{execute, served};
-use super::options::{Data, ReplayOptions};
+use super::options::{ReplayData, ReplayOptions};
 use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
-use super::summary::{Fault, Hex, Mismatch};
+use super::summary::{Hex, LoadFault, ValueMismatch};
 use super::survey::{FaultyLoad, Surveyed};
 use super::traffic::TrafficCounter;
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LoadOp, Loaded};
 use warpload::memory::{LoadMemory, Width, mix};
 use warpload::simd::vectorized;
-use warpload_trace::binary::{Block, MemoryRecord, TraceError};
-use warpload_trace::{Kind, Operation};
+use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
+use warpload_trace::{MemoryOperation, OperationKind};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct WorkerCounts {
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
-    pub(super) faults: Vec<Fault>,
-    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) faults: Vec<LoadFault>,
+    pub(super) mismatches: Vec<ValueMismatch>,
     /// If a survey is wanted.
     pub(super) surveyed: Option<Surveyed>,
     traffic: TrafficCounter,
@@ -37,7 +37,7 @@ pub(super) struct Part {
     store_traffic: TrafficCounter,
 }
 
-impl Part {
+impl WorkerCounts {
     pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
         Self { surveyed, ..Self::default() }
     }
@@ -45,7 +45,7 @@ impl Part {
 
 /// Replays some memory instructions of a block.
 pub(super) struct Worker<'b, 't> {
-    block: &'b Block<'t>,
+    block: &'b TraceBlock<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
     options: &'b ReplayOptions<'b>,
@@ -55,15 +55,15 @@ pub(super) struct Worker<'b, 't> {
     /// The registers that loads fill.
     values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
-    found: &'b mut Part,
+    found: &'b mut WorkerCounts,
 }
 
 impl<'b, 't> Worker<'b, 't> {
     pub(super) fn new(
-        block: &'b Block<'t>,
+        block: &'b TraceBlock<'t>,
         kernel: &'b Arc<str>,
         options: &'b ReplayOptions<'b>,
-        found: &'b mut Part,
+        found: &'b mut WorkerCounts,
     ) -> Self {
         Self {
             block,
@@ -91,7 +91,9 @@ impl<'b, 't> Worker<'b, 't> {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
             match operation.kind {
-                Kind::Load | Kind::Store | Kind::Atomic => self.access(&traced, operation, memory),
+                OperationKind::Load | OperationKind::Store | OperationKind::Atomic => {
+                    self.access(&traced, operation, memory)
+                }
                 _ => self.other(&traced),
             }
         }
@@ -139,10 +141,10 @@ impl<'b, 't> Worker<'b, 't> {
     fn access<M: LoadMemory>(
         &mut self,
         traced: &MemoryRecord<'_>,
-        operation: &Operation,
+        operation: &MemoryOperation,
         memory: &M,
     ) {
-        let (op, is_load) = (operation.load_op(), operation.kind == Kind::Load);
+        let (op, is_load) = (operation.load_op(), operation.kind == OperationKind::Load);
         // Without data the values are not used; stores have none.
         let has_values = is_load && self.options.has_data();
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
@@ -158,7 +160,7 @@ impl<'b, 't> Worker<'b, 't> {
             let record = self.block.raw().first_record + u64::from(traced.index);
             self.digest(record, op);
             // What a fill holds is made up, and not what the program has read.
-            if let Data::Image(_) = self.options.get_data() {
+            if let ReplayData::Image(_) = self.options.get_data() {
                 self.check(record, traced, op, served);
             }
         }
@@ -224,7 +226,7 @@ impl<'b, 't> Worker<'b, 't> {
                 }
                 counts.mismatched_words += 1;
                 if self.found.mismatches.len() < KEPT {
-                    self.found.mismatches.push(Mismatch {
+                    self.found.mismatches.push(ValueMismatch {
                         record,
                         kernel: Arc::clone(self.kernel),
                         pc: Hex(traced.pc.into()),

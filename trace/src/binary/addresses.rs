@@ -1,9 +1,9 @@
-//! [`Addresses`]: the addresses of one memory instruction, in the forms that traces use.
+//! [`RecordAddresses`]: the addresses of one memory instruction, in the forms that traces use.
 
 /// The addresses of the active lanes, in one of the forms that traces use. The i-th value
 /// belongs to the i-th active lane, lanes ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addresses<'a> {
+pub enum RecordAddresses<'a> {
     /// The i-th active lane has `base + i * stride`, modulo 2^64. Stride 0: one address.
     Stride {
         /// The first active lane's address.
@@ -31,7 +31,7 @@ pub enum Addresses<'a> {
     },
 }
 
-impl Addresses<'_> {
+impl RecordAddresses<'_> {
     /// Returns the addresses of `active` lanes in order; none if the lanes have none.
     pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
         let form = *self;
@@ -54,9 +54,9 @@ impl Addresses<'_> {
 
     /// Returns the shortest form of `list`, which has one address for each active lane. `deltas`
     /// holds the result if it has deltas.
-    pub fn shortest<'a>(list: &'a [u64], deltas: &'a mut Vec<i32>) -> Addresses<'a> {
+    pub fn shortest<'a>(list: &'a [u64], deltas: &'a mut Vec<i32>) -> RecordAddresses<'a> {
         let Some((&base, rest)) = list.split_first() else {
-            return Addresses::Stride { base: 0, stride: 0 };
+            return RecordAddresses::Stride { base: 0, stride: 0 };
         };
         let stride = rest.first().map_or(0, |next| next.wrapping_sub(base) as i64);
         let (mut is_stride, mut are_short) = (true, true);
@@ -68,9 +68,13 @@ impl Addresses<'_> {
             step as i32
         }));
         if is_stride {
-            return Addresses::Stride { base, stride };
+            return RecordAddresses::Stride { base, stride };
         }
-        if are_short { Addresses::Deltas { base, deltas } } else { Addresses::List(list) }
+        if are_short {
+            RecordAddresses::Deltas { base, deltas }
+        } else {
+            RecordAddresses::List(list)
+        }
     }
 }
 
@@ -81,26 +85,29 @@ mod tests {
     #[test]
     fn forms_give_the_same_addresses() {
         for form in [
-            Addresses::Stride { base: 100, stride: 4 },
-            Addresses::Deltas { base: 100, deltas: &[4, 4] },
-            Addresses::List(&[100, 104, 108]),
+            RecordAddresses::Stride { base: 100, stride: 4 },
+            RecordAddresses::Deltas { base: 100, deltas: &[4, 4] },
+            RecordAddresses::List(&[100, 104, 108]),
         ] {
             assert_eq!(form.each(3).collect::<Vec<_>>(), [100, 104, 108]);
             assert_eq!(form.each(0).count(), 0);
         }
-        let wraps = Addresses::Stride { base: 4, stride: -8 };
+        let wraps = RecordAddresses::Stride { base: 4, stride: -8 };
         assert_eq!(wraps.each(2).collect::<Vec<_>>(), [4, u64::MAX - 3]);
     }
 
     #[test]
     fn the_shortest_form() {
         let mut room = Vec::new();
-        let shortest = Addresses::shortest(&[5, 5, 5], &mut room);
-        assert_eq!(shortest, Addresses::Stride { base: 5, stride: 0 });
-        let shortest = Addresses::shortest(&[5, 4, 9], &mut room);
-        assert_eq!(shortest, Addresses::Deltas { base: 5, deltas: &[-1, 5] });
+        let shortest = RecordAddresses::shortest(&[5, 5, 5], &mut room);
+        assert_eq!(shortest, RecordAddresses::Stride { base: 5, stride: 0 });
+        let shortest = RecordAddresses::shortest(&[5, 4, 9], &mut room);
+        assert_eq!(shortest, RecordAddresses::Deltas { base: 5, deltas: &[-1, 5] });
         let far = [0, 1 << 40, 7];
-        assert_eq!(Addresses::shortest(&far, &mut room), Addresses::List(&far));
-        assert_eq!(Addresses::shortest(&[], &mut room), Addresses::Stride { base: 0, stride: 0 });
+        assert_eq!(RecordAddresses::shortest(&far, &mut room), RecordAddresses::List(&far));
+        assert_eq!(
+            RecordAddresses::shortest(&[], &mut room),
+            RecordAddresses::Stride { base: 0, stride: 0 }
+        );
     }
 }

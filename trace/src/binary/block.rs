@@ -1,7 +1,7 @@
 //! [`BlockBuilder`]: the block that [`TraceWriter`](super::TraceWriter) or an import fills.
 
 use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, RawRecord};
-use super::place::{Place, Runs};
+use super::place::{Runs, WarpPosition};
 use super::record::{ClosedBlock, NewRecord};
 use super::segment::Segment;
 use warpload::impossible::OrImpossible;
@@ -16,7 +16,7 @@ pub(crate) struct BlockBuilder {
 impl BlockBuilder {
     /// Says whose the following instructions are; `None` if unknown.
     #[inline]
-    pub(crate) fn place(&mut self, place: Option<Place>) {
+    pub(crate) fn place(&mut self, place: Option<WarpPosition>) {
         self.runs.place(&mut self.block.runs, self.block.count, place);
     }
 

@@ -1,4 +1,4 @@
-//! [`Contents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
+//! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
 //! once, and kernels hold indices into it; in version 1 kernels held the texts.
 
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Kind, Operation};
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::memory::{AddressSpace, Width};
 
 /// What a trace holds beside its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "RawContents", try_from = "RawContents")]
-pub struct Contents {
+pub struct TraceContents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
     /// The tools that made what it was made from, with their versions as far as known.
@@ -24,7 +24,7 @@ pub struct Contents {
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<MemoryOperation>,
     /// The device memory that the trace names: base and size in bytes.
     pub allocations: Vec<(u64, u64)>,
 }
@@ -35,7 +35,7 @@ const MAX_NOTES: usize = 64;
 /// The last note if there were more.
 const FURTHER_NOTES: &str = "further notes are left out";
 
-impl Contents {
+impl TraceContents {
     pub(crate) fn add_note(&mut self, note: &str) {
         let notes = &mut self.notes;
         if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
@@ -56,8 +56,8 @@ impl Contents {
     /// many. `numbers` has those that are there.
     pub(crate) fn number(
         &mut self,
-        numbers: &mut FxHashMap<Operation, u16>,
-        operation: &Operation,
+        numbers: &mut FxHashMap<MemoryOperation, u16>,
+        operation: &MemoryOperation,
     ) -> Option<u16> {
         if let Some(number) = numbers.get(operation) {
             return Some(*number);
@@ -104,7 +104,7 @@ impl Kernel {
     }
 }
 
-/// [`Contents`] as they are in the file.
+/// [`TraceContents`] as they are in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawContents {
@@ -139,13 +139,13 @@ struct RawKernel {
     source_lines: Vec<(u32, u32)>,
 }
 
-/// An [`Operation`] with an access size that is still to be checked.
+/// An [`MemoryOperation`] with an access size that is still to be checked.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawOperation {
     opcode: Arc<str>,
     #[serde(default)]
-    kind: Kind,
+    kind: OperationKind,
     #[serde(with = "by_name")]
     space: AddressSpace,
     bytes: u32,
@@ -162,10 +162,10 @@ pub(crate) mod operations {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    use super::{Operation, RawOperation};
+    use super::{MemoryOperation, RawOperation};
 
     pub(crate) fn serialize<S: Serializer>(
-        operations: &[Operation],
+        operations: &[MemoryOperation],
         to: S,
     ) -> Result<S::Ok, S::Error> {
         to.collect_seq(operations.iter().cloned().map(RawOperation::from))
@@ -173,9 +173,12 @@ pub(crate) mod operations {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
-    ) -> Result<Vec<Operation>, D::Error> {
+    ) -> Result<Vec<MemoryOperation>, D::Error> {
         let raw = Vec::<RawOperation>::deserialize(from)?;
-        raw.into_iter().map(Operation::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)
+        raw.into_iter()
+            .map(MemoryOperation::try_from)
+            .collect::<Result<_, _>>()
+            .map_err(D::Error::custom)
     }
 }
 
@@ -203,15 +206,15 @@ mod by_name {
     }
 }
 
-impl From<Operation> for RawOperation {
-    fn from(operation: Operation) -> Self {
-        let Operation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
+impl From<MemoryOperation> for RawOperation {
+    fn from(operation: MemoryOperation) -> Self {
+        let MemoryOperation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
             operation;
         Self { opcode, kind, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
     }
 }
 
-impl TryFrom<RawOperation> for Operation {
+impl TryFrom<RawOperation> for MemoryOperation {
     type Error = String;
 
     fn try_from(raw: RawOperation) -> Result<Self, String> {
@@ -251,9 +254,9 @@ impl Places {
     }
 }
 
-impl From<Contents> for RawContents {
-    fn from(contents: Contents) -> Self {
-        let Contents { source, tools, notes, complete, kernels, operations, allocations } =
+impl From<TraceContents> for RawContents {
+    fn from(contents: TraceContents) -> Self {
+        let TraceContents { source, tools, notes, complete, kernels, operations, allocations } =
             contents;
         let mut places = Places::default();
         let raw_kernel = |kernel: Kernel| {
@@ -271,7 +274,7 @@ impl From<Contents> for RawContents {
     }
 }
 
-impl TryFrom<RawContents> for Contents {
+impl TryFrom<RawContents> for TraceContents {
     type Error = String;
 
     fn try_from(raw: RawContents) -> Result<Self, String> {
@@ -298,7 +301,7 @@ impl TryFrom<RawContents> for Contents {
         };
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
         let operations =
-            operations.into_iter().map(Operation::try_from).collect::<Result<_, String>>()?;
+            operations.into_iter().map(MemoryOperation::try_from).collect::<Result<_, String>>()?;
         Ok(Self { source, tools, notes, complete, kernels, operations, allocations })
     }
 }

@@ -14,10 +14,10 @@ mod record;
 mod segment;
 mod writer;
 
-pub use addresses::Addresses;
+pub use addresses::RecordAddresses;
 pub(crate) use block::BlockBuilder;
 pub(crate) use contents::operations;
-pub use contents::{Contents, Kernel};
+pub use contents::{Kernel, TraceContents};
 pub use error::TraceError;
 pub use format::{
     ALL_FLAGS, ALL_RUN, BYTE_ORDER, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH,
@@ -27,8 +27,8 @@ pub use format::{
 };
 pub use names::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES};
 pub(crate) use names::{NameError, Names};
-pub use place::Place;
-pub use reader::{BinaryTrace, Block, MemoryRecord, Places};
+pub use place::WarpPosition;
+pub use reader::{BinaryTrace, MemoryRecord, TraceBlock, WarpPositions};
 pub(crate) use reader::{Join, Totals};
 pub(crate) use record::ClosedBlock;
 pub use record::NewRecord;

@@ -1,11 +1,11 @@
-//! [`Place`]: whose instructions follow. Blocks hold places as [`RawRun`]s, beside their records.
+//! [`WarpPosition`]: whose instructions follow. Blocks hold places as [`RawRun`]s, beside their records.
 
 use super::format::{RUN_CLUSTER, RUN_CTA, RUN_INDEX, RUN_WARP, RawRun};
 
 /// The warp that executes instructions, and where it is in its own; each field is `None` if the
 /// source does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct WarpPosition {
     /// The thread block, in x, y and z.
     pub cta: Option<[u32; 3]>,
     /// The warp's number in its thread block.
@@ -16,7 +16,7 @@ pub struct Place {
     pub index: Option<u32>,
 }
 
-impl Place {
+impl WarpPosition {
     /// Returns the place of the instruction that is `count` instructions later.
     #[inline]
     pub(super) fn after(self, count: u32) -> Self {
@@ -25,8 +25,8 @@ impl Place {
 }
 
 impl RawRun {
-    fn new(first: u32, place: Option<Place>) -> Self {
-        let Place { cta, warp, cluster, index } = place.unwrap_or_default();
+    fn new(first: u32, place: Option<WarpPosition>) -> Self {
+        let WarpPosition { cta, warp, cluster, index } = place.unwrap_or_default();
         let mut known = 0;
         for (is_known, bit) in [
             (cta.is_some(), RUN_CTA),
@@ -47,9 +47,9 @@ impl RawRun {
     }
 
     /// Returns the place of the run's first instruction.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> WarpPosition {
         let knows = |bit| self.known & bit != 0;
-        Place {
+        WarpPosition {
             cta: knows(RUN_CTA).then_some(self.cta),
             warp: knows(RUN_WARP).then_some(self.warp),
             cluster: knows(RUN_CLUSTER).then_some(self.cluster),
@@ -62,17 +62,22 @@ impl RawRun {
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     /// The place that was set last, and how many instructions of the block came before it.
-    current: Option<(u32, Place)>,
+    current: Option<(u32, WarpPosition)>,
 }
 
 impl Runs {
-    fn at(&self, count: u32) -> Option<Place> {
+    fn at(&self, count: u32) -> Option<WarpPosition> {
         self.current.map(|(first, place)| place.after(count - first))
     }
 
     /// Sets the place of the instructions after the first `count` of the block, whose runs are `runs`.
     #[inline]
-    pub(super) fn place(&mut self, runs: &mut Vec<RawRun>, count: u32, place: Option<Place>) {
+    pub(super) fn place(
+        &mut self,
+        runs: &mut Vec<RawRun>,
+        count: u32,
+        place: Option<WarpPosition>,
+    ) {
         if self.at(count) == place {
             return;
         }
@@ -99,7 +104,8 @@ mod tests {
     #[test]
     fn a_run_goes_on_until_another_warp_is_named() {
         let (mut state, mut runs) = (Runs::default(), Vec::new());
-        let warp = |warp, index| Some(Place { warp: Some(warp), index, ..Place::default() });
+        let warp =
+            |warp, index| Some(WarpPosition { warp: Some(warp), index, ..WarpPosition::default() });
         state.place(&mut runs, 0, None);
         assert_eq!(runs, []);
         state.place(&mut runs, 0, warp(1, Some(5)));
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_place_counts_its_instructions() {
-        let place = Place { index: Some(u32::MAX - 1), ..Place::default() };
+        let place = WarpPosition { index: Some(u32::MAX - 1), ..WarpPosition::default() };
         assert_eq!(place.after(1).index, Some(u32::MAX));
         assert_eq!(place.after(2).index, None);
     }

@@ -1,10 +1,10 @@
 //! [`NewRecord`], and the bytes that it becomes in a [`ClosedBlock`].
 
-use super::addresses::Addresses;
+use super::addresses::RecordAddresses;
 use super::format::{
     FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH, RawRecord, RawRun, form,
 };
-use crate::operation::{Kind, Operation};
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LaneMask;
 
 /// A memory instruction to be written.
@@ -17,7 +17,7 @@ pub struct NewRecord<'l> {
     /// The operation's number, from [`TraceWriter::operation`](crate::TraceWriter::operation).
     pub operation: u16,
     /// The active lanes' addresses.
-    pub addresses: Addresses<'l>,
+    pub addresses: RecordAddresses<'l>,
     /// The lanes whose Plg is true; `None` if unknown.
     pub plg: Option<LaneMask>,
     /// The lanes whose guard is true; `None` if unknown.
@@ -34,7 +34,7 @@ pub struct NewRecord<'l> {
 impl<'l> NewRecord<'l> {
     /// Creates a record whose Plg, guard and values are unknown.
     #[must_use]
-    pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: Addresses<'l>) -> Self {
+    pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: RecordAddresses<'l>) -> Self {
         Self {
             pc,
             mask,
@@ -49,13 +49,13 @@ impl<'l> NewRecord<'l> {
     }
 
     /// Returns whether there are as many addresses and values as the mask requires.
-    pub(crate) fn fits(&self, operation: &Operation) -> bool {
+    pub(crate) fn fits(&self, operation: &MemoryOperation) -> bool {
         let active = self.mask.count() as usize;
         let has_addresses = match self.addresses {
-            Addresses::Stride { .. } | Addresses::Unknown => true,
-            Addresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
-            Addresses::List(list) => list.len() == active,
-            Addresses::Transfer { .. } => operation.kind == Kind::Transfer,
+            RecordAddresses::Stride { .. } | RecordAddresses::Unknown => true,
+            RecordAddresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
+            RecordAddresses::List(list) => list.len() == active,
+            RecordAddresses::Transfer { .. } => operation.kind == OperationKind::Transfer,
         };
         let values = active * operation.width.registers() as usize;
         has_addresses && self.values.is_none_or(|known| known.len() == values)
@@ -111,18 +111,18 @@ impl ClosedBlock {
 }
 
 /// Appends addresses and returns their form.
-fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
+fn push_addresses(payload: &mut Vec<u8>, addresses: &RecordAddresses<'_>) -> u8 {
     match *addresses {
-        Addresses::Stride { base, stride: 0 } => {
+        RecordAddresses::Stride { base, stride: 0 } => {
             payload.extend_from_slice(&base.to_le_bytes());
             form::UNIFORM
         }
-        Addresses::Stride { base, stride } => {
+        RecordAddresses::Stride { base, stride } => {
             payload.extend_from_slice(&base.to_le_bytes());
             payload.extend_from_slice(&stride.to_le_bytes());
             form::STRIDE
         }
-        Addresses::Deltas { base, deltas } => {
+        RecordAddresses::Deltas { base, deltas } => {
             payload.extend_from_slice(&base.to_le_bytes());
             let start = payload.len();
             payload.resize((start + size_of_val(deltas)).next_multiple_of(8), 0);
@@ -132,13 +132,13 @@ fn push_addresses(payload: &mut Vec<u8>, addresses: &Addresses<'_>) -> u8 {
             }
             form::DELTAS
         }
-        Addresses::Unknown => form::UNKNOWN,
-        Addresses::Transfer { count, bytes } => {
+        RecordAddresses::Unknown => form::UNKNOWN,
+        RecordAddresses::Transfer { count, bytes } => {
             payload.extend_from_slice(&count.to_le_bytes());
             payload.extend_from_slice(&bytes.to_le_bytes());
             form::TRANSFER
         }
-        Addresses::List(list) => {
+        RecordAddresses::List(list) => {
             let start = payload.len();
             payload.resize(start + size_of_val(list), 0);
             let (room, _) = payload[start..].as_chunks_mut();

@@ -1,6 +1,6 @@
 //! [`Segment`]: instructions of a part of a file, which blocks are made of.
 
-use super::place::Place;
+use super::place::WarpPosition;
 use super::record::{ClosedBlock, NewRecord};
 
 /// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`](super::MAX_BLOCK_RECORDS) of them, with
@@ -9,7 +9,7 @@ use super::record::{ClosedBlock, NewRecord};
 pub(crate) struct Segment {
     pub(super) block: ClosedBlock,
     /// Places, each with the number of instructions before it; ascending.
-    pub(super) places: Vec<(u32, Option<Place>)>,
+    pub(super) places: Vec<(u32, Option<WarpPosition>)>,
 }
 
 impl Segment {
@@ -21,8 +21,8 @@ impl Segment {
 
     /// Says whose the instructions after the first `count` are.
     #[inline]
-    pub(crate) fn place(&mut self, count: u32, place: Option<Place>) {
-        let goes_on = |(first, last): &(u32, Option<Place>)| {
+    pub(crate) fn place(&mut self, count: u32, place: Option<WarpPosition>) {
+        let goes_on = |(first, last): &(u32, Option<WarpPosition>)| {
             last.map(|last| last.after(count - first)) == place
         };
         if !self.places.last().is_some_and(goes_on) {

@@ -14,7 +14,7 @@ pub(super) struct Format {
     /// Returns how likely a text with that start has this format; `None` if it does not. The start
     /// has no byte-order mark and no leading white space.
     pub(super) recognize: fn(&[u8]) -> Option<Sign>,
-    pub(super) reader: Reader,
+    pub(super) reader: FormatReader,
 }
 
 /// How likely a text has a format. The likeliest format is read; of equals, the first in the list.
@@ -28,7 +28,7 @@ pub(super) enum Sign {
 
 /// What reads a format.
 #[derive(Clone, Copy)]
-pub(super) enum Reader {
+pub(super) enum FormatReader {
     /// Reads the trace of one file, which errors name, with as many threads at most.
     Trace(TraceReader),
     /// Reads the names of files with traces.

@@ -1,6 +1,6 @@
 //! **The list** of text formats.
 
-use super::format::{Format, Reader, Sign};
+use super::format::{Format, FormatReader, Sign};
 use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
 
 /// The formats, each described in its reader's file.
@@ -18,7 +18,7 @@ const FORMATS: &[Format] = &[
 ];
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
-pub(super) fn reader(start: &[u8]) -> Option<Reader> {
+pub(super) fn reader(start: &[u8]) -> Option<FormatReader> {
     likeliest(start).map(|(_, reader)| reader)
 }
 
@@ -27,8 +27,8 @@ pub(super) fn is_certain(start: &[u8]) -> bool {
     likeliest(start).is_some_and(|(sign, _)| sign == Sign::Certain)
 }
 
-fn likeliest(start: &[u8]) -> Option<(Sign, Reader)> {
-    let mut best: Option<(Sign, Reader)> = None;
+fn likeliest(start: &[u8]) -> Option<(Sign, FormatReader)> {
+    let mut best: Option<(Sign, FormatReader)> = None;
     for format in FORMATS {
         if let Some(sign) = (format.recognize)(start)
             && best.is_none_or(|(best, _)| best < sign)
@@ -53,8 +53,10 @@ mod tests {
     /// Returns the name of the format that is read.
     fn format(start: &str) -> Option<&'static str> {
         let reads = |format: &&Format| match (format.reader, reader(start.as_bytes())) {
-            (Reader::Trace(one), Some(Reader::Trace(other))) => std::ptr::fn_addr_eq(one, other),
-            (Reader::List(_), Some(Reader::List(_))) => true,
+            (FormatReader::Trace(one), Some(FormatReader::Trace(other))) => {
+                std::ptr::fn_addr_eq(one, other)
+            }
+            (FormatReader::List(_), Some(FormatReader::List(_))) => true,
             _ => false,
         };
         FORMATS.iter().find(reads).map(|format| format.name)

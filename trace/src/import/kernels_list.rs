@@ -5,12 +5,12 @@ use std::path::Path;
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
-use super::format::{Format, Reader, Sign, first_line};
+use super::format::{Format, FormatReader, Sign, first_line};
 use super::text::Text;
 use warpload_binary::lines::Lines;
 
 pub(super) const FORMAT: Format =
-    Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: Reader::List(read) };
+    Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: FormatReader::List(read) };
 
 /// How the names of traces end that are not compressed as a whole.
 const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::ImportError;
 use super::event::ImportEvent;
 use super::file_list::FileList;
-use super::source::Source;
+use super::source::ImportSource;
 use super::{Import, Shared, in_order};
 use crate::binary::{RawInput, TraceWriter};
 
@@ -30,9 +30,9 @@ impl TraceList {
         name: &Path,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<Self, ImportError> {
-        match Source::open(input, name, observe)? {
-            Source::List(list) => list.read().map(|(list, input)| Self { list, input }),
-            Source::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
+        match ImportSource::open(input, name, observe)? {
+            ImportSource::List(list) => list.read().map(|(list, input)| Self { list, input }),
+            ImportSource::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
         }
     }
 

@@ -40,8 +40,8 @@ use self::limits::{
     MAX_HEADER_LINES, MAX_SOURCE_LINES, check_unlisted, too_many, too_many_operations,
 };
 pub use self::list::TraceList;
-use self::sink::Found;
-use self::source::Source;
+use self::sink::ImportItem;
+use self::source::ImportSource;
 use super::binary::{Names, TraceError, TraceWriter};
 use warpload::impossible::OrImpossible;
 use warpload_binary::lines::without_mark;
@@ -86,12 +86,12 @@ pub fn import_from<W: Write + Seek>(
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     let mut shared = Shared::default();
-    match Source::open(input, name, observe)? {
-        Source::Trace(trace) => {
+    match ImportSource::open(input, name, observe)? {
+        ImportSource::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(threads.max(1), &mut |found| import.take(found))
         }
-        Source::List(list) => {
+        ImportSource::List(list) => {
             let (list, itself) = list.read()?;
             itself.into_iter().for_each(|itself| writer.input(itself));
             list.describe(writer);
@@ -146,10 +146,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         })
     }
 
-    fn take(&mut self, found: Found) -> Result<(), ImportError> {
+    fn take(&mut self, found: ImportItem) -> Result<(), ImportError> {
         let failed = |source| ImportError::Write(TraceError::Write { source });
         match found {
-            Found::Kernel(mut kernel) => {
+            ImportItem::Kernel(mut kernel) => {
                 kernel.name = self.share(&kernel.name)?;
                 for (key, value) in &mut kernel.header {
                     (*key, *value) = (self.share(key)?, self.share(value)?);
@@ -165,20 +165,20 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.kernels.push(number as u32);
                 self.writer.kernel(kernel).map_err(failed)
             }
-            Found::Operation(mut operation) => {
+            ImportItem::Operation(mut operation) => {
                 operation.opcode = self.share(&operation.opcode)?;
                 let number = self.writer.operation(&operation);
                 self.operations.push(number.ok_or_else(too_many_operations)?);
                 Ok(())
             }
-            Found::Unlisted { count, line, before } => {
+            ImportItem::Unlisted { count, line, before } => {
                 let unlisted = self.shared.unlisted.saturating_add(count);
                 self.shared.unlisted = unlisted;
                 check_unlisted(unlisted, self.records_before + before).map_err(|message| {
                     ImportError::Line { file: self.file.to_owned(), line, column: 1, message }
                 })
             }
-            Found::Block(kernel, mut block) => {
+            ImportItem::Block(kernel, mut block) => {
                 self.shared.records += block.records.len() as u64;
                 for record in &mut block.records {
                     let number = self.operations.get(usize::from(record.operation)).copied();
@@ -187,7 +187,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
                 self.writer.append(kernel, &block).map_err(failed)
             }
-            Found::SourceLines(kernel, lines) => {
+            ImportItem::SourceLines(kernel, lines) => {
                 self.shared.source_lines += lines.len();
                 if self.shared.source_lines > MAX_SOURCE_LINES {
                     self.writer.note(FURTHER_LINES);
@@ -197,23 +197,23 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.writer.source_lines(kernel, lines);
                 Ok(())
             }
-            Found::Tool(tool) => {
+            ImportItem::Tool(tool) => {
                 self.writer.tool(&tool);
                 Ok(())
             }
-            Found::Note(note) => {
+            ImportItem::Note(note) => {
                 self.writer.note(&note);
                 Ok(())
             }
-            Found::Allocations(list) => {
+            ImportItem::Allocations(list) => {
                 self.writer.allocations(list);
                 Ok(())
             }
-            Found::Input(input) => {
+            ImportItem::Input(input) => {
                 self.writer.input(input);
                 Ok(())
             }
-            Found::EndUnknown(note) => {
+            ImportItem::EndUnknown(note) => {
                 self.writer.may_be_cut_off(note);
                 Ok(())
             }
@@ -245,7 +245,7 @@ mod tests {
         let mut import = Import::new(&mut writer, Path::new("file"), &mut shared);
         let header = vec![("key".into(), "value".into()); 2];
         let kernel = Kernel { header, ..Kernel::default() };
-        import.take(Found::Kernel(kernel)).map_err(|error| error.to_string())
+        import.take(ImportItem::Kernel(kernel)).map_err(|error| error.to_string())
     }
 
     /// A format is a row of the list, and its file.

@@ -1,6 +1,6 @@
 //! [`Unmasked`]: the addresses of 32 lanes without a mask that says which are active.
 
-use crate::binary::Addresses;
+use crate::binary::RecordAddresses;
 use warpload::lane::{LANES, LaneMask};
 
 /// The note of a trace with such addresses.
@@ -17,7 +17,7 @@ pub(super) struct Unmasked {
 impl Unmasked {
     /// Returns the lanes that have an address, and their addresses.
     #[inline]
-    pub(super) fn active(&mut self, addresses: &[u64; LANES]) -> (LaneMask, Addresses<'_>) {
+    pub(super) fn active(&mut self, addresses: &[u64; LANES]) -> (LaneMask, RecordAddresses<'_>) {
         let (mut mask, mut count) = (0, 0);
         for (lane, address) in addresses.iter().enumerate() {
             let is_active = *address != 0;
@@ -29,6 +29,6 @@ impl Unmasked {
             count += usize::from(is_active);
         }
         let list = self.list.get(..count).unwrap_or_default();
-        (LaneMask::from_bits(mask), Addresses::shortest(list, &mut self.deltas))
+        (LaneMask::from_bits(mask), RecordAddresses::shortest(list, &mut self.deltas))
     }
 }

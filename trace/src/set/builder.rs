@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{SetPart, TraceSet};
-use crate::binary::{BinaryTrace, Contents, TraceError};
-use crate::operation::Operation;
+use crate::binary::{BinaryTrace, TraceContents, TraceError};
+use crate::operation::MemoryOperation;
 
 /// The most different sources that a set names.
 const MAX_SOURCES: usize = 16;
@@ -12,9 +12,9 @@ const MAX_SOURCES: usize = 16;
 /// Puts binary traces together: [`add`](Self::add) each in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct SetBuilder {
-    contents: Contents,
+    contents: TraceContents,
     sources: Vec<String>,
-    operations: FxHashMap<Operation, u16>,
+    operations: FxHashMap<MemoryOperation, u16>,
     /// How often the set has each allocation.
     allocations: FxHashMap<(u64, u64), u32>,
     parts: Vec<SetPart>,
@@ -23,7 +23,7 @@ pub struct SetBuilder {
 impl Default for SetBuilder {
     fn default() -> Self {
         Self {
-            contents: Contents { complete: true, ..Contents::default() },
+            contents: TraceContents { complete: true, ..TraceContents::default() },
             sources: Vec::new(),
             operations: FxHashMap::default(),
             allocations: FxHashMap::default(),
@@ -46,7 +46,7 @@ impl SetBuilder {
     /// then as before.
     pub fn add(&mut self, file: String, trace: &BinaryTrace) -> Result<(), TraceError> {
         trace.check_is_part()?;
-        let Contents { source, tools, notes, complete, operations, allocations, .. } =
+        let TraceContents { source, tools, notes, complete, operations, allocations, .. } =
             trace.contents();
         let known = self.contents.operations.len();
         for operation in operations {
@@ -91,6 +91,6 @@ impl SetBuilder {
     /// Returns those of [`TraceSet::new`].
     pub fn finish(self) -> Result<TraceSet, TraceError> {
         let source = self.sources.join("; ");
-        TraceSet::new(Contents { source, ..self.contents }, self.parts)
+        TraceSet::new(TraceContents { source, ..self.contents }, self.parts)
     }
 }

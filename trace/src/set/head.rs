@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::binary::{Contents, operations};
-use crate::operation::Operation;
+use crate::binary::{TraceContents, operations};
+use crate::operation::MemoryOperation;
 
 /// What is written of the contents.
 #[derive(Serialize)]
@@ -13,13 +13,13 @@ struct Head<'c> {
     notes: &'c [String],
     complete: bool,
     #[serde(with = "operations")]
-    operations: &'c [Operation],
+    operations: &'c [MemoryOperation],
     allocations: &'c [(u64, u64)],
 }
 
 /// Returns the JSON of the contents.
-pub(super) fn text(contents: &Contents) -> String {
-    let Contents { source, tools, notes, complete, operations, allocations, .. } = contents;
+pub(super) fn text(contents: &TraceContents) -> String {
+    let TraceContents { source, tools, notes, complete, operations, allocations, .. } = contents;
     let complete = *complete;
     let head = Head { source, tools, notes, complete, operations, allocations };
     // Numbers, texts and lists always have a form in JSON.
@@ -27,7 +27,7 @@ pub(super) fn text(contents: &Contents) -> String {
 }
 
 /// Returns the checksum of a set with these contents, and parts with these numbers.
-pub(super) fn checksum(contents: &Contents, parts: impl Iterator<Item = [u64; 7]>) -> u32 {
+pub(super) fn checksum(contents: &TraceContents, parts: impl Iterator<Item = [u64; 7]>) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(text(contents).as_bytes());
     parts.flatten().for_each(|number| crc.update(&number.to_le_bytes()));

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::head;
 use super::{SetPart, TraceSet, VERSION};
-use crate::binary::{Contents, TraceError, hexadecimal, operations};
-use crate::operation::Operation;
+use crate::binary::{TraceContents, TraceError, hexadecimal, operations};
+use crate::operation::MemoryOperation;
 use warpload::json::{self, JsonError};
 use warpload_binary::lines::without_mark;
 
@@ -29,7 +29,7 @@ struct RawSet {
     notes: Vec<String>,
     complete: bool,
     #[serde(with = "operations")]
-    operations: Vec<Operation>,
+    operations: Vec<MemoryOperation>,
     allocations: Vec<(u64, u64)>,
     parts: Vec<SetPart>,
 }
@@ -85,7 +85,7 @@ impl TraceSet {
         }
         let kernels = Vec::new();
         let contents =
-            Contents { source, tools, notes, complete, kernels, operations, allocations };
+            TraceContents { source, tools, notes, complete, kernels, operations, allocations };
         let read = Self::new(contents, parts)?;
         let checksum = set.checksum;
         let set = RawTotals { checksum: read.checksum, ..set };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::builder::SetBuilder;
 use crate::Shard;
-use crate::binary::{BinaryTrace, Contents, Totals, TraceError, hexadecimal};
+use crate::binary::{BinaryTrace, Totals, TraceContents, TraceError, hexadecimal};
 use crate::import::MAX_KERNELS;
 
 /// The version of the file that is written and read.
@@ -20,11 +20,11 @@ const VERSION: u32 = 1;
 /// Binary traces that are one trace together, in order. Instructions, kernels and operations are
 /// numbered from part to part.
 ///
-/// A set has what the [`Contents`] of the whole have, but for the kernels, and what it takes to know
+/// A set has what the [`TraceContents`] of the whole have, but for the kernels, and what it takes to know
 /// which parts a shard needs: of the parts only those have to be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSet {
-    contents: Contents,
+    contents: TraceContents,
     parts: Vec<SetPart>,
     /// For each part, what comes before it; then the totals.
     before: Vec<Totals>,
@@ -98,7 +98,7 @@ impl TraceSet {
     /// # Errors
     /// Returns [`TraceError::Set`] if there is no part, a part's counts contradict each other, or the
     /// set would have more than [`MAX_KERNELS`] kernels.
-    pub fn new(contents: Contents, parts: Vec<SetPart>) -> Result<Self, TraceError> {
+    pub fn new(contents: TraceContents, parts: Vec<SetPart>) -> Result<Self, TraceError> {
         let wrong = |message: String| TraceError::Set { message };
         if parts.is_empty() {
             return Err(wrong("it has no parts; expected at least one".to_owned()));
@@ -121,7 +121,7 @@ impl TraceSet {
         if total.kernels > MAX_KERNELS as u64 {
             return Err(wrong(format!("it has more than {MAX_KERNELS} kernels")));
         }
-        let mut contents = Contents { kernels: Vec::new(), ..contents };
+        let mut contents = TraceContents { kernels: Vec::new(), ..contents };
         for operation in &mut contents.operations {
             // As in the parts: of other spaces it is ignored.
             operation.uniform &= operation.reaches_global();
@@ -132,7 +132,7 @@ impl TraceSet {
 
     /// Returns what the set holds beside blocks and kernels. Operations are numbered for the whole.
     #[must_use]
-    pub fn contents(&self) -> &Contents {
+    pub fn contents(&self) -> &TraceContents {
         &self.contents
     }
 
@@ -204,7 +204,7 @@ impl TraceSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Operation;
+    use crate::operation::MemoryOperation;
 
     fn part(memory_records: u64, trailing_blocks: u64) -> SetPart {
         SetPart {
@@ -230,7 +230,7 @@ mod tests {
                 parts.push(kinds[rest % kinds.len()].clone());
                 rest /= kinds.len();
             }
-            let set = TraceSet::new(Contents::default(), parts.clone()).expect("a set");
+            let set = TraceSet::new(TraceContents::default(), parts.clone()).expect("a set");
             assert_eq!(set.parts_of(None), 0..parts.len());
             let all = set.memory_records();
             for count in 1..9 {
@@ -256,12 +256,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let contents = Contents {
+        let contents = TraceContents {
             source: "a test".to_owned(),
             notes: vec!["a \"note\"".to_owned()],
-            operations: vec![Operation::of_opcode("LDG.E"), Operation::of_spa5("LD.E.U.128")],
+            operations: vec![
+                MemoryOperation::of_opcode("LDG.E"),
+                MemoryOperation::of_spa5("LD.E.U.128"),
+            ],
             allocations: vec![(u64::MAX, 1); 2],
-            ..Contents::default()
+            ..TraceContents::default()
         };
         let set = TraceSet::new(contents, vec![part(7, 0), part(0, 3)]).expect("a set");
         let text = set.to_json();

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::part::{Operations, Part};
+use super::part::{Operations, TraceFile};
 use super::{BinaryTrace, Totals};
-use crate::binary::contents::{Contents, Kernel};
+use crate::binary::contents::{Kernel, TraceContents};
 use crate::binary::error::TraceError;
 use crate::binary::format::RawBlock;
-use crate::operation::Operation;
+use crate::operation::MemoryOperation;
 
 /// A trace to which parts are added.
 pub(crate) struct Join {
     trace: BinaryTrace,
     /// The number of each operation.
-    operations: FxHashMap<Operation, u16>,
+    operations: FxHashMap<MemoryOperation, u16>,
     /// The texts of kernels, each once.
     names: FxHashSet<Arc<str>>,
     /// What precedes the next part.
@@ -26,12 +26,17 @@ pub(crate) struct Join {
 impl Join {
     /// Creates the whole, of `totals` and `contents`, without parts; the kernels of `contents` are left out.
     /// `before` is what precedes the first part added.
-    pub(crate) fn new(totals: Totals, checksum: u32, contents: &Contents, before: Totals) -> Self {
+    pub(crate) fn new(
+        totals: Totals,
+        checksum: u32,
+        contents: &TraceContents,
+        before: Totals,
+    ) -> Self {
         let mut operations = FxHashMap::default();
         for (number, operation) in (0..=u16::MAX).zip(&contents.operations) {
             operations.entry(operation.clone()).or_insert(number);
         }
-        let contents = Contents { kernels: Vec::new(), ..contents.clone() };
+        let contents = TraceContents { kernels: Vec::new(), ..contents.clone() };
         let (parts, blocks) = (Vec::new(), Vec::new());
         let first_kernel = before.kernels as usize;
         let inputs = Vec::new();
@@ -49,7 +54,7 @@ impl Join {
         let BinaryTrace { parts, contents, blocks, totals, .. } = part;
         let operations = self.operations(&contents).map_err(|error| error.of_part(file))?;
         let first_kernel = self.trace.contents.kernels.len() as u32;
-        let join = |part: Part| part.join(file, first_kernel, operations.clone());
+        let join = |part: TraceFile| part.join(file, first_kernel, operations.clone());
         self.trace.parts.extend(parts.into_iter().map(join));
         for kernel in contents.kernels {
             let kernel = self.share(kernel);
@@ -67,8 +72,8 @@ impl Join {
     }
 
     /// Returns the whole's number of each operation of a part.
-    fn operations(&self, part: &Contents) -> Result<Operations, TraceError> {
-        let number = |operation: &Operation| {
+    fn operations(&self, part: &TraceContents) -> Result<Operations, TraceError> {
+        let number = |operation: &MemoryOperation| {
             self.operations.get(operation).copied().ok_or_else(|| TraceError::OtherPart {
                 message: format!("the set does not have its operation {:?}", operation.opcode),
             })

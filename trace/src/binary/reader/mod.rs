@@ -7,14 +7,14 @@ mod part;
 
 use std::path::Path;
 
-use self::part::Part;
-use super::contents::Contents;
+use self::part::TraceFile;
+use super::contents::TraceContents;
 use super::error::TraceError;
 use super::format::{OLDEST_VERSION, RawBlock, RawInput, SectionKind};
 use warpload::memory::Arena;
 use warpload_binary::regular_file;
 
-pub use block::{Block, MemoryRecord, Places};
+pub use block::{MemoryRecord, TraceBlock, WarpPositions};
 pub(crate) use join::Join;
 
 /// A binary trace whose header, sections and index have been checked. Blocks are checked when
@@ -26,8 +26,8 @@ pub(crate) use join::Join;
 #[derive(Debug)]
 pub struct BinaryTrace {
     /// In order; only those that have kernels can have blocks.
-    parts: Vec<Part>,
-    contents: Contents,
+    parts: Vec<TraceFile>,
+    contents: TraceContents,
     blocks: Vec<RawBlock>,
     totals: Totals,
     checksum: u32,
@@ -89,7 +89,7 @@ impl BinaryTrace {
             kernels: contents.kernels.len() as u64,
         };
         let checksum = header.sections_crc;
-        let parts = vec![Part::new(bytes, is_oldest, contents.operations.len())];
+        let parts = vec![TraceFile::new(bytes, is_oldest, contents.operations.len())];
         Ok(Self { parts, contents, blocks, totals, checksum, first_kernel: 0, inputs })
     }
 
@@ -97,7 +97,7 @@ impl BinaryTrace {
     /// atomics are then counted, and nothing else is known of them.
     #[must_use]
     pub fn has_loads_only(&self) -> bool {
-        self.parts.first().is_some_and(Part::has_loads_only)
+        self.parts.first().is_some_and(TraceFile::has_loads_only)
     }
 
     /// Returns the number of instructions in the trace, those without a memory operand included.
@@ -143,7 +143,7 @@ impl BinaryTrace {
 
     /// Returns the kernels, operations and allocations.
     #[must_use]
-    pub fn contents(&self) -> &Contents {
+    pub fn contents(&self) -> &TraceContents {
         &self.contents
     }
 
@@ -166,11 +166,11 @@ impl BinaryTrace {
     /// # Errors
     /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum or
     /// its records do not ascend.
-    pub fn block(&self, block: &RawBlock) -> Result<Block<'_>, TraceError> {
+    pub fn block(&self, block: &RawBlock) -> Result<TraceBlock<'_>, TraceError> {
         let end = self.parts.partition_point(|part| part.first_kernel <= block.kernel);
         let part = end.checked_sub(1).and_then(|last| self.parts.get(last));
         // Only a row of another index belongs to none.
         let of_none = TraceError::Damaged { part: "block", offset: block.offset };
-        Block::new(*block, &self.contents, part.ok_or(of_none)?)
+        TraceBlock::new(*block, &self.contents, part.ok_or(of_none)?)
     }
 }

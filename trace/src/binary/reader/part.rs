@@ -1,4 +1,4 @@
-//! [`Part`]: the bytes of one file of a trace.
+//! [`TraceFile`]: the bytes of one file of a trace.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use warpload::memory::Arena;
 
 /// A file of a trace, with what its records' numbers mean in the trace.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct TraceFile {
     pub(super) bytes: Arena,
     has_loads_only: bool,
     /// The number of the trace's kernels before its own.
@@ -26,7 +26,7 @@ pub(super) enum Operations {
     Others(Box<[u16]>),
 }
 
-impl Part {
+impl TraceFile {
     /// Creates the only part of a trace, with so many operations.
     pub(super) fn new(bytes: Arena, has_loads_only: bool, operations: usize) -> Self {
         let operations = Operations::Same(operations);

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::binary::{Kernel, Place};
+use crate::binary::{Kernel, WarpPosition};
 use warpload::lane::LANES;
 
 /// A line that groups instructions.
@@ -99,7 +99,7 @@ pub(super) struct Groups {
     blocks: FxHashSet<[u32; 3]>,
     state: State,
     /// The thread block and the warp that were named last.
-    place: Place,
+    place: WarpPosition,
     /// The warps so far of the current thread block.
     seen_warps: FxHashSet<u64>,
     /// The lines so far, one bit each, that say where the current thread block is in its cluster.
@@ -130,7 +130,7 @@ impl Groups {
     }
 
     /// Returns whose the instructions after the last line are.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> WarpPosition {
         self.place
     }
 
@@ -190,7 +190,7 @@ impl Groups {
         }
         self.state = State::Block;
         self.cluster_lines = 0;
-        self.place = Place { cta: Some(place), ..Place::default() };
+        self.place = WarpPosition { cta: Some(place), ..WarpPosition::default() };
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Groups {
         }
         self.state = State::Warp;
         let warp = u32::try_from(warp).ok();
-        self.place = Place { warp, index: Some(0), ..self.place };
+        self.place = WarpPosition { warp, index: Some(0), ..self.place };
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Header {
 }
 
 /// What the lines say.
-pub(super) struct Contents {
+pub(super) struct HeaderContents {
     pub(super) kernel: Kernel,
     pub(super) version: Version,
     /// Whether the number of a source line comes before each program counter.
@@ -90,7 +90,7 @@ impl Header {
     }
 
     /// Ends the header.
-    pub(super) fn end(&mut self) -> Result<Contents, String> {
+    pub(super) fn end(&mut self) -> Result<HeaderContents, String> {
         if let Some(missing) = NEEDED.iter().find(|key| !self.has(key)) {
             let needed = NEEDED.map(|key| format!("`-{key} = …`")).join(", ");
             return Err(format!("the header has no `-{missing} = …`; expected {needed}"));
@@ -99,7 +99,7 @@ impl Header {
         let Self { kernel, version, has_line_numbers } = std::mem::take(self);
         let version = version.ok_or("the header has no version")?;
         let has_line_numbers = has_line_numbers && version.has_line_numbers;
-        Ok(Contents { kernel, version, has_line_numbers, tool })
+        Ok(HeaderContents { kernel, version, has_line_numbers, tool })
     }
 }
 

@@ -4,14 +4,14 @@
 use super::addresses::{List, Operand};
 use super::line::Body;
 use super::scan::Scan;
-use crate::binary::Place;
+use crate::binary::WarpPosition;
 use crate::operation::TRANSFERS;
 use warpload::lane::{LANES, LaneMask};
 
 /// An instruction; its offsets are from the start of its line.
 pub(super) struct Instruction<'t> {
     /// Whose it is, if the line says so.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<WarpPosition>,
     /// The number of its source line; 0 if it is not known.
     pub(super) source_line: u32,
     pub(super) pc: u32,
@@ -84,7 +84,7 @@ impl Body<'_> {
     /// `ctax ctay ctaz warp`, and in version 6 `clusterx y z`, the thread block's place in it `x y z` and
     /// its rank there.
     #[inline(always)]
-    fn place<'t, S: Scan<'t>>(&self, line: &mut S) -> Result<Place, S::Error> {
+    fn place<'t, S: Scan<'t>>(&self, line: &mut S) -> Result<WarpPosition, S::Error> {
         let block = three(line, "a thread block's number")?;
         self.bounds.check_block(block).map_err(|message| line.refuse(|| message))?;
         let warp = line.front("a warp's number")?;
@@ -95,7 +95,7 @@ impl Body<'_> {
             three(line, "a thread block's number in its cluster")?;
             line.front("a thread block's rank in its cluster")?;
         }
-        Ok(Place { cta: Some(block), warp: Some(warp), cluster, index: None })
+        Ok(WarpPosition { cta: Some(block), warp: Some(warp), cluster, index: None })
     }
 
     /// `[immediate [immediate]] [NoVal | Val values]`, and the line's end: returns whether there are

@@ -2,9 +2,9 @@
 
 use super::groups::{Groups, Mark, is_instruction};
 use super::line::{Body, LineReader};
-use super::part::{Claim, Part};
+use super::part::{Claim, ParsedPiece};
 use super::pieces::Piece;
-use crate::binary::Place;
+use crate::binary::WarpPosition;
 use crate::import::error::ImportError;
 use crate::import::sink::Sink;
 use warpload::impossible::OrImpossible;
@@ -16,7 +16,7 @@ use warpload::impossible::OrImpossible;
 pub(super) fn merge(
     body: &Body<'_>,
     piece: &Piece,
-    part: &mut Part,
+    part: &mut ParsedPiece,
     groups: &mut Groups,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
@@ -51,7 +51,7 @@ pub(super) fn merge(
 fn check_marks(
     body: &Body<'_>,
     piece: &Piece,
-    part: &mut Part,
+    part: &mut ParsedPiece,
     groups: &mut Groups,
 ) -> Result<(), (u64, String)> {
     let mut after = piece.line;
@@ -76,7 +76,7 @@ fn check_marks(
 
 /// Checks that an instruction names the thread block and the warp of its group.
 fn check_claim(claim: &Claim, groups: &Groups) -> Result<(), (u64, String)> {
-    let Place { cta, warp, .. } = groups.place();
+    let WarpPosition { cta, warp, .. } = groups.place();
     if (claim.place.cta, claim.place.warp) == (cta, warp) {
         return Ok(());
     }

@@ -18,7 +18,7 @@ mod version;
 
 use std::path::Path;
 
-use self::reader::Reader;
+use self::reader::AccelSimReader;
 pub(super) use self::tracez::FORMAT as TRACEZ_FORMAT;
 use super::error::ImportError;
 use super::format::{self, Format, Sign, first_line};
@@ -26,7 +26,7 @@ use super::sink::Sink;
 use super::text::Text;
 
 pub(super) const FORMAT: Format =
-    Format { name: "an Accel-Sim trace", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "an Accel-Sim trace", recognize, reader: format::FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let is_key = start.starts_with(b"-") && first_line(start).windows(3).any(|part| part == b" = ");
@@ -43,5 +43,5 @@ fn read(
     threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    Reader::new(file).read(input, threads, sink)
+    AccelSimReader::new(file).read(input, threads, sink)
 }

@@ -11,16 +11,16 @@ use super::instruction::Instruction;
 use super::line::{Body, LineReader};
 use super::pieces::Piece;
 use super::tokens::Tokens;
-use crate::binary::{Addresses, NewRecord, Place, Segment};
+use crate::binary::{NewRecord, RecordAddresses, Segment, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::sink::operation_of;
-use crate::operation::Kind;
+use crate::operation::OperationKind;
 use warpload::impossible::OrImpossible;
 use warpload_binary::lines::LineError;
 
 /// What a piece holds. What depends on the pieces before it is left to `merge.rs`.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct ParsedPiece {
     pub(super) marks: Vec<PlacedMark>,
     /// Whose grouped instructions say that they are, in order.
     pub(super) claims: Vec<Claim>,
@@ -48,7 +48,7 @@ pub(super) struct PlacedMark {
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     pub(super) line: u64,
-    pub(super) place: Place,
+    pub(super) place: WarpPosition,
 }
 
 /// An opcode at its first use in a piece.
@@ -72,7 +72,7 @@ type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Option<u32>)>;
 
 impl PieceReader {
     /// Replaces `part` by what `piece` holds.
-    pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut Part) {
+    pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut ParsedPiece) {
         part.marks.clear();
         part.claims.clear();
         part.opcodes.clear();
@@ -86,7 +86,7 @@ impl PieceReader {
         &mut self,
         body: &Body<'_>,
         piece: &Piece,
-        part: &mut Part,
+        part: &mut ParsedPiece,
     ) -> Result<(), ImportError> {
         let text = piece.padded();
         let ends = find_ends(text, &mut self.ends);
@@ -133,7 +133,7 @@ impl LineReader<'_> {
         line: &'t [u8],
         at: usize,
         offset: u64,
-        part: &mut Part,
+        part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
         room: &mut Room<'_>,
     ) -> Result<(), ImportError> {
@@ -180,7 +180,7 @@ impl LineReader<'_> {
         &self,
         instruction: &Instruction<'t>,
         at: usize,
-        part: &mut Part,
+        part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
         room: &mut Room<'_>,
     ) -> Result<(), ImportError> {
@@ -208,10 +208,10 @@ impl LineReader<'_> {
         });
         let list = room.list.addresses();
         let addresses = match operand {
-            Operand::Run(base, stride) => Addresses::Stride { base, stride },
-            Operand::Listed => Addresses::shortest(list, room.deltas),
-            Operand::Unknown => Addresses::Unknown,
-            Operand::Transfer(count, bytes) => Addresses::Transfer { count, bytes },
+            Operand::Run(base, stride) => RecordAddresses::Stride { base, stride },
+            Operand::Listed => RecordAddresses::shortest(list, room.deltas),
+            Operand::Unknown => RecordAddresses::Unknown,
+            Operand::Transfer(count, bytes) => RecordAddresses::Transfer { count, bytes },
         };
         let width_disagrees = bytes.is_some_and(|bytes| width != u64::from(bytes));
         let record = NewRecord::new(pc, mask, operation, addresses);
@@ -221,7 +221,7 @@ impl LineReader<'_> {
 
     /// Keeps whose the next instruction is. Groups say so too; `merge.rs` compares them.
     #[inline(always)]
-    fn place(&self, place: Place, part: &mut Part) {
+    fn place(&self, place: WarpPosition, part: &mut ParsedPiece) {
         if !self.body.is_grouped {
             part.segment.place(part.segment.count(), Some(place));
             return;
@@ -238,7 +238,7 @@ impl LineReader<'_> {
         let opcode = std::str::from_utf8(opcode).ok();
         let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
         let operation = operation_of(opcode, self.body.is_spa5);
-        (operation.kind == Kind::Load).then(|| operation.width.bytes())
+        (operation.kind == OperationKind::Load).then(|| operation.width.bytes())
     }
 }
 

@@ -1,12 +1,12 @@
-//! [`Reader`]: an Accel-Sim trace as text, from its header to its end.
+//! [`AccelSimReader`]: an Accel-Sim trace as text, from its header to its end.
 
 use std::path::{Path, PathBuf};
 
 use super::groups::{Groups, Mark, is_instruction};
-use super::header::{Contents, Header};
+use super::header::{Header, HeaderContents};
 use super::line::{Body, LineReader};
 use super::merge;
-use super::part::{Part, PieceReader};
+use super::part::{ParsedPiece, PieceReader};
 use super::pieces::{Piece, Pieces};
 use super::tokens::Tokens;
 use super::version::Version;
@@ -18,7 +18,7 @@ use crate::import::text::Text;
 use warpload_binary::lines::Lines;
 
 /// Reads a header, and thread blocks before the first instruction.
-pub(super) struct Reader<'f> {
+pub(super) struct AccelSimReader<'f> {
     file: &'f Path,
     /// Whether the end of the text is known to be the trace's.
     is_whole: bool,
@@ -40,7 +40,7 @@ struct Form {
     has_line_numbers: bool,
 }
 
-impl<'f> Reader<'f> {
+impl<'f> AccelSimReader<'f> {
     pub(super) fn new(file: &'f Path) -> Self {
         Self {
             file,
@@ -107,7 +107,7 @@ impl<'f> Reader<'f> {
 
     /// Ends the header and begins the kernel.
     fn begin_kernel(&mut self, sink: &mut Sink<'_>) -> Result<Form, ImportError> {
-        let Contents { kernel, version, has_line_numbers, tool } =
+        let HeaderContents { kernel, version, has_line_numbers, tool } =
             self.header.end().map_err(|message| self.error(0, message))?;
         self.groups = Groups::of(&kernel);
         sink.tool(tool)?;
@@ -150,7 +150,7 @@ impl<'f> Reader<'f> {
         let tracked = body.needs_warps().then_some(warp);
         let mut pieces = Pieces::new(lines.into_inner(), line, offset, tracked);
         let end = in_parallel::read(
-            Some(Job { piece, part: Part::default() }),
+            Some(Job { piece, part: ParsedPiece::default() }),
             threads,
             |job: &mut Job| match pieces.read(&mut job.piece) {
                 Ok(true) => None,
@@ -204,7 +204,7 @@ impl<'f> Reader<'f> {
 #[derive(Default)]
 struct Job {
     piece: Piece,
-    part: Part,
+    part: ParsedPiece,
 }
 
 impl Chunk for Job {

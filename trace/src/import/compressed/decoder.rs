@@ -23,11 +23,11 @@ pub(super) trait Decoder: Send {
     fn restart(&mut self) -> Result<(), Failure>;
 
     /// Decodes the beginning of `input`, as much as fits in `output`.
-    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step;
+    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> DecoderStep;
 }
 
 /// What one call of a decoder did.
-pub(super) struct Step {
+pub(super) struct DecoderStep {
     /// The number of bytes of the input that were decoded. If decoding failed, the reason is in them
     /// or before them.
     pub(super) consumed: usize,

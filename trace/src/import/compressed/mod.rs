@@ -11,7 +11,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 pub(super) use self::decoder::Compression;
-use self::decoder::{Decoder, Failure, Step};
+use self::decoder::{Decoder, DecoderStep, Failure};
 use self::input::Input;
 use warpload_binary::file_kind::FileKind;
 
@@ -151,7 +151,7 @@ impl<R: Read> Read for Decompressed<R> {
             }
             let input = self.input.at_least(1)?;
             let is_end = input.is_empty();
-            let Step { consumed, written, ended } = self.decoder.decode(input, buffer);
+            let DecoderStep { consumed, written, ended } = self.decoder.decode(input, buffer);
             self.input.consume(consumed);
             let offset = self.input.offset();
             let failure = match ended {

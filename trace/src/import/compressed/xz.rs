@@ -2,7 +2,7 @@
 
 use liblzma::stream::{Action, Error, Status, Stream};
 
-use super::decoder::{Compression, Decoder, Failure, Step};
+use super::decoder::{Compression, Decoder, DecoderStep, Failure};
 use warpload_binary::file_kind::FileKind;
 
 pub(super) const COMPRESSION: Compression = Compression {
@@ -29,10 +29,10 @@ impl Decoder for Xz {
         Ok(())
     }
 
-    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> DecoderStep {
         let before = (self.0.total_in(), self.0.total_out());
         let status = self.0.process(input, output, Action::Run);
-        Step {
+        DecoderStep {
             consumed: (self.0.total_in() - before.0) as usize,
             written: (self.0.total_out() - before.1) as usize,
             ended: match status {

@@ -3,7 +3,7 @@
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd::zstd_safe::{DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, get_error_name};
 
-use super::decoder::{Compression, Decoder, Failure, Step};
+use super::decoder::{Compression, Decoder, DecoderStep, Failure};
 use warpload_binary::file_kind::FileKind;
 
 pub(super) const COMPRESSION: Compression = Compression {
@@ -44,7 +44,7 @@ impl Decoder for Zstd {
         Ok(())
     }
 
-    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> DecoderStep {
         let input = &input[..input.len().min(self.wanted)];
         let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(output));
         let status = self.context.decompress_stream(&mut to, &mut from);
@@ -52,10 +52,10 @@ impl Decoder for Zstd {
         match status {
             Ok(wanted) => {
                 self.wanted = wanted;
-                Step { consumed: from.pos(), written, ended: Ok(wanted == 0) }
+                DecoderStep { consumed: from.pos(), written, ended: Ok(wanted == 0) }
             }
             // The decoder does not say at which byte.
-            Err(code) => Step { consumed: input.len(), written, ended: Err(failure(code)) },
+            Err(code) => DecoderStep { consumed: input.len(), written, ended: Err(failure(code)) },
         }
     }
 }

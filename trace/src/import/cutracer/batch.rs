@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::json::Wrong;
-use super::line::{Access, Fields, Line, Type};
+use super::line::{AccessRecord, Fields, Line, Type};
 use crate::import::in_parallel::Chunk;
 use warpload::lane::LANES;
 use warpload_binary::lines::{LineError, Lines};
@@ -19,7 +19,7 @@ pub(super) struct Batch {
     text: String,
     /// Where each line ends in `text`.
     ends: Vec<usize>,
-    pub(super) accesses: Vec<Found>,
+    pub(super) accesses: Vec<BatchAccess>,
     /// The lines about kernels, counted from 0.
     pub(super) kernels: Vec<usize>,
     /// The values of accesses, one after the other.
@@ -31,10 +31,10 @@ pub(super) struct Batch {
 }
 
 /// A memory access.
-pub(super) struct Found {
+pub(super) struct BatchAccess {
     /// Its line in the batch, counted from 0.
     pub(super) line: usize,
-    pub(super) access: Access,
+    pub(super) access: AccessRecord,
     pub(super) addresses: [u64; LANES],
     /// Where its values begin.
     pub(super) values: usize,
@@ -104,7 +104,7 @@ impl Batch {
                     if access.size.is_some() {
                         self.values.extend_from_slice(fields.values());
                     }
-                    self.accesses.push(Found { line, access, addresses, values });
+                    self.accesses.push(BatchAccess { line, access, addresses, values });
                 }
                 Ok(Line::Kernel) => self.kernels.push(line),
                 Ok(Line::Other(name)) => self.unknown += u64::from(name == Type::Unknown),

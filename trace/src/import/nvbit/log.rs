@@ -5,7 +5,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::launch::{Begun, ID, Launch};
-use super::{Access, Reader, TOOL};
+use super::{AccessWriter, MemoryAccess, TOOL};
 use crate::binary::NO_END_MARK;
 use crate::import::error::ImportError;
 use crate::import::format::{self, Format, Sign};
@@ -16,8 +16,11 @@ use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;
 
-pub(in crate::import) const FORMAT: Format =
-    Format { name: "a mem_trace log of NVBit", recognize, reader: format::Reader::Trace(read) };
+pub(in crate::import) const FORMAT: Format = Format {
+    name: "a mem_trace log of NVBit",
+    recognize,
+    reader: format::FormatReader::Trace(read),
+};
 
 /// The program's own output, of any form, may come before the first message.
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -35,7 +38,7 @@ fn read(
     _threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    let mut reader = Reader::new(sink)?;
+    let mut reader = AccessWriter::new(sink)?;
     let mut lines = Lines::new(input);
     let mut begun: Option<Begun> = None;
     // The place of the last line's last message, if it has one.
@@ -118,7 +121,7 @@ const EXPECTED_LAUNCH: &str = "`… - Kernel name S - grid launch id N - …`, w
 const EXPECTED_ACCESS: &str =
     "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses";
 
-impl Reader<'_, '_> {
+impl AccessWriter<'_, '_> {
     fn begun(&mut self, begun: &Begun, file: &Path) -> Result<(), ImportError> {
         let &Begun { line, column, ref text, .. } = begun;
         let place = |message| ImportError::Line { file: file.to_owned(), line, column, message };
@@ -175,7 +178,7 @@ impl<'t> Message<'t> {
 }
 
 /// Reads a record, and its addresses into `addresses`.
-fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access<'t>> {
+fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<MemoryAccess<'t>> {
     let (head, list) = text.rsplit_once(" - ")?;
     let (head, opcode) = head.rsplit_once(" - ")?;
     let mut values = list.split_ascii_whitespace();
@@ -193,7 +196,7 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access
     let opcode = opcode.trim();
     let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase())
         && !opcode.contains(char::is_whitespace);
-    is_opcode.then_some(Access { launch, cta: Some(cta), opcode, pc: 0 })
+    is_opcode.then_some(MemoryAccess { launch, cta: Some(cta), opcode, pc: 0 })
 }
 
 /// Returns the text after `marker`, up to the next ` - `.

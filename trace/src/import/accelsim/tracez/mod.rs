@@ -15,7 +15,7 @@ use self::text::{Failure, Grouped, Origin, origin};
 use self::walk::{Parts, Walk};
 use super::groups::{Bounds, Mark};
 use super::header::Header;
-use super::reader::Reader;
+use super::reader::AccelSimReader;
 use crate::import::error::ImportError;
 use crate::import::format::{self, Format, Sign};
 use crate::import::sink::Sink;
@@ -28,7 +28,7 @@ const MAX_HEADER: u64 = 1 << 20;
 const BUFFER: usize = 1 << 16;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "a .tracez of Accel-Sim", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "a .tracez of Accel-Sim", recognize, reader: format::FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let has_zero = || memchr::memchr(0, start).is_some();
@@ -63,7 +63,7 @@ fn read(
         if threads > 1 {
             text = read_ahead(text, scope).map_err(unreadable)?;
         }
-        Reader::of_whole(file).read(&mut text, threads, sink)
+        AccelSimReader::of_whole(file).read(&mut text, threads, sink)
     });
     read.map_err(|error| match error {
         ImportError::Line { line, column, message, .. } if line > lines => {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bytes::Fault;
-use super::walk::{Step, Walk};
+use super::walk::{Walk, WalkStep};
 
 /// Why a text ends early, for the one who asks after it was read.
 #[derive(Clone, Default)]
@@ -38,7 +38,7 @@ impl Grouped {
         self.text.clear();
         self.at = 0;
         let Some(step) = self.walk.next()? else { return Ok(false) };
-        if let Step::Chunk(_, _, text) = step {
+        if let WalkStep::Chunk(_, _, text) = step {
             self.text.extend_from_slice(text);
             self.text.push(b'\n');
         } else {
@@ -68,17 +68,17 @@ impl Read for Grouped {
 }
 
 /// Returns the lines of a step that is not a chunk.
-fn group_lines(step: &Step<'_>) -> String {
+fn group_lines(step: &WalkStep<'_>) -> String {
     let mut text = String::new();
     let written = match step {
-        Step::Block([x, y, z], [i, j, k], [u, v, w], rank) => write!(
+        WalkStep::Block([x, y, z], [i, j, k], [u, v, w], rank) => write!(
             text,
             "#BEGIN_TB\nthread block = {x},{y},{z}\ncluster id = {i},{j},{k}\n\
              cluster cta = {u},{v},{w}\ncluster rank = {rank}\n"
         ),
-        Step::Warp(warp, lines) => write!(text, "warp = {warp}\ninsts = {lines}\n"),
-        Step::BlockEnd => writeln!(text, "#END_TB"),
-        Step::Chunk(..) => Ok(()),
+        WalkStep::Warp(warp, lines) => write!(text, "warp = {warp}\ninsts = {lines}\n"),
+        WalkStep::BlockEnd => writeln!(text, "#END_TB"),
+        WalkStep::Chunk(..) => Ok(()),
     };
     debug_assert!(written.is_ok(), "writing to a string does not fail");
     text
@@ -98,7 +98,7 @@ pub(super) fn origin(mut walk: Walk, line: u64) -> Result<Option<Origin>, Fault>
     loop {
         let Some(step) = walk.next()? else { return Ok(None) };
         let (lines, frame) = match step {
-            Step::Chunk(offset, lines, _) => (u64::from(lines), Some(offset)),
+            WalkStep::Chunk(offset, lines, _) => (u64::from(lines), Some(offset)),
             other => (group_lines(&other).lines().count() as u64, None),
         };
         if line <= before + lines {

@@ -53,7 +53,7 @@ impl Parts {
 }
 
 /// What comes next.
-pub(super) enum Step<'w> {
+pub(super) enum WalkStep<'w> {
     /// A thread block: its place in the grid, its cluster's there, its own in the cluster, and its rank.
     Block([u32; 3], [u32; 3], [u32; 3], u32),
     /// A warp of so many instructions.
@@ -130,7 +130,7 @@ impl Walk {
     }
 
     /// Returns what comes next; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Step<'_>>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Option<WalkStep<'_>>, Fault> {
         if self.chunks > 0 {
             return self.chunk().map(Some);
         }
@@ -139,7 +139,7 @@ impl Walk {
         }
         if self.is_in_block {
             self.is_in_block = false;
-            return Ok(Some(Step::BlockEnd));
+            return Ok(Some(WalkStep::BlockEnd));
         }
         if self.blocks > 0 {
             return self.block().map(Some);
@@ -153,7 +153,7 @@ impl Walk {
         Ok(None)
     }
 
-    fn block(&mut self) -> Result<Step<'_>, Fault> {
+    fn block(&mut self) -> Result<WalkStep<'_>, Fault> {
         self.at = self.index.at;
         let mut three = || -> Result<[u32; 3], Fault> {
             Ok([self.index.u32()?, self.index.u32()?, self.index.u32()?])
@@ -167,10 +167,10 @@ impl Walk {
         }
         self.check_room(warps, WARP_BYTES)?;
         (self.blocks, self.warps, self.is_in_block) = (self.blocks - 1, expected, true);
-        Ok(Step::Block(cta, cluster, place, rank))
+        Ok(WalkStep::Block(cta, cluster, place, rank))
     }
 
-    fn warp(&mut self) -> Result<Step<'_>, Fault> {
+    fn warp(&mut self) -> Result<WalkStep<'_>, Fault> {
         let number = self.bounds.warps() - self.warps;
         self.at = self.index.at;
         let (lines, chunks) = (self.index.u32()?, self.index.u32()?);
@@ -192,10 +192,10 @@ impl Walk {
         }
         self.check_room(chunks, 4)?;
         (self.lines, self.chunks, self.warps) = (lines, chunks, self.warps - 1);
-        Ok(Step::Warp(number, lines))
+        Ok(WalkStep::Warp(number, lines))
     }
 
-    fn chunk(&mut self) -> Result<Step<'_>, Fault> {
+    fn chunk(&mut self) -> Result<WalkStep<'_>, Fault> {
         let in_index = self.index.at;
         let (lines, offset) = (self.index.u32()?, self.data.at);
         self.chunks -= 1;
@@ -223,6 +223,6 @@ impl Walk {
             }
             None => b"",
         };
-        Ok(Step::Chunk(offset + 4, lines, text))
+        Ok(WalkStep::Chunk(offset + 4, lines, text))
     }
 }
