@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{MemoryOperation, OperationKind};
@@ -157,6 +157,34 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
+/// A checksum in JSON: eight hexadecimal digits.
+pub mod hexadecimal {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    /// Writes a checksum.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{checksum:08x}"))
+    }
+
+    /// Reads a checksum.
+    ///
+    /// # Errors
+    /// Those of `from`, and one for a text that is not eight hexadecimal digits.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
+            D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
+        })
+    }
+}
+
 /// A list of operations in JSON.
 pub(crate) mod operations {
     use serde::de::{Deserialize, Deserializer, Error};
@@ -303,5 +331,62 @@ impl TryFrom<RawContents> for TraceContents {
         let operations =
             operations.into_iter().map(MemoryOperation::try_from).collect::<Result<_, String>>()?;
         Ok(Self { source, tools, notes, complete, kernels, operations, allocations })
+    }
+}
+
+/// The most bytes of a name.
+pub const MAX_NAME_BYTES: usize = 64 << 10;
+
+/// The most bytes of all different names of a trace together.
+pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
+
+/// What a name takes besides its bytes: its allocation and its entry in the set.
+const OVERHEAD: usize = 64;
+
+/// Why a name was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameError {
+    #[error("a name of {bytes} bytes; expected at most {MAX_NAME_BYTES}")]
+    TooLong { bytes: usize },
+    #[error("the different names of this trace take more than {MAX_ALL_NAMES_BYTES} bytes")]
+    TooMany,
+}
+
+/// The different names of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: FxHashSet<Arc<str>>,
+    bytes: usize,
+}
+
+impl Names {
+    /// Returns the shared name that equals `name`.
+    pub(crate) fn hold(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || name.into())
+    }
+
+    /// Returns the shared name that equals `name`, which becomes it if there is none.
+    pub(crate) fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || Arc::clone(name))
+    }
+
+    fn hold_or_make(
+        &mut self,
+        name: &str,
+        make: impl FnOnce() -> Arc<str>,
+    ) -> Result<Arc<str>, NameError> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(NameError::TooLong { bytes: name.len() });
+        }
+        self.bytes += name.len() + OVERHEAD;
+        if self.bytes > MAX_ALL_NAMES_BYTES {
+            return Err(NameError::TooMany);
+        }
+        let name = make();
+        self.known.insert(Arc::clone(&name));
+        Ok(name)
     }
 }

@@ -5,12 +5,12 @@ use std::io::{self, Seek, SeekFrom, Write};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-use super::block::BlockBuilder;
 use super::contents::{Kernel, TraceContents};
 use super::format::{
     BYTE_ORDER, Header, MAGIC, RawBlock, RawInput, RawRecord, RawSection, SectionKind, VERSION,
 };
-use super::place::WarpPosition;
+use super::record::BlockBuilder;
+use super::record::WarpPosition;
 use super::record::{ClosedBlock, NewRecord};
 use crate::operation::{MemoryOperation, OperationKind};
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
 
+use super::ImportEvent;
 use super::error::ImportError;
-use super::event::ImportEvent;
 use super::file_list::FileList;
 use super::sink::ImportItem;
 use super::source::{ImportSource, Trace};

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::error::ImportError;
-use super::format::{Format, FormatReader, Sign};
+use super::formats::{Format, FormatReader, Sign};
 use super::sink::Sink;
 use super::text::Text;
 use crate::binary::{Kernel, NewRecord, RecordAddresses};

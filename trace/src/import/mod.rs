@@ -8,43 +8,32 @@ mod accelsim;
 mod compressed;
 mod cutracer;
 mod error;
-mod event;
 mod file_list;
-mod format;
 mod formats;
 mod in_order;
 mod in_parallel;
 mod jsonl;
-mod kernels_list;
-mod launches;
-mod limits;
-mod list;
+mod logs;
 #[cfg(test)]
 mod made_up;
-mod numbers;
 mod nvbit;
 mod sink;
 mod source;
 mod text;
-mod unmasked;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use self::error::ImportError;
-pub use self::event::ImportEvent;
-pub use self::limits::MAX_KERNELS;
-use self::limits::{
-    MAX_HEADER_LINES, MAX_SOURCE_LINES, check_unlisted, too_many, too_many_operations,
-};
-pub use self::list::TraceList;
 use self::sink::ImportItem;
 use self::source::ImportSource;
-use super::binary::{Names, TraceError, TraceWriter};
+use crate::binary::{Names, TraceError, TraceWriter};
 use warpload::impossible::OrImpossible;
 use warpload_binary::lines::without_mark;
+
+pub use self::error::ImportError;
+pub use self::file_list::TraceList;
 
 /// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
 /// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
@@ -226,6 +215,57 @@ const FURTHER_LINES: &str = "source lines of further program counters are left o
 
 /// Why numbers are known.
 const NUMBERED: &str = "readers number operations and kernels before they use them";
+
+/// What an import reports while it reads.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ImportEvent<'f> {
+    /// A file that the input names was opened.
+    Opened(&'f Path, &'f File),
+    /// A list was read; the files that it names have so many bytes together, as far as they are there.
+    Listed(u64),
+    /// Another number of bytes was read, of any file.
+    Read(u64),
+}
+
+/// The most kernels of a trace.
+pub const MAX_KERNELS: usize = 1 << 20;
+
+/// The most header lines of all kernels of a trace together.
+pub(super) const MAX_HEADER_LINES: usize = 1 << 24;
+
+/// The most instructions without a line in all exports of a trace, and how many more for each record: a few
+/// bytes must not be a large amount of work, or of blocks without records.
+const MAX_UNLISTED: u64 = 1 << 32;
+const UNLISTED_FOR_RECORD: u64 = 1 << 22;
+
+/// Returns why so many instructions without a line are refused beside so many records, if they are.
+pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> {
+    let most = MAX_UNLISTED.saturating_add(UNLISTED_FOR_RECORD.saturating_mul(records));
+    if unlisted <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "more than {MAX_UNLISTED} instructions without a line in all files, and \
+         {UNLISTED_FOR_RECORD} more for each record before"
+    ))
+}
+
+/// The most program counters of all launches of a trace whose source lines are kept.
+pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
+
+/// The most different operations of a trace: their numbers have 16 bits.
+const MAX_OPERATIONS: usize = 1 << 16;
+
+/// Returns the error of one operation too many.
+pub(super) fn too_many_operations() -> ImportError {
+    too_many(MAX_OPERATIONS, "different memory instructions")
+}
+
+pub(super) fn too_many(most: usize, what: &str) -> ImportError {
+    let message = format!("more than {most} {what} in all files");
+    ImportError::File { file: PathBuf::from("the trace"), message }
+}
 
 #[cfg(test)]
 mod tests {

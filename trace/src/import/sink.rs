@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ImportError;
-use super::limits::too_many_operations;
 use super::text::FoundCount;
+use super::too_many_operations;
 use crate::binary::{
     BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, RawInput,
     Segment, WarpPosition,

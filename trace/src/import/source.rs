@@ -3,12 +3,12 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::ImportEvent;
 use super::compressed::Compression;
 use super::error::ImportError;
-use super::event::ImportEvent;
 use super::file_list::FileList;
-use super::format::{FormatReader, ListReader, TraceReader};
 use super::formats;
+use super::formats::{FormatReader, ListReader, TraceReader};
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
 use crate::binary::RawInput;

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use bytemuck::pod_read_unaligned;
 
-use super::part::TraceFile;
+use super::TraceFile;
 use crate::binary::contents::TraceContents;
 use crate::binary::error::TraceError;
 use crate::binary::format::{
     ALL_FLAGS, ALL_RUN, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH, RawBlock,
     RawRecord, RawRun, form,
 };
-use crate::binary::place::WarpPosition;
+use crate::binary::record::WarpPosition;
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Addresses;

@@ -9,17 +9,17 @@ use super::line::opcode;
 use super::{TOOL, add_notes};
 use crate::binary::{NewRecord, WarpPosition};
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign, first_line};
-use crate::import::launches::{LaunchId, Launches};
-use crate::import::numbers::{decimal, dimensions, hexadecimal};
+use crate::import::formats::{Format, FormatReader, Sign, first_line};
+use crate::import::logs::Unmasked;
+use crate::import::logs::{LaunchId, Launches};
+use crate::import::logs::{decimal, dimensions, hexadecimal};
 use crate::import::sink::{Refused, Sink};
 use crate::import::text::Text;
-use crate::import::unmasked::Unmasked;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "CUTracer's text log", recognize, reader: format::FormatReader::Trace(read) };
+    Format { name: "CUTracer's text log", recognize, reader: FormatReader::Trace(read) };
 
 /// Before a warp's number, lines of registers have no launch.
 fn recognize(start: &[u8]) -> Option<Sign> {

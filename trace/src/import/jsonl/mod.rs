@@ -6,7 +6,7 @@ use std::path::Path;
 
 use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
 use super::error::ImportError;
-use super::format::{self, Format, Sign};
+use super::formats::{Format, FormatReader, Sign};
 use super::sink::{Sink, operation_of};
 use super::text::Text;
 use crate::binary::{Kernel, NewRecord, RecordAddresses, WarpPosition};
@@ -16,7 +16,7 @@ use warpload::lane::LaneMask;
 use warpload_binary::lines::Lines;
 
 pub(super) const FORMAT: Format =
-    Format { name: "an export of warpload", recognize, reader: format::FormatReader::Trace(read) };
+    Format { name: "an export of warpload", recognize, reader: FormatReader::Trace(read) };
 
 const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
     atomics: they are counted as others";

@@ -11,18 +11,15 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use super::{AccessWriter, MemoryAccess};
 use crate::binary::NO_END_MARK;
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign};
-use crate::import::launches::LaunchId;
+use crate::import::formats::{Format, FormatReader, Sign};
+use crate::import::logs::LaunchId;
 use crate::import::sink::{Refused, Sink};
 use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::{MAX_LINE_BYTES, skip_mark};
 
-pub(in crate::import) const FORMAT: Format = Format {
-    name: "a mem_trace of NVBit as JSON",
-    recognize,
-    reader: format::FormatReader::Trace(read),
-};
+pub(in crate::import) const FORMAT: Format =
+    Format { name: "a mem_trace of NVBit as JSON", recognize, reader: FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     matches!(start.first(), Some(b'[' | b'{')).then_some(Sign::Likely)

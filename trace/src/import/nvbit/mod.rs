@@ -2,13 +2,11 @@
 //! Both have 32 addresses and no mask.
 
 mod json;
-mod launch;
 mod log;
 
 use super::error::ImportError;
-use super::launches::{LaunchId, Launches};
+use super::logs::{LaunchId, Launches, UNMASKED_NOTE, Unmasked};
 use super::sink::{Refused, Sink};
-use super::unmasked::{self, Unmasked};
 use crate::binary::{NewRecord, WarpPosition};
 use warpload::lane::LANES;
 
@@ -37,7 +35,7 @@ struct AccessWriter<'r, 's> {
 impl<'r, 's> AccessWriter<'r, 's> {
     fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
         sink.tool("NVBit mem_trace".to_owned())?;
-        sink.note(unmasked::NOTE.to_owned())?;
+        sink.note(UNMASKED_NOTE.to_owned())?;
         Ok(Self { sink, launches: Launches::default(), lanes: Unmasked::default() })
     }
 

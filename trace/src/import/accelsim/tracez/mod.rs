@@ -14,10 +14,10 @@ use self::bytes::{Bytes, Fault};
 use self::text::{Failure, Grouped, Origin, origin};
 use self::walk::{Parts, Walk};
 use super::groups::{Bounds, Mark};
-use super::header::Header;
 use super::reader::AccelSimReader;
+use super::reader::Header;
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign};
+use crate::import::formats::{Format, FormatReader, Sign};
 use crate::import::sink::Sink;
 use crate::import::text::{Text, read_ahead};
 
@@ -28,7 +28,7 @@ const MAX_HEADER: u64 = 1 << 20;
 const BUFFER: usize = 1 << 16;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "a .tracez of Accel-Sim", recognize, reader: format::FormatReader::Trace(read) };
+    Format { name: "a .tracez of Accel-Sim", recognize, reader: FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let has_zero = || memchr::memchr(0, start).is_some();
