@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::access::{execute, served};
 use super::costs::{LoadCosts, SpaceCosts};
-use super::error::ReplayError;
 use super::options::{ReplayData, ReplayOptions};
 use super::traffic::TrafficCounter;
-use super::windows::maps;
+use crate::replayed::ReplayError;
+use crate::replayed::maps;
+use crate::worker::{execute, served};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
 use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};

@@ -7,39 +7,27 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
-mod banks;
-mod cells;
 mod code;
 mod compare;
 mod costs;
-mod error;
 mod executor;
 mod heat;
 mod options;
 mod replayed;
 pub mod report;
 mod reuse;
-mod selection;
-mod spaces;
 mod statistics;
 mod summary;
 mod survey;
 mod traffic;
-mod walk;
-mod windows;
 mod worker;
 
-pub use self::banks::{BankUse, MAX_BANK_USES};
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::LoadCosts;
-pub use self::error::ReplayError;
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{ReplayData, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
-pub use self::selection::{Selected, Selection};
-pub use self::spaces::AccessCost;
 pub use self::summary::{
     ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,
     KernelSummary, LdgstsCounts, LoadCounts, LoadFault, LocalCounts, MergeError, PartialHead,
@@ -49,6 +37,10 @@ pub use self::summary::{
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
 pub use self::traffic::Traffic;
+pub use crate::costs::AccessCost;
+pub use crate::options::{Selected, Selection};
+pub use crate::replayed::ReplayError;
+pub use crate::survey::{BankUse, MAX_BANK_USES};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

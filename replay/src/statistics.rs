@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::costs::SpaceCosts;
 use super::reuse::Reuse;
-use super::spaces::AccessCost;
 use super::summary::{FaultCounts, LoadCounts, TrafficCounts};
 use super::traffic::{Footprint, Traffic};
+use crate::costs::AccessCost;
 
 /// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;

@@ -7,8 +7,8 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
+use super::partial::Set;
 use super::partial::{Checksum, PartialReuse};
-use super::set::Set;
 use super::{
     ConstantCounts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LoadCounts,
     LocalCounts, PartialSummary, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary,

@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
+use super::partial::Set;
 use super::partial::{Checksum, PartialReuse, other_version};
 use super::rows::Rows;
-use super::set::Set;
 use super::{Digest, FootprintCounts, KernelSummary, PartialSummary, ReuseCounts, Summary};
 use crate::reuse::{Distances, Touches};
 use crate::statistics::KEPT;
