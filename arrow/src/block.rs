@@ -1,18 +1,21 @@
-//! [`BlockReader`]: the loads of one block as a record batch.
+//! [`BlockReader`]: the loads of one block as a record batch, with [`Names`]: columns of few texts, as dictionaries.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
-use arrow_schema::SchemaRef;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
+use crate::loads::BatchError;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Width;
 use warpload_replay::LoadExecutor;
 use warpload_trace::binary::{RawBlock, WarpPositions};
 use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
-
-use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
-use crate::error::BatchError;
-use crate::names::Names;
 
 /// Makes batches of blocks, in any order. Clones share what is the same for all.
 #[derive(Clone, Debug)]
@@ -203,4 +206,33 @@ fn push_values(
         }
     }
     column.push(executing, &rows[..count]);
+}
+
+/// Texts, each once, in the order in which they were added.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    texts: Arc<StringArray>,
+}
+
+impl Names {
+    /// Returns the distinct texts, and the key of each text.
+    pub(crate) fn new<'t>(all: impl IntoIterator<Item = &'t str>) -> (Self, Vec<i32>) {
+        let (mut texts, mut known) = (Vec::new(), HashMap::new());
+        let keys = all
+            .into_iter()
+            .map(|text| {
+                *known.entry(text).or_insert_with(|| {
+                    texts.push(text);
+                    texts.len() as i32 - 1
+                })
+            })
+            .collect();
+        (Self { texts: Arc::new(StringArray::from_iter_values(texts)) }, keys)
+    }
+
+    /// Returns a column with those keys.
+    pub(crate) fn column(&self, keys: Vec<i32>) -> Result<ArrayRef, ArrowError> {
+        let texts: ArrayRef = Arc::clone(&self.texts) as ArrayRef;
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), texts)?))
+    }
 }

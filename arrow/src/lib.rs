@@ -32,22 +32,17 @@
 
 mod block;
 mod columns;
-mod error;
 mod loads;
-mod names;
-mod options;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod per_pc;
-mod schema;
 
 pub use arrow_array;
 pub use arrow_schema;
 
-pub use error::BatchError;
-pub use loads::LoadBatches;
-pub use options::LoadOptions;
+pub use self::loads::LoadBatches;
 #[cfg(feature = "parquet")]
-pub use parquet_file::write_parquet;
-pub use per_pc::{per_pc, per_pc_schema};
-pub use schema::load_schema;
+pub use self::parquet_file::write_parquet;
+pub use self::per_pc::{per_pc, per_pc_schema};
+pub use crate::columns::load_schema;
+pub use crate::loads::{BatchError, LoadOptions};

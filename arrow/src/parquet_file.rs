@@ -7,9 +7,9 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::error::BatchError;
+use crate::columns::VERSION;
+use crate::loads::BatchError;
 use crate::loads::LoadBatches;
-use crate::schema::VERSION;
 
 /// The rows of a group, which is held in memory until it is written: about 40 MB of addresses at most.
 const GROUP_ROWS: usize = 1 << 17;

@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use warpload_replay::{PcSummary, ReplayOptions, Summary};
 use warpload_trace::MemoryOperation;
 
-use crate::error::BatchError;
-use crate::names::Names;
-use crate::options::in_words;
-use crate::schema::{VERSION, names};
+use crate::block::Names;
+use crate::columns::{VERSION, names};
+use crate::loads::BatchError;
+use crate::loads::in_words;
 
 /// A column of sums.
 struct Sum {

@@ -15,9 +15,9 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
 use super::output_file::OutputTarget;
-use super::status::Status;
 use super::summary_text;
 use super::table::{self, Column, Value};
+use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
 ///

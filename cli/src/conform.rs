@@ -15,9 +15,9 @@ use warpload_suite::runner::AskError;
 use super::destination::Destination;
 use super::io::Output;
 use super::options::Progress;
-use super::status::Status;
 use super::suite::{self, Asked, CaseKind, Format, Report};
 use super::{inputs, process, system};
+use crate::process::Status;
 
 /// Check an emulator against the conformance suite
 ///

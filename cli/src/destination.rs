@@ -11,8 +11,8 @@ use warpload_replay::Summary;
 use super::io::{self, Output};
 use super::name::visible;
 use super::output_file::{OutputFile, OutputTarget};
-use super::status::Status;
 use super::terminal::{Escapes, Shown};
+use crate::process::Status;
 
 /// Where a result goes. A file appears under its name when it is complete.
 pub(crate) struct Destination {

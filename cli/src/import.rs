@@ -8,9 +8,9 @@ use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::options::{Progress, positive};
 use super::output_file::OutputTarget;
-use super::status::Status;
 use super::trace::{self, Input};
 use super::{destination, split};
+use crate::process::Status;
 
 /// Turn a trace of another tool into a binary trace
 ///

@@ -11,8 +11,8 @@ use super::encode::hexadecimal;
 use super::io::Output;
 use super::name::{cell, visible};
 use super::options::{Format, Progress};
-use super::status::Status;
 use super::trace::{self, Input};
+use crate::process::Status;
 
 /// Show what a trace or a memory image holds
 ///

@@ -8,7 +8,6 @@
 
 mod answer;
 mod binary;
-mod call;
 mod choice;
 mod compare;
 mod conform;
@@ -21,9 +20,7 @@ mod embedded;
 mod encode;
 mod explain;
 mod export;
-mod forks;
 mod glob;
-mod image;
 mod import;
 mod importing;
 mod info;
@@ -35,20 +32,15 @@ mod merge;
 mod name;
 mod options;
 mod output_file;
-mod parquet;
-mod part_names;
 mod plan;
 mod process;
 mod ptx;
 mod replay;
 mod replaying;
-mod resume;
 mod rows;
 mod run;
 mod set;
-mod set_file;
 mod split;
-mod status;
 mod suite;
 mod summary_text;
 mod system;
@@ -69,16 +61,16 @@ use std::io::Write as _;
 use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use io::Output;
-use options::Progress;
-use status::Status;
+use self::io::Output;
+use self::options::Progress;
+use crate::process::Status;
 
-pub use call::{Answer, call};
-pub use diagnostic::{Level, Message, TextLocation};
-pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
-pub use forks::survive_forks;
-pub use mapped::Holding;
-pub use parquet::{ParquetExport, WriteParquet, set_parquet};
+pub use self::diagnostic::{Level, Message, TextLocation};
+pub use self::embedded::{Finished, Replay, Run, contents, open_image, open_trace};
+pub use self::mapped::Holding;
+pub use crate::embedded::{Answer, call};
+pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
+pub use crate::process::survive_forks;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]

@@ -1,29 +1,29 @@
-//! `replay`.
+//! `replay`, and whether an output is what it would write, for `--resume`.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
+
+use crate::choice::NothingSelected;
+use crate::demangled::Demangled;
+use crate::destination::Destination;
+use crate::io::{self, Output};
+use crate::name::plural;
+use crate::options::{Progress, positive};
+use crate::output_file::OutputTarget;
+use crate::process::Status;
+use crate::replaying::{Read, Replaying};
+use crate::rows::Sort;
+use crate::summary_text::{self, Shape};
+use crate::terminal::Escapes;
+use crate::trace::{self, Input};
+use crate::{choice, cubins, diagnostic};
 use warpload::memory::Memory;
 use warpload_replay::report::{self, ReportPage};
 use warpload_replay::{PcSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
-
-use super::choice::NothingSelected;
-use super::demangled::Demangled;
-use super::destination::Destination;
-use super::io::{self, Output};
-use super::name::plural;
-use super::options::{Progress, positive};
-use super::output_file::OutputTarget;
-use super::replaying::{Read, Replaying};
-use super::rows::Sort;
-use super::status::Status;
-use super::summary_text::{self, Shape};
-use super::terminal::Escapes;
-use super::trace::{self, Input};
-use super::{choice, cubins, diagnostic, resume};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -205,7 +205,7 @@ impl Arguments {
         let Named { demangled, selection } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
         let identity = options.identity(trace.checksum());
-        resume::is_shard(done, self.shard, &identity, trace, &demangled)
+        is_shard(done, self.shard, &identity, trace, &demangled)
     }
 
     /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
@@ -324,4 +324,31 @@ fn with_hint(error: ReplayError) -> anyhow::Error {
         return anyhow::anyhow!("{error:#}; {hint}");
     }
     error
+}
+
+/// Returns whether a summary is that of a shard of a replay of a trace, whose kernels have these names.
+pub(crate) fn is_shard(
+    done: &Summary,
+    shard: Option<Shard>,
+    identity: &str,
+    trace: &BinaryTrace,
+    demangled: &Demangled,
+) -> bool {
+    let (Some(partial), Some(shard)) = (&done.partial, shard) else { return false };
+    let names = done.kernels.iter().map(|kernel| (&kernel.name, kernel.demangled.as_ref()));
+    let numbers = kernels_of_shard(trace, shard);
+    let kernels = numbers.iter().filter_map(|number| trace.contents().kernels.get(*number));
+    let kernels = kernels.map(|kernel| (&kernel.name, demangled.get(&kernel.name)));
+    let numbers = numbers.iter().map(|number| trace.first_kernel() + number);
+    partial.replay() == identity
+        && numbers.eq(partial.kernels().iter().copied())
+        && partial.of() == shard.count()
+        && partial.shards() == (shard.index()..=shard.index())
+        && names.eq(kernels)
+        && is_consistent(done)
+}
+
+/// Returns whether a partial summary is as it was written, and its parts agree.
+pub(crate) fn is_consistent(partial: &Summary) -> bool {
+    Summary::merge_partial(vec![partial.clone()]).is_ok()
 }

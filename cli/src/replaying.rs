@@ -12,7 +12,7 @@ use warpload_trace::DEFAULT_ADDRESS_BITS;
 
 use super::choice::Choice;
 use super::options::{positive, read_number};
-use super::{cubins, image, io};
+use super::{cubins, io, trace};
 
 #[derive(clap::Args)]
 pub(crate) struct Replaying {
@@ -109,7 +109,7 @@ impl Replaying {
 
     /// Reads the image and the cubins.
     pub(crate) fn read(&self) -> anyhow::Result<Read> {
-        let (machine, parts) = self.image.as_deref().map(image::open).transpose()?.unzip();
+        let (machine, parts) = self.image.as_deref().map(trace::open_machine).transpose()?.unzip();
         let functions = cubins::read(&self.cubin)?;
         let files = self.image.iter().cloned().chain(parts.into_iter().flatten());
         Ok(Read { machine, functions, files: files.chain(self.cubin.iter().cloned()).collect() })

@@ -11,8 +11,8 @@ use anyhow::{Context, bail};
 use super::importing::List;
 use super::io::Output;
 use super::output_file::OutputTarget;
-use super::status::Status;
-use super::{part_names, set};
+use super::set;
+use crate::process::Status;
 
 /// Writes each trace of a list into a folder, and the set of all of them.
 pub(crate) fn split(
@@ -28,9 +28,9 @@ pub(crate) fn split(
     }
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
-    let to = folder.join(part_names::SET);
+    let to = folder.join(set::SET_FILE);
     let target = OutputTarget::new(&to)?;
-    let parts = part_names::parts(folder, count);
+    let parts = set::part_files(folder, count);
     // All before the first is written: each can be one of the inputs.
     for part in &parts {
         OutputTarget::new(part)?;

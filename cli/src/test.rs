@@ -11,8 +11,8 @@ use warpload_suite::families::execute as vectors;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use super::output_file::OutputTarget;
-use super::status::Status;
 use super::suite::{self, CaseKind};
+use crate::process::Status;
 
 /// Check test vectors
 ///

@@ -1,5 +1,5 @@
 //! [`HeatMap`]: which addresses of global memory loads touched, over time, in a grid of bounded
-//! size.
+//! size. [`Cells`] are sectors by time and address, counted before the addresses of all loads are known.
 
 use std::ops::Range;
 
@@ -161,7 +161,7 @@ const MAX_ADDRESSES: usize = 1 << 16;
 const PLACES: usize = 1 << 15;
 
 /// The sectors of some aligned lines of 2^level, by the number of the group.
-pub(super) type Group = (u64, u64);
+type Group = (u64, u64);
 
 /// The sectors that loads touch between two borders of columns, by address.
 #[derive(Debug)]

@@ -393,16 +393,11 @@ impl BankUse {
 
 /// The accesses of shared memory of one kernel, or of a part of one, by program counter and operation.
 #[derive(Debug, Default)]
-pub(super) struct KernelBanks(FxHashMap<(u32, u16), BankUse>);
+struct KernelBanks(FxHashMap<(u32, u16), BankUse>);
 
 impl KernelBanks {
     /// Counts an access and what it costs.
-    pub(super) fn count(
-        &mut self,
-        (pc, operation): (u32, u16),
-        offsets: &Offsets<'_>,
-        cost: AccessCost,
-    ) {
+    fn count(&mut self, (pc, operation): (u32, u16), offsets: &Offsets<'_>, cost: AccessCost) {
         let uses = self.0.entry((pc, operation)).or_insert(BankUse {
             kernel: 0,
             pc,
@@ -421,7 +416,7 @@ impl KernelBanks {
     }
 
     /// Adds the accesses of another part.
-    pub(super) fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         for (key, uses) in other.0 {
             match self.0.entry(key) {
                 hash_map::Entry::Vacant(place) => drop(place.insert(uses)),
@@ -431,7 +426,7 @@ impl KernelBanks {
     }
 
     /// Returns the worst of those with bank conflicts.
-    pub(super) fn into_conflicts(self, kernel: usize) -> Vec<BankUse> {
+    fn into_conflicts(self, kernel: usize) -> Vec<BankUse> {
         let uses = self.0.into_values().map(|uses| BankUse { kernel, ..uses });
         let mut worst: Vec<BankUse> = uses.filter(|uses| uses.conflicts > 0).collect();
         keep_worst(&mut worst);
@@ -440,7 +435,7 @@ impl KernelBanks {
 }
 
 /// Sorts by bank conflicts, the most first, and drops those beyond [`MAX_BANK_USES`].
-pub(super) fn keep_worst(uses: &mut Vec<BankUse>) {
+fn keep_worst(uses: &mut Vec<BankUse>) {
     uses.sort_unstable_by_key(|uses| (Reverse(uses.conflicts), uses.place()));
     uses.truncate(MAX_BANK_USES);
 }

@@ -280,7 +280,7 @@ impl Worker<'_, '_> {
     }
 
     #[inline]
-    pub(super) fn count_load(
+    fn count_load(
         &mut self,
         traced: &MemoryRecord<'_>,
         op: LoadOp,
@@ -330,7 +330,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    pub(super) fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
+    fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
         let is_store = kind == OperationKind::Store;
         let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
         let (traffic, skipped) = if is_store {

@@ -23,7 +23,7 @@ use crate::diagnostic::{self, Origin};
 use crate::io::{self, Output};
 use crate::name::plural;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 #[derive(serde::Serialize)]
 struct CheckJson<'c> {

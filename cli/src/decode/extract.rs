@@ -15,7 +15,7 @@ use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::output_file::OutputTarget;
-use crate::status::Status;
+use crate::process::Status;
 
 /// The longest part of an input's name that is used.
 const MAX_STEM: usize = 100;

@@ -13,7 +13,7 @@ use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
-use crate::status::Status;
+use crate::process::Status;
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;

@@ -22,8 +22,8 @@ use self::functions::Wanted;
 use super::inputs;
 use super::io::{self, Output};
 use super::options::Progress;
-use super::status::Status;
 use super::word;
+use crate::process::Status;
 
 pub(crate) fn execute(
     arguments: Arguments,

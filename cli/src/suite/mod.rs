@@ -20,7 +20,7 @@ pub(crate) use self::report::{CaseKind, Format, Report};
 use super::destination::Destination;
 use super::io::{self, Output};
 use super::options::{self, Progress};
-use super::status::Status;
+use crate::process::Status;
 
 /// What ends a run, not a file of it.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use crate::destination::Pieces;
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options;
-use crate::status::Status;
+use crate::process::Status;
 use crate::table::{self, Column, Value};
 use crate::terminal::Escapes;
 

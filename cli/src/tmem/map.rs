@@ -16,7 +16,7 @@ use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::Format;
 use crate::output_file::OutputTarget;
-use crate::status::Status;
+use crate::process::Status;
 use crate::terminal::Escapes;
 
 /// Draw which thread and register each cell of a load goes to

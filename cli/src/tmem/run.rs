@@ -18,7 +18,7 @@ use super::{sass, table};
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, read_number};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///

@@ -7,7 +7,7 @@ use warpload_suite::families::{Answerer, tensor_memory};
 
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 use crate::suite::{self, CaseKind};
 
 /// Check test cases of loads from Tensor Memory

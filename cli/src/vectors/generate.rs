@@ -14,7 +14,7 @@ use crate::destination::Destination;
 use crate::diagnostic;
 use crate::io::{Output, is_stdin};
 use crate::output_file::OutputTarget;
-use crate::status::Status;
+use crate::process::Status;
 use crate::terminal::Escapes;
 
 /// Draw fresh test vectors of an instruction

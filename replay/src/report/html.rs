@@ -183,7 +183,7 @@ pub(super) struct Panel {
 }
 
 /// Returns the panels after links to each.
-pub(super) fn tabs(panels: &[Panel]) -> String {
+fn tabs(panels: &[Panel]) -> String {
     let mut html = "<nav id=\"answers\" aria-label=\"Answers\"><ul>\n".to_owned();
     for Panel { id, tab, rows, .. } in panels {
         let rows = rows.map(|rows| format!(" <span class=\"rows\">{}</span>", count(rows as u64)));

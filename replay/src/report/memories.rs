@@ -1,5 +1,5 @@
 //! The panels of the memories: what loads cost in [`global`], [`shared`], [`local`] and [`constant`] memory, which
-//! banks of shared memory they use, and what [`stores`] cost.
+//! banks of shared memory they use, and the traffic of [`stores`].
 
 use super::chart::{Bar, chart};
 use super::heat::{COLOURS, heat_map};
@@ -168,7 +168,7 @@ fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
 
 /// Returns a table with a column for each bank and a row for each instruction, the worst first; `None`
 /// without bank conflicts.
-pub(super) fn bank_map(context: &Context<'_>) -> Option<String> {
+fn bank_map(context: &Context<'_>) -> Option<String> {
     let uses = &context.page.survey.banks;
     let banks = uses.first()?.words.len();
     let has_kernels = context.kernels.is_some();

@@ -1,4 +1,5 @@
-//! [`Summary`]: what a replay found, in the JSON form that the command prints.
+//! [`Summary`]: what a replay found, in the JSON form that the command prints. Its [`Hex`] and [`Digest`] are
+//! numbers that are hexadecimal text in JSON.
 
 mod check;
 mod comparison;

@@ -372,16 +372,13 @@ impl<'de> Deserialize<'de> for Set {
 }
 
 /// Reads bytes that are a text in base64, in the one form that they have.
-pub(super) fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
     BASE64.decode(text).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
 }
 
 /// Writes bytes in base64.
-pub(super) fn write_base64<S: Serializer>(
-    bytes: &impl AsRef<[u8]>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&BASE64.encode(bytes))
 }
 

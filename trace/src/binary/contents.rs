@@ -1,5 +1,8 @@
 //! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
 //! once, and kernels hold indices into it; in version 1 kernels held the texts.
+//!
+//! The [`Names`] in a trace (kernels, header lines, opcodes) are each held once, and all together are bounded, so
+//! that a small compressed trace cannot fill memory with them.
 
 use std::sync::Arc;
 

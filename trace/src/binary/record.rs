@@ -146,7 +146,7 @@ impl RawRun {
 
 /// Adds the runs of the block that is being filled.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+struct Runs {
     /// The place that was set last, and how many instructions of the block came before it.
     current: Option<(u32, WarpPosition)>,
 }
@@ -158,12 +158,7 @@ impl Runs {
 
     /// Sets the place of the instructions after the first `count` of the block, whose runs are `runs`.
     #[inline]
-    pub(super) fn place(
-        &mut self,
-        runs: &mut Vec<RawRun>,
-        count: u32,
-        place: Option<WarpPosition>,
-    ) {
+    fn place(&mut self, runs: &mut Vec<RawRun>, count: u32, place: Option<WarpPosition>) {
         if self.at(count) == place {
             return;
         }
@@ -177,7 +172,7 @@ impl Runs {
     }
 
     /// Begins the runs of the next block, after one of `count` instructions.
-    pub(super) fn carry(&mut self, runs: &mut Vec<RawRun>, count: u32) {
+    fn carry(&mut self, runs: &mut Vec<RawRun>, count: u32) {
         self.current = self.at(count).map(|place| (0, place));
         runs.extend(self.current.map(|(first, place)| RawRun::new(first, Some(place))));
     }

@@ -196,7 +196,7 @@ impl<R: Read> Input<R> {
     }
 
     /// Returns the next bytes, at least `count`; fewer at the end of the input.
-    pub(super) fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
+    fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.to - self.from < count {
             self.buffer.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
@@ -213,13 +213,13 @@ impl<R: Read> Input<R> {
     }
 
     /// Moves past `count` bytes that [`Self::at_least`] returned.
-    pub(super) fn consume(&mut self, count: usize) {
+    fn consume(&mut self, count: usize) {
         self.from += count;
         self.offset += count as u64;
     }
 
     /// Moves past all zeros that follow.
-    pub(super) fn skip_zeros(&mut self) -> io::Result<()> {
+    fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
             let next = self.at_least(1)?;
             let zeros = next.iter().take_while(|byte| **byte == 0).count();
@@ -233,22 +233,22 @@ impl<R: Read> Input<R> {
 }
 
 /// A compression whose files are read.
-pub(in crate::import) struct Compression {
+pub(super) struct Compression {
     /// The kind of its files, which are told by their first bytes.
-    pub(in crate::import) kind: FileKind,
+    pub(super) kind: FileKind,
     /// How names of its files end.
-    pub(super) ending: &'static str,
+    ending: &'static str,
     /// Its name, for messages.
     pub(super) name: &'static str,
     /// What a file has one or more of, each decoded on its own.
     pub(super) part: &'static str,
     /// Zeros may follow a part if their number is a multiple of this.
-    pub(super) padding: Option<u64>,
-    pub(super) decoder: fn() -> Result<Box<dyn Decoder>, Failure>,
+    padding: Option<u64>,
+    decoder: fn() -> Result<Box<dyn Decoder>, Failure>,
 }
 
 /// Decodes part after part of a compressed file.
-pub(super) trait Decoder: Send {
+trait Decoder: Send {
     /// Begins the next part.
     fn restart(&mut self) -> Result<(), Failure>;
 
@@ -257,13 +257,13 @@ pub(super) trait Decoder: Send {
 }
 
 /// What one call of a decoder did.
-pub(super) struct DecoderStep {
+struct DecoderStep {
     /// The number of bytes of the input that were decoded. If decoding failed, the reason is in them
     /// or before them.
-    pub(super) consumed: usize,
-    pub(super) written: usize,
+    consumed: usize,
+    written: usize,
     /// Whether the part ends after them.
-    pub(super) ended: Result<bool, Failure>,
+    ended: Result<bool, Failure>,
 }
 
 /// Why a part cannot be decoded.

@@ -69,7 +69,7 @@ impl FileList {
     }
 
     /// Adds device memory that is copied to: a base and a size in bytes.
-    pub(super) fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
+    fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
         if self.allocations.len() == MAX_ALLOCATIONS {
             return Err(format!("more than {MAX_ALLOCATIONS} copies to device memory"));
         }
@@ -78,7 +78,7 @@ impl FileList {
     }
 
     /// Counts a row of that name, which says nothing of traces and of memory that they read.
-    pub(super) fn passed_over(&mut self, name: &str) {
+    fn passed_over(&mut self, name: &str) {
         let is_room = self.passed_over.len() < MAX_PASSED_OVER && name.len() <= MAX_NAME;
         let is_known = self.passed_over.contains_key(name);
         let name = if is_known || is_room { name } else { "others" };
@@ -122,7 +122,7 @@ impl FileList {
     }
 
     /// Returns an error of the list as a whole.
-    pub(super) fn whole_error(&self, message: String) -> ImportError {
+    fn whole_error(&self, message: String) -> ImportError {
         ImportError::File { file: self.path.clone(), message }
     }
 

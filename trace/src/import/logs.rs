@@ -1,5 +1,5 @@
-//! The logs of tools have in common: launches of kernels by number, numbers without signs and spaces, and addresses
-//! of 32 lanes without a mask that says which are active.
+//! Common to the logs of tools: kernels by the launch that accesses name, numbers without signs and spaces, and
+//! addresses of 32 lanes without a mask that says which are active.
 
 use std::str::FromStr;
 

@@ -1,6 +1,6 @@
 //! [`Groups`]: thread blocks in an Accel-Sim trace, and their warps. A file that breaks their grammar
 //! was cut off or put together wrongly. Pieces of a file are read in any order; their [`Mark`]s are
-//! checked in the file's.
+//! checked in the file's, when [`merge`] passes on what they hold.
 
 use rustc_hash::FxHashSet;
 

@@ -1,5 +1,6 @@
 //! A line after the header of an Accel-Sim trace: **the table** of what the lines of each [`Version`] of the tracer
-//! have, [`Body`] with what the header says of all of them, and the fields and addresses of an [`Instruction`].
+//! have, [`Body`] with what the header says of all of them, and an [`Instruction`], read to its end: **the order** of
+//! its fields, for every version, and its addresses.
 
 use std::path::Path;
 
@@ -14,24 +15,24 @@ use warpload::lane::{LANES, LaneMask};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Version {
     /// Whether each grouped instruction names its thread block and warp, as ungrouped ones do.
-    pub(super) has_grouped_ids: bool,
+    has_grouped_ids: bool,
     /// Whether an ungrouped instruction names its cluster after its warp.
     pub(super) has_clusters: bool,
     /// Whether a number of a source line comes before the program counter if the header says so.
     pub(super) has_line_numbers: bool,
     /// The last address mode of lanes.
-    pub(super) last_mode: u64,
-    pub(super) lanes: AddressLanes,
+    last_mode: u64,
+    lanes: AddressLanes,
     /// How many immediates there are at least and at most.
-    pub(super) immediates: (u8, u8),
+    immediates: (u8, u8),
     /// Whether instructions have what came with Hopper: uniform registers and predicates, the field of
     /// `GMMA`, transfers of the Tensor Memory Accelerator, and `Val` or `NoVal` at their ends.
-    pub(super) has_hopper: bool,
+    has_hopper: bool,
 }
 
 /// Which lanes have addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AddressLanes {
+enum AddressLanes {
     /// Those of the mask.
     Mask,
     /// Those that were active before the guard, of which the mask has a part; early builds of
@@ -74,7 +75,7 @@ impl Version {
     }
 
     /// Returns whether the number of a warp's threads says which lanes have addresses.
-    pub(super) fn needs_threads(&self) -> bool {
+    fn needs_threads(&self) -> bool {
         self.lanes != AddressLanes::Mask
     }
 }

@@ -1,4 +1,4 @@
-//! [`Pieces`]: a text in pieces of whole lines, which can be read in any order.
+//! [`Pieces`]: a text in pieces of whole lines, and [`PieceReader`], which reads them in any order.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -53,7 +53,7 @@ impl Piece {
     }
 
     /// Returns the text with line ends after it, at least one of them and eight bytes.
-    pub(super) fn padded(&self) -> &[u8] {
+    fn padded(&self) -> &[u8] {
         &self.buffer[..self.length + PADDING.len() - 1]
     }
 
@@ -175,7 +175,7 @@ fn last_warp(text: &[u8]) -> Option<u64> {
     None
 }
 
-/// What a piece holds. What depends on the pieces before it is left to `merge.rs`.
+/// What a piece holds. What depends on the pieces before it is left to [`merge`](super::groups::merge).
 #[derive(Default)]
 pub(super) struct ParsedPiece {
     pub(super) marks: Vec<PlacedMark>,
@@ -278,7 +278,7 @@ impl PieceReader {
 }
 
 /// Room for the addresses of one load.
-pub(super) struct Room<'r> {
+struct Room<'r> {
     list: &'r mut List,
     deltas: &'r mut Vec<i32>,
 }
@@ -376,7 +376,7 @@ impl LineReader<'_> {
         Ok(())
     }
 
-    /// Keeps whose the next instruction is. Groups say so too; `merge.rs` compares them.
+    /// Keeps whose the next instruction is. Groups say so too; [`merge`](super::groups::merge) compares them.
     #[inline(always)]
     fn place(&self, place: WarpPosition, part: &mut ParsedPiece) {
         if !self.body.is_grouped {

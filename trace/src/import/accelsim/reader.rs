@@ -1,4 +1,4 @@
-//! [`AccelSimReader`]: an Accel-Sim trace as text, from its header to its end.
+//! [`AccelSimReader`]: an Accel-Sim trace as text, from its [`Header`] to its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! [`Scan`]: taking the fields of an instruction's line one by one.
 //!
-//! `line.rs` says once which fields a line has. Two readers take them: [`Fields`] takes usual ones fast and gives
-//! up at anything else; [`Tokens`] then takes the same ones and says what is wrong.
+//! `line.rs` says once which fields a line has. Two readers take them. [`Fields`] takes those of usual lines, found
+//! in bulk: all ends of a piece's fields first, then numbers eight digits at a time. Anything else, be it wrong or
+//! only rare, is [`Unusual`]: [`Tokens`] reads that line instead; its errors name the place, and what was expected
+//! there.
 
 use super::line::LineReader;
 use crate::import::error::ImportError;
@@ -55,7 +57,7 @@ pub(super) trait Scan<'t> {
 
 /// Returns whether a field is a register.
 #[inline(always)]
-pub(super) fn is_register(field: &[u8], is_hopper: bool) -> bool {
+fn is_register(field: &[u8], is_hopper: bool) -> bool {
     let (digits, most) = match field {
         [b'R', digits @ ..] => (digits, 255),
         _ if !is_hopper => return false,

@@ -1,6 +1,6 @@
 //! Reads Accel-Sim's `.tracez`: the instructions of a grouped trace in zstd frames, with an index at the
-//! end. They are read as the text that they were made from ([`Grouped`]), so that there is one
-//! reader of lines.
+//! end. They are read as the text that they were made from ([`Grouped`]), so that there is one reader of
+//! lines; errors are put back to the bytes that a line of that text comes from ([`origin`]).
 
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -127,16 +127,16 @@ fn read_header(text: &[u8], file: &Path, sink: &mut Sink<'_>) -> Result<Bounds, 
 
 /// Why a text ends early, for the one who asks after it was read.
 #[derive(Clone, Default)]
-pub(super) struct Failure(Arc<Mutex<Option<Fault>>>);
+struct Failure(Arc<Mutex<Option<Fault>>>);
 
 impl Failure {
-    pub(super) fn take(&self) -> Option<Fault> {
+    fn take(&self) -> Option<Fault> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// The text, as it is read.
-pub(super) struct Grouped {
+struct Grouped {
     walk: Walk,
     text: Vec<u8>,
     /// How much of `text` was read.
@@ -146,7 +146,7 @@ pub(super) struct Grouped {
 
 impl Grouped {
     /// Creates the text of a walk, after a header.
-    pub(super) fn new(header: Vec<u8>, walk: Walk, failure: Failure) -> Self {
+    fn new(header: Vec<u8>, walk: Walk, failure: Failure) -> Self {
         Self { walk, text: header, at: 0, failure }
     }
 
@@ -202,7 +202,7 @@ fn group_lines(step: &WalkStep<'_>) -> String {
 }
 
 /// Where a line of the text comes from.
-pub(super) enum Origin {
+enum Origin {
     /// An entry of the index at an offset.
     Index(u64),
     /// A line, from 1, of the text of the frame at an offset.
@@ -210,7 +210,7 @@ pub(super) enum Origin {
 }
 
 /// Returns where line `line`, from 1, after the header comes from; `None` if there is no such line.
-pub(super) fn origin(mut walk: Walk, line: u64) -> Result<Option<Origin>, Fault> {
+fn origin(mut walk: Walk, line: u64) -> Result<Option<Origin>, Fault> {
     let mut before = 0;
     loop {
         let Some(step) = walk.next()? else { return Ok(None) };
@@ -234,18 +234,18 @@ const WARP_BYTES: u64 = 16;
 
 /// Where the parts of a file are.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+struct Parts {
     /// The dictionary, which the first warp follows.
-    pub(super) dictionary: (u64, u32),
+    dictionary: (u64, u32),
     /// The index.
-    pub(super) index: u64,
+    index: u64,
     /// The index's offset, which ends the file.
-    pub(super) end: u64,
+    end: u64,
 }
 
 impl Parts {
     /// Finds the parts of a file whose header has `header` bytes.
-    pub(super) fn of(bytes: &Bytes, header: u64) -> Result<Self, Fault> {
+    fn of(bytes: &Bytes, header: u64) -> Result<Self, Fault> {
         let mut cursor = Cursor::new(bytes, "the file", header + 1..bytes.len());
         let size = cursor.u32()?;
         // How many lines chunks have is the writer's affair.
@@ -277,7 +277,7 @@ impl Parts {
 }
 
 /// What comes next.
-pub(super) enum WalkStep<'w> {
+enum WalkStep<'w> {
     /// A thread block: its place in the grid, its cluster's there, its own in the cluster, and its rank.
     Block([u32; 3], [u32; 3], [u32; 3], u32),
     /// A warp of so many instructions.
@@ -289,7 +289,7 @@ pub(super) enum WalkStep<'w> {
 }
 
 /// Compares the index with what it refers to.
-pub(super) struct Walk {
+struct Walk {
     index: Cursor,
     data: Cursor,
     /// Decompresses; `None` if texts do not matter.
@@ -302,16 +302,11 @@ pub(super) struct Walk {
     lines: u32,
     is_in_block: bool,
     /// The offset in the index of the last block or warp.
-    pub(super) at: u64,
+    at: u64,
 }
 
 impl Walk {
-    pub(super) fn new(
-        bytes: &Bytes,
-        parts: &Parts,
-        bounds: Bounds,
-        has_texts: bool,
-    ) -> Result<Self, Fault> {
+    fn new(bytes: &Bytes, parts: &Parts, bounds: Bounds, has_texts: bool) -> Result<Self, Fault> {
         let (offset, size) = parts.dictionary;
         let data = offset + u64::from(size);
         let mut dictionary = vec![0; size as usize];
@@ -354,7 +349,7 @@ impl Walk {
     }
 
     /// Returns what comes next; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<WalkStep<'_>>, Fault> {
+    fn next(&mut self) -> Result<Option<WalkStep<'_>>, Fault> {
         if self.chunks > 0 {
             return self.chunk().map(Some);
         }
@@ -459,7 +454,7 @@ const WINDOW: u64 = 1 << 16;
 
 /// Why a file is refused.
 #[derive(Debug)]
-pub(super) enum Fault {
+enum Fault {
     /// What is at an offset is invalid.
     At(u64, String),
     /// The temporary file failed.
@@ -474,25 +469,25 @@ impl From<io::Error> for Fault {
 
 /// All bytes of an input, which may be a pipe.
 #[derive(Clone)]
-pub(super) struct Bytes {
+struct Bytes {
     file: Arc<Mutex<SpooledTempFile>>,
     length: u64,
 }
 
 impl Bytes {
     /// Reads `input` to its end.
-    pub(super) fn of(input: &mut impl Read) -> io::Result<Self> {
+    fn of(input: &mut impl Read) -> io::Result<Self> {
         let mut file = tempfile::spooled_tempfile(IN_MEMORY);
         let length = io::copy(input, &mut file)?;
         Ok(Self { file: Arc::new(Mutex::new(file)), length })
     }
 
-    pub(super) fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.length
     }
 
     /// Fills `buffer` with the bytes at `at`.
-    pub(super) fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
         // Each use seeks first.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(at))?;
@@ -501,29 +496,29 @@ impl Bytes {
 }
 
 /// Reads a part of the bytes from its start to its end.
-pub(super) struct Cursor {
+struct Cursor {
     bytes: Bytes,
     /// What the part is, for messages.
     name: &'static str,
-    pub(super) at: u64,
-    pub(super) end: u64,
+    at: u64,
+    end: u64,
     /// The bytes from `start` on that were read.
     window: Vec<u8>,
     start: u64,
 }
 
 impl Cursor {
-    pub(super) fn new(bytes: &Bytes, name: &'static str, range: std::ops::Range<u64>) -> Self {
+    fn new(bytes: &Bytes, name: &'static str, range: std::ops::Range<u64>) -> Self {
         let (at, end) = (range.start, range.end);
         Self { bytes: bytes.clone(), name, at, end, window: Vec::new(), start: at }
     }
 
-    pub(super) fn left(&self) -> u64 {
+    fn left(&self) -> u64 {
         self.end - self.at
     }
 
     /// Takes the next `count` bytes.
-    pub(super) fn take(&mut self, count: u64) -> Result<&[u8], Fault> {
+    fn take(&mut self, count: u64) -> Result<&[u8], Fault> {
         let left = self.left();
         if count > left {
             let message = format!("expected {count} more bytes, but {} has {left}", self.name);
@@ -541,33 +536,33 @@ impl Cursor {
         Ok(&self.window[range])
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, Fault> {
+    fn u32(&mut self) -> Result<u32, Fault> {
         let bytes = self.take(4)?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Fault> {
+    fn u64(&mut self) -> Result<u64, Fault> {
         let bytes = self.take(8)?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)))
     }
 }
 
 /// The most bytes of the text of a frame; tracers write about 2,048 lines.
-pub(super) const MAX_TEXT: u64 = 256 << 20;
+const MAX_TEXT: u64 = 256 << 20;
 
 /// The most bytes of text of a block of a frame, and the fewest bytes that a block has.
 const ZSTD_BLOCK_TEXT: u64 = 128 << 10;
 const ZSTD_BLOCK_BYTES: u64 = 4;
 
 /// Decompresses frames that share a dictionary.
-pub(super) struct Frames {
+struct Frames {
     context: DCtx<'static>,
     text: Vec<u8>,
 }
 
 impl Frames {
     /// Creates a decompressor with a dictionary, which is empty if there is none.
-    pub(super) fn new(dictionary: &[u8]) -> Result<Self, String> {
+    fn new(dictionary: &[u8]) -> Result<Self, String> {
         // `zstd::bulk` panics without memory for it.
         let context = DCtx::try_create();
         let mut context = context.ok_or("there is no memory for a decoder of zstd")?;
@@ -578,7 +573,7 @@ impl Frames {
     }
 
     /// Returns the text of a frame, which must have so many instructions, one a line.
-    pub(super) fn text(&mut self, frame: &[u8], lines: u32) -> Result<&[u8], String> {
+    fn text(&mut self, frame: &[u8], lines: u32) -> Result<&[u8], String> {
         self.decompress(frame)?;
         let text = std::str::from_utf8(&self.text).map_err(|error| {
             format!("byte {} of the frame's text is not UTF-8", error.valid_up_to())

@@ -1,4 +1,4 @@
-//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access.
+//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access, in batches of lines.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -315,35 +315,35 @@ const BATCH_BYTES: usize = 128 << 10;
 
 /// Lines, and what they say.
 #[derive(Default)]
-pub(super) struct Batch {
+struct Batch {
     /// The number of the first line, from 1.
     first: u64,
     text: String,
     /// Where each line ends in `text`.
     ends: Vec<usize>,
-    pub(super) accesses: Vec<BatchAccess>,
+    accesses: Vec<BatchAccess>,
     /// The lines about kernels, counted from 0.
-    pub(super) kernels: Vec<usize>,
+    kernels: Vec<usize>,
     /// The values of accesses, one after the other.
-    pub(super) values: Vec<u32>,
+    values: Vec<u32>,
     /// Lines of unknown types.
-    pub(super) unknown: u64,
+    unknown: u64,
     /// The line at which reading stopped.
-    pub(super) error: Option<(usize, Wrong)>,
+    error: Option<(usize, Wrong)>,
 }
 
 /// A memory access.
-pub(super) struct BatchAccess {
+struct BatchAccess {
     /// Its line in the batch, counted from 0.
-    pub(super) line: usize,
-    pub(super) access: AccessRecord,
-    pub(super) addresses: [u64; LANES],
+    line: usize,
+    access: AccessRecord,
+    addresses: [u64; LANES],
     /// Where its values begin.
-    pub(super) values: usize,
+    values: usize,
 }
 
 /// Why no lines follow.
-pub(super) enum End {
+enum End {
     Whole,
     /// The last line, of that number, has no end.
     Cut(u64),
@@ -358,7 +358,7 @@ impl Chunk for Batch {
 
 impl Batch {
     /// Replaces the lines; returns why there are no more, if there are none.
-    pub(super) fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
+    fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
         self.text.clear();
         self.ends.clear();
         while self.text.len() < BATCH_BYTES {
@@ -382,19 +382,19 @@ impl Batch {
     }
 
     /// Returns the number of a line of the file, by that in the batch.
-    pub(super) fn number(&self, line: usize) -> u64 {
+    fn number(&self, line: usize) -> u64 {
         self.first + line as u64
     }
 
     /// Returns a line.
-    pub(super) fn line(&self, line: usize) -> &str {
+    fn line(&self, line: usize) -> &str {
         let start = line.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
         let end = self.ends.get(line).copied().unwrap_or_default();
         self.text.get(start.unwrap_or_default()..end).unwrap_or_default()
     }
 
     /// Reads the lines, up to the first wrong one.
-    pub(super) fn read(&mut self, fields: &mut Fields) {
+    fn read(&mut self, fields: &mut Fields) {
         self.accesses.clear();
         self.kernels.clear();
         self.values.clear();

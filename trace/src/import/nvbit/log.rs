@@ -1,4 +1,5 @@
-//! Reads the log of mem_trace: messages in the traced program's output.
+//! Reads the log of mem_trace: messages in the traced program's output, of accesses and of launches, which derived
+//! tools write over several lines.
 
 use std::path::Path;
 
@@ -211,18 +212,18 @@ const MAX_PARTS: usize = 32;
 const KEYS: [&str; 5] = ["grid size ", "block size ", "nregs ", "shmem ", "cuda stream id "];
 
 /// What comes after the kernel's name.
-pub(super) const ID: &str = " - grid launch id ";
+const ID: &str = " - grid launch id ";
 
 /// A launch of a kernel.
-pub(super) struct Launch<'t> {
-    pub(super) id: LaunchId,
+struct Launch<'t> {
+    id: LaunchId,
     name: &'t str,
     /// Keys and values, separated by ` - `.
     rest: &'t str,
 }
 
 impl<'t> Launch<'t> {
-    pub(super) fn read(text: &'t str) -> Option<Self> {
+    fn read(text: &'t str) -> Option<Self> {
         // A name can contain the separator: it ends before the last id.
         let (head, tail) = text.rsplit_once(ID)?;
         let name = head.split_once(" - Kernel name ")?.1;
@@ -239,7 +240,7 @@ impl<'t> Launch<'t> {
     }
 
     /// Returns the kernel, with texts that `sink` holds. Dimensions that are unknown are zeros.
-    pub(super) fn kernel(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
+    fn kernel(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
         let shape = |key| self.part(key).and_then(dimensions).unwrap_or_default();
         let mut kernel = Kernel {
             name: sink.name(self.name)?,
@@ -257,21 +258,21 @@ impl<'t> Launch<'t> {
 }
 
 /// A launch that may go on in the next line.
-pub(super) struct Begun {
+struct Begun {
     /// The place of its first byte: line and column, from 1.
-    pub(super) line: u64,
-    pub(super) column: usize,
-    pub(super) text: String,
+    line: u64,
+    column: usize,
+    text: String,
     lines: u32,
 }
 
 impl Begun {
-    pub(super) fn new(line: u64, column: usize, text: &str) -> Self {
+    fn new(line: u64, column: usize, text: &str) -> Self {
         Self { line, column, text: text.trim_end().to_owned(), lines: 1 }
     }
 
     /// Adds a line that belongs to the launch; returns whether it does.
-    pub(super) fn takes(&mut self, line: &str) -> bool {
+    fn takes(&mut self, line: &str) -> bool {
         let (part, has_id) = (line.trim(), self.text.contains(ID));
         let has_key = KEYS.iter().any(|key| part.trim_start_matches("- ").starts_with(key));
         let is_one = (has_key || !has_id) && self.lines < MAX_LINES && !line.contains(TOOL);
