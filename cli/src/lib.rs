@@ -65,7 +65,7 @@ use self::io::Output;
 use self::options::Progress;
 use crate::process::Status;
 
-pub use self::diagnostic::{Level, Message, TextLocation};
+pub use self::diagnostic::{Message, MessageLevel, TextLocation};
 pub use self::embedded::{Finished, Replay, Run, contents, open_image, open_trace};
 pub use self::mapped::Holding;
 pub use crate::embedded::{Answer, call};

@@ -301,7 +301,7 @@ pub struct Selection {
     pub operations: Option<Vec<bool>>,
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
-    /// The memory of the first executing lane, as [`LoadCounts::by_space`](super::Counts::by_space) counts
+    /// The memory of the first executing lane, as [`LoadCounts::by_space`](super::LoadCounts::by_space) counts
     /// it: `Some(None)` selects the loads that it counts as unresolved.
     pub space: Option<Option<Space>>,
     /// The selection in words, for summaries.

@@ -326,7 +326,7 @@ fn pad(payload: &mut Vec<u8>) {
     payload.resize(payload.len().next_multiple_of(8), 0);
 }
 
-/// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`](super::MAX_BLOCK_RECORDS) of them, with
+/// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`] of them, with
 /// numbers of operations of their own.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
