@@ -8,8 +8,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
 use crate::columns::VERSION;
-use crate::loads::BatchError;
-use crate::loads::LoadBatches;
+use crate::loads::{BatchError, LoadBatches};
 
 /// The rows of a group, which is held in memory until it is written: about 40 MB of addresses at most.
 const GROUP_ROWS: usize = 1 << 17;

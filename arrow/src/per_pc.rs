@@ -10,8 +10,7 @@ use warpload_trace::MemoryOperation;
 
 use crate::block::Names;
 use crate::columns::{VERSION, names};
-use crate::loads::BatchError;
-use crate::loads::in_words;
+use crate::loads::{BatchError, in_words};
 
 /// A column of sums.
 struct Sum {

@@ -2,9 +2,8 @@
 //! the banks of shared memory that it uses.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::hash_map;
+use std::collections::{BTreeMap, hash_map};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::Offsets;
-use crate::costs::SpaceCosts;
+use crate::costs::{Offsets, SpaceCosts};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
 use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};

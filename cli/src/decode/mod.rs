@@ -19,10 +19,9 @@ pub(crate) use self::arguments::Arguments;
 use self::decoder::Decoder;
 use self::extract::Extracted;
 use self::functions::Wanted;
-use super::inputs;
 use super::io::{self, Output};
 use super::options::Progress;
-use super::word;
+use super::{inputs, word};
 use crate::process::Status;
 
 pub(crate) fn execute(

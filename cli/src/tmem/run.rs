@@ -6,10 +6,9 @@ use warpload::encoding::{Load, LoadInstruction, Sm};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::{Lines, Span};
-use warpload_ptx::tensor::WrittenTensorLoad;
 use warpload_ptx::tensor::{
     Issue, Registers, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad,
-    execute as load,
+    WrittenTensorLoad, execute as load,
 };
 use warpload_suite::tensor_case::digest;
 

@@ -1,7 +1,6 @@
 //! How soon lines of global memory are touched again.
 
-use super::html::Context;
-use super::html::Panel;
+use super::html::{Context, Panel};
 use super::table::{Cell, Heading, SHORT_NAME, Table};
 use super::text::{coordinate, count, of, per, percent};
 use crate::ReuseCounts;

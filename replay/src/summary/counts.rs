@@ -7,8 +7,7 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
-use super::partial::Set;
-use super::partial::{Checksum, PartialReuse};
+use super::partial::{Checksum, PartialReuse, Set};
 use super::{
     ConstantCounts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LoadCounts,
     LocalCounts, PartialSummary, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary,
@@ -20,9 +19,8 @@ use crate::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost, SpaceSum
 use crate::traffic::Footprint;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
-use warpload_trace::Shard;
 use warpload_trace::binary::{BinaryTrace, TraceContents};
-use warpload_trace::{MemoryOperation, OperationKind};
+use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]

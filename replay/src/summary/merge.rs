@@ -8,8 +8,7 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
-use super::partial::Set;
-use super::partial::{Checksum, PartialReuse, other_version};
+use super::partial::{Checksum, PartialReuse, Set, other_version};
 use super::rows::Rows;
 use super::{Digest, FootprintCounts, KernelSummary, PartialSummary, ReuseCounts, Summary};
 use crate::reuse::{Distances, Touches};

@@ -9,9 +9,7 @@ use super::contents::{Kernel, TraceContents};
 use super::format::{
     BYTE_ORDER, Header, MAGIC, RawBlock, RawInput, RawRecord, RawSection, SectionKind, VERSION,
 };
-use super::record::BlockBuilder;
-use super::record::WarpPosition;
-use super::record::{ClosedBlock, NewRecord};
+use super::record::{BlockBuilder, ClosedBlock, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
 
 /// The note of a trace whose source has no end mark.

@@ -6,14 +6,12 @@ use std::fmt::Write as _;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::ImportEvent;
-use super::MAX_KERNELS;
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign, first_line};
 use super::source::ImportSource;
 use super::text::Text;
-use super::{Import, Shared, in_order};
+use super::{Import, ImportEvent, MAX_KERNELS, Shared, in_order};
 use crate::binary::{RawInput, TraceWriter};
 use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;

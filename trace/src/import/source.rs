@@ -3,14 +3,13 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::ImportEvent;
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
-use super::formats;
 use super::formats::{FormatReader, ListReader, TraceReader};
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
+use super::{ImportEvent, formats};
 use crate::binary::RawInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;

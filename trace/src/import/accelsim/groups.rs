@@ -5,8 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::line::{Body, LineReader};
-use super::pieces::Piece;
-use super::pieces::{Claim, ParsedPiece};
+use super::pieces::{Claim, ParsedPiece, Piece};
 use crate::binary::{Kernel, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::sink::Sink;

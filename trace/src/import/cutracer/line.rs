@@ -1,8 +1,7 @@
 //! [`Line`]: one line of CUTracer's NDJSON.
 
 use super::json::{Json, Read};
-use crate::import::logs::LaunchId;
-use crate::import::logs::hexadecimal;
+use crate::import::logs::{LaunchId, hexadecimal};
 use warpload::lane::LANES;
 
 /// The most words of a value: of an access of 32 bytes, the tool keeps the first 16.
