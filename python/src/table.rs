@@ -37,7 +37,7 @@ enum Rows {
 impl Table {
     pub(crate) fn of_batch(
         py: Python<'_>,
-        batch: Result<RecordBatch, warpload_arrow::Error>,
+        batch: Result<RecordBatch, warpload_arrow::BatchError>,
     ) -> PyResult<Self> {
         let batch = batch.map_err(|failed| of_error(py, &failed))?;
         Ok(Self { schema: batch.schema(), length: batch.num_rows(), rows: Rows::Batch(batch) })

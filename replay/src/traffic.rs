@@ -2,8 +2,8 @@
 
 use roaring::RoaringTreemap;
 
-use super::cells::TimeSlice;
 use super::compare::nearest_before;
+use crate::heat::TimeSlice;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{GenericAddress, WarpAddresses, Width};

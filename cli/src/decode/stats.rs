@@ -14,7 +14,7 @@ use warpload_binary::statistics::{
     InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
 };
 
-use super::find::{Found, is_later_load, sm_of};
+use super::find::{FoundInstruction, is_later_load, sm_of};
 use super::functions::Names;
 use super::row::{Style, has_relocated_text};
 use crate::diagnostic;
@@ -203,7 +203,7 @@ impl<'s> Stats<'s> {
     pub(super) fn add(
         &mut self,
         instruction: &SassInstruction,
-        found: &Found,
+        found: &FoundInstruction,
         names: &Names,
         output: &mut Output,
     ) -> anyhow::Result<()> {
@@ -289,15 +289,15 @@ impl<'s> Stats<'s> {
 }
 
 /// Returns what the statistics see of an instruction.
-fn step(instruction: &SassInstruction, found: &Found) -> InstructionFacts {
+fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionFacts {
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {
         let text = without_relocations(instruction.text.as_deref()?)?;
         encoding::Load::parse(&text, sm).ok()
     };
     let known = match found {
-        Found::Load(load) => Some(*load),
-        Found::Relocated => relocated(),
+        FoundInstruction::Load(load) => Some(*load),
+        FoundInstruction::Relocated => relocated(),
         _ => None,
     };
     let load = known.as_ref().map(LoadFacts::from);

@@ -9,7 +9,7 @@ use super::file::{File, Statement, each_file};
 use crate::diagnostic;
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Check whether the loads in PTX modules are legal
 ///

@@ -15,7 +15,7 @@ use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Progress;
-use crate::status::Status;
+use crate::process::Status;
 
 /// A module that was read, and where it is from.
 pub(super) struct File<'f> {

@@ -15,7 +15,7 @@ use crate::diagnostic::Labelled;
 use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///

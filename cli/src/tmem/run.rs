@@ -6,10 +6,9 @@ use warpload::encoding::{Load, LoadInstruction, Sm};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::{LineIndex, Span};
-use warpload_ptx::tensor::WrittenTensorLoad;
 use warpload_ptx::tensor::{
     Issue, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad, TensorRegisters,
-    execute as load,
+    WrittenTensorLoad, execute as load,
 };
 use warpload_suite::tensor_case::digest;
 
@@ -18,7 +17,7 @@ use super::{sass, table};
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, read_number};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///

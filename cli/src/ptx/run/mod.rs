@@ -19,12 +19,12 @@ use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
 use self::show::Shown;
 use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
-use crate::image;
 use crate::io::Output;
 use crate::name::Name;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
+use crate::trace;
 
 /// Execute the loads of PTX functions and show what every lane did
 ///
@@ -127,7 +127,7 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     each_file(&arguments.files, progress, output, |file, output| {
         let machine = match &arguments.image {
-            Some(manifest) => image::open(manifest)?.0,
+            Some(manifest) => trace::open_machine(manifest)?.0,
             None => Machine::default(),
         };
         run_file(arguments, machine, file, output)

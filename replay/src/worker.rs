@@ -1,7 +1,4 @@
-//! [`Worker`]: replays a block, instruction by instruction: executes, digests and checks. What it counts
-//! is in `counting.rs`.
-
-mod counting;
+//! [`Worker`]: replays a block, instruction by instruction: executes, digests, checks and counts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,27 +6,30 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::access::{execute, served};
-use super::options::{Data, ReplayOptions};
-use super::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts};
-use super::summary::{Fault, Hex, Mismatch};
-use super::survey::{FaultyLoad, Surveyed};
-use super::traffic::TrafficCounter;
+use crate::costs::{Offsets, SpaceCosts};
+use crate::options::{ReplayData, ReplayOptions};
+use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
+use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};
+use crate::survey::{FaultyLoad, Surveyed};
+use crate::traffic::{LINE, Traffic, TrafficCounter};
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::{LaneAddresses, LoadOp, Loaded};
-use warpload::memory::{LoadMemory, Width, mix};
+use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
+use warpload::machine::Misaligned;
+use warpload::memory::{
+    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, mix,
+};
 use warpload::simd::vectorized;
-use warpload_trace::binary::{Block, MemoryRecord, TraceError};
-use warpload_trace::{Kind, Operation};
+use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
+use warpload_trace::{MemoryOperation, OperationKind};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct WorkerCounts {
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
-    pub(super) faults: Vec<Fault>,
-    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) faults: Vec<LoadFault>,
+    pub(super) mismatches: Vec<ValueMismatch>,
     /// If a survey is wanted.
     pub(super) surveyed: Option<Surveyed>,
     traffic: TrafficCounter,
@@ -37,7 +37,7 @@ pub(super) struct Part {
     store_traffic: TrafficCounter,
 }
 
-impl Part {
+impl WorkerCounts {
     pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
         Self { surveyed, ..Self::default() }
     }
@@ -45,7 +45,7 @@ impl Part {
 
 /// Replays some memory instructions of a block.
 pub(super) struct Worker<'b, 't> {
-    block: &'b Block<'t>,
+    block: &'b TraceBlock<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
     options: &'b ReplayOptions<'b>,
@@ -55,15 +55,15 @@ pub(super) struct Worker<'b, 't> {
     /// The registers that loads fill.
     values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
-    found: &'b mut Part,
+    found: &'b mut WorkerCounts,
 }
 
 impl<'b, 't> Worker<'b, 't> {
     pub(super) fn new(
-        block: &'b Block<'t>,
+        block: &'b TraceBlock<'t>,
         kernel: &'b Arc<str>,
         options: &'b ReplayOptions<'b>,
-        found: &'b mut Part,
+        found: &'b mut WorkerCounts,
     ) -> Self {
         Self {
             block,
@@ -91,7 +91,9 @@ impl<'b, 't> Worker<'b, 't> {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
             match operation.kind {
-                Kind::Load | Kind::Store | Kind::Atomic => self.access(&traced, operation, memory),
+                OperationKind::Load | OperationKind::Store | OperationKind::Atomic => {
+                    self.access(&traced, operation, memory)
+                }
                 _ => self.other(&traced),
             }
         }
@@ -139,10 +141,10 @@ impl<'b, 't> Worker<'b, 't> {
     fn access<M: LoadMemory>(
         &mut self,
         traced: &MemoryRecord<'_>,
-        operation: &Operation,
+        operation: &MemoryOperation,
         memory: &M,
     ) {
-        let (op, is_load) = (operation.load_op(), operation.kind == Kind::Load);
+        let (op, is_load) = (operation.load_op(), operation.kind == OperationKind::Load);
         // Without data the values are not used; stores have none.
         let has_values = is_load && self.options.has_data();
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
@@ -158,7 +160,7 @@ impl<'b, 't> Worker<'b, 't> {
             let record = self.block.raw().first_record + u64::from(traced.index);
             self.digest(record, op);
             // What a fill holds is made up, and not what the program has read.
-            if let Data::Image(_) = self.options.get_data() {
+            if let ReplayData::Image(_) = self.options.get_data() {
                 self.check(record, traced, op, served);
             }
         }
@@ -224,7 +226,7 @@ impl<'b, 't> Worker<'b, 't> {
                 }
                 counts.mismatched_words += 1;
                 if self.found.mismatches.len() < KEPT {
-                    self.found.mismatches.push(Mismatch {
+                    self.found.mismatches.push(ValueMismatch {
                         record,
                         kernel: Arc::clone(self.kernel),
                         pc: Hex(traced.pc.into()),
@@ -253,6 +255,212 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
         digest = digest.wrapping_add(term & is_counted.wrapping_neg());
     }
     digest
+}
+
+impl Worker<'_, '_> {
+    /// Counts an access under its program counter, and returns what it counted.
+    #[inline]
+    pub(super) fn count(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        traffic: Traffic,
+        loaded: &Loaded,
+        spaces: &SpaceSums,
+    ) -> PcCounts {
+        let mut lane_faults = FaultCounts::default();
+        for fault in &loaded.faults {
+            lane_faults[fault.kind()] += 1;
+        }
+        let lanes = u64::from(self.lanes.executing.count());
+        let one = PcCounts::of_one(lanes, traffic, lane_faults);
+        let row = self.per_pc.entry((traced.pc, traced.operation));
+        row.and_modify(|known| known.add(&one)).or_insert_with(|| one.clone()).add_spaces(spaces);
+        one
+    }
+
+    #[inline]
+    fn count_load(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        op: LoadOp,
+        loaded: &Loaded,
+        lines: u64,
+        one: &PcCounts,
+        spaces: &SpaceSums,
+    ) {
+        self.counts.spaces.add(spaces);
+        let counts = &mut self.counts.counts;
+        counts.loads += 1;
+        counts.lanes += one.lanes;
+        counts.bytes += one.lanes * u64::from(op.width.bytes());
+        counts.sectors += one.sectors;
+        counts.lines += lines;
+        counts.ideal_sectors += one.ideal_sectors;
+        counts.lane_faults.add(&one.lane_faults);
+        counts.width_disagreements += u64::from(traced.width_disagrees);
+        counts.valued_loads += u64::from(traced.is_valued);
+        let by_space = &mut counts.by_space;
+        *match loaded.first_space {
+            Some(Space::Global) => &mut by_space.global,
+            Some(Space::Local) => &mut by_space.local,
+            Some(Space::Shared) => &mut by_space.shared,
+            Some(Space::Constant) => &mut by_space.constant,
+            None => &mut by_space.unresolved,
+        } += 1;
+        if !traced.has_addresses() {
+            counts.unattributable += 1;
+        } else if op.uniform && one.lanes > 0 {
+            counts.uniform.broadcast += u64::from(loaded.is_broadcast);
+            counts.uniform.divergent += u64::from(!loaded.is_broadcast);
+        }
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        for fault in &loaded.faults {
+            if self.found.faults.len() == KEPT {
+                break;
+            }
+            self.found.faults.push(LoadFault {
+                record,
+                kernel: Arc::clone(self.kernel),
+                pc: Hex(traced.pc.into()),
+                lane: fault.lane,
+                kind: fault.kind().name().to_owned(),
+                address: Hex(fault.address.0),
+            });
+        }
+    }
+
+    fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
+        let is_store = kind == OperationKind::Store;
+        let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
+        let (traffic, skipped) = if is_store {
+            (stores, &mut counts.skipped.store)
+        } else {
+            (atomics, &mut counts.skipped.atomic)
+        };
+        *skipped += 1;
+        traffic.add(TrafficCounts {
+            count: 1,
+            lanes: one.lanes,
+            bytes: one.lanes * u64::from(op.width.bytes()),
+            sectors: one.sectors,
+            ideal_sectors: one.ideal_sectors,
+        });
+    }
+
+    /// Returns what an access costs in memory other than global.
+    #[inline]
+    pub(super) fn spaces(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        lanes: LaneMask,
+        map: &AddressMap,
+    ) -> SpaceSums {
+        let operation = traced.operation();
+        let op = operation.load_op();
+        if lanes.is_empty() {
+            return SpaceSums::default();
+        }
+        let addresses = &self.lanes.addresses;
+        let costs = SpaceCosts::new(op, lanes, addresses, map);
+        let is_atomic = operation.kind == OperationKind::Atomic;
+        if let (Some(surveyed), Some(cost)) = (&mut self.found.surveyed, costs.shared)
+            && !(is_atomic && cost.shares_words)
+        {
+            let offsets = Offsets { lanes, addresses, base: 0, width: op.width };
+            let offsets = match op.space {
+                AddressSpace::Generic => offsets.in_shared_window(map),
+                _ => offsets,
+            };
+            surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
+        }
+        SpaceSums::of(costs, is_atomic)
+    }
+
+    /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
+    /// load's.
+    #[inline]
+    pub(super) fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
+        if global.is_empty() {
+            return Traffic::default();
+        }
+        let WorkerCounts { traffic, store_traffic, surveyed, .. } = &mut *self.found;
+        let (traffic, slice) = if is_load {
+            (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
+        } else {
+            (store_traffic, None)
+        };
+        traffic.of_lanes(&self.lanes.addresses, global, op.width, slice)
+    }
+
+    /// Counts the lines that a load touches for the loads that touch them again.
+    pub(super) fn touch(&mut self, op: LoadOp, global: LaneMask) {
+        let rounded = |lane| GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
+        let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        self.counts.reuse.touch(&lines);
+    }
+}
+
+/// Sets `lanes` to the lanes of an access, and loads their values into `rows`. If the addresses are
+/// unknown, nothing is loaded.
+#[inline]
+pub(super) fn execute<M: LoadMemory>(
+    traced: &MemoryRecord<'_>,
+    memory: &M,
+    lanes: &mut LaneAddresses,
+    rows: &mut [LaneValues],
+) -> Loaded {
+    let op = traced.operation().load_op();
+    read_lanes(traced, memory.map(), lanes);
+    if !traced.has_addresses() {
+        return Loaded { first_space: only_space(op.space), ..Loaded::default() };
+    }
+    load(op, lanes, memory, Misaligned::Report, rows)
+}
+
+/// Returns the executing lanes that are not outside; none if the addresses are unknown.
+#[inline]
+pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Loaded) -> LaneMask {
+    if !traced.has_addresses() {
+        return LaneMask::NONE;
+    }
+    let mut served = executing;
+    for fault in &loaded.faults {
+        if fault.kind() != LaneFaultKind::MisalignedAddress {
+            served = served & !LaneMask::from_bits(1 << fault.lane);
+        }
+    }
+    served
+}
+
+/// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
+/// decide it.
+#[inline]
+fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
+    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+    traced.read_addresses(&mut lanes.addresses);
+    lanes.plg = match (traced.operation().space, traced.plg) {
+        (_, Some(plg)) => plg,
+        (AddressSpace::Generic, None) => compiled_plg(&lanes.addresses, map),
+        _ => LaneMask::ALL,
+    };
+}
+
+/// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
+fn compiled_plg(addresses: &WarpAddresses, map: &AddressMap) -> LaneMask {
+    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
+}
+
+/// Returns the memory of a load whose addresses are unknown; `None` if its opcode does not say.
+fn only_space(space: AddressSpace) -> Option<Space> {
+    match space {
+        AddressSpace::Generic => None,
+        AddressSpace::Global => Some(Space::Global),
+        AddressSpace::Local => Some(Space::Local),
+        AddressSpace::Shared => Some(Space::Shared),
+        AddressSpace::Constant { .. } => Some(Space::Constant),
+    }
 }
 
 #[cfg(test)]

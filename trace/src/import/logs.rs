@@ -1,10 +1,14 @@
-//! [`Launches`]: the kernels of accesses that name the launch they belong to.
+//! Common to the logs of tools: kernels by the launch that accesses name, numbers without signs and spaces, and
+//! addresses of 32 lanes without a mask that says which are active.
+
+use std::str::FromStr;
 
 use rustc_hash::FxHashMap;
 
-use super::limits::MAX_KERNELS;
+use super::MAX_KERNELS;
 use super::sink::{Refused, Sink};
-use crate::binary::{Kernel, NameError};
+use crate::binary::{Kernel, NameError, RecordAddresses};
+use warpload::lane::{LANES, LaneMask};
 
 /// What tells launches apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,5 +103,64 @@ impl Launches {
         self.launches.insert(launch, Launch::Begun(begun));
         self.current = Some((launch, begun));
         Ok(begun)
+    }
+}
+
+/// Returns a decimal number.
+pub(super) fn decimal<N: FromStr>(text: &str) -> Option<N> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// Returns a hexadecimal number of at most 16 digits.
+#[inline]
+pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    digits
+        .bytes()
+        .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
+}
+
+/// Returns the context that a message begins with, `CTX 0x…`.
+pub(super) fn context(message: &str) -> Option<u64> {
+    hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
+}
+
+/// Returns three numbers, `x,y,z`.
+pub(super) fn dimensions(text: &str) -> Option<[u32; 3]> {
+    let mut numbers = text.split(',').map(|number| decimal(number.trim()));
+    let three = [numbers.next()??, numbers.next()??, numbers.next()??];
+    numbers.next().is_none().then_some(three)
+}
+
+/// The note of a trace with such addresses.
+pub(super) const UNMASKED_NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as \
+    inactive, and offset 0 of shared or local memory looks the same";
+
+/// Room for the addresses of one access.
+#[derive(Default)]
+pub(super) struct Unmasked {
+    list: [u64; LANES],
+    deltas: Vec<i32>,
+}
+
+impl Unmasked {
+    /// Returns the lanes that have an address, and their addresses.
+    #[inline]
+    pub(super) fn active(&mut self, addresses: &[u64; LANES]) -> (LaneMask, RecordAddresses<'_>) {
+        let (mut mask, mut count) = (0, 0);
+        for (lane, address) in addresses.iter().enumerate() {
+            let is_active = *address != 0;
+            mask |= u32::from(is_active) << lane;
+            // The place of an inactive lane's address is the next one's too.
+            if let Some(place) = self.list.get_mut(count) {
+                *place = *address;
+            }
+            count += usize::from(is_active);
+        }
+        let list = self.list.get(..count).unwrap_or_default();
+        (LaneMask::from_bits(mask), RecordAddresses::shortest(list, &mut self.deltas))
     }
 }
