@@ -11,7 +11,7 @@ use warpload::encoding::{Instruction, Reg, parse_line};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, Prepared, load, load_many};
 use warpload::machine::{Machine, Misaligned};
-use warpload::memory::{AddressMap, Addresses, MemoryBuilder, mix};
+use warpload::memory::{AddressMap, MemoryBuilder, WarpAddresses, mix};
 use warpload::warp::Warp;
 
 const BASE: u64 = 0x1_0000_0000;
@@ -102,7 +102,7 @@ fn far(criterion: &mut Criterion) {
         .map(|list| LaneAddresses {
             executing: LaneMask::ALL,
             plg: LaneMask::ALL,
-            addresses: Addresses::Each(*list),
+            addresses: WarpAddresses::Each(*list),
         })
         .collect();
     let op = LoadOp::try_from(&parse_line("LD.E R0, [R2]").expect("legal").instruction);
@@ -191,7 +191,7 @@ fn loads(
         .map(|offsets| LaneAddresses {
             executing: LaneMask::ALL,
             plg: LaneMask::ALL,
-            addresses: Addresses::Each(offsets.map(|offset| BASE + offset)),
+            addresses: WarpAddresses::Each(offsets.map(|offset| BASE + offset)),
         })
         .collect();
     let mut rows = [[0u32; LANES]];

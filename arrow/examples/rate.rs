@@ -19,9 +19,11 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, mix};
-use warpload_replay::{Data, ReplayOptions, replay};
-use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, Place, TraceWriter};
 use warpload_arrow::{LoadBatches, LoadOptions};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_trace::{
+    BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter, WarpPosition,
+};
 
 /// How often both are measured.
 const TURNS: usize = 15;
@@ -46,19 +48,25 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn made(stride: Option<i64>) -> Result<Arc<BinaryTrace>, Box<dyn Error>> {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "an example".to_owned())?;
     writer.kernel(Kernel { name: "made".into(), ..Kernel::default() })?;
-    let operation = writer.operation(&Operation::of_opcode("LDG.E")).ok_or("no room")?;
+    let operation = writer.operation(&MemoryOperation::of_opcode("LDG.E")).ok_or("no room")?;
     for i in 0..LOADS {
         if i % OF_A_WARP == 0 {
             let (warp, cta) = ((i / OF_A_WARP % 8) as u32, (i / OF_A_WARP / 8) as u32);
-            let place = Place { cta: Some([cta, 0, 0]), warp: Some(warp), ..Place::default() };
+            let place = WarpPosition {
+                cta: Some([cta, 0, 0]),
+                warp: Some(warp),
+                ..WarpPosition::default()
+            };
             writer.place(Some(place));
         }
         let lane = |lane: u64| BASE + mix(i * LANES as u64 + lane) % (BYTES / 16) * 16;
         let deltas: [i32; LANES - 1] =
             std::array::from_fn(|n| lane(n as u64 + 1).wrapping_sub(lane(n as u64)) as i32);
         let addresses = match stride {
-            Some(stride) => Addresses::Stride { base: BASE + 128 * i % (BYTES - 4096), stride },
-            None => Addresses::Deltas { base: lane(0), deltas: &deltas },
+            Some(stride) => {
+                RecordAddresses::Stride { base: BASE + 128 * i % (BYTES - 4096), stride }
+            }
+            None => RecordAddresses::Deltas { base: lane(0), deltas: &deltas },
         };
         let pc = 16 * (i % 32) as u32;
         writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses))?;
@@ -94,7 +102,7 @@ fn measure(name: &str, trace: Arc<BinaryTrace>) -> Result<(), Box<dyn Error>> {
 /// Returns the rates of a replay, of batches that are kept, and of batches that are dropped.
 fn turn(trace: &Arc<BinaryTrace>, threads: usize) -> Result<[f64; 3], String> {
     let rate = |start| trace.loads() as f64 / (now() - start).as_secs_f64() / 1e6;
-    let options = ReplayOptions::new(Data::Absent);
+    let options = ReplayOptions::new(ReplayData::Absent);
     let start = now();
     let summary = replay(trace, &options).map_err(|error| error.to_string())?.summary();
     let replayed = rate(start);

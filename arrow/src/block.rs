@@ -1,18 +1,21 @@
-//! [`BlockReader`]: the loads of one block as a record batch.
+//! [`BlockReader`]: the loads of one block as a record batch, with [`Names`]: columns of few texts, as dictionaries.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
-use arrow_schema::SchemaRef;
-use warpload::lane::{LANES, LaneMask};
-use warpload::memory::Width;
-use warpload_trace::binary::{Places, RawBlock};
-use warpload_replay::LoadExecutor;
-use warpload_trace::{BinaryTrace, Block, MemoryRecord, Place};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
-use crate::error::Error;
-use crate::names::Names;
+use crate::loads::BatchError;
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::Width;
+use warpload_replay::LoadExecutor;
+use warpload_trace::binary::{RawBlock, WarpPositions};
+use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 
 /// Makes batches of blocks, in any order. Clones share what is the same for all.
 #[derive(Clone, Debug)]
@@ -42,7 +45,7 @@ impl<'a> BlockReader<'a> {
     }
 
     /// Returns the loads of a block.
-    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, Error> {
+    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
         let Self { trace, executor, keys, .. } = self;
         let block = trace.block(raw)?;
         let mut places = block.places();
@@ -109,14 +112,14 @@ impl Columns {
     #[inline]
     fn push(
         &mut self,
-        block: &Block<'_>,
-        places: &mut Places<'_>,
+        block: &TraceBlock<'_>,
+        places: &mut WarpPositions<'_>,
         record: &MemoryRecord<'_>,
         executor: &mut LoadExecutor<'_>,
     ) -> bool {
         let Some(load) = executor.execute(block, record) else { return false };
         self.record.push(block.raw().first_record + u64::from(record.index));
-        let Place { cta, warp, .. } = places.place(record.index);
+        let WarpPosition { cta, warp, .. } = places.place(record.index);
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());
@@ -147,7 +150,7 @@ impl Columns {
         kernel: u32,
         opcode: ArrayRef,
         space: ArrayRef,
-    ) -> Result<Vec<ArrayRef>, Error> {
+    ) -> Result<Vec<ArrayRef>, BatchError> {
         let rows = self.record.len();
         let [cta_x, cta_y, cta_z] = self.cta.finish();
         let [warp] = self.warp.finish();
@@ -203,4 +206,33 @@ fn push_values(
         }
     }
     column.push(executing, &rows[..count]);
+}
+
+/// Texts, each once, in the order in which they were added.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    texts: Arc<StringArray>,
+}
+
+impl Names {
+    /// Returns the distinct texts, and the key of each text.
+    pub(crate) fn new<'t>(all: impl IntoIterator<Item = &'t str>) -> (Self, Vec<i32>) {
+        let (mut texts, mut known) = (Vec::new(), HashMap::new());
+        let keys = all
+            .into_iter()
+            .map(|text| {
+                *known.entry(text).or_insert_with(|| {
+                    texts.push(text);
+                    texts.len() as i32 - 1
+                })
+            })
+            .collect();
+        (Self { texts: Arc::new(StringArray::from_iter_values(texts)) }, keys)
+    }
+
+    /// Returns a column with those keys.
+    pub(crate) fn column(&self, keys: Vec<i32>) -> Result<ArrayRef, ArrowError> {
+        let texts: ArrayRef = Arc::clone(&self.texts) as ArrayRef;
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), texts)?))
+    }
 }

@@ -1,5 +1,7 @@
-//! Columns that are filled row by row, in buffers that have their final size from the start.
+//! The columns and their schema, and builders that are filled row by row, in buffers that have their final size from
+//! the start.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, UInt16Type, UInt32Type};
@@ -9,11 +11,12 @@ use arrow_array::{
 use arrow_buffer::{
     BooleanBuffer, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
 };
-use arrow_schema::ArrowError;
-use warpload::lane::{LANES, LaneMask};
-use warpload::memory::Addresses;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use crate::schema::{address_item, lane_item, register_item};
+use crate::loads::{LoadOptions, in_words};
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::WarpAddresses;
+use warpload_trace::BinaryTrace;
 
 /// A column of numbers, each of which can be missing, and others that are missing with it.
 pub(crate) struct Optional<T: ArrowPrimitiveType, const N: usize> {
@@ -70,9 +73,9 @@ impl AddressColumn {
 
     /// Adds the addresses of the active lanes; 0 is what is stored of others.
     #[inline]
-    pub(crate) fn push(&mut self, active: LaneMask, addresses: &Addresses) {
+    pub(crate) fn push(&mut self, active: LaneMask, addresses: &WarpAddresses) {
         match (active == LaneMask::ALL, addresses) {
-            (true, &Addresses::Stride { base, stride }) => {
+            (true, &WarpAddresses::Stride { base, stride }) => {
                 // Sums, because vectors are slow to multiply.
                 let mut next = base;
                 self.addresses.extend((0..LANES).map(|_| {
@@ -81,7 +84,7 @@ impl AddressColumn {
                     address
                 }));
             }
-            (true, Addresses::Each(list)) => self.addresses.extend_from_slice(list),
+            (true, WarpAddresses::Each(list)) => self.addresses.extend_from_slice(list),
             (false, addresses) => {
                 let mut row = [0; LANES];
                 for lane in active {
@@ -175,4 +178,68 @@ fn lanes_valid(masks: Vec<u32>) -> NullBuffer {
         masks
     };
     NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(masks), 0, length))
+}
+
+/// The version of the program that made the batches.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns the schema of the batches of a trace's loads. Its metadata say `version`, `source` and
+/// `options`.
+#[must_use]
+pub fn load_schema(trace: &BinaryTrace, options: &LoadOptions<'_>) -> SchemaRef {
+    let metadata = HashMap::from([
+        ("version".to_owned(), VERSION.to_owned()),
+        ("source".to_owned(), trace.contents().source.clone()),
+        ("options".to_owned(), in_words(options.get_replay())),
+    ]);
+    Arc::new(Schema::new_with_metadata(fields(options.get_values()), metadata))
+}
+
+fn fields(has_values: bool) -> Fields {
+    let always = |name: &str, kind| Field::new(name, kind, false);
+    let maybe = |name: &str, kind| Field::new(name, kind, true);
+    let mut fields = vec![
+        always("record", DataType::UInt64),
+        always("kernel", DataType::UInt32),
+        maybe("cta_x", DataType::UInt32),
+        maybe("cta_y", DataType::UInt32),
+        maybe("cta_z", DataType::UInt32),
+        maybe("warp", DataType::UInt32),
+        always("pc", DataType::UInt64),
+        always("opcode", names()),
+        always("space", names()),
+        always("bytes", DataType::UInt8),
+        always("active", DataType::UInt32),
+        always("lanes", DataType::UInt8),
+        maybe("addresses", DataType::FixedSizeList(address_item(), LANES as i32)),
+        maybe("sectors", DataType::UInt16),
+        maybe("ideal_sectors", DataType::UInt16),
+        maybe("lines", DataType::UInt16),
+        maybe("wavefronts", DataType::UInt16),
+        maybe("ideal_wavefronts", DataType::UInt16),
+    ];
+    if has_values {
+        fields.push(maybe("values", DataType::FixedSizeList(lane_item(), LANES as i32)));
+    }
+    fields.into()
+}
+
+/// Returns the type of names: a dictionary, whose keys are as pyarrow and Polars make them.
+pub(crate) fn names() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// Returns one lane's address.
+pub(crate) fn address_item() -> FieldRef {
+    Arc::new(Field::new("item", DataType::UInt64, true))
+}
+
+/// Returns one lane's registers.
+pub(crate) fn lane_item() -> FieldRef {
+    Arc::new(Field::new("item", DataType::List(register_item()), true))
+}
+
+/// Returns one register.
+pub(crate) fn register_item() -> FieldRef {
+    Arc::new(Field::new("item", DataType::UInt32, false))
 }

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use parquet::errors::ParquetError;
-use warpload_replay::{Data, ReplayOptions};
 use warpload_arrow::{LoadBatches, LoadOptions, write_parquet};
 use warpload_cli::ParquetExport;
+use warpload_replay::{ReplayData, ReplayOptions};
 
 fn main() -> ExitCode {
     warpload_cli::set_parquet(write);
@@ -16,10 +16,10 @@ fn main() -> ExitCode {
 
 fn write(export: ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
     let ParquetExport { trace, threads, output, progress, .. } = export;
-    let options = LoadOptions::new(ReplayOptions::new(Data::Absent)).threads(threads);
+    let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent)).threads(threads);
     match write_parquet(LoadBatches::new(trace, options)?, output, progress) {
         // The command tells errors of the output from others.
-        Err(warpload_arrow::Error::Parquet(ParquetError::External(source))) => Err(source),
+        Err(warpload_arrow::BatchError::Parquet(ParquetError::External(source))) => Err(source),
         written => Ok(written?),
     }
 }

@@ -9,14 +9,14 @@
 //! use std::sync::Arc;
 //!
 //! use arrow_array::RecordBatchReader;
-//! use warpload_replay::{Data, ReplayOptions};
+//! use warpload_replay::{ReplayData, ReplayOptions};
 //! use warpload_trace::BinaryTrace;
 //! use warpload_arrow::{LoadBatches, LoadOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let trace = Arc::new(BinaryTrace::open(Path::new("../traces/generic.wlt"))?);
 //! let loads = trace.loads();
-//! let options = LoadOptions::new(ReplayOptions::new(Data::Absent));
+//! let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent));
 //! let batches = LoadBatches::new(trace, options)?;
 //! assert_eq!(batches.schema().field(0).name(), "record");
 //! let mut rows = 0;
@@ -32,22 +32,17 @@
 
 mod block;
 mod columns;
-mod error;
 mod loads;
-mod names;
-mod options;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod per_pc;
-mod schema;
 
 pub use arrow_array;
 pub use arrow_schema;
 
-pub use error::Error;
-pub use loads::LoadBatches;
-pub use options::LoadOptions;
+pub use self::loads::LoadBatches;
 #[cfg(feature = "parquet")]
-pub use parquet_file::write_parquet;
-pub use per_pc::{per_pc, per_pc_schema};
-pub use schema::load_schema;
+pub use self::parquet_file::write_parquet;
+pub use self::per_pc::{per_pc, per_pc_schema};
+pub use crate::columns::load_schema;
+pub use crate::loads::{BatchError, LoadOptions};

@@ -1,18 +1,19 @@
-//! [`LoadBatches`]: the loads of a trace, a batch a block.
+//! [`LoadBatches`]: the loads of a trace, a batch a block; its [`LoadOptions`], and why there are no batches.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use rayon::prelude::*;
-use warpload_replay::LoadExecutor;
-use warpload_trace::BinaryTrace;
 
 use crate::block::BlockReader;
-use crate::error::Error;
-use crate::options::LoadOptions;
-use crate::schema::load_schema;
+use crate::columns::load_schema;
+use warpload::memory::{Fill, Window};
+use warpload_replay::{LoadExecutor, ReplayData, ReplayError, ReplayOptions};
+use warpload_trace::{BinaryTrace, TraceError};
 
 /// How many batches each thread makes before the first of them is handed out.
 const BLOCKS_A_THREAD: usize = 4;
@@ -31,16 +32,16 @@ pub struct LoadBatches<'a> {
     bytes: u64,
     ready: VecDeque<RecordBatch>,
     /// What follows them.
-    error: Option<Error>,
+    error: Option<BatchError>,
 }
 
 impl<'a> LoadBatches<'a> {
     /// Creates the batches of a trace.
     ///
     /// # Errors
-    /// Returns [`Error`] if the windows of a kernel are invalid and it has loads that need them, or if a
+    /// Returns [`BatchError`] if the windows of a kernel are invalid and it has loads that need them, or if a
     /// block that has to be read for that is damaged. Other damage is found when its block is read.
-    pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, Error> {
+    pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, BatchError> {
         let executor = LoadExecutor::new(&trace, options.get_replay())?;
         let schema = load_schema(&trace, &options);
         let reader = BlockReader::new(Arc::clone(&trace), executor, schema, options.get_values());
@@ -115,5 +116,129 @@ impl Iterator for LoadBatches<'_> {
 impl RecordBatchReader for LoadBatches<'_> {
     fn schema(&self) -> SchemaRef {
         self.schema()
+    }
+}
+
+/// Which loads become rows, what memory holds, and what columns there are.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions<'a> {
+    replay: ReplayOptions<'a>,
+    has_values: bool,
+    threads: NonZero<usize>,
+}
+
+impl<'a> LoadOptions<'a> {
+    /// Creates the options of rows whose costs are those of a replay with these options. Its data, its
+    /// addresses and its selection of loads matter here; a shard does not.
+    #[must_use]
+    pub fn new(replay: ReplayOptions<'a>) -> Self {
+        Self { replay, has_values: false, threads: NonZero::<usize>::MIN }
+    }
+
+    /// Sets whether there is a column of values, by default not.
+    #[must_use]
+    pub fn values(mut self, has_values: bool) -> Self {
+        self.has_values = has_values;
+        self
+    }
+
+    /// Sets how many threads of the current rayon pool make batches, by default one: the caller's own.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZero<usize>) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Returns the options of the replay whose costs the rows have.
+    #[must_use]
+    pub fn get_replay(&self) -> &ReplayOptions<'a> {
+        &self.replay
+    }
+
+    /// Returns whether there is a column of values.
+    #[must_use]
+    pub fn get_values(&self) -> bool {
+        self.has_values
+    }
+
+    /// Returns how many threads make batches.
+    #[must_use]
+    pub fn get_threads(&self) -> NonZero<usize> {
+        self.threads
+    }
+}
+
+/// Returns a replay's options as the command has them, such as `--fill address --address-bits 49`.
+pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
+    let mut text = String::new();
+    match options.get_data() {
+        ReplayData::Image(_) => text += "--image",
+        ReplayData::Fill(Fill::Address) => text += "--fill address",
+        ReplayData::Fill(Fill::Zero) => text += "--fill zero",
+        _ => {}
+    }
+    if !matches!(options.get_data(), ReplayData::Image(_)) {
+        let _ = write!(text, " --address-bits {}", options.get_address_bits());
+        let (shared, local) = (options.get_shared_window(), options.get_local_window());
+        for (name, window) in [("shared", shared), ("local", local)] {
+            if let Some(Window { base, size }) = window {
+                let _ = write!(text, " --{name}-window {base:#x},{size:#x}");
+            }
+        }
+    }
+    if let Some(selection) = options.get_selection() {
+        let selected = &selection.selected;
+        for (name, value) in [
+            ("kernel", &selected.kernel),
+            ("pc", &selected.pc),
+            ("opcode", &selected.opcode),
+            ("space", &selected.space),
+        ] {
+            if let Some(value) = value {
+                let _ = write!(text, " --{name} {value}");
+            }
+        }
+    }
+    text.trim_start().to_owned()
+}
+
+/// Why a trace could not be turned into batches, or these not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// A block is damaged.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The windows of a kernel are invalid, or a block that tells whether it needs them is damaged.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// A batch could not be made.
+    #[error(transparent)]
+    Arrow(ArrowError),
+    /// The Parquet file could not be written.
+    #[cfg(feature = "parquet")]
+    #[error("the Parquet file cannot be written")]
+    Parquet(#[from] parquet::errors::ParquetError),
+}
+
+impl From<ArrowError> for BatchError {
+    /// Returns the error of this crate that [`ArrowError::ExternalError`] holds, if it does.
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::ExternalError(source) => match source.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(source) => Self::Arrow(ArrowError::ExternalError(source)),
+            },
+            error => Self::Arrow(error),
+        }
+    }
+}
+
+impl From<BatchError> for ArrowError {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::Arrow(error) => error,
+            error => Self::ExternalError(Box::new(error)),
+        }
     }
 }

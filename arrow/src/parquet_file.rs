@@ -7,9 +7,8 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::error::Error;
-use crate::loads::LoadBatches;
-use crate::schema::VERSION;
+use crate::columns::VERSION;
+use crate::loads::{BatchError, LoadBatches};
 
 /// The rows of a group, which is held in memory until it is written: about 40 MB of addresses at most.
 const GROUP_ROWS: usize = 1 << 17;
@@ -21,12 +20,12 @@ const ASCENDING: [&[&str]; 3] = [&["record"], &["pc"], &["addresses", "list", "i
 /// trace read since the call before.
 ///
 /// # Errors
-/// Returns [`Error`] if a block is damaged or the output cannot be written, which is then incomplete.
+/// Returns [`BatchError`] if a block is damaged or the output cannot be written, which is then incomplete.
 pub fn write_parquet(
     mut batches: LoadBatches<'_>,
     output: impl Write + Send,
     progress: impl Fn(u64),
-) -> Result<(), Error> {
+) -> Result<(), BatchError> {
     let mut properties = WriterProperties::builder()
         .set_created_by(format!("warpload {VERSION}"))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use warpload_replay::{PcSummary, ReplayOptions, Summary};
-use warpload_trace::Operation;
+use warpload_trace::MemoryOperation;
 
-use crate::error::Error;
-use crate::names::Names;
-use crate::options::in_words;
-use crate::schema::{VERSION, names};
+use crate::block::Names;
+use crate::columns::{VERSION, names};
+use crate::loads::{BatchError, in_words};
 
 /// A column of sums.
 struct Sum {
@@ -54,7 +53,7 @@ const SUMS: [Sum; 13] = [
 
 /// Returns whether the opcode can reach global memory.
 fn reaches_global(row: &PcSummary) -> bool {
-    Operation::of_opcode(&row.opcode).reaches_global()
+    MemoryOperation::of_opcode(&row.opcode).reaches_global()
 }
 
 /// Returns the schema of [`per_pc`]. Its metadata say `version`, and `digest` and `options` if there are
@@ -83,11 +82,11 @@ pub fn per_pc_schema(summary: &Summary, options: Option<&ReplayOptions<'_>>) -> 
 /// The options are those of the replay, for the metadata.
 ///
 /// # Errors
-/// Returns [`Error::Arrow`] if the batch cannot be made.
+/// Returns [`BatchError::Arrow`] if the batch cannot be made.
 pub fn per_pc(
     summary: &Summary,
     options: Option<&ReplayOptions<'_>>,
-) -> Result<RecordBatch, Error> {
+) -> Result<RecordBatch, BatchError> {
     let rows = &summary.per_pc;
     let text = |of: fn(&PcSummary) -> &str| {
         let (texts, keys) = Names::new(rows.iter().map(of));

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use regex::Regex;
 use warpload::memory::Space;
 use warpload_replay::{Replayed, Selected, Selection};
-use warpload_trace::{BinaryTrace, Contents, Kind};
+use warpload_trace::{BinaryTrace, OperationKind, TraceContents};
 
 use super::demangled::Demangled;
 use super::glob::Glob;
@@ -101,7 +101,7 @@ impl Choice {
     /// Returns the selection among the loads of a trace; `None` if all are counted.
     pub(crate) fn selection(
         &self,
-        contents: &Contents,
+        contents: &TraceContents,
         demangled: &Demangled,
     ) -> Option<Selection> {
         let selected = self.selected()?;
@@ -151,13 +151,14 @@ pub(crate) fn nothing(
         let message = format!("no kernel has a name that `--kernel {}` matches", visible(kernel));
         return Some(NothingSelected(message + &nearest(kernel, names)));
     }
-    let loads = contents.operations.iter().filter(|operation| operation.kind == Kind::Load);
+    let loads =
+        contents.operations.iter().filter(|operation| operation.kind == OperationKind::Load);
     let is_chosen = |number: usize| {
         let flags = selection.operations.as_ref();
         flags.is_none_or(|flags| flags.get(number).copied().unwrap_or(false))
     };
     let has_opcode = contents.operations.iter().enumerate();
-    let mut has_opcode = has_opcode.filter(|(_, operation)| operation.kind == Kind::Load);
+    let mut has_opcode = has_opcode.filter(|(_, operation)| operation.kind == OperationKind::Load);
     if let (Some(opcode), true) = (opcode, has_all_kernels)
         && !has_opcode.any(|(number, _)| is_chosen(number))
     {
@@ -208,7 +209,8 @@ impl Counters {
                 (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());
             for record in records {
                 let operation = usize::from(record.operation);
-                if record.operation().kind == Kind::Load && allows(&selection.operations, operation)
+                if record.operation().kind == OperationKind::Load
+                    && allows(&selection.operations, operation)
                 {
                     found.add(record.pc, selection);
                 }

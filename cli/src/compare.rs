@@ -14,10 +14,10 @@ use warpload_replay::{ComparedRow, Comparison, Summary, other_version, percent_c
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
-use super::output_file::Target;
-use super::status::Status;
+use super::output_file::OutputTarget;
 use super::summary_text;
 use super::table::{self, Column, Value};
+use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
 ///
@@ -72,7 +72,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if io::is_stdin(a) && io::is_stdin(b) {
         bail!("standard input is one of the summaries, not both");
     }
-    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let [one, other] = [read(a)?, read(b)?];
     if one.selected != other.selected {
         bail!(

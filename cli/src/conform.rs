@@ -15,9 +15,9 @@ use warpload_suite::runner::AskError;
 use super::destination::Destination;
 use super::io::Output;
 use super::options::Progress;
-use super::status::Status;
-use super::suite::{self, Asked, Format, Kind, Report};
+use super::suite::{self, Asked, CaseKind, Format, Report};
 use super::{inputs, process, system};
+use crate::process::Status;
 
 /// Check an emulator against the conformance suite
 ///
@@ -129,7 +129,7 @@ pub(crate) fn execute(
     end_programs_on_signals();
     // A program that cannot be started is not the fault of a case.
     program.check_starts()?;
-    let kind = Kind { one: "case", key: None, shown: SHOWN, most: arguments.failures };
+    let kind = CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures };
     let asked = Asked::new(progress, program.name());
     let mut report = Report::new(kind, arguments.format, to, output, &asked);
     let ran = suite::run(examinees, &arguments.suite, Progress::Never, &mut report);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use warpload_binary::container::ImageKind;
 use warpload_binary::sass::{DamagedLines, Functions};
-use warpload_replay::{CodeCheck, Misfit};
+use warpload_replay::{CodeCheck, CodeMismatch};
 
 use super::binary::{self, Opened};
 use super::name::{cell, plural};
@@ -85,7 +85,7 @@ pub(crate) fn note(check: &CodeCheck) {
         diagnostic::note(format_args!("no cubin has {}{more}", named.join(", ")));
     }
     let CodeCheck { program_counters, outside, other_opcode, first, .. } = check;
-    if let Some(Misfit { kernel, pc, opcode, found, .. }) = first {
+    if let Some(CodeMismatch { kernel, pc, opcode, found, .. }) = first {
         diagnostic::note(format_args!(
             "of {}, {outside} are not those of instructions in the cubins and {other_opcode} have \
              another opcode there: is it the cubin of another build? The first, {}+{pc:#x}, is {} in \

@@ -10,25 +10,25 @@ use warpload_replay::Summary;
 
 use super::io::{self, Output};
 use super::name::visible;
-use super::output_file::{OutputFile, Target};
-use super::status::Status;
+use super::output_file::{OutputFile, OutputTarget};
 use super::terminal::{Escapes, Shown};
+use crate::process::Status;
 
 /// Where a result goes. A file appears under its name when it is complete.
 pub(crate) struct Destination {
-    file: Option<(PathBuf, Target)>,
+    file: Option<(PathBuf, OutputTarget)>,
 }
 
 impl Destination {
     /// Checks that the result can go there: to standard output if there is no file, or it is `-`.
     pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
         let path = path.filter(|path| !io::is_stdin(path));
-        let file = path.map(|path| anyhow::Ok((path.to_owned(), Target::new(path)?)));
+        let file = path.map(|path| anyhow::Ok((path.to_owned(), OutputTarget::new(path)?)));
         Ok(Self { file: file.transpose()? })
     }
 
     /// Whether the result would be written over that of another target.
-    pub(crate) fn is_same_file(&self, other: &Target) -> bool {
+    pub(crate) fn is_same_file(&self, other: &OutputTarget) -> bool {
         self.file.as_ref().is_some_and(|(_, target)| target.is_same_file(other))
     }
 
@@ -90,8 +90,9 @@ impl Destination {
 
     /// Returns where pieces of the result go.
     pub(crate) fn pieces(self, escapes: Escapes) -> anyhow::Result<Pieces> {
-        let create =
-            |(path, target): (_, Target)| anyhow::Ok((path, Shown::new(target.create()?, escapes)));
+        let create = |(path, target): (_, OutputTarget)| {
+            anyhow::Ok((path, Shown::new(target.create()?, escapes)))
+        };
         Ok(Pieces { file: self.file.map(create).transpose()?, escapes })
     }
 

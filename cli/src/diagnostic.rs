@@ -10,7 +10,7 @@ use std::path::Path;
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, ParseError, Sm};
-use warpload_ptx::syntax::{Lines, Span};
+use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
 
@@ -30,7 +30,7 @@ pub(crate) struct Origin<'o> {
 /// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Level {
+pub enum MessageLevel {
     /// The result is missing or wrong.
     Error,
     /// The result may not be what is wanted.
@@ -44,7 +44,7 @@ pub enum Level {
 #[non_exhaustive]
 pub struct Message {
     /// Its severity.
-    pub level: Level,
+    pub level: MessageLevel,
     /// What it says.
     pub title: String,
     /// The name of the rule that is broken.
@@ -52,7 +52,7 @@ pub struct Message {
     /// What to do.
     pub help: Option<String>,
     /// What it is about.
-    pub place: Option<Place>,
+    pub place: Option<TextLocation>,
     /// The file that it is about, if it has no place in one.
     pub file: Option<String>,
     /// Whether a file is missing.
@@ -64,7 +64,7 @@ pub struct Message {
 /// A place in a text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct TextLocation {
     /// The file's name.
     pub file: String,
     /// The line, from 1.
@@ -77,7 +77,7 @@ pub struct Place {
 }
 
 impl Message {
-    fn new(level: Level, title: impl Display) -> Self {
+    fn new(level: MessageLevel, title: impl Display) -> Self {
         let title = name::message(&title.to_string());
         Self {
             level,
@@ -114,7 +114,7 @@ pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
 }
 
 pub(crate) fn error(message: impl Display) {
-    alone(Message::new(Level::Error, message));
+    alone(Message::new(MessageLevel::Error, message));
 }
 
 /// An error with its causes: its place is that of the line at fault, if one is.
@@ -131,12 +131,12 @@ impl Message {
         let title: Vec<&str> = first.lines().map(str::trim).collect();
         let title = title.join(" ");
         let title = title.strip_prefix("error: ").unwrap_or(&title).to_owned();
-        Self { drawing, ..Self::new(Level::Error, title) }
+        Self { drawing, ..Self::new(MessageLevel::Error, title) }
     }
 
     /// Returns the message for an error with its causes.
     pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
-        let mut message = Self::new(Level::Error, format_args!("{error:#}"));
+        let mut message = Self::new(MessageLevel::Error, format_args!("{error:#}"));
         message.file = error.downcast_ref::<Name>().cloned().map(String::from);
         for cause in error.chain() {
             let io = cause.downcast_ref::<std::io::Error>();
@@ -144,7 +144,7 @@ impl Message {
             // A file that names another one comes first.
             if let Some((file, position)) = file_of(cause) {
                 let file = file.display().to_string();
-                message.place = position.map(|(line, column)| Place {
+                message.place = position.map(|(line, column)| TextLocation {
                     file: file.clone(),
                     line,
                     column: column as u64,
@@ -197,17 +197,17 @@ pub(crate) fn plain_error(message: &str) -> String {
 }
 
 pub(crate) fn warning(message: impl Display) {
-    alone(Message::new(Level::Warning, message));
+    alone(Message::new(MessageLevel::Warning, message));
 }
 
 pub(crate) fn note(message: impl Display) {
-    alone(Message::new(Level::Note, message));
+    alone(Message::new(MessageLevel::Note, message));
 }
 
 /// Writes a report of several lines to standard error, or keeps it as a note.
 pub(crate) fn report(text: &str) {
     if COLLECTED.with_borrow(Option::is_some) {
-        return keep(Message::new(Level::Note, text));
+        return keep(Message::new(MessageLevel::Note, text));
     }
     // If standard error is closed, there is no one to tell.
     let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
@@ -223,7 +223,7 @@ fn alone(message: Message) {
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
     let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
     let help = hint.map(|hint| hint.to_string());
-    let message = Message { help, ..Message::new(Level::Error, error) };
+    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
     in_line(message, origin, text, (error.span.start, error.span.end));
 }
 
@@ -236,20 +236,25 @@ pub(crate) fn warning_in_line(
     help: &str,
 ) {
     let help = Some(help.to_owned());
-    in_line(Message { help, ..Message::new(Level::Warning, title) }, origin, text, (from, to));
+    in_line(
+        Message { help, ..Message::new(MessageLevel::Warning, title) },
+        origin,
+        text,
+        (from, to),
+    );
 }
 
 /// A modifier that assembles as another one.
 pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
     let title = format!("`.{}` assembles as `.{}`", alias.written, alias.becomes);
     let (start, end) = (alias.span.start, alias.span.end);
-    in_line(Message::new(Level::Note, title), origin, text, (start, end));
+    in_line(Message::new(MessageLevel::Note, title), origin, text, (start, end));
 }
 
 /// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
 fn in_line(mut message: Message, origin: Origin<'_>, text: &str, (start, end): (usize, usize)) {
     let column = origin.column + text[..start].chars().count();
-    let place = Place {
+    let place = TextLocation {
         file: origin.file.to_owned(),
         line: origin.line as u64,
         column: column as u64,
@@ -291,7 +296,7 @@ pub(crate) struct Labelled<'l> {
 }
 
 /// An error in a module: the lines of the place, drawn without the others.
-pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled<'_>) {
+pub(crate) fn in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) {
     let (start, end) = (label.span.start as usize, label.span.end as usize);
     let position = lines.position(label.span.start);
     let first = start + 1 - position.column as usize;
@@ -299,7 +304,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
     let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
     let line = position.line as usize;
-    let place = Place {
+    let place = TextLocation {
         file: file.to_owned(),
         line: position.line.into(),
         column: position.column.into(),
@@ -309,7 +314,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &Lines, label: Labelled
         rule: label.rule.map(str::to_owned),
         help: label.help.map(str::to_owned),
         place: Some(place),
-        ..Message::new(Level::Error, label.title)
+        ..Message::new(MessageLevel::Error, label.title)
     };
     let origin = Origin { file, line, column: 1 };
     in_line(message, origin, &source[first..last], (start - first, end - first));
@@ -359,7 +364,7 @@ fn keep(message: Message) {
     });
 }
 
-impl Level {
+impl MessageLevel {
     fn drawn(self) -> Title<'static> {
         match self {
             Self::Error => Title::ERROR,

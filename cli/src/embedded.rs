@@ -1,25 +1,58 @@
-//! Traces and their replay for a program that the command is part of: opened and replayed as the command
-//! does, with its messages, but in steps.
+//! The command for a program that it is part of: [`call`] runs it without the process's streams, and traces are
+//! opened and replayed as the command does, with its messages, but in steps.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
+
+use crate::destination::Destination;
+use crate::diagnostic::{self, Message};
+use crate::io::{self, Output};
+use crate::mapped::Holding;
+use crate::options::{Format, Progress};
+use crate::replay::{Arguments, With, block_bytes};
+use crate::replaying::Read;
+use crate::trace::{self, Input};
+use crate::{info, inputs};
 use warpload::machine::Machine;
 use warpload::memory::Memory;
 use warpload_replay::{Replayed, Summary};
 use warpload_trace::BinaryTrace;
 
-use super::destination::Destination;
-use super::diagnostic::{self, Message};
-use super::io::Output;
-use super::mapped::Holding;
-use super::options::Format;
-use super::replay::{Arguments, With, block_bytes};
-use super::replaying::Read;
-use super::trace::{self, Input};
-use super::{image, info, inputs};
+/// What the command wrote, and how it ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The exit status of [`run`](crate::run).
+    pub status: u8,
+    /// What goes to standard output.
+    pub output: Vec<u8>,
+    /// What is drawn on standard error.
+    pub messages: Vec<Message>,
+}
+
+/// Runs the command as [`run`](crate::run) does, but with `input` in place of standard input, and
+/// returns what it writes. There is no progress bar.
+pub fn call(arguments: impl IntoIterator<Item = OsString>, input: Vec<u8>) -> Answer {
+    let _inputs = inputs::InputsScope::new();
+    io::with_input(input, || {
+        let mut output = Output::captured();
+        let (status, messages) =
+            diagnostic::collect(|| match crate::Arguments::try_parse_from(arguments) {
+                Ok(arguments) => super::execute(
+                    crate::Arguments { progress: Progress::Never, ..arguments },
+                    &mut output,
+                ) as u8,
+                Err(error) => {
+                    diagnostic::wrong_use(&error);
+                    super::Status::Unreadable as u8
+                }
+            });
+        Answer { status, output: output.into_captured(), messages }
+    })
+}
 
 /// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is
 /// imported into a temporary file without a name, which `interrupt` stops once it is true; `holding` is for binary
@@ -33,7 +66,7 @@ pub fn open_trace(
     holding: Holding,
     interrupt: &AtomicBool,
 ) -> Result<(BinaryTrace, Option<usize>), Box<Message>> {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     told(|| {
         let input = Input::new(path)?.held(holding).interrupted_by(interrupt).map()?;
         let parts = input.parts();
@@ -61,8 +94,8 @@ pub fn contents(trace: &BinaryTrace, parts: Option<usize>) -> Result<Vec<u8>, Bo
 /// # Errors
 /// Returns the command's message if the image cannot be read.
 pub fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, Box<Message>> {
-    let _inputs = inputs::Scope::new();
-    told(|| image::open_held(manifest, holding)).map(|(machine, _)| machine)
+    let _inputs = inputs::InputsScope::new();
+    told(|| trace::open_machine_held(manifest, holding)).map(|(machine, _)| machine)
 }
 
 /// A replay, its options read and its files open.
@@ -112,7 +145,7 @@ impl Replay {
     /// Returns the command's message if an option or a file is wrong, or if an option is for a file to be
     /// written.
     pub fn new(options: impl IntoIterator<Item = OsString>) -> Result<Self, Box<Message>> {
-        let _inputs = inputs::Scope::new();
+        let _inputs = inputs::InputsScope::new();
         let start = ["warpload", "replay"].map(OsString::from);
         let parsed = super::Arguments::try_parse_from(start.into_iter().chain(options));
         let parsed = parsed.map_err(|error| Box::new(Message::of_wrong_use(&error)))?;

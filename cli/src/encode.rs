@@ -14,8 +14,8 @@ use warpload::load::{AnyRegister, WarpFault};
 use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::status::Status;
 use super::word::{ERROR, read_word};
+use crate::process::Status;
 
 /// Assemble text to words
 ///

@@ -10,9 +10,9 @@ use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::status::Status;
 use super::tmem::sass;
 use super::word_or_text::{ORIGIN, is_word, read_load};
+use crate::process::Status;
 
 /// Show what every bit of a word means
 ///

@@ -1,24 +1,25 @@
-//! `export`: a trace for other tools.
+//! `export`: a trace for other tools. Parquet files are written by the program that the command is part of, if that
+//! can: it would triple the build of this one.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
-use super::io::{self, Output};
-use super::options::{Progress, positive};
-use super::output_file::Target;
-use super::parquet::{self, ParquetExport, WriteParquet};
-use super::status::Status;
-use super::terminal::Escapes;
-use super::trace::{self, Input};
-use super::{destination, replay};
+use crate::io::{self, Output};
+use crate::options::{Progress, positive};
+use crate::output_file::OutputTarget;
+use crate::process::Status;
+use crate::terminal::Escapes;
+use crate::trace::{self, Input};
+use crate::{destination, replay};
+use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 /// Write every memory instruction of a trace for other tools
 ///
@@ -82,11 +83,11 @@ pub(crate) fn execute(
         Form::Jsonl => Writer::Jsonl,
         Form::Parquet => {
             let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
-            Writer::Parquet(parquet::writer()?, threads)
+            Writer::Parquet(parquet_writer()?, threads)
         }
     };
     let input = Input::new(&from)?.map()?;
-    let target = if io::is_stdin(&to) { None } else { Some(Target::new(&to)?) };
+    let target = if io::is_stdin(&to) { None } else { Some(OutputTarget::new(&to)?) };
     let trace = Arc::new(input.open(progress, threads)?);
     let bar = io::progress_bar(progress, replay::block_bytes(&trace), &from);
     let name = || io::name(&from);
@@ -127,7 +128,7 @@ impl Writer {
                 let (output, progress) = (&mut buffered, &|bytes| bar.inc(bytes));
                 let trace = Arc::clone(trace);
                 write(ParquetExport { trace, threads, output, progress }).map_err(|error| {
-                    match parquet::output_error(error) {
+                    match parquet_output_error(error) {
                         Ok(error) => Failed::Output(error),
                         Err(error) => Failed::Input(anyhow::Error::from_boxed(error)),
                     }
@@ -178,4 +179,47 @@ fn jsonl(
         ExportError::Io(error) => Failed::Output(error),
         error => Failed::Input(error.into()),
     })
+}
+
+/// A trace to be written as Parquet.
+#[non_exhaustive]
+pub struct ParquetExport<'a> {
+    /// The trace.
+    pub trace: Arc<BinaryTrace>,
+    /// How many threads may be used.
+    pub threads: NonZero<usize>,
+    /// Takes the file.
+    pub output: &'a mut (dyn Write + Send),
+    /// To be called with the bytes of blocks that were read since the call before.
+    pub progress: &'a dyn Fn(u64),
+}
+
+/// Writes a trace as Parquet. An [`std::io::Error`] is taken for one of the output, any other for one of the trace.
+pub type WriteParquet = fn(ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
+
+static PARQUET_WRITER: OnceLock<WriteParquet> = OnceLock::new();
+
+/// Sets what `export --format parquet` calls; without it the command says that it cannot. Only the first call
+/// has an effect.
+pub fn set_parquet(write: WriteParquet) {
+    // A second one is ignored.
+    let _ = PARQUET_WRITER.set(write);
+}
+
+/// Returns what writes Parquet.
+///
+/// # Errors
+/// Returns an error that says how to build a command that has it, if this one does not.
+pub(crate) fn parquet_writer() -> anyhow::Result<WriteParquet> {
+    PARQUET_WRITER.get().copied().context(
+        "this build of warpload does not write Parquet; `cargo install --path arrow --features command` \
+         in its sources builds one that does",
+    )
+}
+
+/// Returns the error of the output that is the reason for another, if there is one.
+pub(crate) fn parquet_output_error(
+    error: Box<dyn Error + Send + Sync>,
+) -> Result<std::io::Error, Box<dyn Error + Send + Sync>> {
+    error.downcast::<std::io::Error>().map(|error| *error)
 }

@@ -7,10 +7,10 @@ use anyhow::bail;
 use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::options::{Progress, positive};
-use super::output_file::Target;
-use super::status::Status;
+use super::output_file::OutputTarget;
 use super::trace::{self, Input};
 use super::{destination, split};
+use crate::process::Status;
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -88,7 +88,7 @@ pub(crate) fn execute(
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
-    let target = Target::new(&to)?;
+    let target = OutputTarget::new(&to)?;
     // The trace itself can go there.
     let is_stdout = target.is_stdout();
     let file = target.create()?;

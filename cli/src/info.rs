@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
-use warpload_suite::image::Layout;
-use warpload_trace::{BinaryTrace, Contents, Kind, Operation};
+use warpload_suite::image::ImageLayout;
+use warpload_trace::{BinaryTrace, MemoryOperation, OperationKind, TraceContents};
 
 use super::encode::hexadecimal;
 use super::io::Output;
 use super::name::{cell, visible};
 use super::options::{Format, Progress};
-use super::status::Status;
 use super::trace::{self, Input};
+use crate::process::Status;
 
 /// Show what a trace or a memory image holds
 ///
@@ -35,12 +35,12 @@ pub(crate) struct Arguments {
 }
 
 /// What instructions that are not loads are called.
-const OTHER_KINDS: [(Kind, &str); 5] = [
-    (Kind::Store, "stores"),
-    (Kind::Atomic, "atomics"),
-    (Kind::Copy, "copies"),
-    (Kind::Transfer, "transfers"),
-    (Kind::Other, "others"),
+const OTHER_KINDS: [(OperationKind, &str); 5] = [
+    (OperationKind::Store, "stores"),
+    (OperationKind::Atomic, "atomics"),
+    (OperationKind::Copy, "copies"),
+    (OperationKind::Transfer, "transfers"),
+    (OperationKind::Other, "others"),
 ];
 
 #[derive(serde::Serialize)]
@@ -79,7 +79,7 @@ struct OpcodeJson<'t> {
 #[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct OtherJson<'t> {
     opcode: &'t str,
-    kind: Kind,
+    kind: OperationKind,
     space: &'static str,
     /// Null if the opcode does not say.
     bytes: Option<u32>,
@@ -133,8 +133,8 @@ pub(crate) fn execute(
     show_trace(&trace, &kind, parts, arguments.format, output)
 }
 
-fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
-    let is_load = |operation: &&Operation| operation.kind == Kind::Load;
+fn opcodes(contents: &TraceContents) -> BTreeSet<OpcodeJson<'_>> {
+    let is_load = |operation: &&MemoryOperation| operation.kind == OperationKind::Load;
     let operations = contents.operations.iter().filter(is_load);
     operations
         .map(|operation| OpcodeJson {
@@ -148,8 +148,9 @@ fn opcodes(contents: &Contents) -> BTreeSet<OpcodeJson<'_>> {
         .collect()
 }
 
-fn others(contents: &Contents) -> BTreeSet<OtherJson<'_>> {
-    let operations = contents.operations.iter().filter(|operation| operation.kind != Kind::Load);
+fn others(contents: &TraceContents) -> BTreeSet<OtherJson<'_>> {
+    let operations =
+        contents.operations.iter().filter(|operation| operation.kind != OperationKind::Load);
     operations
         .map(|operation| OtherJson {
             opcode: &operation.opcode,
@@ -252,7 +253,7 @@ pub(crate) fn show_trace(
     Ok(Status::Done)
 }
 
-fn show_image(layout: &Layout, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+fn show_image(layout: &ImageLayout, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let allocation = |known: &Allocation| AllocationJson {
         base: format!("{:#x}", known.base),
         bytes: known.size,

@@ -21,16 +21,16 @@ impl Opened {
 }
 
 /// A run of the command. Its inputs are forgotten at the end, unless another run goes on.
-pub(crate) struct Scope;
+pub(crate) struct InputsScope;
 
-impl Scope {
+impl InputsScope {
     pub(crate) fn new() -> Self {
         opened().runs += 1;
         Self
     }
 }
 
-impl Drop for Scope {
+impl Drop for InputsScope {
     fn drop(&mut self) {
         let mut opened = opened();
         // A fork forgets them.

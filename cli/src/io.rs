@@ -15,9 +15,9 @@ use warpload_binary::lines::{LineError, Lines};
 
 use super::name::{self, Name, visible};
 use super::options::Progress;
-use super::status::Status;
 use super::terminal::{Escapes, Shown};
 use super::{diagnostic, inputs, system};
+use crate::process::Status;
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {

@@ -8,7 +8,6 @@
 
 mod answer;
 mod binary;
-mod call;
 mod choice;
 mod compare;
 mod conform;
@@ -21,9 +20,7 @@ mod embedded;
 mod encode;
 mod explain;
 mod export;
-mod forks;
 mod glob;
-mod image;
 mod import;
 mod importing;
 mod info;
@@ -35,20 +32,15 @@ mod merge;
 mod name;
 mod options;
 mod output_file;
-mod parquet;
-mod part_names;
 mod plan;
 mod process;
 mod ptx;
 mod replay;
 mod replaying;
-mod resume;
 mod rows;
 mod run;
 mod set;
-mod set_file;
 mod split;
-mod status;
 mod suite;
 mod summary_text;
 mod system;
@@ -69,16 +61,16 @@ use std::io::Write as _;
 use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use io::Output;
-use options::Progress;
-use status::Status;
+use self::io::Output;
+use self::options::Progress;
+use crate::process::Status;
 
-pub use call::{Answer, call};
-pub use diagnostic::{Level, Message, Place};
-pub use embedded::{Finished, Replay, Run, contents, open_image, open_trace};
-pub use forks::survive_forks;
-pub use mapped::Holding;
-pub use parquet::{ParquetExport, WriteParquet, set_parquet};
+pub use self::diagnostic::{Message, MessageLevel, TextLocation};
+pub use self::embedded::{Finished, Replay, Run, contents, open_image, open_trace};
+pub use self::mapped::Holding;
+pub use crate::embedded::{Answer, call};
+pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
+pub use crate::process::survive_forks;
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]
@@ -154,7 +146,7 @@ pub fn stdout_is_closed() {
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:
 /// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let _inputs = inputs::Scope::new();
+    let _inputs = inputs::InputsScope::new();
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => execute(arguments, &mut Output::new()) as u8,
         Err(error) => usage(&error) as u8,

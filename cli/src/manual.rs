@@ -4,8 +4,8 @@ use clap::Command;
 use clap_complete::Shell;
 
 use super::io::Output;
-use super::status::Status;
 use super::terminal::Escapes;
+use crate::process::Status;
 
 /// Write shell completions to standard output
 #[derive(clap::Args)]

@@ -7,8 +7,8 @@ use warpload_replay::{MergeError, PartialHead, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};
-use super::status::Status;
-use super::{compare, replay, resume, summary_text};
+use super::process::Status;
+use super::{compare, replay, summary_text};
 
 /// Merge the JSON summaries of the shards of a replay
 ///
@@ -98,5 +98,5 @@ fn is_range(done: &Summary, paths: &[PathBuf]) -> anyhow::Result<bool> {
     let heads = paths.iter().map(|path| compare::parse(path, "the summary of a shard"));
     let heads = heads.collect::<anyhow::Result<Vec<PartialHead>>>()?;
     let is_same = PartialHead::join(heads).is_some_and(|head| Some(head) == PartialHead::of(done));
-    Ok(is_same && resume::is_consistent(done))
+    Ok(is_same && replay::is_consistent(done))
 }

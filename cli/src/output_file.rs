@@ -13,7 +13,7 @@ use super::{inputs, system};
 const MAX_LINKS: usize = 40;
 
 /// Where an output goes. Errors name it as it was asked for.
-pub(crate) struct Target {
+pub(crate) struct OutputTarget {
     asked: PathBuf,
     place: Place,
     /// Of the regular file that was there at first: it passes on its mode even if it is removed meanwhile.
@@ -27,7 +27,7 @@ enum Place {
     Stream,
 }
 
-impl Target {
+impl OutputTarget {
     /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
     pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
         if path.is_dir() {
@@ -136,7 +136,7 @@ impl Target {
 
 /// A file that appears in its place when it is whole.
 pub(crate) struct OutputFile {
-    target: Target,
+    target: OutputTarget,
     file: Temporary,
 }
 
@@ -145,7 +145,7 @@ impl OutputFile {
         &self.file.file
     }
 
-    pub(crate) fn target(&self) -> &Target {
+    pub(crate) fn target(&self) -> &OutputTarget {
         &self.target
     }
 

@@ -1,29 +1,29 @@
-//! `replay`.
+//! `replay`, and whether an output is what it would write, for `--resume`.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
-use warpload::memory::Memory;
-use warpload_replay::report::{self, Page};
-use warpload_replay::{Data, PcSummary, ReplayError, Replayed, Selection, Summary, replay};
-use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
-use super::choice::NothingSelected;
-use super::demangled::Demangled;
-use super::destination::Destination;
-use super::io::{self, Output};
-use super::name::plural;
-use super::options::{Progress, positive};
-use super::output_file::Target;
-use super::replaying::{Read, Replaying};
-use super::rows::Sort;
-use super::status::Status;
-use super::summary_text::{self, Shape};
-use super::terminal::Escapes;
-use super::trace::{self, Input};
-use super::{choice, cubins, diagnostic, resume};
+use crate::choice::NothingSelected;
+use crate::demangled::Demangled;
+use crate::destination::Destination;
+use crate::io::{self, Output};
+use crate::name::plural;
+use crate::options::{Progress, positive};
+use crate::output_file::OutputTarget;
+use crate::process::Status;
+use crate::replaying::{Read, Replaying};
+use crate::rows::Sort;
+use crate::summary_text::{self, Shape};
+use crate::terminal::Escapes;
+use crate::trace::{self, Input};
+use crate::{choice, cubins, diagnostic};
+use warpload::memory::Memory;
+use warpload_replay::report::{self, ReportPage};
+use warpload_replay::{PcSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay};
+use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -118,7 +118,7 @@ pub(crate) fn execute(
     // First what fails at once, then the import, which can take long.
     let input = Input::new(&arguments.trace)?.shard(arguments.shard).map()?;
     let read = arguments.options.read()?;
-    let page = arguments.html.as_deref().map(Target::new).transpose()?;
+    let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
     if let Some(page) = &page
         && to.is_same_file(page)
@@ -174,7 +174,7 @@ struct Named {
 }
 
 /// What a replay found.
-pub(crate) struct Found<'f> {
+pub(crate) struct ReplayFindings<'f> {
     arguments: &'f Arguments,
     pub(crate) replayed: &'f Replayed<'f>,
     pub(crate) summary: Summary,
@@ -205,7 +205,7 @@ impl Arguments {
         let Named { demangled, selection } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
         let identity = options.identity(trace.checksum());
-        resume::is_shard(done, self.shard, &identity, trace, &demangled)
+        is_shard(done, self.shard, &identity, trace, &demangled)
     }
 
     /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
@@ -214,7 +214,7 @@ impl Arguments {
         trace: &BinaryTrace,
         read: &Read,
         with: With<'_>,
-        then: impl FnOnce(Found<'_>) -> anyhow::Result<T>,
+        then: impl FnOnce(ReplayFindings<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let threads = trace::threads(self.options.threads);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -234,17 +234,17 @@ impl Arguments {
         for kernel in &mut summary.kernels {
             kernel.demangled = named.demangled.get(&kernel.name).cloned();
         }
-        then(Found { arguments: self, replayed: &replayed, summary, named: &named })
+        then(ReplayFindings { arguments: self, replayed: &replayed, summary, named: &named })
     }
 }
 
-impl Found<'_> {
+impl ReplayFindings<'_> {
     /// Returns the page of a replay that was surveyed.
     pub(crate) fn page(&self) -> Option<String> {
         let survey = self.replayed.survey()?;
         let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
-        let page = Page::new(self.replayed, &self.summary, survey).title(&title).data(&data);
+        let page = ReportPage::new(self.replayed, &self.summary, survey).title(&title).data(&data);
         Some(report::html(&page))
     }
 
@@ -298,10 +298,10 @@ impl Found<'_> {
 }
 
 /// Returns what is said of stores and atomics to memory that an image does not have; `None` if there are none.
-fn stores_outside(summary: &Summary, data: Data<'_>) -> Option<String> {
+fn stores_outside(summary: &Summary, data: ReplayData<'_>) -> Option<String> {
     let outside = |row: &PcSummary| row.lane_faults.outside_allocation;
     let lanes: u64 = summary.per_pc_stores.iter().map(outside).sum();
-    let is_said = lanes > 0 && matches!(data, Data::Image(_));
+    let is_said = lanes > 0 && matches!(data, ReplayData::Image(_));
     is_said.then(|| {
         format!(
             "{} of stores and atomics outside what the image names: sectors and wavefronts are without them",
@@ -324,4 +324,31 @@ fn with_hint(error: ReplayError) -> anyhow::Error {
         return anyhow::anyhow!("{error:#}; {hint}");
     }
     error
+}
+
+/// Returns whether a summary is that of a shard of a replay of a trace, whose kernels have these names.
+pub(crate) fn is_shard(
+    done: &Summary,
+    shard: Option<Shard>,
+    identity: &str,
+    trace: &BinaryTrace,
+    demangled: &Demangled,
+) -> bool {
+    let (Some(partial), Some(shard)) = (&done.partial, shard) else { return false };
+    let names = done.kernels.iter().map(|kernel| (&kernel.name, kernel.demangled.as_ref()));
+    let numbers = kernels_of_shard(trace, shard);
+    let kernels = numbers.iter().filter_map(|number| trace.contents().kernels.get(*number));
+    let kernels = kernels.map(|kernel| (&kernel.name, demangled.get(&kernel.name)));
+    let numbers = numbers.iter().map(|number| trace.first_kernel() + number);
+    partial.replay() == identity
+        && numbers.eq(partial.kernels().iter().copied())
+        && partial.of() == shard.count()
+        && partial.shards() == (shard.index()..=shard.index())
+        && names.eq(kernels)
+        && is_consistent(done)
+}
+
+/// Returns whether a partial summary is as it was written, and its parts agree.
+pub(crate) fn is_consistent(partial: &Summary) -> bool {
+    Summary::merge_partial(vec![partial.clone()]).is_ok()
 }

@@ -7,12 +7,12 @@ use clap::ValueEnum;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Memory, Window};
 use warpload_binary::sass::Functions;
-use warpload_replay::{Data, ReplayOptions, Selection};
+use warpload_replay::{ReplayData, ReplayOptions, Selection};
 use warpload_trace::DEFAULT_ADDRESS_BITS;
 
 use super::choice::Choice;
 use super::options::{positive, read_number};
-use super::{cubins, image, io};
+use super::{cubins, io, trace};
 
 #[derive(clap::Args)]
 pub(crate) struct Replaying {
@@ -109,7 +109,7 @@ impl Replaying {
 
     /// Reads the image and the cubins.
     pub(crate) fn read(&self) -> anyhow::Result<Read> {
-        let (machine, parts) = self.image.as_deref().map(image::open).transpose()?.unzip();
+        let (machine, parts) = self.image.as_deref().map(trace::open_machine).transpose()?.unzip();
         let functions = cubins::read(&self.cubin)?;
         let files = self.image.iter().cloned().chain(parts.into_iter().flatten());
         Ok(Read { machine, functions, files: files.chain(self.cubin.iter().cloned()).collect() })
@@ -125,10 +125,10 @@ impl Replaying {
     ) -> ReplayOptions<'r> {
         let image = image.or(read.machine.as_ref().map(|machine| &machine.memory));
         let data = match (image, self.fill) {
-            (Some(memory), _) => Data::Image(memory),
-            (None, Some(FillName::Address)) => Data::Fill(Fill::Address),
-            (None, Some(FillName::Zero)) => Data::Fill(Fill::Zero),
-            (None, None) => Data::Absent,
+            (Some(memory), _) => ReplayData::Image(memory),
+            (None, Some(FillName::Address)) => ReplayData::Fill(Fill::Address),
+            (None, Some(FillName::Zero)) => ReplayData::Fill(Fill::Zero),
+            (None, None) => ReplayData::Absent,
         };
         ReplayOptions::new(data)
             .address_bits(self.address_bits)
@@ -141,12 +141,16 @@ impl Replaying {
     }
 
     /// Returns what a replay with such data read.
-    pub(crate) fn data_in_words(&self, data: Data<'_>) -> String {
+    pub(crate) fn data_in_words(&self, data: ReplayData<'_>) -> String {
         match (data, &self.image) {
-            (Data::Image(_), Some(manifest)) => format!("memory image {}", manifest.display()),
-            (Data::Image(_), None) => "a memory image".into(),
-            (Data::Fill(Fill::Address), _) => "memory filled with a function of the address".into(),
-            (Data::Fill(Fill::Zero), _) => "memory filled with zeroes".into(),
+            (ReplayData::Image(_), Some(manifest)) => {
+                format!("memory image {}", manifest.display())
+            }
+            (ReplayData::Image(_), None) => "a memory image".into(),
+            (ReplayData::Fill(Fill::Address), _) => {
+                "memory filled with a function of the address".into()
+            }
+            (ReplayData::Fill(Fill::Zero), _) => "memory filled with zeroes".into(),
             _ => "no data, all addresses allocated".into(),
         }
     }

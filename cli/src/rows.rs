@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use warpload_replay::{
-    Counts, KernelSummary, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
+    KernelSummary, LoadCounts, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
 };
-use warpload_trace::Kind;
+use warpload_trace::OperationKind;
 
 use super::demangled::Demangled;
 use super::table::{Column, Value};
@@ -80,10 +80,10 @@ fn conflicts(row: &PcRow<'_>) -> Option<u64> {
     row.counter.summary.shared?.conflicts
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: OperationKind) -> &'static str {
     match kind {
-        Kind::Store => "store",
-        Kind::Atomic => "atomic",
+        OperationKind::Store => "store",
+        OperationKind::Atomic => "atomic",
         _ => "load",
     }
 }
@@ -214,7 +214,7 @@ pub(crate) fn kernels(summary: &Summary) -> Vec<KernelRow<'_>> {
 /// Sorts launches; equal ones stay as they are.
 pub(crate) fn sort_kernels(rows: &mut [KernelRow<'_>], by: Sort) {
     let weight = |KernelRow(_, kernel): &KernelRow<'_>| {
-        let Counts { sectors, ideal_sectors, loads, lanes, shared, .. } = kernel.counts;
+        let LoadCounts { sectors, ideal_sectors, loads, lanes, shared, .. } = kernel.counts;
         match by {
             Sort::Excess => sectors.saturating_sub(ideal_sectors),
             Sort::Sectors => sectors,

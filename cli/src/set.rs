@@ -1,16 +1,17 @@
-//! `set`: binary traces put together.
+//! `set`: binary traces put together, and the names of the files that `import --split` writes: `plan` and
+//! `set --list` rely on them.
 
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload_trace::{SetBuilder, TraceSet};
 
-use super::io::{self, Output};
-use super::options::Progress;
-use super::output_file::{Target, real_folder};
-use super::status::Status;
-use super::trace::Input;
-use super::{destination, part_names};
+use crate::destination;
+use crate::io::{self, Output};
+use crate::options::Progress;
+use crate::output_file::{OutputTarget, real_folder};
+use crate::process::Status;
+use crate::trace::Input;
+use warpload_trace::{SetBuilder, TraceSet};
 
 /// Put binary traces together as a trace set
 ///
@@ -52,16 +53,16 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     if let Some(list) = list {
         let list = Input::new(&list)?.list(Progress::Never)?;
-        traces = part_names::parts(to.parent().unwrap_or(Path::new("")), list.len());
+        traces = part_files(to.parent().unwrap_or(Path::new("")), list.len());
     }
-    let target = Target::new(&to)?;
+    let target = OutputTarget::new(&to)?;
     let set = put_together(&traces, &target)?;
     write(target, &to, &set, resume, output)
 }
 
 /// Writes the file of a set, unless `resume` says that it can be there already, and it is; says so.
 pub(crate) fn write(
-    target: Target,
+    target: OutputTarget,
     to: &Path,
     set: &TraceSet,
     resume: bool,
@@ -80,7 +81,7 @@ pub(crate) fn write(
 }
 
 /// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
-pub(crate) fn put_together(traces: &[PathBuf], to: &Target) -> anyhow::Result<TraceSet> {
+pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Result<TraceSet> {
     // Names are relative to the file itself, whatever link has led to it.
     let folder = real_folder(to.path()).with_context(|| to.error_context())?;
     let mut set = SetBuilder::new();
@@ -122,4 +123,14 @@ fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
 
 fn text(name: &std::ffi::OsStr) -> anyhow::Result<&str> {
     name.to_str().context("the name is not UTF-8, which a part of a set must have")
+}
+
+/// The name of the set.
+pub(crate) const SET_FILE: &str = "trace.set.json";
+
+/// Returns the names of so many parts in a folder.
+pub(crate) fn part_files(folder: &Path, count: usize) -> Vec<PathBuf> {
+    let last = count.saturating_sub(1);
+    let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);
+    (0..count).map(|i| folder.join(format!("part-{i:0digits$}.wlt"))).collect()
 }

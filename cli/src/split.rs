@@ -2,17 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 
 use super::importing::List;
 use super::io::Output;
-use super::output_file::Target;
-use super::status::Status;
-use super::{part_names, set};
+use super::output_file::OutputTarget;
+use super::set;
+use crate::process::Status;
 
 /// Writes each trace of a list into a folder, and the set of all of them.
 pub(crate) fn split(
@@ -28,12 +27,12 @@ pub(crate) fn split(
     }
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
-    let to = folder.join(part_names::SET);
-    let target = Target::new(&to)?;
-    let parts = part_names::parts(folder, count);
+    let to = folder.join(set::SET_FILE);
+    let target = OutputTarget::new(&to)?;
+    let parts = set::part_files(folder, count);
     // All before the first is written: each can be one of the inputs.
     for part in &parts {
-        Target::new(part)?;
+        OutputTarget::new(part)?;
     }
     let old_set = OldSet(Mutex::new(Some(&target)));
     list.expect(list.files());
@@ -44,14 +43,14 @@ pub(crate) fn split(
 }
 
 /// The set that is there from before, which is not that of the parts any more once one of them changes.
-struct OldSet<'t>(Mutex<Option<&'t Target>>);
+struct OldSet<'t>(Mutex<Option<&'t OutputTarget>>);
 
 impl OldSet<'_> {
     /// Removes it, the first time.
     fn remove(&self) -> anyhow::Result<()> {
         // Held meanwhile: no other part changes before the set is gone.
         let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        target.take().map_or(Ok(()), Target::remove)
+        target.take().map_or(Ok(()), OutputTarget::remove)
     }
 }
 
@@ -104,7 +103,7 @@ fn import_one(
     threads: usize,
     old_set: &OldSet<'_>,
 ) -> anyhow::Result<()> {
-    let file = Target::new(to)?.create()?;
+    let file = OutputTarget::new(to)?.create()?;
     let failed = file.target().error_context();
     list.import_into(number, file.file(), &failed, threads)?;
     old_set.remove()?;

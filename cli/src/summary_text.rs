@@ -6,7 +6,9 @@ use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
 use super::rows::{self, Sort};
 use super::table::{self, Column};
-use warpload_replay::{Counts, Data, Replayed, ReuseCounts, Selected, Summary, TrafficCounts};
+use warpload_replay::{
+    LoadCounts, ReplayData, Replayed, ReuseCounts, Selected, Summary, TrafficCounts,
+};
 
 /// How many rows tables have unless told otherwise: with the counts they fill a screen of 24 lines.
 const ROWS: usize = 8;
@@ -33,7 +35,7 @@ pub(crate) fn text(
     }
     let options = replayed.options();
     text += &match options.get_data() {
-        Data::Image(_) => "allocated   what the image names\n".to_owned(),
+        ReplayData::Image(_) => "allocated   what the image names\n".to_owned(),
         _ => format!("allocated   every address below 2^{}\n", options.get_address_bits()),
     };
     text += &where_there_are_some(counts);
@@ -95,8 +97,8 @@ pub(crate) fn in_words(selected: &Selected) -> String {
 }
 
 /// The lines that every replay has.
-fn always(counts: &Counts) -> String {
-    let Counts { records, loads, skipped, lanes, bytes, .. } = counts;
+fn always(counts: &LoadCounts) -> String {
+    let LoadCounts { records, loads, skipped, lanes, bytes, .. } = counts;
     let mut text = format!(
         "{records} instructions: {loads} loads, {} stores, {} atomics, {} others\n",
         skipped.store, skipped.atomic, skipped.other
@@ -138,7 +140,7 @@ fn always(counts: &Counts) -> String {
 }
 
 /// The instructions that read memory but are not replayed, if there are any.
-fn not_replayed(counts: &Counts) -> String {
+fn not_replayed(counts: &LoadCounts) -> String {
     let mut text = String::new();
     let named: Vec<(&str, u64)> = counts.not_replayed().collect();
     if !named.is_empty() {
@@ -156,7 +158,7 @@ fn not_replayed(counts: &Counts) -> String {
 }
 
 /// What loads of shared, local and constant memory cost.
-fn other_memories(counts: &Counts) -> String {
+fn other_memories(counts: &LoadCounts) -> String {
     let mut text = String::new();
     let shared = &counts.shared;
     if shared.loads > 0 {
@@ -189,7 +191,7 @@ fn other_memories(counts: &Counts) -> String {
 }
 
 /// What stores and atomics cost in global memory.
-fn stores(counts: &Counts) -> String {
+fn stores(counts: &LoadCounts) -> String {
     let mut text = String::new();
     for (name, traffic) in [("stores", counts.stores), ("atomics", counts.atomics)] {
         let Some(TrafficCounts { lanes, bytes, sectors, ideal_sectors, .. }) =
@@ -206,7 +208,7 @@ fn stores(counts: &Counts) -> String {
 }
 
 /// The lines of what most replays do not have.
-fn where_there_are_some(counts: &Counts) -> String {
+fn where_there_are_some(counts: &LoadCounts) -> String {
     let mut text = String::new();
     let uniform = &counts.uniform;
     if uniform.broadcast + uniform.divergent > 0 {
@@ -298,7 +300,7 @@ fn listed(summary: &Summary, demangled: &Demangled) -> String {
 }
 
 /// The opcodes with most loads, as many as a line or two hold.
-fn opcodes(counts: &Counts) -> String {
+fn opcodes(counts: &LoadCounts) -> String {
     let mut opcodes: Vec<(&str, u64)> =
         counts.by_opcode.iter().map(|(opcode, loads)| (&**opcode, *loads)).collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(*loads));

@@ -10,9 +10,9 @@ use warpload_suite::families::execute as vectors;
 
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::output_file::Target;
-use super::status::Status;
-use super::suite::{self, Kind};
+use super::output_file::OutputTarget;
+use super::suite::{self, CaseKind};
+use crate::process::Status;
 
 /// Check test vectors
 ///
@@ -76,7 +76,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { file, executor, fill_in: _, output: filled, format } = arguments;
-    let kind = Kind::tests("vector", "name", 8);
+    let kind = CaseKind::tests("vector", "name", 8);
     let test = "execute";
     let Some(filled) = filled else {
         return suite::test(test, kind, &file, format, progress, output, |line| {
@@ -87,7 +87,7 @@ pub(crate) fn execute(
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
     // What would be lost at the end is refused at once.
-    let filled = Target::new(&filled)?.create()?;
+    let filled = OutputTarget::new(&filled)?.create()?;
     let mut to = BufWriter::with_capacity(1 << 16, filled.file());
     let mut failed = None;
     let status = suite::test(test, kind, &file, format, progress, output, |line| {

@@ -1,21 +1,25 @@
-//! What the commands on traces share: opening a trace of any kind, and progress over it.
+//! What the commands on traces share: opening a trace of any kind, progress over it, the parts of a trace set, and
+//! memory images.
 
-use std::fs::File;
+use std::cell::RefCell;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+
+use crate::importing::{Importing, List};
+use crate::io::{self, is_stdin};
+use crate::mapped::Holding;
+use crate::options::Progress;
+use crate::{inputs, mapped, system};
+use warpload::machine::Machine;
+use warpload::memory::Arena;
 use warpload_binary::lines::without_mark;
 use warpload_suite::image::Manifest;
 use warpload_trace::binary::MAGIC;
 use warpload_trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_text_trace};
-
-use super::importing::{Importing, List};
-use super::io::{self, is_stdin};
-use super::mapped::Holding;
-use super::options::Progress;
-use super::{inputs, mapped, set_file};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -144,7 +148,7 @@ impl<'p> Input<'p> {
     /// Reads a trace set, without its parts, and returns their folder too. Errors name it.
     pub(crate) fn read_set(mut self) -> anyhow::Result<(TraceSet, &'p Path)> {
         let folder = self.folder();
-        Ok((set_file::read(self.path, &mut self.bytes)?, folder))
+        Ok((read_set(self.path, &mut self.bytes)?, folder))
     }
 
     /// Maps or reads a file that is a binary trace, and the parts of a set; what else it is takes longer to
@@ -152,9 +156,9 @@ impl<'p> Input<'p> {
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {
         if self.is_set() && self.trace.is_none() {
             let folder = self.folder();
-            let set = set_file::read(self.path, &mut self.bytes)?;
+            let set = read_set(self.path, &mut self.bytes)?;
             inputs::remember_named(set.parts().iter().map(|part| folder.join(&part.file)));
-            let open = |part: &Path| set_file::open_part(part, self.holding);
+            let open = |part: &Path| open_part(part, self.holding);
             let trace = set.open(self.shard, folder, open);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
@@ -244,4 +248,61 @@ pub(crate) fn binary(path: &Path, file: &File, holding: Holding) -> anyhow::Resu
 pub(crate) fn threads(asked: Option<usize>) -> usize {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     asked.map_or(available, |asked| asked.min(available))
+}
+
+/// The most bytes of a set's file: room for as many parts as there can be kernels.
+const MAX_SET_BYTES: u64 = 512 << 20;
+
+/// Reads the file of a set. Errors name it.
+pub(crate) fn read_set(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Result<TraceSet> {
+    let name = || io::name(path);
+    let mut text = Vec::new();
+    let read = bytes.take(MAX_SET_BYTES + 1).read_to_end(&mut text);
+    read.context("cannot be read").with_context(name)?;
+    if text.len() as u64 > MAX_SET_BYTES {
+        bail!("{}: a trace set of more than {MAX_SET_BYTES} bytes", name());
+    }
+    TraceSet::from_json(&text).with_context(name)
+}
+
+/// Parts of fewer bytes are read: a process can map 65,530 files on Linux, and sets can have more parts.
+const WORTH_MAPPING: u64 = 64 << 10;
+
+/// Opens a part of a set; a small one is read, not mapped.
+pub(crate) fn open_part(path: &Path, holding: Holding) -> std::io::Result<Arena> {
+    // Opening a pipe would wait for a writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("not a regular file; expected a binary trace"));
+    }
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    inputs::remember(path, &metadata);
+    let is_small = metadata.len() < WORTH_MAPPING;
+    if is_small { Holding::Read } else { holding }.bytes(path, &file)
+}
+
+/// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name
+/// the manifest.
+pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
+    open_machine_held(manifest, Holding::of_process())
+}
+
+/// Opens a memory image as [`open_machine`] does. If one file holds all bytes, they are held in this way.
+pub(crate) fn open_machine_held(
+    manifest: &Path,
+    holding: Holding,
+) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
+    if system::is_named_pipe(manifest) {
+        bail!("{}: is a named pipe; expected a file", io::name(manifest));
+    }
+    let files = RefCell::new(Vec::new());
+    let opened = |path: &Path, file: &std::fs::File| {
+        files.borrow_mut().push(path.to_owned());
+        if let Ok(metadata) = file.metadata() {
+            inputs::remember(path, &metadata);
+        }
+    };
+    let bytes = |path: &Path, file: &std::fs::File| holding.bytes(path, file);
+    let machine = Input::new(manifest)?.manifest()?.machine_with(&bytes, &opened)?;
+    Ok((machine, files.take()))
 }

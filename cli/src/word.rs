@@ -8,7 +8,7 @@ use warpload::encoding::{Decoded, Load, MachineWord, Sm};
 use super::decode::row::{self, ControlJson, LoadJson};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::status::Status;
+use crate::process::Status;
 
 /// Takes the place of a word, or of a load.
 pub(crate) const ERROR: &str = "error";

@@ -62,7 +62,6 @@ pub mod impossible;
 mod instruction;
 pub mod layout;
 mod load;
-mod machine_word;
 mod operand;
 mod parts;
 mod ready;
@@ -70,23 +69,21 @@ mod sm;
 mod table;
 mod text;
 mod wide;
-mod word_bits;
 
 pub use control::{Bundle, Control};
-pub use field::{Bits, Field, FieldOverflow, FieldValue};
+pub use field::{Bits, Field, FieldOverflow, FieldValue, WordBits};
 pub use instruction::{Instruction, describe};
 pub use layout::*;
-pub use load::{Decoded, Load, LoadInstruction, LoadText};
-pub use machine_word::MachineWord;
+pub use load::{Decoded, Load, LoadInstruction, LoadText, MachineWord};
 pub use operand::{
     Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
     LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformBase, UniformReg,
 };
 pub use parts::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 pub use sm::{Group, Sm, UnknownSm};
-pub use table::{FieldReading, Layout, Row, Word};
+pub use table::{FieldReading, LayoutRow, Word, WordLayout};
 pub use text::{
-    Alias, Expected, Hint, Modifiers, ParseError, ParseErrorKind, ParsedLine, Span, Text,
+    Alias, Expected, Hint, LineSpan, Modifiers, ParseError, ParseErrorKind, ParsedLine, Text,
     later_syntax, parse_control_prefix, parse_line, parse_line_like, parse_opcode,
 };
 pub use wide::{
@@ -94,7 +91,6 @@ pub use wide::{
     Modifiers128, ParsedLine128, Refusal, TensorParts128, TensorReduction128, TensorShape128,
     TensorType128, parse_line_128, parse_line_128_like, parse_opcode_128,
 };
-pub use word_bits::WordBits;
 
 /// The example of the README, run as a test.
 #[cfg(doctest)]

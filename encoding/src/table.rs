@@ -3,7 +3,7 @@
 //! [`layout!`](macro@layout) takes the rows in the order of a hardware manual, most significant bit
 //! first, and generates
 //! - a struct with one public, documented member per row,
-//! - its [`Layout`]: the rows as data, `unpack` and `pack`,
+//! - its [`WordLayout`]: the rows as data, `unpack` and `pack`,
 //! - a compile-time check that the rows cover every bit of the word exactly once and that each row
 //!   is as wide as its type.
 //!
@@ -13,12 +13,11 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::field::Field;
-use crate::word_bits::WordBits;
+use crate::field::{Field, WordBits};
 
 /// One row of a layout: a field, its names and its purpose.
 #[derive(Clone, Copy)]
-pub struct Row<W = u64> {
+pub struct LayoutRow<W = u64> {
     /// The bits.
     pub field: Field<W>,
     /// The name of the field in the documents of the architecture.
@@ -30,7 +29,7 @@ pub struct Row<W = u64> {
     pub(crate) meaning: fn(u64, &mut fmt::Formatter<'_>) -> fmt::Result,
 }
 
-impl<W> Row<W> {
+impl<W> LayoutRow<W> {
     /// Returns whether the disassembler reads these bits. Bits that it does not read survive
     /// decoding and encoding, but no text shows them.
     #[must_use]
@@ -40,7 +39,7 @@ impl<W> Row<W> {
 }
 
 /// The layout of a word as data.
-pub trait Layout: Copy {
+pub trait WordLayout: Copy {
     /// The integer that holds a word.
     type Word: WordBits;
     /// The mnemonic of the instruction without modifiers, or the name of what is laid out.
@@ -48,7 +47,7 @@ pub trait Layout: Copy {
     /// The width of the word in bits.
     const WIDTH: u32;
     /// The rows, most significant first; together they cover all `WIDTH` bits once.
-    const ROWS: &'static [Row<Self::Word>];
+    const ROWS: &'static [LayoutRow<Self::Word>];
 
     /// Returns the fields of `word`. Does not check the opcode.
     fn unpack(word: Self::Word) -> Self;
@@ -64,9 +63,9 @@ pub trait Layout: Copy {
 /// A word of a layout. The fields are extracted only on request, so that decoding and encoding only
 /// move the word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Word<L: Layout>(L::Word, PhantomData<L>);
+pub struct Word<L: WordLayout>(L::Word, PhantomData<L>);
 
-impl<L: Layout> Word<L> {
+impl<L: WordLayout> Word<L> {
     /// `word` must have the opcode of the layout.
     #[inline]
     pub(crate) fn new(word: L::Word) -> Self {
@@ -89,14 +88,14 @@ impl<L: Layout> Word<L> {
     }
 }
 
-impl<L: Layout> From<L> for Word<L> {
+impl<L: WordLayout> From<L> for Word<L> {
     #[inline]
     fn from(fields: L) -> Self {
         Self::new(fields.pack())
     }
 }
 
-impl<L: Layout + fmt::Debug> fmt::Debug for Word<L> {
+impl<L: WordLayout + fmt::Debug> fmt::Debug for Word<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fields().fmt(f)
     }
@@ -107,14 +106,14 @@ impl<L: Layout + fmt::Debug> fmt::Debug for Word<L> {
 #[non_exhaustive]
 pub struct FieldReading<W: 'static = u64> {
     /// The row.
-    pub row: &'static Row<W>,
+    pub row: &'static LayoutRow<W>,
     /// The bits of the field, unsigned.
     pub raw: u64,
 }
 
 impl<W: WordBits> FieldReading<W> {
     /// Returns one reading of `word` per row, most significant first.
-    pub fn all(rows: &'static [Row<W>], word: W) -> impl Iterator<Item = Self> {
+    pub fn all(rows: &'static [LayoutRow<W>], word: W) -> impl Iterator<Item = Self> {
         rows.iter().map(move |row| FieldReading { row, raw: row.field.get(word) })
     }
 }
@@ -126,7 +125,7 @@ impl<W> fmt::Display for FieldReading<W> {
 }
 
 /// Returns whether `rows` cover bits `width - 1` down to 0 exactly once, in order.
-pub(crate) const fn covers<W: WordBits>(mut rows: &[Row<W>], width: u32) -> bool {
+pub(crate) const fn covers<W: WordBits>(mut rows: &[LayoutRow<W>], width: u32) -> bool {
     let mut next = width;
     while let [row, rest @ ..] = rows {
         if row.field.high() as u32 + 1 != next {
@@ -150,7 +149,7 @@ macro_rules! field {
 /// The row of an opcode.
 macro_rules! opcode_row {
     ($name:literal, $opcode:expr, $high:literal $($low:literal)?) => {
-        $crate::table::Row {
+        $crate::table::LayoutRow {
             field: $crate::table::field!($high $($low)?),
             name: "opcode",
             purpose: "which instruction this is",
@@ -198,13 +197,13 @@ macro_rules! layout {
             ];
         }
 
-        impl $crate::table::Layout for $type {
+        impl $crate::table::WordLayout for $type {
             type Word = $word;
             const NAME: &'static str = $name;
             const WIDTH: u32 = $width;
-            const ROWS: &'static [$crate::table::Row<$word>] = &[
+            const ROWS: &'static [$crate::table::LayoutRow<$word>] = &[
                 $( $crate::table::opcode_row!($name, $opcode, $ohigh $($olow)?), )?
-                $( $crate::table::Row {
+                $( $crate::table::LayoutRow {
                     field: $crate::table::field!($high $($low)?),
                     name: $label,
                     purpose: $purpose,
@@ -251,7 +250,7 @@ macro_rules! layout {
 
         const _: () = {
             assert!(
-                $crate::table::covers(<$type as $crate::table::Layout>::ROWS, $width),
+                $crate::table::covers(<$type as $crate::table::WordLayout>::ROWS, $width),
                 "the rows must cover every bit once, from the top down"
             );
             $( {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
 use warpload_binary::file_kind::FileKind;
-use warpload_replay::{Data, ReplayError, ReplayOptions, replay};
+use warpload_replay::{ReplayData, ReplayError, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import_from};
 
 /// The largest binary trace that an import may write; a few compressed bytes can be a long text.
@@ -74,7 +74,7 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
 pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
     let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
-    match replay(&trace, &ReplayOptions::new(Data::Fill(Fill::Address))) {
+    match replay(&trace, &ReplayOptions::new(ReplayData::Fill(Fill::Address))) {
         Ok(found) => drop(found.summary()),
         // A header can place the windows at invalid addresses.
         Err(ReplayError::Windows { .. }) => {}

@@ -1,6 +1,6 @@
 //! Which instructions are compared, and fresh words of them.
 
-use warpload_encoding::{Layout, Ld, Ldc, Ldg, Ldl, Lds, Row};
+use warpload_encoding::{LayoutRow, Ld, Ldc, Ldg, Ldl, Lds, WordLayout};
 
 /// The instructions that are compared. To add one, add a row.
 pub const TARGETS: &[Target] = &[
@@ -16,14 +16,14 @@ pub const TARGETS: &[Target] = &[
 pub struct Target {
     /// The mnemonic.
     pub name: &'static str,
-    rows: &'static [Row],
+    rows: &'static [LayoutRow],
     hidden: &'static [&'static str],
 }
 
 impl Target {
     /// Creates the target of a layout. `hidden` names the rows that no text shows and that assembling
     /// the text cannot restore; most instructions have none.
-    const fn of<L: Layout<Word = u64>>(hidden: &'static [&'static str]) -> Self {
+    const fn of<L: WordLayout<Word = u64>>(hidden: &'static [&'static str]) -> Self {
         Self { name: L::NAME, rows: L::ROWS, hidden }
     }
 

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{
-    Form, Issue, MAX_REGISTERS, Operation, Pattern, Reduction, ReductionType, Registers, Rules,
-    Shape, TensorAddress, TensorLoad, TensorMemory, execute,
+    Form, Issue, MAX_REGISTERS, Pattern, Reduction, ReductionOperation, ReductionType, Rules,
+    Shape, TensorAddress, TensorLoad, TensorMemory, TensorRegisters, execute,
 };
 
 /// 128 registers of 32 threads: 16 KiB, whatever the shape.
@@ -27,7 +27,7 @@ fn forms() -> Vec<(String, Form)> {
         let split = split.map(|_| 0);
         forms.push((format!("{shape}.x{num}.pack::16b"), Form { pack: true, split, ..plain }));
     }
-    let max = Reduction::new(Operation::Max, ReductionType::F32);
+    let max = Reduction::new(ReductionOperation::Max, ReductionType::F32);
     let reduction = Form { reduction: Some(max), ..Form::plain(Shape::S32x32b, 128) };
     forms.push(("32x32b.x128, .red.max.f32".to_owned(), reduction));
     forms
@@ -42,7 +42,7 @@ fn loads(criterion: &mut Criterion) {
     let memory = TensorMemory::filled(Pattern::F32Random);
     let source = [1, 2, 3, 4].map(|value| Box::new(Aligned([[value; LANES]; 512])));
     let copy = TensorLoad::new(Form::plain(Shape::S32x32b, 128)).expect("a legal load");
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     let mut warp = 0;
     let mut execute = |load: &TensorLoad| {
         warp = (warp + 1) % 4;

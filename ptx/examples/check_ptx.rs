@@ -9,7 +9,7 @@
 
 use std::error::Error;
 
-use warpload_ptx::syntax::Lines;
+use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::{check, read};
 
 const MODULE: &str = ".version 8.8
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => MODULE.to_owned(),
     };
     let module = read(&source)?;
-    let lines = Lines::new(&source);
+    let lines = LineIndex::new(&source);
     let (mut legal, mut broken) = (0, Vec::new());
     for verdict in check(&module) {
         legal += usize::from(verdict.is_legal());

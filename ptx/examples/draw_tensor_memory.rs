@@ -13,7 +13,7 @@ use std::error::Error;
 
 use warpload_ptx::read_load;
 use warpload_ptx::tensor::{
-    CellOffset, Issue, Pattern, Registers, Rules, TensorAddress, TensorMemory, execute,
+    CellOffset, Issue, Pattern, Rules, TensorAddress, TensorMemory, TensorRegisters, execute,
 };
 
 const LOAD: &str = "tcgen05.ld.sync.aligned.16x128b.x1.b32 {r0, r1}, [taddr];";
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !load.is_packed() && load.split().is_none() {
         let memory = TensorMemory::filled(Pattern::LaneColumn);
         let issue = Issue::new(0, TensorAddress::new(0, 0));
-        let mut registers = Registers::new();
+        let mut registers = TensorRegisters::new();
         execute(&load, issue, &memory, &Rules::default(), &mut registers)?;
         for (register, row) in registers.data().iter().enumerate() {
             for (thread, value) in row.iter().enumerate() {

@@ -44,8 +44,8 @@ pub use self::lower::lower;
 pub use self::module::{Module, ReadError, read};
 #[doc(hidden)]
 pub use self::rules::initialize;
-pub use self::rules::{Verdict, check, check_as};
-pub use self::syntax::load::{Load, read_load};
+pub use self::rules::{StatementVerdict, check, check_as};
+pub use self::syntax::load::{PtxLoad, read_load};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

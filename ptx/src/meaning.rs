@@ -3,7 +3,8 @@
 
 use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
 use crate::syntax::load::{
-    Address, AddressForm, CacheOp, ElementKind, Load, Opcode, OperandKind, Order, QualifierKind,
+    AddressForm, AddressOperand, CacheOperator, ElementKind, MemoryOrder, Opcode, OperandKind,
+    PtxLoad, QualifierKind,
 };
 use crate::syntax::special::special_register;
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind};
@@ -37,7 +38,7 @@ pub struct Meaning {
     /// How many elements are loaded, 1 to 8.
     pub elements: u8,
     /// What the cache operator says, `.volatile` included.
-    pub cache: Option<CacheOp>,
+    pub cache: Option<CacheOperator>,
     /// `.nc`.
     pub is_non_coherent: bool,
     /// `.volatile`.
@@ -45,7 +46,7 @@ pub struct Meaning {
     /// The destination of each element, the first one first; `None` for a sink.
     pub destinations: Vec<Option<Register>>,
     /// The address of the first element.
-    pub address: Place,
+    pub address: ResolvedAddress,
     /// The guard, and whether it is negated.
     pub guard: Option<(Register, bool)>,
 }
@@ -71,16 +72,16 @@ pub struct Register {
 
 /// An address: a base and bytes to add to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ResolvedAddress {
     /// What is added to.
-    pub base: Base,
+    pub base: AddressBase,
     /// Bytes, added modulo 2^64.
     pub offset: i64,
 }
 
 /// What an address begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Base {
+pub enum AddressBase {
     /// Zero: the offset is the address.
     Zero,
     /// A register.
@@ -150,7 +151,7 @@ impl Module<'_> {
     /// # Errors
     /// Returns [`MeaningError`] if the load is malformed or names what is not declared. Accepts some
     /// illegal loads; [`check`](crate::rules::check) finds them.
-    pub fn meaning(&self, load: &Load) -> Result<Meaning, MeaningError> {
+    pub fn meaning(&self, load: &PtxLoad) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
         }
@@ -180,7 +181,7 @@ impl Module<'_> {
             elements: load.elements(),
             cache: cache.map(|found| found.0),
             is_non_coherent: load.has(QualifierKind::NonCoherent),
-            is_volatile: load.has(QualifierKind::Order(Order::Volatile)),
+            is_volatile: load.has(QualifierKind::Order(MemoryOrder::Volatile)),
             destinations: self.destinations(load, illegal)?,
             address,
             guard: guard.transpose()?,
@@ -189,10 +190,10 @@ impl Module<'_> {
 
     /// Returns the variable that an address begins with, if it does.
     #[must_use]
-    pub fn variable_of(&self, place: Place) -> Option<&Declaration> {
+    pub fn variable_of(&self, place: ResolvedAddress) -> Option<&Declaration> {
         match place.base {
-            Base::Variable(id) | Base::Indexed(id, _) => self.declaration(id),
-            Base::Zero | Base::Register(_) => None,
+            AddressBase::Variable(id) | AddressBase::Indexed(id, _) => self.declaration(id),
+            AddressBase::Zero | AddressBase::Register(_) => None,
         }
     }
 
@@ -233,11 +234,13 @@ impl Module<'_> {
     fn place(
         &self,
         scope: ScopeId,
-        address: &Address,
+        address: &AddressOperand,
         illegal: MeaningError,
-    ) -> Result<Place, MeaningError> {
+    ) -> Result<ResolvedAddress, MeaningError> {
         let offset = address.displacement() as i64;
-        let Some(name) = address.base else { return Ok(Place { base: Base::Zero, offset }) };
+        let Some(name) = address.base else {
+            return Ok(ResolvedAddress { base: AddressBase::Zero, offset });
+        };
         let symbol = self.symbol(scope, name)?;
         let offset = match address.form {
             AddressForm::Bracketed => offset,
@@ -249,17 +252,17 @@ impl Module<'_> {
         let is_register = symbol.declaration.space == StateSpace::Register;
         let index = address.index.map(|index| self.register(scope, index)).transpose()?;
         let base = match (is_register, index) {
-            (true, None) => Base::Register(Register::of(symbol)),
+            (true, None) => AddressBase::Register(Register::of(symbol)),
             (true, Some(_)) => return Err(illegal),
-            (false, None) => Base::Variable(symbol.id),
-            (false, Some(index)) => Base::Indexed(symbol.id, index),
+            (false, None) => AddressBase::Variable(symbol.id),
+            (false, Some(index)) => AddressBase::Indexed(symbol.id, index),
         };
-        Ok(Place { base, offset })
+        Ok(ResolvedAddress { base, offset })
     }
 
     fn destinations(
         &self,
-        load: &Load,
+        load: &PtxLoad,
         illegal: MeaningError,
     ) -> Result<Vec<Option<Register>>, MeaningError> {
         let operand = load.destination().ok_or(illegal)?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use warpload_cli::Level;
+use warpload_cli::MessageLevel;
 
 use crate::error::of_message;
 
@@ -73,13 +73,13 @@ impl Answer {
     /// What each of the errors says.
     #[getter]
     fn errors(&self) -> Vec<String> {
-        let errors = self.0.messages.iter().filter(|message| message.level == Level::Error);
+        let errors = self.0.messages.iter().filter(|message| message.level == MessageLevel::Error);
         errors.map(|message| message.title.clone()).collect()
     }
 
     /// Raises the first error, if there is one.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        match self.0.messages.iter().find(|message| message.level == Level::Error) {
+        match self.0.messages.iter().find(|message| message.level == MessageLevel::Error) {
             Some(message) => Err(of_message(py, message)),
             None => Ok(()),
         }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::ThreadPool;
-use warpload_replay::Summary;
-use warpload_trace::BinaryTrace;
 use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
+use warpload_replay::Summary;
+use warpload_trace::BinaryTrace;
 
 use crate::error::{error, of_error};
 use crate::stream::export;
@@ -37,7 +37,7 @@ enum Rows {
 impl Table {
     pub(crate) fn of_batch(
         py: Python<'_>,
-        batch: Result<RecordBatch, warpload_arrow::Error>,
+        batch: Result<RecordBatch, warpload_arrow::BatchError>,
     ) -> PyResult<Self> {
         let batch = batch.map_err(|failed| of_error(py, &failed))?;
         Ok(Self { schema: batch.schema(), length: batch.num_rows(), rows: Rows::Batch(batch) })

@@ -10,10 +10,10 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use warpload::memory::{Fill, Window};
-use warpload_replay::{Data, ReplayOptions};
-use warpload_trace::{BinaryTrace, DEFAULT_ADDRESS_BITS};
 use warpload_arrow::{LoadOptions, per_pc};
 use warpload_cli::{Finished, Holding, Replay, Run, open_trace};
+use warpload_replay::{ReplayData, ReplayOptions};
+use warpload_trace::{BinaryTrace, DEFAULT_ADDRESS_BITS};
 
 use crate::error::{error, of_message};
 use crate::memory::Memory;
@@ -70,9 +70,9 @@ impl Trace {
     ) -> PyResult<Table> {
         let threads = at_once(py, threads)?;
         let data = match fill {
-            None => Data::Absent,
-            Some("address") => Data::Fill(Fill::Address),
-            Some("zero") => Data::Fill(Fill::Zero),
+            None => ReplayData::Absent,
+            Some("address") => ReplayData::Fill(Fill::Address),
+            Some("zero") => ReplayData::Fill(Fill::Zero),
             Some(_) => return Err(error(py, "fill: expected \"address\" or \"zero\"")),
         };
         let window = |(base, size)| Window { base, size };

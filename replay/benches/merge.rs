@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 
 use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
-use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, Shard, TraceWriter};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
+use warpload_trace::{
+    BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, Shard, TraceWriter,
+};
 
 const SHARDS: u64 = 1000;
 const LOADS: u64 = 4096 * SHARDS;
@@ -38,7 +40,7 @@ fn main() {
     );
     let trace = BinaryTrace::new(Arena::from(bytes)).unwrap();
     for counts_reuse in [false, true] {
-        let options = ReplayOptions::new(Data::Fill(Fill::Zero)).reuse(counts_reuse);
+        let options = ReplayOptions::new(ReplayData::Fill(Fill::Zero)).reuse(counts_reuse);
         println!("\n{}", if counts_reuse { "with --reuse" } else { "without --reuse" });
         tree(&trace, &options);
     }
@@ -137,7 +139,7 @@ fn write(summary: &Summary, to: &Path) -> usize {
 
 fn trace() -> Vec<u8> {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a bench".to_owned()).unwrap();
-    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
+    let operation = writer.operation(&MemoryOperation::of_opcode("LDG.E")).unwrap();
     let mut state = 1u64;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -151,11 +153,11 @@ fn trace() -> Vec<u8> {
         let mut lanes = [0u64; 32];
         let addresses = match i % 4 {
             // Coalesced, a line each, as loops over arrays have it; a quarter of the lines again.
-            0 | 1 => Addresses::Stride { base: 0x10_0000_0000 + i * 128, stride: 4 },
-            2 => Addresses::Stride { base: 0x10_0000_0000 + (i / 2) * 128, stride: 4 },
+            0 | 1 => RecordAddresses::Stride { base: 0x10_0000_0000 + i * 128, stride: 4 },
+            2 => RecordAddresses::Stride { base: 0x10_0000_0000 + (i / 2) * 128, stride: 4 },
             _ => {
                 lanes.fill_with(|| 0x20_0000_0000 + random() % TABLE_LINES * 128);
-                Addresses::List(&lanes)
+                RecordAddresses::List(&lanes)
             }
         };
         let pc = (i % PCS * 16) as u32;

@@ -13,8 +13,10 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressMap, AddressSpace, Arena, Fill, Memory, MemoryBuilder, mix};
-use warpload_replay::{Data, ReplayOptions, replay};
-use warpload_trace::{Addresses, BinaryTrace, Kernel, NewRecord, Operation, TraceWriter};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_trace::{
+    BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter,
+};
 
 const BASE: u64 = 0x1_0000_0000;
 
@@ -70,7 +72,9 @@ impl Pattern {
         let operations: Vec<u16> = self
             .opcodes
             .iter()
-            .map(|opcode| writer.operation(&Operation::of_opcode(opcode)).expect("there is room"))
+            .map(|opcode| {
+                writer.operation(&MemoryOperation::of_opcode(opcode)).expect("there is room")
+            })
             .collect();
         let mut random =
             (0u64..).map(|i| mix(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % BYTES as u64 / 16 * 16);
@@ -79,13 +83,13 @@ impl Pattern {
             let addresses = match self.stride {
                 Some(stride) => {
                     let base = BASE + 128 * i % (BYTES as u64 - 4096);
-                    Addresses::Stride { base, stride }
+                    RecordAddresses::Stride { base, stride }
                 }
                 None => {
                     let lanes: Vec<u64> = random.by_ref().take(LANES).collect();
                     deltas.clear();
                     deltas.extend(lanes.windows(2).map(|pair| pair[1] as i32 - pair[0] as i32));
-                    Addresses::Deltas { base: BASE + lanes[0], deltas: &deltas }
+                    RecordAddresses::Deltas { base: BASE + lanes[0], deltas: &deltas }
                 }
             };
             let pc = 16 * (i % self.program_counters) as u32;
@@ -155,18 +159,20 @@ fn replays(criterion: &mut Criterion) {
     let replayed = |trace: &BinaryTrace, pool: &ThreadPool, options: &ReplayOptions<'_>| {
         black_box(pool.install(|| replay(trace, options)).expect("as it was written"));
     };
-    let fill = ReplayOptions::new(Data::Fill(Fill::Address));
+    let fill = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     for pattern in [STRIDE_4].iter().chain(&OTHERS) {
         let trace_bytes = pattern.trace_bytes();
         let trace = BinaryTrace::new(Arena::from(trace_bytes.clone())).expect("as it was written");
         let is_first = pattern.name == STRIDE_4.name;
         let mut group = criterion.benchmark_group(format!("replay, {}", pattern.name));
         group.throughput(Throughput::Elements(LOADS));
-        let mut datas =
-            vec![("no data", Data::Absent), ("fill address", Data::Fill(Fill::Address))];
+        let mut datas = vec![
+            ("no data", ReplayData::Absent),
+            ("fill address", ReplayData::Fill(Fill::Address)),
+        ];
         if is_first {
-            datas.push(("fill zero", Data::Fill(Fill::Zero)));
-            datas.push(("image", Data::Image(&memory)));
+            datas.push(("fill zero", ReplayData::Fill(Fill::Zero)));
+            datas.push(("image", ReplayData::Image(&memory)));
         }
         for (name, data) in datas {
             let options = ReplayOptions::new(data);

@@ -13,7 +13,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard, TraceWriter, import, import_from};
 
 /// One warp loads 32 words side by side, then 32 words that are 128 bytes apart.
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trace = BinaryTrace::new(Arena::from(writer.finish()?.into_inner()))?;
 
     // Values are a function of the address. Without data, the digest is `None`.
-    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let replayed = replay(&trace, &options)?;
     let summary = replayed.summary();
     let counts = &summary.counts;

@@ -8,7 +8,7 @@ use warpload_encoding::{Decoded, Load};
 
 use super::replayed::Replayed;
 use warpload_binary::sass::{Functions, SourceLine};
-use warpload_trace::{Kind, Operation};
+use warpload_trace::{MemoryOperation, OperationKind};
 
 /// What cubins say of a program counter.
 pub(super) enum Answer {
@@ -37,14 +37,14 @@ pub(super) fn look_up(
     functions: &Functions,
     kernel: &str,
     pc: u32,
-    operation: &Operation,
+    operation: &MemoryOperation,
 ) -> Answer {
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
     let Decoded::Load(load) = Load::decode(located.word, located.sm) else {
         // Loads are decoded, other instructions are not.
         return match operation.kind {
-            Kind::Load => Answer::OtherOpcode(None),
+            OperationKind::Load => Answer::OtherOpcode(None),
             _ => Answer::Here(None, located.source),
         };
     };
@@ -68,13 +68,13 @@ pub struct CodeCheck {
     /// Those with another opcode than the instruction there.
     pub other_opcode: u64,
     /// The first that does not fit.
-    pub first: Option<Misfit>,
+    pub first: Option<CodeMismatch>,
 }
 
 /// A program counter that does not fit the cubin of its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Misfit {
+pub struct CodeMismatch {
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// The program counter.
@@ -117,7 +117,7 @@ impl Replayed<'_> {
             check.program_counters += 1;
             if let (Some(found), None) = (found, &check.first) {
                 let (kernel, opcode) = (Arc::clone(kernel), Arc::clone(opcode));
-                check.first = Some(Misfit { kernel, pc: row.pc, opcode, found });
+                check.first = Some(CodeMismatch { kernel, pc: row.pc, opcode, found });
             }
         }
         Some(check)

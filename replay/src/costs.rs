@@ -1,10 +1,15 @@
-//! [`LoadCosts`]: what one load costs, in each memory. A replay adds these up.
+//! [`LoadCosts`]: what one load costs, in each memory; a replay adds these up. Shared, local and constant memory
+//! cost wavefronts, sectors and addresses. The rules and their sources are in docs/traces.md.
+//!
+//! All accesses of a load have one size and are aligned to it, so that two of them are equal or
+//! disjoint: lanes are compared by the *unit* that they access, which is a word of 4 bytes or, if that
+//! is larger, the access.
 
-use super::spaces::{Cost, Offsets};
-use super::traffic::{Traffic, TrafficCounter};
-use warpload::lane::LaneMask;
+use crate::compare::repeats;
+use crate::traffic::{Traffic, TrafficCounter};
+use warpload::lane::{LANES, LaneMask};
 use warpload::load::LoadOp;
-use warpload::memory::{AddressMap, AddressSpace, Addresses, Space, Width};
+use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
 
 /// What one load costs in each memory. Lanes that are outside cost nothing.
 ///
@@ -17,18 +22,23 @@ pub struct LoadCosts {
     /// Global memory; `None` if the opcode cannot reach it, or the addresses are unknown.
     pub global: Option<Traffic>,
     /// Wavefronts of shared memory; `None` if no lane loads from it.
-    pub shared: Option<Cost>,
+    pub shared: Option<AccessCost>,
     /// Sectors of local memory; `None` if no lane loads from it.
-    pub local: Option<Cost>,
+    pub local: Option<AccessCost>,
     /// Addresses of constant memory; `None` if no lane loads from it.
-    pub constant: Option<Cost>,
+    pub constant: Option<AccessCost>,
 }
 
 impl LoadCosts {
     /// Returns what an access of the lanes costs, all in one memory. Addresses are rounded down to the
     /// width; of shared, local and constant memory they are offsets.
     #[must_use]
-    pub fn of_access(space: Space, width: Width, lanes: LaneMask, addresses: &Addresses) -> Self {
+    pub fn of_access(
+        space: Space,
+        width: Width,
+        lanes: LaneMask,
+        addresses: &WarpAddresses,
+    ) -> Self {
         let offsets = Offsets { lanes, addresses, base: 0, width };
         let costs = Self::default();
         match space {
@@ -84,9 +94,9 @@ impl LoadCosts {
 /// What an access costs in memory other than global; `None` if no lane accesses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SpaceCosts {
-    pub(super) shared: Option<Cost>,
-    pub(super) local: Option<Cost>,
-    pub(super) constant: Option<Cost>,
+    pub(super) shared: Option<AccessCost>,
+    pub(super) local: Option<AccessCost>,
+    pub(super) constant: Option<AccessCost>,
 }
 
 impl SpaceCosts {
@@ -95,7 +105,7 @@ impl SpaceCosts {
     pub(super) fn new(
         op: LoadOp,
         lanes: LaneMask,
-        addresses: &Addresses,
+        addresses: &WarpAddresses,
         map: &AddressMap,
     ) -> Self {
         if lanes.is_empty() {
@@ -120,6 +130,321 @@ impl SpaceCosts {
                     constant: None,
                 }
             }
+        }
+    }
+}
+
+/// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
+const WORD: u64 = 4;
+/// Banks of shared memory.
+pub(super) const BANKS: usize = 32;
+/// Lanes whose words share a sector of local memory.
+const SECTOR_LANES: usize = 8;
+
+/// Strides below this do not wrap around.
+const MAX_STRIDE: u64 = 1 << 58;
+
+/// What one access costs in a memory other than global: wavefronts of shared memory, sectors of local
+/// memory, addresses of constant memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AccessCost {
+    /// What it costs.
+    pub amount: u64,
+    /// The least that would do.
+    pub ideal: u64,
+    /// Bank conflicts of shared memory: wavefronts beyond one for each group of lanes that has one. 0 in
+    /// other memories.
+    pub conflicts: u64,
+    /// Whether lanes ask shared memory for the same word. Those that are served together read it at once, but
+    /// atomics take turns, whether they are served together or not.
+    pub(super) shares_words: bool,
+}
+
+/// The lanes of a load that access one memory, with their offsets in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offsets<'a> {
+    pub(super) lanes: LaneMask,
+    /// Subtracting `base` from a lane's address makes it an offset.
+    pub(super) addresses: &'a WarpAddresses,
+    pub(super) base: u64,
+    pub(super) width: Width,
+}
+
+impl Offsets<'_> {
+    /// Returns the wavefronts of a load of shared memory, whose 32 banks are a word wide. Lanes access
+    /// it in groups of as many as have 32 words together. A group takes as many wavefronts as the most
+    /// different words that it asks of one bank.
+    pub(super) fn shared(&self) -> AccessCost {
+        let words = self.words();
+        let units = self.units();
+        let group = BANKS / words as usize;
+        let first = self.first_of_equals(&units, group);
+        let (mut wavefronts, mut conflicts) = (0, 0);
+        for start in (0..LANES).step_by(group) {
+            let lanes = LaneMask::from_bits(first.bits() & (u32::MAX >> (LANES - group)) << start);
+            let most = u64::from(most_of_a_bank(&units, lanes, words));
+            wavefronts += most;
+            conflicts += most.saturating_sub(1);
+        }
+        let distinct = if group == LANES { first } else { self.first_of_equals(&units, LANES) };
+        let words = u64::from(distinct.count()) * words;
+        AccessCost {
+            amount: wavefronts,
+            ideal: words.div_ceil(BANKS as u64),
+            conflicts,
+            shares_words: distinct != self.lanes,
+        }
+    }
+
+    /// Adds to each bank the words that it serves for such a load: the wavefronts in which it is used.
+    pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
+        let (words, units) = (self.words(), self.units());
+        for lane in self.first_of_equals(&units, BANKS / words as usize) {
+            for word in 0..words {
+                banks[((units[lane] * words + word) % BANKS as u64) as usize] += 1;
+            }
+        }
+    }
+
+    /// Returns the sectors of a load of local memory, in which word w of lane l is word w * 32 + l of
+    /// the warp.
+    pub(super) fn local(&self) -> AccessCost {
+        let (words, units) = (self.words(), self.units());
+        let sectors = u64::from(self.first_of_equals(&units, SECTOR_LANES).count()) * words;
+        let ideal = (u64::from(self.lanes.count()) * words).div_ceil(SECTOR_LANES as u64);
+        AccessCost { amount: sectors, ideal, ..AccessCost::default() }
+    }
+
+    /// Returns the different addresses of a load of constant memory, which serves one at a time.
+    pub(super) fn constant(&self) -> AccessCost {
+        let bytes = u64::from(self.width.bytes());
+        let mut units = [0; LANES];
+        for lane in self.lanes {
+            units[lane] = self.offset(lane) / bytes;
+        }
+        let addresses = u64::from(self.first_of_equals(&units, LANES).count());
+        AccessCost { amount: addresses, ideal: addresses.min(1), ..AccessCost::default() }
+    }
+
+    /// Returns those of the lanes whose generic addresses are in the window of shared memory.
+    pub(super) fn in_shared_window(self, map: &AddressMap) -> Self {
+        let shared = map.shared();
+        let address = |lane| GenericAddress(self.addresses.of(lane));
+        let is_shared = |lane| shared.offset_of(address(lane)).is_some();
+        Self { lanes: self.lanes & LaneMask::from_fn(is_shared), base: shared.base, ..self }
+    }
+
+    #[inline]
+    fn offset(&self, lane: usize) -> u64 {
+        self.addresses.of(lane).wrapping_sub(self.base)
+    }
+
+    /// Returns the words of one lane's access; 1 if it is smaller than one.
+    fn words(&self) -> u64 {
+        (u64::from(self.width.bytes()) / WORD).max(1)
+    }
+
+    /// Returns each lane's unit; 0 of lanes that are not there.
+    fn units(&self) -> [u64; LANES] {
+        let unit = u64::from(self.width.bytes()).max(WORD).trailing_zeros();
+        let mut units = [0; LANES];
+        for lane in self.lanes {
+            units[lane] = self.offset(lane) >> unit;
+        }
+        units
+    }
+
+    /// Returns the lanes whose unit no lane before has, of the `group` lanes among which they are.
+    fn first_of_equals(&self, units: &[u64; LANES], group: usize) -> LaneMask {
+        if let WarpAddresses::Stride { stride, .. } = *self.addresses
+            && (u64::from(self.width.bytes()).max(WORD)..MAX_STRIDE)
+                .contains(&stride.min(stride.wrapping_neg()))
+        {
+            return self.lanes;
+        }
+        // Units have at most 62 bits, and 59 if there are more than four groups.
+        let shift = (u64::BITS - (LANES / group).ilog2()).min(u64::BITS - 1);
+        let mut keys = [0; 2 * LANES];
+        for (key, lane) in keys[LANES..].iter_mut().zip(self.lanes) {
+            *key = units[lane] | ((lane / group) as u64) << shift;
+        }
+        // What is before the first key equals none.
+        let unused = (0..=u64::MAX).rev().find(|key| !keys[LANES..].contains(key));
+        keys[..LANES].fill(unused.unwrap_or_default());
+        let repeats = repeats(&keys);
+        let mut first = LaneMask::NONE;
+        for (i, lane) in self.lanes.lanes().enumerate() {
+            if repeats >> i & 1 == 0 {
+                first.insert(lane);
+            }
+        }
+        first
+    }
+}
+
+/// Returns the most words that lanes with different units ask of one bank.
+fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
+    // Mostly, each lane has banks of its own.
+    let banks_of =
+        |unit: u64| (u32::MAX >> (BANKS as u64 - words)) << (unit * words % BANKS as u64);
+    let mut banks = 0;
+    for lane in lanes {
+        banks |= banks_of(units[lane]);
+    }
+    if u64::from(banks.count_ones()) == u64::from(lanes.count()) * words {
+        return u32::from(!lanes.is_empty());
+    }
+    // The words of a unit are in different banks, of which one tells of all.
+    let mut counts = [0; BANKS];
+    for lane in lanes {
+        counts[(units[lane] * words % BANKS as u64) as usize] += 1;
+    }
+    counts.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn offsets(addresses: &WarpAddresses, bytes: u32, mask: u32) -> Offsets<'_> {
+        let width = Width::from_bytes(bytes).unwrap();
+        Offsets { lanes: LaneMask::from_bits(mask), addresses, base: 0, width }
+    }
+
+    /// Returns the wavefronts and the ideal.
+    fn stride(bytes: u32, stride: u64) -> (u64, u64) {
+        let cost = offsets(&WarpAddresses::Stride { base: 0, stride }, bytes, u32::MAX).shared();
+        let list = WarpAddresses::Each(std::array::from_fn(|lane| lane as u64 * stride));
+        assert_eq!(offsets(&list, bytes, u32::MAX).shared(), cost);
+        (cost.amount, cost.ideal)
+    }
+
+    /// Wavefronts and ideal that the CUDA programming guides and the literature on transposes state.
+    #[test]
+    fn textbook_conflicts() {
+        // A row and a column of `float tile[32][32]`; with a column of padding, `tile[32][33]`.
+        assert_eq!(stride(4, 4), (1, 1));
+        assert_eq!(stride(4, 128), (32, 1));
+        assert_eq!(stride(4, 132), (1, 1));
+        // Two-way and odd strides; one word for all.
+        assert_eq!(stride(4, 8), (2, 1));
+        assert_eq!(stride(4, 12), (1, 1));
+        assert_eq!(stride(4, 0), (1, 1));
+        // Bytes: four lanes have one word. Halves: two.
+        assert_eq!(stride(1, 1), (1, 1));
+        assert_eq!(stride(2, 2), (1, 1));
+        assert_eq!(stride(2, 64), (16, 1));
+        // Wide loads side by side, and one address for all.
+        assert_eq!(stride(8, 8), (2, 2));
+        assert_eq!(stride(16, 16), (4, 4));
+        assert_eq!(stride(16, 32), (8, 4));
+        assert_eq!(stride(16, 0), (4, 1));
+        assert_eq!(stride(8, 0), (2, 1));
+        // A column of doubles: each half-warp has one pair of banks.
+        assert_eq!(stride(8, 128), (32, 2));
+        // A column of a tile whose columns are swizzled by the row has no conflict.
+        let swizzled = std::array::from_fn(|lane| (lane * 128 + (lane ^ 5) * 4) as u64);
+        let cost = offsets(&WarpAddresses::Each(swizzled), 4, u32::MAX).shared();
+        assert_eq!(cost, AccessCost { amount: 1, ideal: 1, ..AccessCost::default() });
+    }
+
+    /// What a load takes by its width is no conflict, and neither are lanes that share an address.
+    #[test]
+    fn conflicts_are_beyond_one_wavefront_a_group() {
+        let conflicts = |bytes, mask, at: fn(u64) -> u64| {
+            let list = WarpAddresses::Each(std::array::from_fn(|lane| at(lane as u64)));
+            offsets(&list, bytes, mask).shared().conflicts
+        };
+        assert_eq!(conflicts(16, u32::MAX, |_| 0), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 16 * (lane % 4)), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 16 * lane), 0);
+        assert_eq!(conflicts(16, u32::MAX, |lane| 32 * lane), 4);
+        assert_eq!(conflicts(8, u32::MAX, |_| 0), 0);
+        assert_eq!(conflicts(4, u32::MAX, |lane| 128 * lane), 31);
+        assert_eq!(conflicts(32, u32::MAX, |lane| 32 * lane), 0);
+        assert_eq!(conflicts(32, u32::MAX, |lane| 128 * lane), 24);
+        // Of two groups with lanes; of none.
+        assert_eq!(conflicts(16, 0x0101_0000, |lane| 128 * lane), 0);
+        assert_eq!(conflicts(16, 0x0003_0003, |lane| 128 * lane), 2);
+        assert_eq!(conflicts(4, 0, |lane| 128 * lane), 0);
+    }
+
+    #[test]
+    fn spills_and_constants() {
+        let at = |stride| WarpAddresses::Stride { base: 64, stride };
+        // Each lane's spilled register: 32 words side by side.
+        let local = |amount, ideal| AccessCost { amount, ideal, ..AccessCost::default() };
+        assert_eq!(offsets(&at(0), 4, u32::MAX).local(), local(4, 4));
+        assert_eq!(offsets(&at(0), 16, u32::MAX).local(), local(16, 16));
+        assert_eq!(offsets(&at(0), 4, 0x101).local(), local(2, 1));
+        // Each lane another element of its own array.
+        assert_eq!(offsets(&at(4), 4, u32::MAX).local(), local(32, 4));
+        assert_eq!(offsets(&at(1), 1, u32::MAX).local(), local(8, 4));
+        assert_eq!(offsets(&at(0), 4, u32::MAX).constant().amount, 1);
+        assert_eq!(offsets(&at(4), 4, 0xf).constant().amount, 4);
+        assert_eq!(offsets(&at(4), 4, 0).constant().amount, 0);
+    }
+
+    proptest! {
+        /// The rules of docs/traces.md, word by word.
+        #[test]
+        fn costs_are_those_of_the_rules(
+            list in any::<[u16; LANES]>(),
+            range in 1..0x1000u64,
+            mask: u32,
+            shift in 0..6u32,
+        ) {
+            let bytes = 1u64 << shift;
+            let list = list.map(|at| u64::from(at) % range);
+            let addresses = WarpAddresses::Each(list);
+            let offsets = offsets(&addresses, bytes as u32, mask);
+            let mut all = BTreeSet::new();
+            let mut banks: [BTreeMap<u64, BTreeSet<u64>>; 8] = Default::default();
+            let mut units = BTreeSet::new();
+            let (mut sectors, mut own, mut places) =
+                (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+            for lane in offsets.lanes {
+                let start = list[lane] / bytes * bytes;
+                places.insert(start);
+                for word in start / 4..=(start + bytes - 1) / 4 {
+                    all.insert(word);
+                    let group = if bytes <= 4 { 0 } else { lane as u64 * bytes / 128 };
+                    units.insert(start / bytes.max(4));
+                    banks[group as usize].entry(word % 32).or_default().insert(word);
+                    sectors.insert((word, lane / 8));
+                    own.insert((word, lane));
+                }
+            }
+            let most = |group: &BTreeMap<u64, BTreeSet<u64>>| {
+                group.values().map(BTreeSet::len).max().unwrap_or(0) as u64
+            };
+            let wavefronts = banks.iter().map(most).sum();
+            let groups = banks.iter().filter(|group| !group.is_empty()).count() as u64;
+            let ceil = |count: usize, of: u64| (count as u64).div_ceil(of);
+            let conflicts = wavefronts - groups;
+            let shared = AccessCost {
+                amount: wavefronts,
+                ideal: ceil(all.len(), 32),
+                conflicts,
+                shares_words: units.len() < offsets.lanes.count() as usize,
+            };
+            prop_assert_eq!(offsets.shared(), shared);
+            let mut words = [0; BANKS];
+            offsets.add_bank_words(&mut words);
+            let expected: [u64; BANKS] = std::array::from_fn(|bank| {
+                let in_bank = banks.iter().filter_map(|group| group.get(&(bank as u64)));
+                in_bank.map(|words| words.len() as u64).sum()
+            });
+            prop_assert_eq!(words, expected);
+            let local =
+                AccessCost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8), ..AccessCost::default() };
+            prop_assert_eq!(offsets.local(), local);
+            prop_assert_eq!(offsets.constant().amount, places.len() as u64);
         }
     }
 }

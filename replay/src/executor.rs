@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::access::{execute, served};
 use super::costs::{LoadCosts, SpaceCosts};
-use super::error::ReplayError;
-use super::options::{Data, ReplayOptions};
+use super::options::{ReplayData, ReplayOptions};
 use super::traffic::TrafficCounter;
-use super::windows::maps;
+use crate::replayed::{ReplayError, maps};
+use crate::worker::{execute, served};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
 use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
-use warpload_trace::Kind;
-use warpload_trace::binary::{BinaryTrace, Block, MemoryRecord};
+use warpload_trace::OperationKind;
+use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 
 /// Executes the loads of a trace one at a time, as [`replay`](super::replay) executes and counts them:
 /// what they cost adds up to its [`Summary`](super::Summary).
@@ -23,7 +22,7 @@ use warpload_trace::binary::{BinaryTrace, Block, MemoryRecord};
 /// # use std::io::Cursor;
 /// # use std::path::Path;
 /// # use warpload::memory::{Arena, Fill};
-/// # use warpload_replay::{Data, LoadExecutor, ReplayOptions};
+/// # use warpload_replay::{ReplayData, LoadExecutor, ReplayOptions};
 /// # use warpload_trace::{BinaryTrace, TraceWriter, import_from};
 /// # const TEXT: &str = "\
 /// # -kernel name = k
@@ -43,7 +42,7 @@ use warpload_trace::binary::{BinaryTrace, Block, MemoryRecord};
 /// # import_from(TEXT.as_bytes(), Path::new("TEXT"), &mut writer, 1, &|_| ())?;
 /// # let trace = BinaryTrace::new(Arena::from(writer.finish()?.into_inner()))?;
 /// // Lanes 128 bytes apart in global memory, then 8 bytes apart in shared memory.
-/// let options = ReplayOptions::new(Data::Fill(Fill::Address));
+/// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
 /// let mut executor = LoadExecutor::new(&trace, &options)?;
 /// let mut found = Vec::new();
 /// for raw in trace.blocks() {
@@ -106,20 +105,20 @@ impl<'a> LoadExecutor<'a> {
     #[inline]
     pub fn execute(
         &mut self,
-        block: &Block<'_>,
+        block: &TraceBlock<'_>,
         record: &MemoryRecord<'_>,
     ) -> Option<ExecutedLoad> {
         self.loaded = 0;
-        if record.operation().kind != Kind::Load {
+        if record.operation().kind != OperationKind::Load {
             return None;
         }
         let kernel = block.raw().kernel;
         // Only a block of another trace has an unknown kernel.
         let map = self.maps.get(kernel as usize).copied().unwrap_or_default();
         match self.options.get_data() {
-            Data::Image(memory) => self.execute_on(kernel, record, memory),
-            Data::Fill(fill) => self.execute_on(kernel, record, &FilledMemory { map, fill }),
-            Data::Absent => {
+            ReplayData::Image(memory) => self.execute_on(kernel, record, memory),
+            ReplayData::Fill(fill) => self.execute_on(kernel, record, &FilledMemory { map, fill }),
+            ReplayData::Absent => {
                 self.execute_on(kernel, record, &FilledMemory { map, fill: Fill::Zero })
             }
         }

@@ -7,48 +7,40 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
-mod banks;
-mod cells;
 mod code;
 mod compare;
 mod costs;
-mod error;
 mod executor;
 mod heat;
 mod options;
 mod replayed;
 pub mod report;
 mod reuse;
-mod selection;
-mod spaces;
 mod statistics;
 mod summary;
 mod survey;
 mod traffic;
-mod walk;
-mod windows;
 mod worker;
 
-pub use self::banks::{BankUse, MAX_BANK_USES};
-pub use self::code::{CodeCheck, Misfit};
+pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::LoadCosts;
-pub use self::error::ReplayError;
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
-pub use self::options::{Data, ReplayOptions};
+pub use self::options::{ReplayData, ReplayOptions};
 pub use self::replayed::{Replayed, replay};
-pub use self::selection::{Selected, Selection};
-pub use self::spaces::Cost;
 pub use self::summary::{
-    ComparedRow, Comparison, ConstantCounts, Counts, Digest, Fault, FaultCounts, FootprintCounts,
-    Hex, KernelSummary, LdgstsCounts, LocalCounts, MergeError, Mismatch, Partial, PartialHead,
-    PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary, SharedCounts,
-    SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts, other_version,
-    percent_change,
+    ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,
+    KernelSummary, LdgstsCounts, LoadCounts, LoadFault, LocalCounts, MergeError, PartialHead,
+    PartialSummary, PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary,
+    SharedCounts, SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
+    ValueMismatch, other_version, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
 pub use self::traffic::Traffic;
+pub use crate::costs::AccessCost;
+pub use crate::options::{Selected, Selection};
+pub use crate::replayed::ReplayError;
+pub use crate::survey::{BankUse, MAX_BANK_USES};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

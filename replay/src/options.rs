@@ -1,17 +1,20 @@
-//! [`ReplayOptions`]: what a replay is asked to do.
+//! [`ReplayOptions`]: what a replay is asked to do, and the [`Selection`] of the loads that it counts.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::selection::Selection;
-use warpload::memory::{Fill, Memory, Window};
+use serde::{Deserialize, Serialize};
+
+use warpload::memory::{Fill, Memory, Space, Window};
 use warpload_binary::sass::Functions;
+use warpload_trace::binary::MemoryRecord;
 use warpload_trace::{DEFAULT_ADDRESS_BITS, Shard};
 
 /// Where a replay's data come from.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Data<'m> {
+pub enum ReplayData<'m> {
     /// An image. Its own address map holds for all kernels.
     Image(&'m Memory),
     /// A rule; every address below 2^address_bits is allocated.
@@ -24,15 +27,15 @@ pub enum Data<'m> {
 ///
 /// ```
 /// use warpload::memory::Fill;
-/// use warpload_replay::{Data, ReplayOptions};
+/// use warpload_replay::{ReplayData, ReplayOptions};
 /// use warpload_trace::Shard;
 ///
-/// let options = ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40);
+/// let options = ReplayOptions::new(ReplayData::Fill(Fill::Address)).address_bits(40);
 /// let first_half = options.shard(Shard::new(0, 2));
 /// ```
 #[derive(Clone, Copy)]
 pub struct ReplayOptions<'a> {
-    data: Data<'a>,
+    data: ReplayData<'a>,
     address_bits: u32,
     pub(super) shared_window: Option<Window>,
     pub(super) local_window: Option<Window>,
@@ -49,7 +52,7 @@ pub struct ReplayOptions<'a> {
 impl<'a> ReplayOptions<'a> {
     /// Creates the options of a replay of all loads with `data`.
     #[must_use]
-    pub fn new(data: Data<'a>) -> Self {
+    pub fn new(data: ReplayData<'a>) -> Self {
         Self {
             data,
             address_bits: DEFAULT_ADDRESS_BITS,
@@ -154,7 +157,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns where the data come from.
     #[must_use]
-    pub fn get_data(&self) -> Data<'a> {
+    pub fn get_data(&self) -> ReplayData<'a> {
         self.data
     }
 
@@ -208,7 +211,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns whether loads have values.
     pub(super) fn has_data(&self) -> bool {
-        !matches!(self.data, Data::Absent)
+        !matches!(self.data, ReplayData::Absent)
     }
 
     /// Reports that a block of that many bytes was replayed.
@@ -244,10 +247,12 @@ impl<'a> ReplayOptions<'a> {
             trace += &format!(", cubins {:08x}", crc.finalize());
         }
         let data = match self.data {
-            Data::Image(memory) => return format!("{trace}, image {:08x}", image_checksum(memory)),
-            Data::Fill(Fill::Address) => "fill address",
-            Data::Fill(Fill::Zero) => "fill zero",
-            Data::Absent => "no data",
+            ReplayData::Image(memory) => {
+                return format!("{trace}, image {:08x}", image_checksum(memory));
+            }
+            ReplayData::Fill(Fill::Address) => "fill address",
+            ReplayData::Fill(Fill::Zero) => "fill zero",
+            ReplayData::Absent => "no data",
         };
         let mut name = format!("{trace}, {data}, {} address bits", self.address_bits);
         for (space, window) in [("shared", self.shared_window), ("local", self.local_window)] {
@@ -285,4 +290,48 @@ fn image_checksum(memory: &Memory) -> u32 {
     );
     crc.update(format!("{layout:?}").as_bytes());
     crc.finalize()
+}
+
+/// The loads that a replay counts; each field that is `None` allows all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Whether each kernel's loads are counted, in launch order.
+    pub kernels: Option<Vec<bool>>,
+    /// Whether each operation's loads are counted, by the operation's number.
+    pub operations: Option<Vec<bool>>,
+    /// The program counters.
+    pub pcs: Option<RangeInclusive<u32>>,
+    /// The memory of the first executing lane, as [`LoadCounts::by_space`](super::LoadCounts::by_space) counts
+    /// it: `Some(None)` selects the loads that it counts as unresolved.
+    pub space: Option<Option<Space>>,
+    /// The selection in words, for summaries.
+    pub selected: Selected,
+}
+
+/// A selection in the words of whoever made it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selected {
+    /// The kernels.
+    pub kernel: Option<String>,
+    /// The program counters.
+    pub pc: Option<String>,
+    /// The opcodes.
+    pub opcode: Option<String>,
+    /// The memory.
+    pub space: Option<String>,
+}
+
+impl Selection {
+    /// Returns whether it has a load of that kernel whose first executing lane is in that memory.
+    #[inline]
+    pub(super) fn has(&self, kernel: u32, load: &MemoryRecord<'_>, space: Option<Space>) -> bool {
+        let allows = |list: &Option<Vec<bool>>, i: usize| {
+            list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
+        };
+        allows(&self.kernels, kernel as usize)
+            && allows(&self.operations, usize::from(load.operation))
+            && self.pcs.as_ref().is_none_or(|pcs| pcs.contains(&load.pc))
+            && self.space.is_none_or(|wanted| wanted == space)
+    }
 }

@@ -1,4 +1,5 @@
-//! [`replay`]: every load of a trace executed, counted, checked and digested.
+//! [`replay`]: every load of a trace executed, counted, checked and digested; the blocks that it visits, and the
+//! windows of generic addresses for each kernel.
 
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -6,15 +7,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::error::ReplayError;
-use super::options::{Data, ReplayOptions};
-use super::statistics::{KEPT, KernelCounts, PcCounts};
-use super::summary::{Fault, Mismatch};
-use super::survey::{Extent, Survey, Surveyed};
-use super::walk::Walk;
-use super::worker::{Part, Worker};
-use warpload::memory::{Fill, FilledMemory, LoadMemory};
-use warpload_trace::binary::{BinaryTrace, Block, RawBlock, TraceError};
+use crate::options::{ReplayData, ReplayOptions};
+use crate::statistics::{KEPT, KernelCounts, PcCounts};
+use crate::summary::{LoadFault, ValueMismatch};
+use crate::survey::{Extent, Survey, Surveyed};
+use crate::worker::{Worker, WorkerCounts};
+use warpload::memory::{
+    AddressMap, AddressSpace, ConfigError, Fill, FilledMemory, LoadMemory, Window,
+};
+use warpload_trace::binary::{BinaryTrace, Kernel, RawBlock, TraceBlock, TraceError};
+use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
 /// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for
 /// people and programs, [`Replayed::survey`] what pictures need besides.
@@ -26,8 +28,8 @@ pub struct Replayed<'a> {
     /// `None` without data.
     pub(super) digest: Option<u64>,
     /// The first few, in the order of the trace.
-    pub(super) faults: Vec<Fault>,
-    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) faults: Vec<LoadFault>,
+    pub(super) mismatches: Vec<ValueMismatch>,
     survey: Option<Survey>,
 }
 
@@ -43,7 +45,8 @@ pub fn replay<'a>(
 ) -> Result<Replayed<'a>, ReplayError> {
     let walk = Walk::new(trace, options)?;
     let extent = options.get_survey().then(|| Extent::new(&walk).map(Arc::new)).transpose()?;
-    let blank = || Part::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
+    let blank =
+        || WorkerCounts::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
     // Blocks are visited in order within a thread's run, and runs are added in order, so that what is
     // collected stays in the order of the trace.
     let found = walk
@@ -60,7 +63,7 @@ pub fn replay<'a>(
             part.add(later);
             Ok(part)
         });
-    let Part { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
+    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
         found.unwrap_or_else(|| Ok(blank()))?;
     let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
@@ -101,7 +104,7 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl Part {
+impl WorkerCounts {
     /// Replays some memory instructions of a block, which comes after those visited before.
     fn visit(
         &mut self,
@@ -112,17 +115,17 @@ impl Part {
         let block = walk.trace.block(raw)?;
         let filled = |fill| FilledMemory { map: walk.map(raw.kernel), fill };
         match walk.options.get_data() {
-            Data::Image(memory) => self.replay(walk, &block, records, memory),
-            Data::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
+            ReplayData::Image(memory) => self.replay(walk, &block, records, memory),
+            ReplayData::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
             // Apart, so that the compiler knows that all values are zero.
-            Data::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
+            ReplayData::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
         }
     }
 
     fn replay<M: LoadMemory>(
         &mut self,
         walk: &Walk<'_>,
-        block: &Block<'_>,
+        block: &TraceBlock<'_>,
         records: Range<usize>,
         memory: &M,
     ) -> Result<(), TraceError> {
@@ -154,4 +157,137 @@ impl Part {
             surveyed.add(later);
         }
     }
+}
+
+/// The part of a trace that options select, and where each kernel's windows lie.
+#[derive(Clone, Debug)]
+pub(super) struct Walk<'a> {
+    pub(super) trace: &'a BinaryTrace,
+    pub(super) options: ReplayOptions<'a>,
+    /// By kernel.
+    maps: Vec<AddressMap>,
+    /// The blocks, each with the memory instructions that belong to the shard.
+    pub(super) blocks: Vec<(RawBlock, Range<usize>)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        trace: &'a BinaryTrace,
+        options: &ReplayOptions<'a>,
+    ) -> Result<Self, ReplayError> {
+        let shard = options.get_shard().unwrap_or(Shard::WHOLE);
+        let of_shard =
+            |block: &RawBlock| Some((*block, shard.of_block(block, trace.memory_records())?));
+        Ok(Self {
+            trace,
+            options: *options,
+            maps: maps(trace, options)?,
+            blocks: trace.blocks().iter().filter_map(of_shard).collect(),
+        })
+    }
+
+    /// Returns the address map of a kernel, unless the data have their own.
+    pub(super) fn map(&self, kernel: u32) -> AddressMap {
+        self.maps[kernel as usize]
+    }
+}
+
+/// Returns each kernel's address map.
+///
+/// # Errors
+/// Returns [`ReplayError::Windows`] if a kernel's windows are invalid, unless they come from the
+/// trace and none of its loads has generic addresses: some tracers write a base of 0 for both.
+/// Returns [`ReplayError::Trace`] if a block that has to be read for that is damaged.
+pub(super) fn maps(
+    trace: &BinaryTrace,
+    options: &ReplayOptions<'_>,
+) -> Result<Vec<AddressMap>, ReplayError> {
+    // Found on first use: most traces never need it.
+    let mut generic = None;
+    let mut is_generic = |kernel: usize| {
+        if generic.is_none() {
+            generic = Some(find_generic(trace)?);
+        }
+        Ok(generic.as_ref().is_some_and(|kernels| kernels[kernel]))
+    };
+    let kernels = trace.contents().kernels.iter().enumerate();
+    let first = trace.first_kernel();
+    kernels.map(|(index, kernel)| map(&mut is_generic, first, index, kernel, options)).collect()
+}
+
+fn map(
+    is_generic: &mut dyn FnMut(usize) -> Result<bool, TraceError>,
+    first: usize,
+    index: usize,
+    kernel: &Kernel,
+    options: &ReplayOptions<'_>,
+) -> Result<AddressMap, ReplayError> {
+    if let ReplayData::Image(memory) = options.get_data() {
+        return Ok(*memory.map());
+    }
+    let window = |asked: Option<Window>, base: Option<u64>, default: Window| {
+        asked.unwrap_or_else(|| base.map_or(default, |base| Window { base, ..default }))
+    };
+    let shared = window(options.shared_window, kernel.shared_base, Window::DEFAULT_SHARED);
+    let local = window(options.local_window, kernel.local_base, Window::DEFAULT_LOCAL);
+    let is_asked = options.shared_window.is_some() || options.local_window.is_some();
+    let invalid = match AddressMap::new(options.get_address_bits(), shared, local) {
+        Ok(map) => return Ok(map),
+        Err(invalid) => invalid,
+    };
+    let map = if is_asked || is_generic(index)? {
+        Err(invalid)
+    } else {
+        AddressMap::for_offsets(options.get_address_bits(), shared, local)
+    };
+    let (index, name) = (first + index, kernel.name.to_string());
+    map.map_err(|source| ReplayError::Windows { index, name, source })
+}
+
+/// Returns for each kernel whether it has loads of generic addresses, which only windows can resolve.
+fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
+    let contents = trace.contents();
+    let mut kernels = vec![false; contents.kernels.len()];
+    let needs_windows = |operation: &MemoryOperation| {
+        operation.space == AddressSpace::Generic && operation.kind == OperationKind::Load
+    };
+    if !contents.operations.iter().any(needs_windows) {
+        return Ok(kernels);
+    }
+    for raw in trace.blocks() {
+        let Some(known) = kernels.get_mut(raw.kernel as usize).filter(|known| !**known) else {
+            continue;
+        };
+        let block = trace.block(raw)?;
+        for i in 0..raw.memory_records as usize {
+            let operation = block.record(i)?.operation();
+            if needs_windows(operation) {
+                *known = true;
+                break;
+            }
+        }
+    }
+    Ok(kernels)
+}
+
+/// Why a replay stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The trace is damaged or malformed.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A kernel's windows are invalid, and one of its loads has generic addresses.
+    #[error("kernel {index} ({name})")]
+    Windows {
+        /// The kernel's number, from 0.
+        index: usize,
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        source: ConfigError,
+    },
+    /// [`ReplayOptions::interrupt`](super::ReplayOptions::interrupt) stopped it.
+    #[error("interrupted")]
+    Interrupted,
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::costs::SpaceCosts;
 use super::reuse::Reuse;
-use super::spaces::Cost;
-use super::summary::{Counts, FaultCounts, TrafficCounts};
+use super::summary::{FaultCounts, LoadCounts, TrafficCounts};
 use super::traffic::{Footprint, Traffic};
+use crate::costs::AccessCost;
 
 /// The most faults and mismatches that are kept in full.
 pub(super) const KEPT: usize = 10;
@@ -38,7 +38,7 @@ pub(super) struct SpaceSums {
 impl SpaceSums {
     #[inline]
     pub(super) fn of(costs: SpaceCosts, is_atomic: bool) -> Self {
-        let sum = |cost: Option<Cost>| cost.map_or_else(SpaceCost::default, SpaceCost::of);
+        let sum = |cost: Option<AccessCost>| cost.map_or_else(SpaceCost::default, SpaceCost::of);
         let SpaceCosts { shared, local, constant } = costs;
         let is_unknown = is_atomic && shared.is_some_and(|cost| cost.shares_words);
         Self {
@@ -72,7 +72,7 @@ pub(super) struct SpaceCost {
 }
 
 impl SpaceCost {
-    pub(super) fn of(Cost { amount, ideal, conflicts, .. }: Cost) -> Self {
+    pub(super) fn of(AccessCost { amount, ideal, conflicts, .. }: AccessCost) -> Self {
         let of_one = u16::try_from(amount).unwrap_or(u16::MAX);
         let (fewest, most) = (of_one, of_one);
         Self { loads: 1, amount, ideal, conflicts, fewest, most, is_unknown: false }
@@ -142,7 +142,7 @@ impl PcCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct KernelCounts {
     /// What needs neither names nor the footprint: the rest of it is empty.
-    pub(super) counts: Counts,
+    pub(super) counts: LoadCounts,
     /// Loads of memory other than global.
     pub(super) spaces: SpaceSums,
     /// Stores and atomics.

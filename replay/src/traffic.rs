@@ -2,11 +2,11 @@
 
 use roaring::RoaringTreemap;
 
-use super::cells::TimeSlice;
 use super::compare::nearest_before;
+use crate::heat::TimeSlice;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{Addresses, GenericAddress, Width};
+use warpload::memory::{GenericAddress, WarpAddresses, Width};
 use warpload::simd::vectorized;
 
 /// Bytes of a sector, a line and a page of global memory.
@@ -62,12 +62,12 @@ impl TrafficCounter {
     #[inline]
     pub(super) fn of_lanes(
         &mut self,
-        addresses: &Addresses,
+        addresses: &WarpAddresses,
         global: LaneMask,
         width: Width,
         mut slice: Option<&mut TimeSlice>,
     ) -> Traffic {
-        if let (Addresses::Stride { stride, .. }, Some(range)) = (addresses, global.range()) {
+        if let (WarpAddresses::Stride { stride, .. }, Some(range)) = (addresses, global.range()) {
             let (first, count) = (addresses.of(range.start), range.len() as u64);
             let slice = slice.as_deref_mut();
             if let Some(traffic) = self.stride(first, *stride, count, width, slice) {
@@ -118,7 +118,7 @@ impl TrafficCounter {
     #[inline]
     fn each(
         &mut self,
-        addresses: &Addresses,
+        addresses: &WarpAddresses,
         global: LaneMask,
         width: Width,
         slice: Option<&mut TimeSlice>,
@@ -127,7 +127,7 @@ impl TrafficCounter {
         let mut count = 0;
         let round = |address| GenericAddress(address).align_down(width).0;
         match addresses {
-            Addresses::Each(list) if global == LaneMask::ALL => {
+            WarpAddresses::Each(list) if global == LaneMask::ALL => {
                 rounded = list.map(round);
                 count = LANES;
             }
@@ -306,7 +306,7 @@ mod tests {
         let mut counter = TrafficCounter::default();
         let mut slices = [TimeSlice::new(), TimeSlice::new()];
         let slice = Some(&mut slices[0]);
-        let traffic = counter.each(&Addresses::Each(list), global, width(bytes), slice);
+        let traffic = counter.each(&WarpAddresses::Each(list), global, width(bytes), slice);
         let mut other = TrafficCounter::default();
         let slice = Some(&mut slices[1]);
         assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes), slice), traffic);

@@ -17,13 +17,13 @@
 //! Comments cite the clauses of docs/ld.md, as those of the literal executor do: clause 4.6 is
 //! number 6 of section 4.
 
-use super::fault::{FaultCause, LaneFault, LaneFaults};
 use super::lanes::LaneAddresses;
 use super::op::LoadOp;
+use super::outcome::{FaultCause, LaneFault, LaneFaults};
 use crate::lane::{LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{
-    Addresses, GenericAddress, LoadMemory, Region, Space, Words, bytes_by_region, put, set_row,
+    GenericAddress, LoadMemory, Region, Space, WarpAddresses, Words, bytes_by_region, put, set_row,
 };
 
 /// What loading did, apart from the values.
@@ -139,7 +139,7 @@ pub(super) fn load_spread<M: LoadMemory>(
 /// use warpload::lane::LaneMask;
 /// use warpload::load::{LaneAddresses, LoadOp, load_many};
 /// use warpload::machine::Misaligned;
-/// use warpload::memory::{AddressSpace, Addresses, Memory, Width};
+/// use warpload::memory::{AddressSpace, Memory, WarpAddresses, Width};
 ///
 /// let bytes: Vec<u8> = (0..=255).collect();
 /// let memory = Memory::builder().global(0x1000, &bytes).build()?;
@@ -148,7 +148,7 @@ pub(super) fn load_spread<M: LoadMemory>(
 /// let warps = [0x1000, 0x1080].map(|base| LaneAddresses {
 ///     executing: LaneMask::ALL,
 ///     plg: LaneMask::ALL,
-///     addresses: Addresses::Stride { base, stride: 4 },
+///     addresses: WarpAddresses::Stride { base, stride: 4 },
 /// });
 /// let (mut rows, mut first) = ([[0; 32]], Vec::new());
 /// load_many(op, &warps, &memory, Misaligned::Force, &mut rows, |_, _, rows| {
@@ -228,8 +228,8 @@ fn common_region<'m, M: LoadMemory>(
 fn misaligned_lanes(op: LoadOp, lanes: &LaneAddresses) -> LaneMask {
     let low_bits = u64::from(op.width.bytes()) - 1;
     let any = match &lanes.addresses {
-        Addresses::Stride { base, stride } => base | stride,
-        Addresses::Each(list) => list.iter().fold(0, |bits, address| bits | address),
+        WarpAddresses::Stride { base, stride } => base | stride,
+        WarpAddresses::Each(list) => list.iter().fold(0, |bits, address| bits | address),
     };
     if any & low_bits == 0 {
         return LaneMask::NONE;
@@ -249,7 +249,7 @@ fn report_misaligned(op: LoadOp, lanes: &LaneAddresses, space: Space, faults: &m
 #[inline]
 fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
     match &lanes.addresses {
-        Addresses::Stride { stride: 0, .. } => true,
+        WarpAddresses::Stride { stride: 0, .. } => true,
         addresses if op.uniform => {
             let rounded = |lane: usize| op.rounded(addresses.of(lane));
             lanes.executing.lanes().all(|lane| rounded(lane) == rounded(first))

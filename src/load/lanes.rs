@@ -8,7 +8,7 @@ use warpload_encoding::{
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::{AddressMap, Addresses, LoadMemory, Width, Window};
+use crate::memory::{AddressMap, LoadMemory, WarpAddresses, Width, Window};
 use crate::warp::Warp;
 
 /// The executing lanes of a load, with their Plg and their addresses before rounding.
@@ -19,7 +19,7 @@ pub struct LaneAddresses {
     /// The lanes whose Plg is true.
     pub plg: LaneMask,
     /// The effective addresses; meaningless for lanes that do not execute.
-    pub addresses: Addresses,
+    pub addresses: WarpAddresses,
 }
 
 impl LaneAddresses {
@@ -27,7 +27,7 @@ impl LaneAddresses {
     pub const NONE: Self = Self {
         executing: LaneMask::NONE,
         plg: LaneMask::NONE,
-        addresses: Addresses::Stride { base: 0, stride: 0 },
+        addresses: WarpAddresses::Stride { base: 0, stride: 0 },
     };
 
     /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
@@ -120,12 +120,12 @@ impl Base {
     }
 
     /// Returns each lane's effective address.
-    fn addresses(self, warp: &Warp) -> Addresses {
+    fn addresses(self, warp: &Warp) -> WarpAddresses {
         let low = warp.register(self.low);
         let stride = low[1].wrapping_sub(low[0]);
         match self.strided(stride, warp) {
-            Some(base) => Addresses::Stride { base, stride: stride.into() },
-            None => Addresses::Each(std::array::from_fn(|lane| self.address(lane, warp))),
+            Some(base) => WarpAddresses::Stride { base, stride: stride.into() },
+            None => WarpAddresses::Each(std::array::from_fn(|lane| self.address(lane, warp))),
         }
     }
 
@@ -214,7 +214,7 @@ impl Extras {
     }
 
     /// Returns each lane's address: the scaled base, the uniform register and the offset.
-    fn addresses(&self, mut base: Base, warp: &Warp) -> Addresses {
+    fn addresses(&self, mut base: Base, warp: &Warp) -> WarpAddresses {
         if let Some(UniformBase { register, extended }) = self.uniform {
             let low = warp.uniform_register(register);
             let next = UniformReg::new(register.number().saturating_add(1));
@@ -229,7 +229,7 @@ impl Extras {
             return base.addresses(warp);
         }
         let low = warp.register(base.low);
-        Addresses::Each(std::array::from_fn(|lane| {
+        WarpAddresses::Each(std::array::from_fn(|lane| {
             let scaled = u64::from(low[lane]) << self.scale;
             scaled.wrapping_add(base.offset) & base.mask
         }))
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     /// Compares the addresses with what each lane's registers and offset add up to.
-    fn check(low: LaneValues, high: Option<LaneValues>, offset: i32) -> Addresses {
+    fn check(low: LaneValues, high: Option<LaneValues>, offset: i32) -> WarpAddresses {
         let mut warp = Warp::new();
         warp.set_register(Reg::new(4), low);
         warp.set_register(Reg::new(5), high.unwrap_or([7; LANES]));
@@ -274,8 +274,8 @@ mod tests {
         addresses
     }
 
-    fn is_stride(addresses: &Addresses) -> bool {
-        matches!(addresses, Addresses::Stride { .. })
+    fn is_stride(addresses: &WarpAddresses) -> bool {
+        matches!(addresses, WarpAddresses::Stride { .. })
     }
 
     #[test]

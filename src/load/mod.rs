@@ -6,7 +6,6 @@
 //! They share no code beyond types; property tests hold them equal.
 
 mod fast;
-mod fault;
 mod lanes;
 mod op;
 mod outcome;
@@ -15,16 +14,14 @@ mod reference;
 mod wide;
 
 pub use fast::{Loaded, load, load_many};
-pub use fault::{
-    AnyRegister, ByFaultKind, FaultCause, LaneFault, LaneFaultKind, LaneFaults, WarpError,
-    WarpFault,
-};
 pub use lanes::LaneAddresses;
 pub use op::{ExecuteError, LoadOp};
-pub use outcome::{Destination, Outcome, UniformPath};
+pub use outcome::{
+    AnyRegister, ByFaultKind, Destination, FaultCause, LaneFault, LaneFaultKind, LaneFaults,
+    Outcome, UniformPath, WarpError, WarpFault,
+};
 pub use prepared::{Prepared, execute};
-pub use reference::execute as reference;
-pub use reference::{LaneLoad, broken_register_rules, lane_loads};
+pub use reference::{LaneLoad, broken_register_rules, execute as reference, lane_loads};
 
 use warpload_encoding::LoadInstruction;
 

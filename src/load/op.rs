@@ -5,7 +5,7 @@ use warpload_encoding::{
     NotExecutable,
 };
 
-use crate::memory::{Access, AddressSpace, GenericAddress, Width};
+use crate::memory::{AddressSpace, GenericAddress, LaneAccess, Width};
 
 /// What one lane of a load reads, and how it fills registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,8 +95,8 @@ impl LoadOp {
     /// Returns what each lane reads.
     #[inline]
     #[must_use]
-    pub const fn access(self) -> Access {
-        Access { width: self.width, signed: self.signed }
+    pub const fn access(self) -> LaneAccess {
+        LaneAccess { width: self.width, signed: self.signed }
     }
 
     /// Returns an address rounded down to a multiple of the access size (clause 4.4 of docs/ld.md).

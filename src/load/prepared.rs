@@ -3,10 +3,9 @@
 use warpload_encoding::{Guard, LoadDestination, LoadInstruction, LoadSize, Pred, Reg};
 
 use super::fast::{Loaded, load, load_run, load_spread};
-use super::fault::WarpFault;
 use super::lanes::{Base, LaneAddresses, executing, plg};
 use super::op::{ExecuteError, LoadOp};
-use super::outcome::{Destination, Outcome, UniformPath};
+use super::outcome::{Destination, Outcome, UniformPath, WarpFault};
 use super::wide::{Kind, Wide, load_halves, load_matrices, load_once};
 use crate::lane::LaneMask;
 use crate::machine::{Machine, RegisterLimit};

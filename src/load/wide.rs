@@ -4,9 +4,9 @@
 use warpload_encoding::{LoadDestination, LoadParts, LoadSize, Reg, UniformReg};
 
 use super::fast::{Loaded, load};
-use super::fault::WarpFault;
 use super::lanes::{Extras, LaneAddresses};
 use super::op::LoadOp;
+use super::outcome::WarpFault;
 use crate::lane::{LANES, LaneMask};
 use crate::machine::Machine;
 use crate::memory::LoadMemory;

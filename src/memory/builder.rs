@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 
-use super::address::Window;
 use super::error::ConfigError;
-use super::space::Space;
-use super::windows::AddressMap;
+use super::windows::{AddressMap, Space, Window};
 use super::{Allocation, Arena, ConstantBank, LocalPart, Memory, Regions};
 use crate::lane::LANES;
 

@@ -1,7 +1,6 @@
 //! What makes the configuration of a machine invalid.
 
-use super::address::Window;
-use super::space::Space;
+use super::windows::{Space, Window};
 
 /// An invalid machine configuration. Addresses and sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

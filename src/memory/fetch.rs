@@ -1,18 +1,80 @@
-//! Bytes of memory to register values.
+//! Bytes of memory to register values: [`Width`], [`LaneAccess`], and how the lanes' bytes are read.
 
-use super::width::{Width, Words};
+use warpload_encoding::Size;
+
 use crate::lane::{LANES, LaneMask, LaneValues};
+
+/// As many words of 32 bits as the widest access has; those after an access's own are 0.
+pub type Words = [u32; Width::MAX_REGISTERS];
+
+/// The number of bytes that each lane of a load reads. Addresses are rounded down to a multiple
+/// of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Width {
+    /// 1 byte.
+    B1 = 1,
+    /// 2 bytes.
+    B2 = 2,
+    /// 4 bytes.
+    B4 = 4,
+    /// 8 bytes.
+    B8 = 8,
+    /// 16 bytes.
+    B16 = 16,
+    /// 32 bytes: PTX loads of 256 bits.
+    B32 = 32,
+}
+
+impl Width {
+    /// All widths, ascending.
+    pub const ALL: [Width; 6] = [Self::B1, Self::B2, Self::B4, Self::B8, Self::B16, Self::B32];
+    /// The number of registers that the widest access fills.
+    pub const MAX_REGISTERS: usize = 8;
+
+    /// Returns the number of bytes: 1, 2, 4, 8, 16 or 32.
+    #[inline]
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        self as u32
+    }
+
+    /// Returns the number of 32-bit registers that a lane's value fills: 1, 2, 4 or 8.
+    #[inline]
+    #[must_use]
+    pub const fn registers(self) -> u32 {
+        self.bytes().div_ceil(4)
+    }
+
+    /// Returns the width of that many bytes, or `None` if no load has it.
+    #[must_use]
+    pub fn from_bytes(bytes: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|width| width.bytes() == bytes)
+    }
+}
+
+impl From<Size> for Width {
+    fn from(size: Size) -> Self {
+        match size {
+            Size::U8 | Size::S8 => Self::B1,
+            Size::U16 | Size::S16 => Self::B2,
+            Size::B32 => Self::B4,
+            Size::B64 => Self::B8,
+            Size::B128 | Size::U128 => Self::B16,
+        }
+    }
+}
 
 /// How many bytes a lane reads, and how they fill registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Access {
+pub struct LaneAccess {
     /// The number of bytes that a lane reads.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
 }
 
-impl Access {
+impl LaneAccess {
     /// Extends a value of this width to whole registers.
     #[inline]
     pub(super) fn extend(self, mut words: Words) -> Words {
@@ -33,7 +95,7 @@ impl Access {
 
 /// Returns one lane's value at that place; `None` if the bytes end before it does.
 #[inline]
-pub(super) fn fetch(bytes: &[u8], access: Access, place: usize) -> Option<Words> {
+pub(super) fn fetch(bytes: &[u8], access: LaneAccess, place: usize) -> Option<Words> {
     let rest = bytes.get(place..)?;
     let value = match access.width {
         Width::B1 => rest.first().map(|byte| word(u32::from(*byte))),
@@ -68,7 +130,7 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
 /// first. Returns false, without changing a row, if `bytes` is too short. Missing rows (Rd is RZ) drop
 /// their values.
 #[inline(always)]
-pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> bool {
+pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) -> bool {
     let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
     match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
         (Width::B4, [row, ..], Some(bytes)) => {
@@ -85,7 +147,7 @@ pub(super) fn copy(bytes: &[u8], access: Access, rows: &mut [LaneValues]) -> boo
 
 /// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake.
 #[inline(never)]
-fn copy_other(bytes: &[u8], access: Access, rows: &mut [LaneValues]) {
+fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     match (access.width, rows) {
         (Width::B1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
@@ -125,7 +187,7 @@ fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
 #[inline(always)]
 pub(super) fn gather(
     bytes: &[u8],
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
@@ -154,7 +216,7 @@ pub(super) fn gather(
 #[inline]
 pub(super) fn gather_of_each_lane(
     bytes: &[u8],
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
@@ -171,7 +233,7 @@ fn gather_strided(
     bytes: &[u8],
     last: u64,
     stride: u64,
-    access: Access,
+    access: LaneAccess,
     offset: impl Fn(usize) -> u64,
     executing: LaneMask,
     rows: &mut [LaneValues],
@@ -206,5 +268,19 @@ pub(crate) fn set_row(row: &mut LaneValues, executing: LaneMask, value: impl Fn(
         }
     } else {
         executing.lanes().for_each(|lane| row[lane] = value(lane));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_widths_agree() {
+        for size in Size::ALL {
+            let width = Width::from(size);
+            assert_eq!((width.bytes(), width.registers()), (size.bytes(), size.registers()));
+        }
+        assert_eq!([0, 3, 8, 64].map(Width::from_bytes), [None, None, Some(Width::B8), None]);
     }
 }

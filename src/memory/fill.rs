@@ -1,7 +1,10 @@
-//! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md).
+//! Memory contents that are a pure function of the address, [`Fill`] (docs/traces.md), and [`FilledMemory`], a memory
+//! that has them instead of bytes.
 
-use super::fetch::{self, Access, set_row};
-use super::width::{Width, Words};
+use super::fetch::{self, LaneAccess, Width, Words, set_row};
+use super::region::Region;
+use super::source::LoadMemory;
+use super::windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space, Window};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
 
@@ -46,14 +49,14 @@ impl Fill {
 
     /// Returns the value of one lane's access at `address`.
     #[inline]
-    pub(super) fn value(self, access: Access, address: u64, lane: u64) -> Words {
+    pub(super) fn value(self, access: LaneAccess, address: u64, lane: u64) -> Words {
         access.extend(self.words(address, access.width, lane))
     }
 
     /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane 0's
     /// first; `first` is a multiple of the width. Missing rows drop their values.
     #[inline]
-    pub(super) fn copy(self, access: Access, first: u64, rows: &mut [LaneValues]) {
+    pub(super) fn copy(self, access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
         match (self, access.width) {
             (Self::Zero, width) => {
                 rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
@@ -73,7 +76,7 @@ impl Fill {
     #[inline]
     pub(super) fn set_rows(
         self,
-        access: Access,
+        access: LaneAccess,
         executing: LaneMask,
         address: impl Fn(usize) -> u64,
         is_per_lane: bool,
@@ -130,7 +133,7 @@ impl Fill {
 
 /// Does what [`Fill::copy`] does for [`Fill::Address`].
 #[inline]
-fn copy_mixed<const EIGHTS: usize>(access: Access, first: u64, rows: &mut [LaneValues]) {
+fn copy_mixed<const EIGHTS: usize>(access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
     let mut eights = [[0; 8]; EIGHTS];
     vectorized!(mix_from(first >> 3, &mut eights));
     fetch::copy(&eights.as_flattened()[(first & 7) as usize..], access, rows);
@@ -152,6 +155,66 @@ fn mix_each(addresses: &[u64; LANES], from: u64, is_per_lane: bool, eights: &mut
         let address = addresses[lane].wrapping_add(from);
         let own = (lane as u64).unbounded_shl(shift);
         eights[lane] = mix((address >> 3).wrapping_add(own)) >> (8 * (address & 7));
+    }
+}
+
+/// A memory in which every address below 2^address_bits is allocated and holds what a rule says.
+/// Offsets into shared and local memory mean the generic addresses of their windows.
+#[derive(Clone, Copy, Debug)]
+pub struct FilledMemory {
+    /// How generic addresses are divided.
+    pub map: AddressMap,
+    /// The rule that the bytes follow.
+    pub fill: Fill,
+}
+
+impl LoadMemory for FilledMemory {
+    #[inline]
+    fn map(&self) -> &AddressMap {
+        &self.map
+    }
+
+    #[inline]
+    fn region(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: bool,
+    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+        let map = &self.map;
+        let found = map.locate(space, address, plg)?.0;
+        let window = |Window { base, size }| (base, base + (size - 1), base);
+        // Offsets have no end: the fill has a value for every one.
+        let offsets = |start| (0, u64::MAX, start);
+        let (first, last, start) = match space {
+            AddressSpace::Generic => match found {
+                Space::Local => window(map.local()),
+                Space::Shared => window(map.shared()),
+                _ => self.between_windows(address),
+            },
+            AddressSpace::Global if map.is_beyond(address) => return Ok((found, None)),
+            AddressSpace::Global => (0, map.last_address(), 0),
+            AddressSpace::Local => offsets(map.local().base),
+            AddressSpace::Shared => offsets(map.shared().base),
+            AddressSpace::Constant { .. } => offsets(0),
+        };
+        Ok((found, Region::filled(found, first..=last, self.fill, start)))
+    }
+}
+
+impl FilledMemory {
+    /// Returns the first and the last global address around one, up to the windows on either side,
+    /// and the fill's address of the first.
+    fn between_windows(&self, address: GenericAddress) -> (u64, u64, u64) {
+        let (mut base, mut last) = (0, self.map.last_address());
+        for window in [self.map.shared(), self.map.local()] {
+            if window.base > address.0 {
+                last = last.min(window.base - 1);
+            } else {
+                base = base.max(window.base + window.size);
+            }
+        }
+        (base, last, base)
     }
 }
 
@@ -211,7 +274,7 @@ mod tests {
             signed: bool,
             is_per_lane: bool,
         ) {
-            let (access, executing) = (Access { width, signed }, LaneMask::from_bits(executing));
+            let (access, executing) = (LaneAccess { width, signed }, LaneMask::from_bits(executing));
             let bytes = u64::from(width.bytes());
             let address = |lane: usize| (start & !(bytes - 1)).wrapping_add(bytes * lane as u64);
             for fill in [Fill::Address, Fill::Zero] {

@@ -2,7 +2,7 @@
 //! shares no look-up with [`LoadMemory::region`](super::LoadMemory::region).
 
 use super::Memory;
-use super::space::{AddressSpace, Space};
+use super::windows::{AddressSpace, Space};
 
 impl Memory {
     /// Returns the bytes of an access if all of them are allocated (clause 4.6 of docs/ld.md). A

@@ -1,20 +1,15 @@
 //! What loads read, a [`LoadMemory`]: a [`Memory`] of global allocations, shared memory, the 32
 //! lanes' local memories and the constant banks, all in one flat [`Arena`]; or a [`FilledMemory`].
 
-mod address;
-mod addresses;
 mod arena;
 mod builder;
 mod error;
 mod fetch;
 mod fill;
-mod filled;
 mod linux;
 mod literal;
 mod region;
 mod source;
-mod space;
-mod width;
 mod windows;
 mod write;
 
@@ -22,21 +17,16 @@ use std::ops::Range;
 
 use crate::lane::LANES;
 
-pub use address::{GenericAddress, Window};
-pub use addresses::Addresses;
 pub use arena::Arena;
 pub use builder::MemoryBuilder;
 pub use error::ConfigError;
-pub use fetch::Access;
+pub use fetch::{LaneAccess, Width, Words};
 pub(crate) use fetch::{put, set_row};
-pub use fill::{Fill, mix};
-pub use filled::FilledMemory;
-pub use region::Region;
+pub use fill::{Fill, FilledMemory, mix};
+pub use region::{Region, WarpAddresses};
 pub use source::LoadMemory;
 pub(crate) use source::bytes_by_region;
-pub use space::{AddressSpace, Space};
-pub use width::{Width, Words};
-pub use windows::{AddressMap, OutsideWindow};
+pub use windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space, Window};
 pub use write::WriteError;
 
 /// A global allocation, and the place of its bytes.

@@ -1,16 +1,76 @@
-//! [`Region`]: a run of allocated addresses, with what it holds.
+//! [`Region`]: a run of allocated addresses, with what it holds; and [`WarpAddresses`], the addresses that lanes read it
+//! at.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::address::GenericAddress;
-use super::addresses::Addresses;
-use super::fetch::{self, Access};
+use super::fetch::{self, LaneAccess, Width, Words};
 use super::fill::Fill;
-use super::space::Space;
-use super::width::Words;
+use super::windows::{GenericAddress, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::prefetch;
+
+/// The byte addresses of 32 lanes. Almost all loads of real programs have lanes at one distance from
+/// each other: what such lanes have in common is then computed once, and no list is made.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "on the stack, for one load")]
+pub enum WarpAddresses {
+    /// Lane n's is `base + n * stride`, modulo 2^64. Stride 0: all lanes have one address.
+    Stride {
+        /// Lane 0's address.
+        base: u64,
+        /// The distance between neighbours in bytes, modulo 2^64.
+        stride: u64,
+    },
+    /// Each lane's, lane 0 first.
+    Each([u64; LANES]),
+}
+
+impl WarpAddresses {
+    /// Returns one lane's address.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, lane: usize) -> u64 {
+        match self {
+            Self::Stride { base, stride } => base.wrapping_add(stride.wrapping_mul(lane as u64)),
+            Self::Each(list) => list[lane % LANES],
+        }
+    }
+
+    /// Returns each lane's address, lane 0 first.
+    #[inline]
+    #[must_use]
+    pub fn to_array(&self) -> [u64; LANES] {
+        match self {
+            Self::Stride { .. } => std::array::from_fn(|lane| self.of(lane)),
+            Self::Each(list) => *list,
+        }
+    }
+
+    /// Returns whether each lane's address is a multiple of the width and follows the access of the
+    /// lane before.
+    #[inline]
+    #[must_use]
+    pub fn is_run(&self, width: Width) -> bool {
+        let bytes = u64::from(width.bytes());
+        match self {
+            Self::Stride { base, stride } => *stride == bytes && base & (bytes - 1) == 0,
+            // The last one shows first that addresses are spread.
+            Self::Each(list) => {
+                let last = list[0].wrapping_add(bytes * (LANES as u64 - 1));
+                list[LANES - 1] == last && list[0] & (bytes - 1) == 0 && different(list, bytes) == 0
+            }
+        }
+    }
+}
+
+/// Returns the bits in which some distance between neighbours differs from `bytes`. Apart from its
+/// comparison with 0, or the compiler makes 31 branches of the one pass in vectors.
+#[inline(never)]
+fn different(addresses: &[u64; LANES], bytes: u64) -> u64 {
+    let neighbours = addresses.iter().zip(&addresses[1..]);
+    neighbours.fold(0, |bits, (one, next)| bits | (next.wrapping_sub(*one) ^ bytes))
+}
 
 /// A run of allocated addresses, and the values there. It is never empty, and its last address
 /// fits 64 bits.
@@ -139,7 +199,7 @@ impl<'m> Region<'m> {
     /// registers. `None` if the region does not hold the whole access, or if there is no such lane.
     #[inline]
     #[must_use]
-    pub fn fetch(&self, access: Access, address: GenericAddress, lane: usize) -> Option<Words> {
+    pub fn fetch(&self, access: LaneAccess, address: GenericAddress, lane: usize) -> Option<Words> {
         let offset = self.offset_of(address);
         match self.content {
             Content::Bytes => fetch::fetch(self.bytes, access, usize::try_from(offset).ok()?),
@@ -162,7 +222,7 @@ impl<'m> Region<'m> {
     /// misaligned.
     #[inline(always)]
     #[must_use]
-    pub fn copy(&self, access: Access, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
+    pub fn copy(&self, access: LaneAccess, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
         let offset = self.offset_of(first);
         match self.content {
             Content::Bytes => {
@@ -192,23 +252,25 @@ impl<'m> Region<'m> {
     #[must_use]
     pub fn gather(
         &self,
-        access: Access,
-        addresses: &Addresses,
+        access: LaneAccess,
+        addresses: &WarpAddresses,
         executing: LaneMask,
         rows: &mut [LaneValues],
     ) -> bool {
         match addresses {
-            Addresses::Stride { base, stride } => {
+            WarpAddresses::Stride { base, stride } => {
                 let address = |lane: usize| base.wrapping_add(stride.wrapping_mul(lane as u64));
                 self.gather_from(access, address, executing, rows)
             }
-            Addresses::Each(list) => self.gather_from(access, |lane| list[lane], executing, rows),
+            WarpAddresses::Each(list) => {
+                self.gather_from(access, |lane| list[lane], executing, rows)
+            }
         }
     }
 
     /// Asks the processor to have the lanes' bytes at hand soon. Changes no result.
     #[inline]
-    pub fn prefetch(&self, addresses: &Addresses, executing: LaneMask) {
+    pub fn prefetch(&self, addresses: &WarpAddresses, executing: LaneMask) {
         if let Content::Bytes = self.content {
             let offset = |lane: usize| addresses.of(lane).wrapping_sub(self.base);
             let byte = |lane: usize| self.bytes.get(usize::try_from(offset(lane)).ok()?);
@@ -219,7 +281,7 @@ impl<'m> Region<'m> {
     #[inline(always)]
     fn gather_from(
         &self,
-        access: Access,
+        access: LaneAccess,
         address: impl Fn(usize) -> u64,
         executing: LaneMask,
         rows: &mut [LaneValues],
@@ -270,6 +332,29 @@ impl fmt::Debug for Region<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_shapes_have_the_same_addresses() {
+        let stride = WarpAddresses::Stride { base: 8, stride: 4u64.wrapping_neg() };
+        let each = WarpAddresses::Each(stride.to_array());
+        assert_eq!((stride.of(2), stride.of(3)), (0, u64::MAX - 3));
+        assert_eq!(each.to_array(), stride.to_array());
+        assert!((0..LANES).all(|lane| stride.of(lane) == each.of(lane)));
+    }
+
+    #[test]
+    fn runs_are_aligned_and_without_gaps() {
+        for (base, stride, is_run) in
+            [(8, 4, true), (6, 4, false), (8, 8, false), (8, 0, false), (u64::MAX - 3, 4, true)]
+        {
+            let addresses = WarpAddresses::Stride { base, stride };
+            assert_eq!(addresses.is_run(Width::B4), is_run, "{base} {stride}");
+            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::B4), is_run);
+        }
+        let mut list = WarpAddresses::Stride { base: 0, stride: 4 }.to_array();
+        list.swap(1, 2);
+        assert!(!WarpAddresses::Each(list).is_run(Width::B4));
+    }
 
     #[test]
     fn only_regions_without_overflow_can_be_made() {

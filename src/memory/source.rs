@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use super::address::GenericAddress;
-use super::fetch::Access;
+use super::fetch::{LaneAccess, Width};
 use super::region::Region;
-use super::space::{AddressSpace, Space};
-use super::width::Width;
-use super::windows::{AddressMap, OutsideWindow};
+use super::windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space};
 use super::{LocalPart, Memory};
 
 /// A memory that loads can read from: a [`Memory`], a
@@ -113,7 +110,7 @@ pub(crate) fn bytes_by_region<M: LoadMemory + ?Sized>(
     lane: usize,
     bytes: u32,
 ) -> Option<Vec<u8>> {
-    const BYTE: Access = Access { width: Width::B1, signed: false };
+    const BYTE: LaneAccess = LaneAccess { width: Width::B1, signed: false };
     // True selects local and global memory, false shared memory.
     let plg = found != Space::Shared;
     let region_of = |address| match memory.region(space, address, plg) {

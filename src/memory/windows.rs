@@ -1,9 +1,138 @@
-//! [`AddressMap`]: which generic addresses are local, shared and global (docs/ld.md section 4,
-//! clause 5 and the configuration table).
+//! Which memory an address lies in: [`GenericAddress`], the [`Window`]s and [`Space`]s that it can be in, and
+//! [`AddressMap`] (docs/ld.md section 4, clause 5 and the configuration table).
 
-use super::address::{GenericAddress, Window};
+use std::fmt;
+
+use warpload_encoding::MemorySpace;
+
 use super::error::ConfigError;
-use super::space::{AddressSpace, Space};
+use super::fetch::Width;
+
+/// A byte address, read as its load says: generic, global, or an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GenericAddress(pub u64);
+
+impl GenericAddress {
+    /// Returns the address rounded down to a multiple of the width.
+    #[inline]
+    #[must_use]
+    pub const fn align_down(self, width: Width) -> Self {
+        Self(self.0 & !(width.bytes() as u64 - 1))
+    }
+}
+
+impl fmt::Display for GenericAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// An address window: the range of generic addresses through which another memory is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first address.
+    pub base: u64,
+    /// The number of addresses, in bytes.
+    pub size: u64,
+}
+
+impl Window {
+    /// The default shared window: 16 MiB from 0xfe000000.
+    pub const DEFAULT_SHARED: Window = Window { base: 0xfe00_0000, size: 0x100_0000 };
+    /// The default local window: 16 MiB from 0xff000000.
+    pub const DEFAULT_LOCAL: Window = Window { base: 0xff00_0000, size: 0x100_0000 };
+
+    /// Returns the address's distance from the base in bytes, or `None` if it is not in the window.
+    #[inline]
+    #[must_use]
+    pub const fn offset_of(self, address: GenericAddress) -> Option<u64> {
+        let offset = address.0.wrapping_sub(self.base);
+        if offset < self.size { Some(offset) } else { None }
+    }
+
+    /// Returns the address after the last one, which may be 2^64.
+    pub(super) const fn end(self) -> u128 {
+        self.base as u128 + self.size as u128
+    }
+
+    /// Returns whether the two have an address in common.
+    pub(crate) fn overlaps(self, other: Window) -> bool {
+        u128::from(self.base) < other.end() && u128::from(other.base) < self.end()
+    }
+}
+
+/// A memory that a load can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Memory of the whole device.
+    Global,
+    /// Memory of one lane.
+    Local,
+    /// Memory of the thread block (CTA).
+    Shared,
+    /// A constant bank. No generic address lies in one.
+    Constant,
+}
+
+impl Space {
+    /// All memories, in the order of their declaration.
+    pub const ALL: [Space; 4] = [Self::Global, Self::Local, Self::Shared, Self::Constant];
+
+    /// Returns `global`, `local`, `shared` or `constant`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Shared => "shared",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How the addresses of a load are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressSpace {
+    /// As generic addresses: the windows and Plg decide which memory they lie in.
+    Generic,
+    /// As addresses of global memory.
+    Global,
+    /// As byte offsets into the lane's local memory.
+    Local,
+    /// As byte offsets into the CTA's shared memory.
+    Shared,
+    /// As byte offsets into a constant bank.
+    Constant {
+        /// The bank's number.
+        bank: u8,
+    },
+}
+
+impl From<MemorySpace> for AddressSpace {
+    /// Returns how an instruction's addresses are read. Neither the predicate of `LD` nor the mode
+    /// of `LDC` is part of that.
+    ///
+    /// Tensor Memory and memory of which nothing is public are addressed by instructions that are not
+    /// executed; for them any answer is as good.
+    fn from(space: MemorySpace) -> Self {
+        match space {
+            MemorySpace::Generic { .. }
+            | MemorySpace::Windows
+            | MemorySpace::Tensor
+            | MemorySpace::Undocumented => Self::Generic,
+            MemorySpace::Global => Self::Global,
+            MemorySpace::Local => Self::Local,
+            MemorySpace::Shared => Self::Shared,
+            MemorySpace::Constant { bank, .. } => Self::Constant { bank: bank.get() },
+        }
+    }
+}
 
 /// Why a lane cannot access a generic address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

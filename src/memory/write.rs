@@ -1,9 +1,8 @@
 //! Storing into a [`Memory`] between loads.
 
 use super::Memory;
-use super::address::GenericAddress;
 use super::source::Run;
-use super::space::{AddressSpace, Space};
+use super::windows::{AddressSpace, GenericAddress, Space};
 use crate::lane::LANES;
 
 /// Why bytes cannot be written. Nothing is written then.

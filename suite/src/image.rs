@@ -74,7 +74,7 @@ pub struct Manifest {
 /// Where the memories of an image lie.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Layout {
+pub struct ImageLayout {
     /// How generic addresses are divided.
     pub map: AddressMap,
     /// Where the memories lie in the bytes; the global allocations by ascending base, without empty
@@ -139,10 +139,10 @@ impl Manifest {
     ///
     /// # Errors
     /// Those of [`open`].
-    pub fn layout(self) -> Result<Layout, ImageError> {
+    pub fn layout(self) -> Result<ImageLayout, ImageError> {
         self.use_files(None, &|_, _| {}, |initial, files| {
             let (map, regions, bytes) = initial.layout(files)?;
-            Ok(Layout { map, regions, bytes })
+            Ok(ImageLayout { map, regions, bytes })
         })
     }
 

@@ -2,7 +2,7 @@
 //! clauses.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
-use warpload::encoding::{Control, Layout, Ld};
+use warpload::encoding::{Control, Ld, WordLayout};
 
 const REFERENCE: &str = include_str!("../../docs/ld.md");
 

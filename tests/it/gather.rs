@@ -5,8 +5,8 @@
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::memory::{
-    Access, AddressMap, AddressSpace, Addresses, GenericAddress, LoadMemory, Memory, MemoryBuilder,
-    Width, Words,
+    AddressMap, AddressSpace, GenericAddress, LaneAccess, LoadMemory, Memory, MemoryBuilder,
+    WarpAddresses, Width, Words,
 };
 
 /// Of a region, and of one lane's part of local memory.
@@ -32,7 +32,7 @@ fn memories() -> [(AddressSpace, u64, Memory); 4] {
 }
 
 /// What a lane reads, byte by byte.
-fn expected(access: Access, place: usize) -> Words {
+fn expected(access: LaneAccess, place: usize) -> Words {
     let mut words = Words::default();
     for i in 0..access.width.bytes() as usize {
         words[i / 4] |= u32::from(byte(place + i)) << (8 * (i % 4));
@@ -58,10 +58,10 @@ fn patterns(bytes: u64) -> [[u64; LANES]; 4] {
 }
 
 /// The list, and the other shape if it has that.
-fn shapes(list: [u64; LANES]) -> Vec<Addresses> {
-    let stride = Addresses::Stride { base: list[0], stride: list[1].wrapping_sub(list[0]) };
+fn shapes(list: [u64; LANES]) -> Vec<WarpAddresses> {
+    let stride = WarpAddresses::Stride { base: list[0], stride: list[1].wrapping_sub(list[0]) };
     let is_stride = stride.to_array() == list;
-    [Addresses::Each(list)].into_iter().chain(is_stride.then_some(stride)).collect()
+    [WarpAddresses::Each(list)].into_iter().chain(is_stride.then_some(stride)).collect()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn gathers_what_lies_there_and_nothing_else() {
     let masks = [u32::MAX, 1, 1 << 31, 0x8000_0001, 0x5555_5555, 0];
     for (space, base, memory) in memories() {
         for (width, signed) in Width::ALL.into_iter().flat_map(|one| [(one, false), (one, true)]) {
-            let access = Access { width, signed };
+            let access = LaneAccess { width, signed };
             let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
             let region = region.unwrap();
             for offsets in patterns(u64::from(width.bytes())) {
@@ -107,13 +107,13 @@ fn what_a_region_does_not_hold_is_not_gathered() {
         let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
         let region = region.unwrap();
         for width in Width::ALL {
-            let access = Access { width, signed: false };
+            let access = LaneAccess { width, signed: false };
             let (after, before) = (base + BYTES as u64, base.wrapping_sub(1));
             for outside in [after, before, 1 << 63, base.wrapping_add(1 << 63), u64::MAX] {
                 for lane in [0, 1, LANES - 1] {
                     let mut addresses = [base; LANES];
                     addresses[lane] = outside;
-                    let addresses = Addresses::Each(addresses);
+                    let addresses = WarpAddresses::Each(addresses);
                     let mut rows = [[UNTOUCHED; LANES]; Width::MAX_REGISTERS];
                     for count in [0, width.registers() as usize] {
                         let rows = &mut rows[..count];

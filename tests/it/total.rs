@@ -9,9 +9,9 @@ use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LoadOp, load, load_many};
 use warpload::machine::Misaligned;
 use warpload::memory::{
-    Access, AddressMap, AddressSpace, Addresses, Allocation, Arena, ConstantBank, Fill,
-    FilledMemory, GenericAddress, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow,
-    Region, Regions, Space, Width, Window,
+    AddressMap, AddressSpace, Allocation, Arena, ConstantBank, Fill, FilledMemory, GenericAddress,
+    LaneAccess, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow, Region, Regions,
+    Space, WarpAddresses, Width, Window,
 };
 use warpload::warp::Warp;
 
@@ -66,13 +66,13 @@ fn region() -> impl Strategy<Value = Region<'static>> {
 }
 
 /// Addresses of either shape; those at one distance also as a list.
-fn lane_addresses() -> impl Strategy<Value = Addresses> {
+fn lane_addresses() -> impl Strategy<Value = WarpAddresses> {
     let stride = (number(), number(), any::<bool>()).prop_map(|(base, stride, is_listed)| {
-        let addresses = Addresses::Stride { base, stride };
-        if is_listed { Addresses::Each(addresses.to_array()) } else { addresses }
+        let addresses = WarpAddresses::Stride { base, stride };
+        if is_listed { WarpAddresses::Each(addresses.to_array()) } else { addresses }
     });
     let list = prop::collection::vec(number(), LANES);
-    prop_oneof![stride, list.prop_map(|list| Addresses::Each(list.try_into().unwrap()))]
+    prop_oneof![stride, list.prop_map(|list| WarpAddresses::Each(list.try_into().unwrap()))]
 }
 
 fn mask() -> impl Strategy<Value = LaneMask> {
@@ -134,7 +134,7 @@ impl LoadMemory for Foreign {
 
 /// Calls everything that a region offers.
 fn use_region(
-    access: Access,
+    access: LaneAccess,
     region: &Region<'_>,
     (address, lane): (u64, usize),
     lanes: &LaneAddresses,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::binary::{BinaryTrace, Block, MemoryRecord, Place, RawBlock, TraceError};
-use super::operation::{Kind, Operation};
+use super::binary::{BinaryTrace, MemoryRecord, RawBlock, TraceBlock, TraceError, WarpPosition};
+use super::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
 use warpload::memory::Width;
 
@@ -208,9 +208,13 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// Writes a memory instruction.
-    fn record(&mut self, block: &Block<'_>, record: &MemoryRecord<'_>) -> Result<(), ExportError> {
+    fn record(
+        &mut self,
+        block: &TraceBlock<'_>,
+        record: &MemoryRecord<'_>,
+    ) -> Result<(), ExportError> {
         let operation = record.operation();
-        let Place { cta, warp, cluster, index } = block.place(record.index);
+        let WarpPosition { cta, warp, cluster, index } = block.place(record.index);
         let line = &mut self.line;
         line.clear();
         line.extend_from_slice(b"{\"record\":");
@@ -268,12 +272,12 @@ impl<W: Write> Export<'_, W> {
 }
 
 /// Returns the name of a kind in the export, in which there are four.
-pub(super) fn kind_name(kind: Kind) -> &'static str {
+pub(super) fn kind_name(kind: OperationKind) -> &'static str {
     match kind {
-        Kind::Load => "load",
-        Kind::Store => "store",
-        Kind::Atomic => "atomic",
-        Kind::Copy | Kind::Transfer | Kind::Other => "other",
+        OperationKind::Load => "load",
+        OperationKind::Store => "store",
+        OperationKind::Atomic => "atomic",
+        OperationKind::Copy | OperationKind::Transfer | OperationKind::Other => "other",
     }
 }
 
@@ -296,7 +300,7 @@ fn addresses(line: &mut Vec<u8>, record: &MemoryRecord<'_>) {
 }
 
 /// Writes each active lane's registers; returns whether they are known.
-fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &Operation) -> bool {
+fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &MemoryOperation) -> bool {
     let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
     let registers = operation.width.registers() as usize;
     for (register, row) in rows.iter_mut().enumerate().take(registers) {

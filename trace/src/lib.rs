@@ -14,18 +14,18 @@ mod operation;
 mod set;
 mod shard;
 
-pub use binary::{
-    Addresses, BinaryTrace, Block, Contents, Kernel, MemoryRecord, NewRecord, Place, TraceError,
-    TraceWriter,
+pub use self::binary::{
+    BinaryTrace, Kernel, MemoryRecord, NewRecord, RecordAddresses, TraceBlock, TraceContents,
+    TraceError, TraceWriter, WarpPosition,
 };
 
-pub use export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
-pub use import::{
+pub use self::export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
+pub use self::import::{
     ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
 };
-pub use operation::{Kind, Operation};
-pub use set::{SetBuilder, SetPart, TraceSet};
-pub use shard::{Shard, kernels_of_shard};
+pub use self::operation::{MemoryOperation, OperationKind};
+pub use self::set::{SetBuilder, SetPart, TraceSet};
+pub use self::shard::{Shard, kernels_of_shard};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! [`Operation`]: what an opcode of a trace does, by its text.
+//! [`MemoryOperation`]: what an opcode of a trace does, by its text.
 
 use std::sync::Arc;
 
@@ -38,14 +38,14 @@ pub(super) fn space_name(space: AddressSpace) -> &'static str {
 /// What a memory instruction of a trace does, apart from lanes and addresses. All instructions of one
 /// opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Operation {
+pub struct MemoryOperation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
     /// What a replay does with it.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// How its addresses are read. Traces do not name constant banks: theirs is 0.
     pub space: AddressSpace,
-    /// The access size of each lane. Meaningless for [`Kind::Transfer`] and [`Kind::Other`]: see
+    /// The access size of each lane. Meaningless for [`OperationKind::Transfer`] and [`OperationKind::Other`]: see
     /// [`Self::bytes`].
     pub width: Width,
     /// Whether a narrow value is sign-extended.
@@ -66,7 +66,7 @@ pub struct Operation {
 )]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum OperationKind {
     /// Executes it: `LD`, `LDG`, `LDL`, `LDS`, `LDC`.
     #[default]
     Load,
@@ -83,7 +83,7 @@ pub enum Kind {
     Other,
 }
 
-impl Operation {
+impl MemoryOperation {
     /// Returns the operation of a SPA 5.0 instruction, without its word.
     ///
     /// # Errors
@@ -91,10 +91,14 @@ impl Operation {
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
         let op = LoadOp::try_from(instruction)?;
         let space = if let AddressSpace::Constant { .. } = op.space { CONSTANT } else { op.space };
-        Ok(Self::new(instruction.opcode().as_str(), Kind::Load, LoadOp { space, ..op }))
+        Ok(Self::new(instruction.opcode().as_str(), OperationKind::Load, LoadOp { space, ..op }))
     }
 
-    fn new(opcode: &str, kind: Kind, LoadOp { space, width, signed, uniform }: LoadOp) -> Self {
+    fn new(
+        opcode: &str,
+        kind: OperationKind,
+        LoadOp { space, width, signed, uniform }: LoadOp,
+    ) -> Self {
         let opcode = opcode.into();
         Self { opcode, kind, space, width, signed, uniform, word: None, opcode_word: None }
     }
@@ -116,26 +120,26 @@ impl Operation {
         use AddressSpace::{Generic, Global, Local, Shared};
         let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
         let (kind, space) = match head {
-            "LD" => (Kind::Load, Generic),
-            "LDG" => (Kind::Load, Global),
-            "LDL" => (Kind::Load, Local),
-            "LDS" => (Kind::Load, Shared),
-            "LDC" => (Kind::Load, CONSTANT),
-            "ST" => (Kind::Store, Generic),
-            "STG" => (Kind::Store, Global),
-            "STL" => (Kind::Store, Local),
-            "STS" => (Kind::Store, Shared),
-            "ATOMG" | "REDG" => (Kind::Atomic, Global),
-            "ATOMS" => (Kind::Atomic, Shared),
-            "RED" => (Kind::Atomic, Generic),
-            _ if head.starts_with("ATOM") => (Kind::Atomic, Generic),
+            "LD" => (OperationKind::Load, Generic),
+            "LDG" => (OperationKind::Load, Global),
+            "LDL" => (OperationKind::Load, Local),
+            "LDS" => (OperationKind::Load, Shared),
+            "LDC" => (OperationKind::Load, CONSTANT),
+            "ST" => (OperationKind::Store, Generic),
+            "STG" => (OperationKind::Store, Global),
+            "STL" => (OperationKind::Store, Local),
+            "STS" => (OperationKind::Store, Shared),
+            "ATOMG" | "REDG" => (OperationKind::Atomic, Global),
+            "ATOMS" => (OperationKind::Atomic, Shared),
+            "RED" => (OperationKind::Atomic, Generic),
+            _ if head.starts_with("ATOM") => (OperationKind::Atomic, Generic),
             // Its shared and its global addresses come as two records, which the opcode cannot tell
             // apart.
-            "LDGSTS" => (Kind::Copy, Generic),
-            _ if TRANSFERS.contains(&head) => (Kind::Transfer, Global),
-            "LDSM" => (Kind::Other, Shared),
-            "ULDC" | "LDCU" => (Kind::Other, CONSTANT),
-            _ => (Kind::Other, Generic),
+            "LDGSTS" => (OperationKind::Copy, Generic),
+            _ if TRANSFERS.contains(&head) => (OperationKind::Transfer, Global),
+            "LDSM" => (OperationKind::Other, Shared),
+            "ULDC" | "LDCU" => (OperationKind::Other, CONSTANT),
+            _ => (OperationKind::Other, Generic),
         };
         let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
         let (width, signed) = modifiers
@@ -148,11 +152,11 @@ impl Operation {
                 "64" => Some((Width::B8, false)),
                 "128" => Some((Width::B16, false)),
                 "256" => Some((Width::B32, false)),
-                _ if kind == Kind::Atomic => Some((atomic_width(modifier)?, false)),
+                _ if kind == OperationKind::Atomic => Some((atomic_width(modifier)?, false)),
                 _ => None,
             })
             .unwrap_or((Width::B4, false));
-        let is_load = kind == Kind::Load;
+        let is_load = kind == OperationKind::Load;
         let uniform = is_load && width == Width::B16 && has("U") && reaches_global(space);
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
     }
@@ -161,8 +165,11 @@ impl Operation {
     #[must_use]
     pub fn bytes(&self) -> Option<u32> {
         match self.kind {
-            Kind::Load | Kind::Store | Kind::Atomic | Kind::Copy => Some(self.width.bytes()),
-            Kind::Transfer | Kind::Other => None,
+            OperationKind::Load
+            | OperationKind::Store
+            | OperationKind::Atomic
+            | OperationKind::Copy => Some(self.width.bytes()),
+            OperationKind::Transfer | OperationKind::Other => None,
         }
     }
 
@@ -172,7 +179,7 @@ impl Operation {
     pub fn not_replayed(&self) -> Option<&str> {
         let head = self.opcode.split('.').next()?;
         let reads = head.starts_with("LD") || head.starts_with("ULD");
-        (self.kind == Kind::Other && reads).then_some(head)
+        (self.kind == OperationKind::Other && reads).then_some(head)
     }
 
     /// Returns what the executors execute.
@@ -227,14 +234,15 @@ fn reaches_global(space: AddressSpace) -> bool {
 mod tests {
     use super::*;
 
-    fn read(opcode: &str) -> (Kind, AddressSpace, u32, bool, bool) {
-        let Operation { kind, space, width, signed, uniform, .. } = Operation::of_opcode(opcode);
+    fn read(opcode: &str) -> (OperationKind, AddressSpace, u32, bool, bool) {
+        let MemoryOperation { kind, space, width, signed, uniform, .. } =
+            MemoryOperation::of_opcode(opcode);
         (kind, space, width.bytes(), signed, uniform)
     }
 
     fn load(opcode: &str) -> (AddressSpace, u32, bool, bool) {
         let (kind, space, bytes, signed, uniform) = read(opcode);
-        assert_eq!(kind, Kind::Load);
+        assert_eq!(kind, OperationKind::Load);
         (space, bytes, signed, uniform)
     }
 
@@ -243,7 +251,7 @@ mod tests {
         assert_eq!(load("LDG.E"), (AddressSpace::Global, 4, false, false));
         assert_eq!(load("LD"), (AddressSpace::Generic, 4, false, false));
         assert_eq!(load("LDC.64"), (CONSTANT, 8, false, false));
-        let kind = |opcode| Operation::of_opcode(opcode).kind;
+        let kind = |opcode| MemoryOperation::of_opcode(opcode).kind;
         for (opcode, name) in [
             ("REDUX.SUM", None),
             ("CCTL.IVALL", None),
@@ -252,13 +260,13 @@ mod tests {
             ("ULDC.64", Some("ULDC")),
             ("LDCU", Some("LDCU")),
         ] {
-            assert_eq!(kind(opcode), Kind::Other, "{opcode}");
-            assert_eq!(Operation::of_opcode(opcode).not_replayed(), name);
+            assert_eq!(kind(opcode), OperationKind::Other, "{opcode}");
+            assert_eq!(MemoryOperation::of_opcode(opcode).not_replayed(), name);
         }
-        assert_eq!(Operation::of_opcode("LDG.E").not_replayed(), None);
-        assert_eq!(kind("LDGSTS.E.128"), Kind::Copy);
+        assert_eq!(MemoryOperation::of_opcode("LDG.E").not_replayed(), None);
+        assert_eq!(kind("LDGSTS.E.128"), OperationKind::Copy);
         for transfer in ["UTMALDG.2D", "UBLKCP.S.G", "UTMAPF.L2.3D"] {
-            assert_eq!(kind(transfer), Kind::Transfer, "{transfer}");
+            assert_eq!(kind(transfer), OperationKind::Transfer, "{transfer}");
         }
     }
 
@@ -266,20 +274,20 @@ mod tests {
     fn stores_and_atomics_have_sizes() {
         use AddressSpace::{Generic, Global, Local, Shared};
         for (opcode, kind, space, bytes) in [
-            ("ST.E", Kind::Store, Generic, 4),
-            ("STG.E.64", Kind::Store, Global, 8),
-            ("STL.128", Kind::Store, Local, 16),
-            ("STS.U8", Kind::Store, Shared, 1),
-            ("STG.E.U64", Kind::Store, Global, 4),
-            ("ATOM.ADD", Kind::Atomic, Generic, 4),
-            ("ATOMG.E.ADD.F64", Kind::Atomic, Global, 8),
-            ("ATOMS.CAS.U64", Kind::Atomic, Shared, 8),
-            ("RED.E.ADD.S64", Kind::Atomic, Generic, 8),
-            ("ATOMG.E.CAS.STRONG.GPU.64", Kind::Atomic, Global, 8),
-            ("ATOMS.POPC.INC.32", Kind::Atomic, Shared, 4),
+            ("ST.E", OperationKind::Store, Generic, 4),
+            ("STG.E.64", OperationKind::Store, Global, 8),
+            ("STL.128", OperationKind::Store, Local, 16),
+            ("STS.U8", OperationKind::Store, Shared, 1),
+            ("STG.E.U64", OperationKind::Store, Global, 4),
+            ("ATOM.ADD", OperationKind::Atomic, Generic, 4),
+            ("ATOMG.E.ADD.F64", OperationKind::Atomic, Global, 8),
+            ("ATOMS.CAS.U64", OperationKind::Atomic, Shared, 8),
+            ("RED.E.ADD.S64", OperationKind::Atomic, Generic, 8),
+            ("ATOMG.E.CAS.STRONG.GPU.64", OperationKind::Atomic, Global, 8),
+            ("ATOMS.POPC.INC.32", OperationKind::Atomic, Shared, 4),
         ] {
             assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
-            assert_eq!(Operation::of_opcode(opcode).bytes(), Some(bytes));
+            assert_eq!(MemoryOperation::of_opcode(opcode).bytes(), Some(bytes));
         }
     }
 
@@ -288,30 +296,30 @@ mod tests {
     fn wide_accesses_of_sm_9x_and_later_have_sizes() {
         use AddressSpace::{Generic, Global, Shared};
         for (opcode, kind, space, bytes) in [
-            ("LDG.E.ENL2.256", Kind::Load, Global, 32),
-            ("LDG.E.EL.ENL2.256.CONSTANT", Kind::Load, Global, 32),
-            ("STG.E.EFL2.256", Kind::Store, Global, 32),
-            ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 4),
-            ("REDG.E.ADD.64.STRONG.GPU", Kind::Atomic, Global, 8),
-            ("REDG.E.MAX.S64.STRONG.GPU", Kind::Atomic, Global, 8),
-            ("REDG.E.ADD.F64.RN.STRONG.GPU", Kind::Atomic, Global, 8),
-            ("REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU", Kind::Atomic, Global, 8),
-            ("RED.E.ADD.F32x4.RN.STRONG.GPU", Kind::Atomic, Generic, 16),
-            ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU", Kind::Atomic, Global, 4),
-            ("ATOMG.E.MIN.F16x4.RN.STRONG.GPU", Kind::Atomic, Global, 8),
-            ("ATOMG.E.MAX.BF16x8.RN.STRONG.GPU", Kind::Atomic, Global, 16),
-            ("RED.E.ADD.BF16_V2.RN.STRONG.GPU", Kind::Atomic, Generic, 4),
-            ("ATOM.E.EXCH.128.STRONG.GPU", Kind::Atomic, Generic, 16),
-            ("ATOMS.CAST.SPIN.64", Kind::Atomic, Shared, 8),
+            ("LDG.E.ENL2.256", OperationKind::Load, Global, 32),
+            ("LDG.E.EL.ENL2.256.CONSTANT", OperationKind::Load, Global, 32),
+            ("STG.E.EFL2.256", OperationKind::Store, Global, 32),
+            ("REDG.E.ADD.F32.FTZ.RN.STRONG.GPU", OperationKind::Atomic, Global, 4),
+            ("REDG.E.ADD.64.STRONG.GPU", OperationKind::Atomic, Global, 8),
+            ("REDG.E.MAX.S64.STRONG.GPU", OperationKind::Atomic, Global, 8),
+            ("REDG.E.ADD.F64.RN.STRONG.GPU", OperationKind::Atomic, Global, 8),
+            ("REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU", OperationKind::Atomic, Global, 8),
+            ("RED.E.ADD.F32x4.RN.STRONG.GPU", OperationKind::Atomic, Generic, 16),
+            ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU", OperationKind::Atomic, Global, 4),
+            ("ATOMG.E.MIN.F16x4.RN.STRONG.GPU", OperationKind::Atomic, Global, 8),
+            ("ATOMG.E.MAX.BF16x8.RN.STRONG.GPU", OperationKind::Atomic, Global, 16),
+            ("RED.E.ADD.BF16_V2.RN.STRONG.GPU", OperationKind::Atomic, Generic, 4),
+            ("ATOM.E.EXCH.128.STRONG.GPU", OperationKind::Atomic, Generic, 16),
+            ("ATOMS.CAST.SPIN.64", OperationKind::Atomic, Shared, 8),
             // Of nothing that there is.
-            ("REDG.E.ADD.F32x8", Kind::Atomic, Global, 32),
-            ("REDG.E.ADD.F64x2", Kind::Atomic, Global, 4),
-            ("REDG.E.ADD.F16x3", Kind::Atomic, Global, 4),
+            ("REDG.E.ADD.F32x8", OperationKind::Atomic, Global, 32),
+            ("REDG.E.ADD.F64x2", OperationKind::Atomic, Global, 4),
+            ("REDG.E.ADD.F16x3", OperationKind::Atomic, Global, 4),
         ] {
             assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
         }
-        assert_eq!(Operation::of_opcode("REDUX.SUM").kind, Kind::Other);
-        assert_eq!(Operation::of_opcode("REDAS.ADD.64").kind, Kind::Other);
+        assert_eq!(MemoryOperation::of_opcode("REDUX.SUM").kind, OperationKind::Other);
+        assert_eq!(MemoryOperation::of_opcode("REDAS.ADD.64").kind, OperationKind::Other);
     }
 
     /// The text and the instruction agree; only the latter knows the cache operator and `.E`.
@@ -326,16 +334,16 @@ mod tests {
             "LDC.U16",
             "LD.E.U.128",
         ] {
-            let exact = Operation::of_spa5(opcode);
+            let exact = MemoryOperation::of_spa5(opcode);
             let word = exact.opcode_word.expect("an instruction of SPA 5.0");
             let instruction = Instruction::decode(word).expect("a load");
             assert_eq!(instruction.opcode().as_str(), opcode);
-            let told = Operation::of_opcode(opcode);
-            assert_eq!(told, Operation { opcode_word: None, ..exact });
+            let told = MemoryOperation::of_opcode(opcode);
+            assert_eq!(told, MemoryOperation { opcode_word: None, ..exact });
         }
         // Not of SPA 5.0, or not executable: classified by its text.
         for opcode in ["LDG.E.64.SYS", "LDC.IL", "LDS.INVALIDSIZE7", "STG.E"] {
-            assert_eq!(Operation::of_spa5(opcode), Operation::of_opcode(opcode));
+            assert_eq!(MemoryOperation::of_spa5(opcode), MemoryOperation::of_opcode(opcode));
         }
     }
 

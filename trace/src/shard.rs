@@ -63,7 +63,7 @@ impl Shard {
 }
 
 /// Returns the kernels of a trace that the summary of a shard is to have so that summaries merge, by their
-/// index in [`Contents::kernels`](crate::Contents::kernels): those of which it has instructions, and
+/// index in [`TraceContents::kernels`](crate::TraceContents::kernels): those of which it has instructions, and
 /// those of which there are none. All others are in the summary of another shard.
 #[must_use]
 pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {

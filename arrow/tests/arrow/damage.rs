@@ -6,14 +6,15 @@ use std::sync::Arc;
 use crate::common::{bytes, file, open};
 use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::{Arena, Fill, mix};
+use warpload_arrow::{BatchError, LoadBatches, LoadOptions};
+use warpload_replay::{ReplayData, ReplayOptions};
 use warpload_trace::binary::{Header, RawBlock, RawSection};
-use warpload_replay::{Data, ReplayOptions};
 use warpload_trace::{BinaryTrace, TraceError};
-use warpload_arrow::{Error, LoadBatches, LoadOptions};
 
 /// Reads all rows; returns how many there are before the error, if there is one.
-fn read(trace: &Arc<BinaryTrace>, threads: usize) -> (usize, Option<Error>) {
-    let options = LoadOptions::new(ReplayOptions::new(Data::Fill(Fill::Address))).values(true);
+fn read(trace: &Arc<BinaryTrace>, threads: usize) -> (usize, Option<BatchError>) {
+    let options =
+        LoadOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true);
     let threads = NonZero::new(threads).unwrap();
     let mut batches = match LoadBatches::new(Arc::clone(trace), options.threads(threads)) {
         Ok(batches) => batches,
@@ -44,7 +45,7 @@ fn a_damaged_block_is_an_error_after_the_rows_before_it() {
         let (rows, error) = read(&trace, threads);
         assert_eq!(rows, blocks[0].loads as usize);
         let offset = match error {
-            Some(Error::Trace(TraceError::Damaged { offset, .. })) => offset,
+            Some(BatchError::Trace(TraceError::Damaged { offset, .. })) => offset,
             other => panic!("{other:?}"),
         };
         assert_eq!(offset, blocks[1].offset);

@@ -10,9 +10,9 @@ use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Typ
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Fill;
-use warpload_replay::{Data, ReplayOptions, Selection, replay};
-use warpload_trace::{BinaryTrace, Kind};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema, per_pc};
+use warpload_replay::{ReplayData, ReplayOptions, Selection, replay};
+use warpload_trace::{BinaryTrace, OperationKind};
 
 fn batches(trace: &Arc<BinaryTrace>, options: LoadOptions<'_>) -> Vec<RecordBatch> {
     let all = LoadBatches::new(Arc::clone(trace), options).unwrap();
@@ -26,11 +26,11 @@ fn batches(trace: &Arc<BinaryTrace>, options: LoadOptions<'_>) -> Vec<RecordBatc
 }
 
 fn absent<'a>() -> ReplayOptions<'a> {
-    ReplayOptions::new(Data::Absent)
+    ReplayOptions::new(ReplayData::Absent)
 }
 
 fn filled<'a>() -> ReplayOptions<'a> {
-    ReplayOptions::new(Data::Fill(Fill::Address))
+    ReplayOptions::new(ReplayData::Fill(Fill::Address))
 }
 
 /// Returns a column of numbers; `None` for null.
@@ -70,7 +70,7 @@ fn expected(trace: &BinaryTrace) -> Vec<Row> {
         for i in 0..raw.memory_records as usize {
             let record = block.record(i).unwrap();
             let operation = record.operation();
-            if operation.kind != Kind::Load {
+            if operation.kind != OperationKind::Load {
                 continue;
             }
             let place = block.place(record.index);
@@ -262,7 +262,7 @@ fn values_are_those_of_the_trace_or_of_the_fill() {
             let block = trace.block(raw).unwrap();
             for i in 0..raw.memory_records as usize {
                 let record = block.record(i).unwrap();
-                if record.operation().kind != Kind::Load {
+                if record.operation().kind != OperationKind::Load {
                     continue;
                 }
                 let row = found.next().expect("a row of each load");

@@ -11,12 +11,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch, StringArray};
 use warpload::memory::Fill;
-use warpload_replay::{Data, ReplayOptions};
+use warpload_arrow::{BatchError, LoadBatches, LoadOptions, load_schema, write_parquet};
+use warpload_replay::{ReplayData, ReplayOptions};
 use warpload_trace::BinaryTrace;
-use warpload_arrow::{Error, LoadBatches, LoadOptions, load_schema, write_parquet};
 
 fn options<'a>() -> LoadOptions<'a> {
-    LoadOptions::new(ReplayOptions::new(Data::Fill(Fill::Address))).values(true)
+    LoadOptions::new(ReplayOptions::new(ReplayData::Fill(Fill::Address))).values(true)
 }
 
 fn written(trace: &Arc<BinaryTrace>) -> File {
@@ -81,7 +81,7 @@ fn a_damaged_trace_is_named_as_such() {
     damaged[offset] ^= 1;
     let batches = LoadBatches::new(open(damaged), options()).unwrap();
     let result = write_parquet(batches, io::sink(), |_| ());
-    assert!(matches!(result, Err(Error::Trace(_))), "{result:?}");
+    assert!(matches!(result, Err(BatchError::Trace(_))), "{result:?}");
 }
 
 #[test]
@@ -98,5 +98,5 @@ fn an_output_that_fails_is_named_as_such() {
     let trace = open(bytes(&file("traces/bfs-v3-kernel-14.traceg")));
     let batches = LoadBatches::new(trace, options()).unwrap();
     let result = write_parquet(batches, Full, |_| ());
-    assert!(matches!(result, Err(Error::Parquet(_))), "{result:?}");
+    assert!(matches!(result, Err(BatchError::Parquet(_))), "{result:?}");
 }

@@ -46,7 +46,7 @@ struct HostObject<'f> {
 
 /// Where something is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place<'f> {
+pub(super) struct HostPlace<'f> {
     pub(super) member: Option<&'f [u8]>,
     pub(super) section: Option<&'f [u8]>,
 }
@@ -77,7 +77,7 @@ impl<'f> Host<'f> {
     }
 
     /// Returns what an offset of the file is in.
-    pub(super) fn place(&mut self, offset: usize) -> Place<'f> {
+    pub(super) fn place(&mut self, offset: usize) -> HostPlace<'f> {
         let member = last_before(&self.members, offset, |member| &member.range);
         let member = member.map(|at| self.members[at].clone());
         let object = member.as_ref().map_or(0..self.file.len(), |member| member.range.clone());
@@ -85,7 +85,7 @@ impl<'f> Host<'f> {
         let section = (member.is_some() || self.members.is_empty())
             .then(|| self.section(object, offset))
             .flatten();
-        Place { member: member.map(|member| member.name), section }
+        HostPlace { member: member.map(|member| member.name), section }
     }
 
     /// Returns the name of the section of an object that has an offset of the file.

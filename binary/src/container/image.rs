@@ -4,11 +4,10 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-use super::compression::Compression;
+use super::compression::{Compression, Payload};
 use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
-use super::host::Place;
-use super::payload::Payload;
+use super::host::HostPlace;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,7 +135,7 @@ pub struct Read<'f> {
 
 impl<'f> Image<'f> {
     /// Returns an image of which only the payload is known yet.
-    pub(super) fn new(kind: ImageKind, place: Place<'f>, stored: Stored<'f>) -> Self {
+    pub(super) fn new(kind: ImageKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
         let compression = match &stored {
             Stored::Compressed(payload) => Some(payload.compression),
             Stored::Part(stream, _) => Some(stream.payload.compression),
@@ -148,7 +147,7 @@ impl<'f> Image<'f> {
             Stored::Part(_, range) => range.len() as u64,
             Stored::Refused(_) => 0,
         };
-        let Place { member, section } = place;
+        let HostPlace { member, section } = place;
         Self {
             kind,
             container: None,

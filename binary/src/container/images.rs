@@ -1,18 +1,57 @@
-//! [`Images`]: every image of a file, in the file's order, in one pass over it.
+//! [`Images`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
+//! at most.
 
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 
+use super::compression::Payload;
 use super::elf;
-use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX};
+use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::host::{Host, Place};
+use super::host::{Host, HostPlace};
 use super::image::{Image, ImageKind, Stored, Stream};
-use super::limits::Limits;
-use super::payload::Payload;
-use super::table::Table;
+
+/// The most images of one entry.
+pub(super) const MAX_TABLE_RECORDS: u32 = 1 << 20;
+
+/// How much the images of a file may decompress to, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// One image, or several that are compressed together; 256 MiB unless set.
+    pub image: u64,
+    /// All images of a file, or [`Self::TOTAL_RATIO`] times the size of the file if that is more;
+    /// 4 GiB unless set.
+    pub total: u64,
+}
+
+impl Limits {
+    /// How many times as large as the file its images may be, whatever [`Self::total`] is.
+    pub const TOTAL_RATIO: u64 = 64;
+
+    /// Returns these limits with another one for one image.
+    #[must_use]
+    pub const fn image(self, image: u64) -> Self {
+        Self { image, ..self }
+    }
+
+    /// Returns these limits with another one for all images of a file.
+    #[must_use]
+    pub const fn total(self, total: u64) -> Self {
+        Self { total, ..self }
+    }
+
+    fn total_of(self, file: usize) -> u64 {
+        (file as u64).saturating_mul(Self::TOTAL_RATIO).max(self.total)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { image: 256 << 20, total: 4 << 30 }
+    }
+}
 
 /// 0xBA55ED50, little-endian.
 const MAGIC: &[u8] = b"\x50\xed\x55\xba";
@@ -85,7 +124,7 @@ struct OpenTable<'f> {
     container: usize,
     entry: usize,
     flags: u64,
-    place: Place<'f>,
+    place: HostPlace<'f>,
     stream: Result<Streamed<'f>, ContainerError>,
     table: Table<'f>,
 }
@@ -169,7 +208,7 @@ impl<'f> Images<'f> {
             return None;
         }
         self.position = range.end;
-        let place = Place { member: name, section: None };
+        let place = HostPlace { member: name, section: None };
         let mut image = Image::new(ImageKind::Cubin, place, Stored::Plain(bytes));
         image.sm = elf::Cubin::read(bytes).and_then(|cubin| cubin.sm);
         Some(image)
@@ -257,7 +296,7 @@ impl<'f> Images<'f> {
         &mut self,
         entry: &Entry<'f>,
         container: usize,
-        place: Place<'f>,
+        place: HostPlace<'f>,
     ) -> Option<Result<Image<'f>, ContainerError>> {
         let stored = entry.stored();
         let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
@@ -358,7 +397,7 @@ fn kind(header: Fields<'_>) -> ImageKind {
 fn described<'f>(
     container: usize,
     entry: &Entry<'f>,
-    place: Place<'f>,
+    place: HostPlace<'f>,
     stored: Stored<'f>,
 ) -> Image<'f> {
     let mut image = Image::new(kind(entry.header), place, stored);

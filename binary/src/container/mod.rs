@@ -32,14 +32,9 @@ mod error;
 mod host;
 mod image;
 mod images;
-mod limits;
-mod lz4;
-mod payload;
-mod table;
 
 pub use self::compression::Compression;
 pub use self::elf::ImageSm;
 pub use self::error::{ContainerError, ContainerErrorKind};
 pub use self::image::{Bytes, Image, ImageKind, Read};
-pub use self::images::Images;
-pub use self::limits::Limits;
+pub use self::images::{Images, Limits};

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::code::CodeUnit;
+use super::code::{CodeUnit, SassInstruction};
 use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::error::SassError;
-use super::instruction::SassInstruction;
-use super::relocated::Relocated;
+use super::relocation::Relocated;
 use super::source_lines::{SourceLines, read_lines};
 use warpload_encoding::impossible::OrImpossible;
 

@@ -55,12 +55,12 @@ struct Place {
 
 /// A function of [`Functions`].
 #[derive(Clone, Copy, Debug)]
-pub struct Function<'f> {
+pub struct SassFunction<'f> {
     code: &'f Code,
     place: Place,
 }
 
-/// An instruction of a [`Function`].
+/// An instruction of a [`SassFunction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Located {
@@ -101,9 +101,9 @@ impl Functions {
 
     /// Returns the function of that name, as the cubin writes it (mangled); `None` if there is none.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<Function<'_>> {
+    pub fn get(&self, name: &str) -> Option<SassFunction<'_>> {
         let place = *self.by_name.get(name)?;
-        Some(Function { code: self.cubins.get(place.cubin)?, place })
+        Some(SassFunction { code: self.cubins.get(place.cubin)?, place })
     }
 
     /// Returns the bytes of each cubin.
@@ -145,7 +145,7 @@ impl Code {
     }
 }
 
-impl Function<'_> {
+impl SassFunction<'_> {
     /// Returns the instruction at a byte offset from the start of the function, which is what a
     /// program counter of a trace is; `None` if no instruction begins there.
     #[must_use]

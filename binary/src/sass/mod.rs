@@ -41,18 +41,14 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
-mod addresses;
 mod code;
 mod cubin;
 mod elf_layout;
 mod error;
 mod functions;
-mod instruction;
 mod line;
 mod listing;
 mod raw;
-mod registers;
-mod relocated;
 mod relocation;
 mod source_lines;
 
@@ -61,11 +57,10 @@ use std::iter::FusedIterator;
 
 use warpload_encoding::Sm;
 
-pub use self::code::CodeUnit;
+pub use self::code::{CodeUnit, SassInstruction};
 use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
-pub use self::functions::{Function, Functions, Located};
-pub use self::instruction::SassInstruction;
+pub use self::functions::{Functions, Located, SassFunction};
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
@@ -90,7 +85,7 @@ pub enum Format {
 /// The detected kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum SassKind {
     /// A cubin.
     Cubin,
     /// A raw stream of bundles or of 16-byte instructions.
@@ -179,11 +174,11 @@ fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8
 impl<R> Sass<R> {
     /// Returns the kind of the input.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SassKind {
         match self.source {
-            Source::Cubin(_) => Kind::Cubin,
-            Source::Raw(_) => Kind::Raw,
-            Source::Listing(_) => Kind::Listing,
+            Source::Cubin(_) => SassKind::Cubin,
+            Source::Raw(_) => SassKind::Raw,
+            Source::Listing(_) => SassKind::Listing,
         }
     }
 
@@ -284,7 +279,7 @@ mod tests {
         let bundles = warpload_encoding::Bundle::nops().to_bytes();
         assert!(error(&bundles, Format::Detect).contains("`--raw`"));
         let raw = read(&bundles[..], Format::Raw).expect("a bundle");
-        assert_eq!(raw.kind(), Kind::Raw);
+        assert_eq!(raw.kind(), SassKind::Raw);
         assert_eq!(raw.count(), 3);
     }
 }

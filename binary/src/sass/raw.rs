@@ -7,9 +7,8 @@
 use warpload_encoding::control::BUNDLE_BYTES;
 use warpload_encoding::{Control, Sm};
 
-use super::code::CodeUnit;
+use super::code::{CodeUnit, SassInstruction};
 use super::error::SassError;
-use super::instruction::SassInstruction;
 use crate::file_kind::FileKind;
 
 /// How many bytes are inspected to detect the kind of input.

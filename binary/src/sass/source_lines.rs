@@ -2,18 +2,21 @@
 //!
 //! The line programs of a cubin name no addresses: each sequence begins at a relocation with the
 //! symbol of its function, in executable cubins too.
+//!
+//! [`Addresses32`]: reading line programs whose addresses have 32 bits.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use gimli::{DebugLine, DebugLineOffset, EndianSlice, LineInstruction, LineProgramHeader};
-use gimli::{LineRow, Reader, ReaderOffset, Relocate, RelocateReader};
+use gimli::{
+    DebugLine, DebugLineOffset, EndianSlice, LineInstruction, LineProgramHeader, LineRow, Reader,
+    ReaderOffset, ReaderOffsetId, Relocate, RelocateReader, Result,
+};
 use object::LittleEndian;
 use object::elf::{ELFCLASS32, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_SYMTAB};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
-
-use super::addresses::Addresses32;
 
 /// The granularity of lines: each instruction is at a multiple of it.
 const SLOT_BYTES: u64 = 8;
@@ -395,5 +398,77 @@ impl<Offset: ReaderOffset> Relocate<Offset> for &Relocations {
 
     fn relocate_offset(&self, _at: Offset, value: Offset) -> gimli::Result<Offset> {
         Ok(value)
+    }
+}
+
+type Slice<'d> = EndianSlice<'d, gimli::LittleEndian>;
+
+/// A reader whose addresses have 4 bytes in the section. gimli is told 8 all the same: relocated addresses
+/// have the index of a section above the offset in it, which 32 bits do not hold.
+#[derive(Clone, Copy, Debug)]
+struct Addresses32<'d>(pub(super) Slice<'d>);
+
+impl<'d> Reader for Addresses32<'d> {
+    type Endian = gimli::LittleEndian;
+    type Offset = usize;
+
+    fn read_address(&mut self, _size: u8) -> Result<u64> {
+        self.0.read_u32().map(u64::from)
+    }
+
+    fn endian(&self) -> gimli::LittleEndian {
+        self.0.endian()
+    }
+
+    fn len(&self) -> usize {
+        Reader::len(&self.0)
+    }
+
+    fn empty(&mut self) {
+        self.0.empty();
+    }
+
+    fn truncate(&mut self, length: usize) -> Result<()> {
+        self.0.truncate(length)
+    }
+
+    fn offset_from(&self, base: &Self) -> usize {
+        Reader::offset_from(&self.0, &base.0)
+    }
+
+    fn offset_id(&self) -> ReaderOffsetId {
+        self.0.offset_id()
+    }
+
+    fn lookup_offset_id(&self, id: ReaderOffsetId) -> Option<usize> {
+        self.0.lookup_offset_id(id)
+    }
+
+    fn find(&self, byte: u8) -> Result<usize> {
+        Reader::find(&self.0, byte)
+    }
+
+    fn skip(&mut self, length: usize) -> Result<()> {
+        self.0.skip(length)
+    }
+
+    fn split(&mut self, length: usize) -> Result<Self> {
+        self.0.split(length).map(Self)
+    }
+
+    fn to_slice(&self) -> Result<Cow<'_, [u8]>> {
+        self.0.to_slice()
+    }
+
+    fn to_string(&self) -> Result<Cow<'_, str>> {
+        Reader::to_string(&self.0)
+    }
+
+    fn to_string_lossy(&self) -> Result<Cow<'_, str>> {
+        Reader::to_string_lossy(&self.0)
+    }
+
+    fn read_slice(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.0.read_slice(bytes)
     }
 }

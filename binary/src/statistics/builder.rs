@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::neighbours::Neighbours;
 use super::remark::{Remark, RemarkKind};
-use super::step::{Load, Order, Step};
+use super::step::{AccessOrder, InstructionFacts, LoadFacts};
 
 /// The statistics of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ pub struct StatisticsBuilder {
 
 impl StatisticsBuilder {
     /// Takes the next instruction.
-    pub fn add(&mut self, step: Step) {
-        let Step { offset, next, load, flow, effect } = step;
+    pub fn add(&mut self, step: InstructionFacts) {
+        let InstructionFacts { offset, next, load, flow, effect } = step;
         let follows = !self.has_begun || offset == self.next;
         (self.has_begun, self.next) = (true, next);
         match offset.filter(|_| follows) {
@@ -55,8 +55,8 @@ impl StatisticsBuilder {
         }
     }
 
-    fn count(&mut self, offset: Option<u64>, load: Load) {
-        let Load { kind, bits, cache, order, base, displacement, .. } = load;
+    fn count(&mut self, offset: Option<u64>, load: LoadFacts) {
+        let LoadFacts { kind, bits, cache, order, base, displacement, .. } = load;
         self.loads += 1;
         *self.by_kind.entry(kind).or_default() += 1;
         *self.by_bits.entry(bits).or_default() += 1;
@@ -68,7 +68,7 @@ impl StatisticsBuilder {
             let kind = RemarkKind::Misaligned { displacement, bits, base };
             self.remarks.push(Remark { offset, kind });
         }
-        if order == Order::Volatile {
+        if order == AccessOrder::Volatile {
             let kind = RemarkKind::Volatile { cache: cache.clone() };
             self.remarks.push(Remark { offset, kind });
         }

@@ -1,9 +1,9 @@
 //! Statistics of a function's code: its loads by kind, size and cache operator, and remarks on those
 //! that a reader of the code should look at.
 //!
-//! [`StatisticsBuilder`] takes the instructions of one function as [`Step`]s, which say no more of an
+//! [`StatisticsBuilder`] takes the instructions of one function as [`InstructionFacts`]s, which say no more of an
 //! instruction than is needed here, and [`Statistics`] is the result.
-//! [`Step::narrow`] reads words of 64 bits, [`Step::wide`] words of 128 bits.
+//! [`InstructionFacts::narrow`] reads words of 64 bits, [`InstructionFacts::wide`] words of 128 bits.
 //!
 //! # Loads that one wider load could serve
 //!
@@ -28,11 +28,11 @@
 //!
 //! ```
 //! use warpload_encoding::parse_line;
-//! use warpload_binary::statistics::{StatisticsBuilder, Step};
+//! use warpload_binary::statistics::{InstructionFacts, StatisticsBuilder};
 //!
 //! let mut builder = StatisticsBuilder::default();
 //! for (offset, text) in [(0x8, "LDG.E R4, [R2+0x10]"), (0x10, "LDG.E R0, [R2+0x14]")] {
-//!     builder.add(Step::narrow(Some(offset), parse_line(text)?.instruction.encode()));
+//!     builder.add(InstructionFacts::narrow(Some(offset), parse_line(text)?.instruction.encode()));
 //! }
 //! let statistics = builder.finish();
 //! assert_eq!(statistics.loads, 2);
@@ -52,4 +52,7 @@ mod wide;
 
 pub use self::builder::{Statistics, StatisticsBuilder};
 pub use self::remark::{Remark, RemarkKind};
-pub use self::step::{Base, Effect, Flow, Load, Order, Registers, Step, Target};
+pub use self::step::{
+    AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts,
+    RegisterRange,
+};

@@ -1,4 +1,4 @@
-//! [`Step::narrow`]: words of SM 5.x and 6.x.
+//! [`InstructionFacts::narrow`]: words of SM 5.x and 6.x.
 //!
 //! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
 //! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
@@ -8,14 +8,17 @@ use std::borrow::Cow;
 use warpload_encoding::control::{BUNDLE_BYTES, NOP};
 use warpload_encoding::{ConstantMode, Instruction, LoadParts, MemorySpace, describe};
 
-use super::step::{Base, Effect, Flow, Load, Order, Registers, Step, Target};
+use super::step::{
+    AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts,
+    RegisterRange,
+};
 
 const WORD_BYTES: u64 = 8;
 /// The first bit of an opcode; opcodes below that of `LD` are arithmetic.
 const OPCODE: u32 = 51;
 const LD: u64 = 0x1000;
 
-impl Step {
+impl InstructionFacts {
     /// Reads the word of an instruction of SM 5.x or 6.x.
     #[must_use]
     pub fn narrow(offset: Option<u64>, word: u64) -> Self {
@@ -27,7 +30,7 @@ impl Step {
         // Each bundle begins with its control word.
         let is_control = next.is_some_and(|next| next % BUNDLE_BYTES as u64 == 0);
         let next = if is_control { next.and_then(|n| n.checked_add(WORD_BYTES)) } else { next };
-        let load = Instruction::decode(word).map(|load| Load::from(&load));
+        let load = Instruction::decode(word).map(|load| LoadFacts::from(&load));
         Self { offset, next, load, flow, effect }
     }
 }
@@ -36,7 +39,7 @@ impl Step {
 fn loading(load: &Instruction) -> Effect {
     let registers = load.size().map_or(4, |size| size.registers() as u8);
     let writing = Effect::writing(load.destination().number(), registers);
-    Effect { memory: cache(load).1 != Order::Weak, ..writing }
+    Effect { memory: cache(load).1 != AccessOrder::Weak, ..writing }
 }
 
 /// Returns where an instruction that is no load goes on, and what it may change. Relative targets count
@@ -51,30 +54,30 @@ fn other(next: Option<u64>, word: u64) -> (Flow, Effect) {
     }
     let is_constant = word >> 5 & 1 != 0;
     let relative = || {
-        let Some(next) = next else { return Target::Unknown };
+        let Some(next) = next else { return BranchTarget::Unknown };
         // 24 bits with a sign.
         let distance = (word >> 20 << 40) as i64 >> 40;
-        next.checked_add_signed(distance).map_or(Target::None, Target::At)
+        next.checked_add_signed(distance).map_or(BranchTarget::None, BranchTarget::At)
     };
     let relative_or = |constant| if is_constant { constant } else { relative() };
     // Branches have immediates from bit 51 down, so that their opcodes end above it.
     let (ends_block, target, effect) = match opcode & !1 {
         // SSY, PBK, PCNT: they say where others go on.
-        0x1c52 | 0x1c54 | 0x1c56 => (false, relative_or(Target::Unknown), Effect::NOTHING),
+        0x1c52 | 0x1c54 | 0x1c56 => (false, relative_or(BranchTarget::Unknown), Effect::NOTHING),
         // BRA, PRET, PLONGJMP.
-        0x1c48 | 0x1c4e | 0x1c50 => (true, relative_or(Target::Unknown), Effect::ANYTHING),
+        0x1c48 | 0x1c4e | 0x1c50 => (true, relative_or(BranchTarget::Unknown), Effect::ANYTHING),
         // PEXIT has no constant.
         0x1c46 => (true, relative(), Effect::ANYTHING),
         // CAL: what is called through a constant is another function.
-        0x1c4c => (true, relative_or(Target::None), Effect::ANYTHING),
+        0x1c4c => (true, relative_or(BranchTarget::None), Effect::ANYTHING),
         // JMX, JMP, BRX.
-        0x1c40 | 0x1c42 | 0x1c4a => (true, Target::Unknown, Effect::ANYTHING),
+        0x1c40 | 0x1c42 | 0x1c4a => (true, BranchTarget::Unknown, Effect::ANYTHING),
         _ => match opcode {
             // S2R.
-            0x1e19 => (false, Target::None, Effect::writing(word as u8, 1)),
+            0x1e19 => (false, BranchTarget::None, Effect::writing(word as u8, 1)),
             // DEPBAR waits for registers, not for memory.
-            0x1e1e => (false, Target::None, Effect::NOTHING),
-            _ => (true, Target::None, Effect::ANYTHING),
+            0x1e1e => (false, BranchTarget::None, Effect::NOTHING),
+            _ => (true, BranchTarget::None, Effect::ANYTHING),
         },
     };
     (Flow { ends_block, target }, effect)
@@ -103,17 +106,17 @@ fn arithmetic(opcode: u64, destination: u8) -> Effect {
 }
 
 /// Returns the cache operator of a load and what it means.
-fn cache(load: &Instruction) -> (&'static str, Order) {
+fn cache(load: &Instruction) -> (&'static str, AccessOrder) {
     let name = match load {
         Instruction::Ld(load) => load.fields().cache.name(),
         Instruction::Ldg(load) => load.fields().cache.name(),
         Instruction::Ldl(load) => load.fields().cache.name(),
         _ => "",
     };
-    (name, if name == "CV" { Order::Volatile } else { Order::Weak })
+    (name, if name == "CV" { AccessOrder::Volatile } else { AccessOrder::Weak })
 }
 
-impl From<&Instruction> for Load {
+impl From<&Instruction> for LoadFacts {
     fn from(load: &Instruction) -> Self {
         let (cache, order) = cache(load);
         let parts = load.parts();
@@ -123,21 +126,21 @@ impl From<&Instruction> for Load {
     }
 }
 
-impl Load {
+impl LoadFacts {
     /// Creates a load of any family from its parts, the modifiers of caches and order and what they
     /// mean, the bits of the widest load like it, and its word without destination and displacement.
     pub(super) fn new(
         kind: &'static str,
         parts: &LoadParts,
         cache: Cow<'static, str>,
-        order: Order,
+        order: AccessOrder,
         widest: u32,
         form: u128,
     ) -> Self {
         let extended = parts.address.extended;
         let base = parts.address.base;
         let registers = (!base.is_zero())
-            .then(|| Registers { first: base.number(), count: if extended { 2 } else { 1 } });
+            .then(|| RegisterRange { first: base.number(), count: if extended { 2 } else { 1 } });
         let offset = parts.address.offset;
         let has_base = registers.is_some() || parts.address.uniform.is_some();
         let displacement = match has_base.then_some(()) {
@@ -152,7 +155,7 @@ impl Load {
             _ => true,
         };
         let uniform = parts.address.uniform.filter(|uniform| !uniform.register.is_zero());
-        let uniform = uniform.map(|uniform| Registers {
+        let uniform = uniform.map(|uniform| RegisterRange {
             first: uniform.register.number(),
             count: if uniform.extended { 2 } else { 1 },
         });
@@ -165,7 +168,7 @@ impl Load {
             bits: parts.size.ok().map(|size| 8 * size.bytes()),
             cache,
             order,
-            base: Base { registers, uniform },
+            base: BaseRegisters { registers, uniform },
             displacement: is_known.then_some(displacement),
             has_predicate: plg || !parts.guard.pred.is_true(),
             form,

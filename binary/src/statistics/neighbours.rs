@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::remark::{Remark, RemarkKind};
-use super::step::{Base, Effect, Flow, Load, Order, Registers, Target};
+use super::step::{
+    AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, LoadFacts, RegisterRange,
+};
 
 /// Finds them, one instruction after the other.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ struct RunInfo {
     kind: &'static str,
     /// The size of each load: it is part of their form.
     bits: u32,
-    base: Base,
+    base: BaseRegisters,
     widest: u32,
 }
 
@@ -75,12 +77,18 @@ impl Default for Neighbours {
 
 impl Neighbours {
     /// Takes the next instruction.
-    pub(super) fn add(&mut self, offset: u64, load: Option<&Load>, effect: Effect, flow: Flow) {
+    pub(super) fn add(
+        &mut self,
+        offset: u64,
+        load: Option<&LoadFacts>,
+        effect: Effect,
+        flow: Flow,
+    ) {
         self.now += 1;
         if let Some(load) = load {
             self.load(offset, load);
         }
-        for register in effect.registers.into_iter().flat_map(Registers::numbers) {
+        for register in effect.registers.into_iter().flat_map(RegisterRange::numbers) {
             self.written[usize::from(register)] = self.now;
         }
         if effect.predicates {
@@ -93,9 +101,9 @@ impl Neighbours {
             self.open.clear();
         }
         match flow.target {
-            Target::None => {}
-            Target::At(target) => self.targets.push(target),
-            Target::Unknown => self.has_unknown_target = true,
+            BranchTarget::None => {}
+            BranchTarget::At(target) => self.targets.push(target),
+            BranchTarget::Unknown => self.has_unknown_target = true,
         }
     }
 
@@ -108,9 +116,10 @@ impl Neighbours {
         !self.has_unknown_target
     }
 
-    fn load(&mut self, offset: u64, load: &Load) {
-        let Load { bits, order, displacement, base, widest, kind, .. } = *load;
-        let (Some(bits @ (32 | 64)), Order::Weak, Some(displacement)) = (bits, order, displacement)
+    fn load(&mut self, offset: u64, load: &LoadFacts) {
+        let LoadFacts { bits, order, displacement, base, widest, kind, .. } = *load;
+        let (Some(bits @ (32 | 64)), AccessOrder::Weak, Some(displacement)) =
+            (bits, order, displacement)
         else {
             return;
         };
@@ -124,8 +133,8 @@ impl Neighbours {
     }
 
     /// Returns when something was last written that a load reads, besides memory.
-    fn last_write(&self, load: &Load) -> u64 {
-        let registers = load.base.registers.into_iter().flat_map(Registers::numbers);
+    fn last_write(&self, load: &LoadFacts) -> u64 {
+        let registers = load.base.registers.into_iter().flat_map(RegisterRange::numbers);
         let written = registers.map(|register| self.written[usize::from(register)]);
         let uniform = load.base.uniform.map(|_| self.uniform_written);
         let predicate = load.has_predicate.then_some(self.predicate_written);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::step::Base;
+use super::step::BaseRegisters;
 
 /// Something that a reader of the code should look at. Displays as a sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum RemarkKind {
         /// The number of bits that all of them load.
         bits: u32,
         /// What the displacements are added to.
-        base: Base,
+        base: BaseRegisters,
     },
     /// The load is not served by caches and not combined with others.
     Volatile {
@@ -42,7 +42,7 @@ pub enum RemarkKind {
         /// The access size in bits.
         bits: u32,
         /// What the displacement is added to.
-        base: Base,
+        base: BaseRegisters,
     },
 }
 

@@ -1,17 +1,17 @@
-//! [`Step`]: what the statistics need to know of an instruction.
+//! [`InstructionFacts`]: what the statistics need to know of an instruction.
 
 use std::borrow::Cow;
 use std::fmt;
 
 /// An instruction as the statistics see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct InstructionFacts {
     /// Bytes from the start of the function's section; `None` if unknown.
     pub offset: Option<u64>,
     /// The offset of the instruction after it.
     pub next: Option<u64>,
     /// What it loads, if it is a load.
-    pub load: Option<Load>,
+    pub load: Option<LoadFacts>,
     /// Where execution goes on.
     pub flow: Flow,
     /// What it may change.
@@ -20,7 +20,7 @@ pub struct Step {
 
 /// A load.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Load {
+pub struct LoadFacts {
     /// The mnemonic without modifiers.
     pub kind: &'static str,
     /// The number of bits that a lane loads; `None` if the size field encodes no size.
@@ -29,9 +29,9 @@ pub struct Load {
     /// instruction has no such modifier.
     pub cache: Cow<'static, str>,
     /// What the load promises other accesses.
-    pub order: Order,
+    pub order: AccessOrder,
     /// The registers that the displacement is added to.
-    pub base: Base,
+    pub base: BaseRegisters,
     /// The displacement; without a base, the address. `None` if it is unknown.
     pub displacement: Option<i64>,
     /// Whether predicates decide if it executes or how its address is read.
@@ -46,7 +46,7 @@ pub struct Load {
 
 /// What a load promises other accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum AccessOrder {
     /// Nothing: it can be combined with others.
     Weak,
     /// An order with other accesses.
@@ -57,7 +57,7 @@ pub enum Order {
 
 /// Consecutive registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub struct RegisterRange {
     /// The number of the first one.
     pub first: u8,
     /// How many.
@@ -66,11 +66,11 @@ pub struct Registers {
 
 /// The registers that an address is computed from, apart from predicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Base {
+pub struct BaseRegisters {
     /// The base register, or the pair; `None` for `RZ`.
-    pub registers: Option<Registers>,
+    pub registers: Option<RegisterRange>,
     /// The uniform register, or the pair; `None` for `URZ`.
-    pub uniform: Option<Registers>,
+    pub uniform: Option<RegisterRange>,
 }
 
 /// Where execution goes on.
@@ -79,12 +79,12 @@ pub struct Flow {
     /// Whether it can go on elsewhere than with the next instruction, for any thread.
     pub ends_block: bool,
     /// The instruction that is named as one at which it can go on, now or later.
-    pub target: Target,
+    pub target: BranchTarget,
 }
 
 /// A place in the function that an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum BranchTarget {
     /// There is none, or it is in another function.
     None,
     /// The instruction at this offset.
@@ -97,7 +97,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The registers.
-    pub registers: Option<Registers>,
+    pub registers: Option<RegisterRange>,
     /// Whether any predicate, uniform ones included.
     pub predicates: bool,
     /// Whether any uniform register.
@@ -108,7 +108,7 @@ pub struct Effect {
 
 impl Flow {
     /// The next instruction is executed.
-    pub const NEXT: Self = Self { ends_block: false, target: Target::None };
+    pub const NEXT: Self = Self { ends_block: false, target: BranchTarget::None };
 }
 
 impl Effect {
@@ -122,7 +122,7 @@ impl Effect {
     /// Returns the effect of writing `count` registers.
     #[must_use]
     pub const fn writing(first: u8, count: u8) -> Self {
-        Self { registers: Some(Registers { first, count }), ..Self::NOTHING }
+        Self { registers: Some(RegisterRange { first, count }), ..Self::NOTHING }
     }
 
     /// Returns this effect and that of writing predicates.
@@ -132,16 +132,16 @@ impl Effect {
     }
 }
 
-impl Step {
+impl InstructionFacts {
     /// Returns the step of an instruction without a word: it may do anything, and go on anywhere.
     #[must_use]
-    pub fn opaque(offset: Option<u64>, load: Option<Load>) -> Self {
-        let flow = Flow { ends_block: true, target: Target::Unknown };
+    pub fn opaque(offset: Option<u64>, load: Option<LoadFacts>) -> Self {
+        let flow = Flow { ends_block: true, target: BranchTarget::Unknown };
         Self { offset, next: None, load, flow, effect: Effect::ANYTHING }
     }
 }
 
-impl Registers {
+impl RegisterRange {
     /// Returns the numbers of the registers. `RZ` and what is above it are left out.
     pub fn numbers(self) -> impl Iterator<Item = u8> {
         (self.first..u8::MAX).take(self.count.into())
@@ -157,7 +157,7 @@ impl Registers {
     }
 }
 
-impl Base {
+impl BaseRegisters {
     /// Returns whether there is no register.
     #[must_use]
     pub const fn is_none(self) -> bool {
@@ -166,7 +166,7 @@ impl Base {
 }
 
 /// Writes a sum such as `{R3, R2} + UR4`; nothing without registers.
-impl fmt::Display for Base {
+impl fmt::Display for BaseRegisters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(registers) = self.registers {
             registers.write(f, "R")?;

@@ -1,4 +1,4 @@
-//! [`Step::wide`]: words of SM 7.0 and later.
+//! [`InstructionFacts::wide`]: words of SM 7.0 and later.
 //!
 //! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
 //! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
@@ -7,14 +7,14 @@ use std::borrow::Cow;
 
 use warpload_encoding::{self as encoding, Group, Instruction128, Sm};
 
-use super::step::{Effect, Flow, Load, Order, Step, Target};
+use super::step::{AccessOrder, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts};
 
 const WORD_BYTES: u64 = 16;
 
-impl Step {
+impl InstructionFacts {
     /// Reads the word of an instruction of SM 7.0 or later, which loads `load` if it is a load.
     #[must_use]
-    pub fn wide(offset: Option<u64>, word: u128, sm: Sm, load: Option<Load>) -> Self {
+    pub fn wide(offset: Option<u64>, word: u128, sm: Sm, load: Option<LoadFacts>) -> Self {
         let next = offset.and_then(|offset| offset.checked_add(WORD_BYTES));
         let (flow, mut effect) = match branch(next, word, sm) {
             // BSSY only says where others go on.
@@ -22,19 +22,19 @@ impl Step {
             Some(flow) => (flow, Effect::ANYTHING),
             None => (Flow::NEXT, straight(word)),
         };
-        effect.memory |= load.as_ref().is_some_and(|load| load.order != Order::Weak);
+        effect.memory |= load.as_ref().is_some_and(|load| load.order != AccessOrder::Weak);
         Self { offset, next, load, flow, effect }
     }
 }
 
-impl From<&Instruction128> for Load {
+impl From<&Instruction128> for LoadFacts {
     fn from(load: &Instruction128) -> Self {
         let parts = load.parts();
         let cache = load.cache_modifiers();
         let order = match cache.as_str() {
-            text if text.contains("STRONG.SYS") || text.contains("MMIO") => Order::Volatile,
-            text if text.contains("STRONG") => Order::Strong,
-            _ => Order::Weak,
+            text if text.contains("STRONG.SYS") || text.contains("MMIO") => AccessOrder::Volatile,
+            text if text.contains("STRONG") => AccessOrder::Strong,
+            _ => AccessOrder::Weak,
         };
         let widest = match load.mnemonic() {
             "LD" | "LDG" | "LDL" | "LDS" | "LDCU" => 128,
@@ -51,7 +51,7 @@ impl From<&Instruction128> for Load {
     }
 }
 
-impl From<&encoding::Load> for Load {
+impl From<&encoding::Load> for LoadFacts {
     fn from(load: &encoding::Load) -> Self {
         match load {
             encoding::Load::Spa5(load) => Self::from(load),
@@ -64,16 +64,16 @@ impl From<&encoding::Load> for Load {
 /// one.
 fn branch(next: Option<u64>, word: u128, sm: Sm) -> Option<Flow> {
     let relative = |distance: i64| {
-        let Some(next) = next else { return Target::Unknown };
-        next.checked_add_signed(distance).map_or(Target::None, Target::At)
+        let Some(next) = next else { return BranchTarget::Unknown };
+        next.checked_add_signed(distance).map_or(BranchTarget::None, BranchTarget::At)
     };
     let opcode = word & 0xfff;
     let target = match opcode {
         // BSSY.
         0x945 => relative(i64::from((word >> 32) as i32 & !3)),
         // CALL.REL to an address in a register; with a uniform one, there is bit 91.
-        0x344 => Target::Unknown,
-        0x944 if word >> 91 & 1 != 0 && sm.group() != Group::Volta => Target::Unknown,
+        0x344 => BranchTarget::Unknown,
+        0x944 if word >> 91 & 1 != 0 && sm.group() != Group::Volta => BranchTarget::Unknown,
         // BRA, CALL.REL.
         0x547 | 0x947 | 0x944 => {
             // In units of 4 bytes, with a sign; from SM 9.0 on the lowest 8 bits are bits 23:16.
@@ -84,11 +84,11 @@ fn branch(next: Option<u64>, word: u128, sm: Sm) -> Option<Flow> {
             }
         }
         // BRX, JMP, JMX, BRXU, JMXU.
-        0x949 | 0x54a | 0x74a | 0x94a | 0xb4a | 0x94c | 0x958 | 0x959 => Target::Unknown,
+        0x949 | 0x54a | 0x74a | 0x94a | 0xb4a | 0x94c | 0x958 | 0x959 => BranchTarget::Unknown,
         // CALL.ABS calls other functions. A function that is called in this section, or an end of a
         // part that threads reach together, goes on after an instruction that ends a block.
         0x341..=0x35f | 0x941..=0x95f | 0xb41..=0xb5f | 0xd41..=0xd5f | 0xf41..=0xf5f => {
-            Target::None
+            BranchTarget::None
         }
         _ => return None,
     };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use warpload_binary::sass::{Format, Kind, SassInstruction, read, without_relocations};
+use warpload_binary::sass::{Format, SassInstruction, SassKind, read, without_relocations};
 use warpload_encoding::control::NOP;
 use warpload_encoding::{Control, Instruction, MachineWord, Sm, parse_line};
 
@@ -48,15 +48,15 @@ fn bytes(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-fn all(input: &[u8], kind: Kind) -> Vec<SassInstruction> {
-    let format = if kind == Kind::Raw { Format::Raw } else { Format::Detect };
+fn all(input: &[u8], kind: SassKind) -> Vec<SassInstruction> {
+    let format = if kind == SassKind::Raw { Format::Raw } else { Format::Detect };
     let sass = read(input, format).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sass.kind(), kind);
     sass.map(|read| read.unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
 fn listing(name: &str) -> Vec<SassInstruction> {
-    all(&bytes(name), Kind::Listing)
+    all(&bytes(name), SassKind::Listing)
 }
 
 /// What every source knows.
@@ -88,7 +88,7 @@ fn loads(read: &[SassInstruction]) -> impl Iterator<Item = (&SassInstruction, St
 #[test]
 fn every_source_gives_the_same_sequence() {
     for Sample { name, instructions, .. } in SAMPLES {
-        let cubin = all(&bytes(&format!("{name}.cubin")), Kind::Cubin);
+        let cubin = all(&bytes(&format!("{name}.cubin")), SassKind::Cubin);
         let cuobjdump = listing(&format!("{name}.cuobjdump.txt"));
         let nvdisasm = listing(&format!("{name}.nvdisasm.txt"));
         assert_eq!(cubin.len(), instructions, "{name}");
@@ -109,7 +109,7 @@ fn every_source_gives_the_same_sequence() {
 #[test]
 fn the_text_of_loads_is_the_listings_text() {
     for Sample { name, loads: (count, generic), .. } in SAMPLES {
-        let cubin = all(&bytes(&format!("{name}.cubin")), Kind::Cubin);
+        let cubin = all(&bytes(&format!("{name}.cubin")), SassKind::Cubin);
         assert_eq!(loads(&cubin).count(), count, "{name}");
         let is_generic = |text: &str| text.contains("LD.") || text.contains("LD ");
         assert_eq!(loads(&cubin).filter(|(_, text)| is_generic(text)).count(), generic, "{name}");
@@ -141,7 +141,7 @@ fn the_text_of_loads_is_the_listings_text() {
 /// What the samples were made for, as the listings have it.
 #[test]
 fn relocations_of_a_cubin() {
-    let read = all(&bytes("relocated.sm_61.cubin"), Kind::Cubin);
+    let read = all(&bytes("relocated.sm_61.cubin"), SassKind::Cubin);
     let relocated = read.iter().filter(|instruction| instruction.is_relocated);
     let offsets: Vec<u64> = relocated.filter_map(|instruction| instruction.offset).collect();
     // The loads among them are those whose text in the listings names a symbol.
@@ -152,7 +152,7 @@ fn relocations_of_a_cubin() {
     });
     let loads: Vec<u64> = named.filter_map(|(load, _)| load.offset).collect();
     assert_eq!(loads, [0x28, 0x38, 0xa8, 0xb0, 0xb8]);
-    let linked = all(&bytes("gather.sm_50.cubin"), Kind::Cubin);
+    let linked = all(&bytes("gather.sm_50.cubin"), SassKind::Cubin);
     assert!(linked.iter().all(|instruction| !instruction.is_relocated));
 }
 
@@ -181,7 +181,7 @@ fn pairs_labels_and_slots() {
 fn functions_registers_and_sm() {
     for Sample { name, functions, .. } in SAMPLES {
         let sm = Sm::new(if name.ends_with("61") { 61 } else { 50 });
-        for (suffix, kind) in [("cubin", Kind::Cubin), ("nvdisasm.txt", Kind::Listing)] {
+        for (suffix, kind) in [("cubin", SassKind::Cubin), ("nvdisasm.txt", SassKind::Listing)] {
             let mut read = all(&bytes(&format!("{name}.{suffix}")), kind);
             assert!(read.iter().all(|read| read.sm == sm), "{name}");
             read.dedup_by(|a, b| a.function == b.function);
@@ -205,7 +205,7 @@ fn a_listing_without_words() {
             .lines()
             .map(|line| format!("{}\n", line.split("/* 0x").next().unwrap_or_default().trim_end()))
             .collect();
-        let without = all(stripped.as_bytes(), Kind::Listing);
+        let without = all(stripped.as_bytes(), SassKind::Listing);
         assert_eq!(with_words.len(), without.len(), "{name}");
         let is_relocated = |read: &SassInstruction| {
             read.text.as_deref().is_some_and(|text| without_relocations(text).is_some())
@@ -231,11 +231,11 @@ fn a_listing_without_words() {
 fn line_ends_change_nothing() {
     let text = bytes("gather.sm_61.nvdisasm.txt");
     let crlf = String::from_utf8(text.clone()).expect("UTF-8").replace('\n', "\r\n");
-    assert_eq!(all(crlf.as_bytes(), Kind::Listing), all(&text, Kind::Listing));
+    assert_eq!(all(crlf.as_bytes(), SassKind::Listing), all(&text, SassKind::Listing));
     let maxas = String::from_utf8(bytes("maxas-all-sm50.txt")).expect("UTF-8");
     assert!(maxas.contains("\r\n"));
     let lf = maxas.replace("\r\n", "\n");
-    assert_eq!(all(lf.as_bytes(), Kind::Listing), listing("maxas-all-sm50.txt"));
+    assert_eq!(all(lf.as_bytes(), SassKind::Listing), listing("maxas-all-sm50.txt"));
 }
 
 #[test]
@@ -260,9 +260,9 @@ fn the_loads_of_the_maxas_listing() {
 /// A section's bundles are a raw stream.
 #[test]
 fn a_raw_stream() {
-    let cubin = all(&bytes("uniform.sm_50.cubin"), Kind::Cubin);
+    let cubin = all(&bytes("uniform.sm_50.cubin"), SassKind::Cubin);
     let file = bytes("uniform.sm_50.cubin");
-    let raw = all(&file[0x4c0..][..cubin.len() / 3 * 32], Kind::Raw);
+    let raw = all(&file[0x4c0..][..cubin.len() / 3 * 32], SassKind::Raw);
     let without_function = |read: &[SassInstruction]| -> Vec<_> {
         read.iter().map(|read| (read.offset, read.word, read.control)).collect()
     };

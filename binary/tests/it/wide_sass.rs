@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use warpload_binary::sass::{
-    CodeUnit, Format, Functions, Kind, SassError, SassInstruction, read, read_raw,
+    CodeUnit, Format, Functions, SassError, SassInstruction, SassKind, read, read_raw,
 };
 use warpload_encoding::{Control, Sm};
 
@@ -77,7 +77,7 @@ fn all(input: &[u8]) -> Result<Vec<SassInstruction>, SassError> {
     read(input, Format::Detect)?.collect()
 }
 
-fn good(input: &[u8], kind: Kind) -> Vec<SassInstruction> {
+fn good(input: &[u8], kind: SassKind) -> Vec<SassInstruction> {
     let sass = read(input, Format::Detect).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sass.kind(), kind);
     sass.map(|read| read.unwrap_or_else(|error| panic!("{error}"))).collect()
@@ -109,17 +109,17 @@ fn texts(read: &[SassInstruction], with_targets: bool) -> Vec<String> {
 fn every_source_gives_the_same_sequence() {
     for sample in &SAMPLES {
         let name = sample.name;
-        let cubin = good(&sample.cubin(), Kind::Cubin);
+        let cubin = good(&sample.cubin(), SassKind::Cubin);
         assert_eq!(cubin.len(), sample.instructions, "{name}");
         assert!(cubin.iter().all(|read| read.sm.is_some() && read.sm == sample.sm()), "{name}");
         assert!(cubin.iter().all(|read| read.word.is_some_and(|word| word.width() == 128)));
-        let cuobjdump = good(sample.listing("cuobjdump").as_bytes(), Kind::Listing);
-        let nvdisasm = good(sample.listing("nvdisasm").as_bytes(), Kind::Listing);
+        let cuobjdump = good(sample.listing("cuobjdump").as_bytes(), SassKind::Listing);
+        let nvdisasm = good(sample.listing("nvdisasm").as_bytes(), SassKind::Listing);
         assert_eq!(common(&cubin), common(&cuobjdump), "{name}: cuobjdump");
         assert_eq!(common(&cubin), common(&nvdisasm), "{name}: nvdisasm");
         assert_eq!(texts(&cuobjdump, false), texts(&nvdisasm, false), "{name}");
 
-        let raw = good(sample.listing("nvdisasm-raw").as_bytes(), Kind::Listing);
+        let raw = good(sample.listing("nvdisasm-raw").as_bytes(), SassKind::Listing);
         assert_eq!(texts(&nvdisasm, true), texts(&raw, true), "{name}");
         let place = |read: &SassInstruction| (read.function.clone(), read.offset, read.sm);
         assert!(nvdisasm.iter().map(place).eq(raw.iter().map(place)), "{name}");
@@ -130,7 +130,7 @@ fn every_source_gives_the_same_sequence() {
 #[test]
 fn functions_and_registers() {
     for sample in &SAMPLES {
-        let mut read = good(&sample.cubin(), Kind::Cubin);
+        let mut read = good(&sample.cubin(), SassKind::Cubin);
         read.dedup_by(|a, b| a.function == b.function);
         let read: Vec<_> = read
             .iter()
@@ -138,7 +138,7 @@ fn functions_and_registers() {
             .collect();
         assert_eq!(read, sample.functions, "{}", sample.name);
         // nvdisasm prints them up to SM 8.9.
-        for read in good(sample.listing("nvdisasm").as_bytes(), Kind::Listing) {
+        for read in good(sample.listing("nvdisasm").as_bytes(), SassKind::Listing) {
             let known =
                 sample.functions.iter().find(|(name, _)| read.function.as_deref() == Some(name));
             let is_listed = sample.sm() < Sm::new(90);
@@ -156,7 +156,7 @@ fn words_at_offsets() {
         let cubin = sample.cubin();
         let mut functions = Functions::default();
         functions.add(&cubin[..]).expect("a cubin");
-        for read in good(&cubin, Kind::Cubin) {
+        for read in good(&cubin, SassKind::Cubin) {
             let function = functions.get(read.function.as_deref().expect("a name"));
             let function = function.expect("a function");
             let offset = read.offset.expect("an offset");
@@ -172,7 +172,7 @@ fn words_at_offsets() {
 #[test]
 fn raw_streams() {
     for sample in SAMPLES.iter().filter(|sample| sample.functions.len() == 1) {
-        let cubin = good(&sample.cubin(), Kind::Cubin);
+        let cubin = good(&sample.cubin(), SassKind::Cubin);
         let words = cubin.iter().filter_map(|read| read.word?.wide());
         let code: Vec<u8> = words.flat_map(u128::to_le_bytes).collect();
         let without_function = |mut read: SassInstruction| {
@@ -184,7 +184,7 @@ fn raw_streams() {
         for start in [0, 8, 16] {
             let input = [&vec![1; start], &code[..]].concat();
             let raw = read_raw(&input[..], start as u64, sample.sm()).expect("code");
-            assert_eq!((raw.kind(), raw.is_unscheduled()), (Kind::Raw, false));
+            assert_eq!((raw.kind(), raw.is_unscheduled()), (SassKind::Raw, false));
             let raw: Result<Vec<_>, _> = raw.collect();
             assert_eq!(raw.expect("code"), expected, "{}", sample.name);
         }
@@ -231,15 +231,15 @@ fn a_listing_of_several_sms() {
         read.line = None;
         read
     };
-    let separate = parts.iter().flat_map(|part| good(part.as_bytes(), Kind::Listing));
+    let separate = parts.iter().flat_map(|part| good(part.as_bytes(), SassKind::Listing));
     let separate: Vec<_> = separate.map(without_line).collect();
-    let together = good(parts.concat().as_bytes(), Kind::Listing);
+    let together = good(parts.concat().as_bytes(), SassKind::Listing);
     let together: Vec<_> = together.into_iter().map(without_line).collect();
     assert_eq!(together, separate);
     // Lines between the halves of a word change nothing.
     let listing = SAMPLES[4].listing("cuobjdump").replace('\n', "\n\n// a comment\n.L_x_7:\r\n");
-    let apart = good(listing.as_bytes(), Kind::Listing);
-    assert_eq!(common(&apart), common(&good(&SAMPLES[4].cubin(), Kind::Cubin)));
+    let apart = good(listing.as_bytes(), SassKind::Listing);
+    assert_eq!(common(&apart), common(&good(&SAMPLES[4].cubin(), SassKind::Cubin)));
 }
 
 /// Without its head a listing is told by its offsets and lines, wherever it begins.
@@ -248,9 +248,9 @@ fn a_part_of_a_listing() {
     for sample in &SAMPLES {
         let listing = sample.listing("cuobjdump");
         let lines: Vec<&str> = listing.lines().filter(|line| line.contains("/* 0x")).collect();
-        let whole = good(listing.as_bytes(), Kind::Listing);
+        let whole = good(listing.as_bytes(), SassKind::Listing);
         for first in (0..12).step_by(2) {
-            let part = good(lines[first..].join("\n").as_bytes(), Kind::Listing);
+            let part = good(lines[first..].join("\n").as_bytes(), SassKind::Listing);
             assert!(part.iter().all(|read| read.sm.is_none() && read.function.is_none()));
             assert!(part.iter().all(|read| read.unit == Some(CodeUnit::Word)));
             let rest = |read: &SassInstruction| (read.offset, read.word, read.control);
@@ -263,12 +263,12 @@ fn a_part_of_a_listing() {
         ("/*0010*/ NOP;\n/*0020*/ NOP;", [None, Some(CodeUnit::Word)]),
         ("/*0010*/ NOP;\n/*0018*/ NOP;", [None, Some(CodeUnit::Bundle)]),
     ] {
-        let read = good(lines.as_bytes(), Kind::Listing);
+        let read = good(lines.as_bytes(), SassKind::Listing);
         assert!(read.iter().map(|read| read.unit).eq(expected), "{lines}");
     }
     // The first offset can be of either kind of code; here it is of bundles.
     let narrow = "/*0010*/ NOP ; /* 0x50b0000000070f00 */\n/*0018*/ NOP ; /* 0x50b0000000070f00 */";
-    let read = good(narrow.as_bytes(), Kind::Listing);
+    let read = good(narrow.as_bytes(), SassKind::Listing);
     assert!(read.iter().all(|read| read.unit == Some(CodeUnit::Bundle)));
     let words = read.iter().map(|read| read.word.and_then(|word| word.narrow()));
     assert!(words.eq([Some(0x50b0_0000_0007_0f00); 2]));
@@ -290,7 +290,7 @@ fn names_of_sms() {
         ),
         ("// nothing", None),
     ] {
-        let read = good(format!("{head}\n{line}").as_bytes(), Kind::Listing);
+        let read = good(format!("{head}\n{line}").as_bytes(), SassKind::Listing);
         let expected = expected.map(|sm| sm.parse().expect("an SM"));
         assert_eq!(read.last().and_then(|read| read.sm), expected, "{head}");
     }
@@ -353,7 +353,7 @@ fn every_cut_of_a_file() {
     }
     for (name, tool) in [(18, "cuobjdump"), (19, "nvdisasm"), (19, "nvdisasm-raw")] {
         let mut listing = SAMPLES[name].listing(tool);
-        let whole = good(listing.as_bytes(), Kind::Listing);
+        let whole = good(listing.as_bytes(), SassKind::Listing);
         listing.truncate(4000);
         let mut broken = 0;
         for length in 0..listing.len() {
@@ -376,7 +376,7 @@ fn every_change_of_the_structures() {
     for name in ["walk.sm75.cubin", "calls.sm90.cubin"] {
         let cubin = bytes(name);
         let headers = usize::from(cubin[41]) << 8 | usize::from(cubin[40]);
-        let code = good(&cubin, Kind::Cubin).len();
+        let code = good(&cubin, SassKind::Cubin).len();
         for at in (0..64).chain(headers..cubin.len()) {
             for value in [0, 1, 0x41, 0x80, 0xff, !cubin[at]] {
                 let mut changed = cubin.clone();

@@ -11,10 +11,10 @@ use warpload_binary::sass::{self, SassInstruction};
 use super::arguments::Arguments;
 use super::check::{Checked, Remark};
 use super::extract::Extracted;
-use super::find::{self, Found};
+use super::find::{self, FoundInstruction};
 use super::functions::{Names, Wanted};
 use super::images::{self, Chosen};
-use super::row::{Row, Style, Tag};
+use super::row::{InstructionRow, Style, Tag};
 use super::stats::{Library, Stats};
 use super::{extract, list};
 use crate::binary::{self, Opened};
@@ -23,7 +23,7 @@ use crate::diagnostic::{self, Origin};
 use crate::io::{self, Output};
 use crate::name::plural;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 #[derive(serde::Serialize)]
 struct CheckJson<'c> {
@@ -53,17 +53,17 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, found: &Found) {
+    fn add(&mut self, found: &FoundInstruction) {
         match found {
-            Found::Load(_) => self.loads += 1,
-            Found::Relocated => {
+            FoundInstruction::Load(_) => self.loads += 1,
+            FoundInstruction::Relocated => {
                 self.loads += 1;
                 self.unassembled += 1;
             }
-            Found::Illegal(_) => self.illegal += 1,
-            Found::OfUnknownSm => self.of_unknown_sm += 1,
-            Found::Contradictory => self.contradictory += 1,
-            Found::Other | Found::Unreadable(_) => {}
+            FoundInstruction::Illegal(_) => self.illegal += 1,
+            FoundInstruction::OfUnknownSm => self.of_unknown_sm += 1,
+            FoundInstruction::Contradictory => self.contradictory += 1,
+            FoundInstruction::Other | FoundInstruction::Unreadable(_) => {}
         }
     }
 }
@@ -193,7 +193,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         mut instructions: sass::Sass<R>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        if self.arguments.check && instructions.kind() != sass::Kind::Listing {
+        if self.arguments.check && instructions.kind() != sass::SassKind::Listing {
             anyhow::bail!(
                 "--check compares a listing's text with its words; this is not a listing"
             );
@@ -219,7 +219,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         });
         let mut heading = SmHeading::default();
         // The SM of a cubin was chosen already.
-        let is_listing = instructions.kind() == sass::Kind::Listing;
+        let is_listing = instructions.kind() == sass::SassKind::Listing;
         let before = self.counts.instructions;
         for instruction in instructions {
             let mut instruction = instruction?;
@@ -244,9 +244,9 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 self.check(&instruction, output)?;
                 continue;
             }
-            let found = Found::new(&instruction);
+            let found = FoundInstruction::new(&instruction);
             self.counts.add(&found);
-            if let Found::Unreadable(error) = &found {
+            if let FoundInstruction::Unreadable(error) = &found {
                 self.unreadable(&instruction, error, output)?;
             }
             names.enter(instruction.function.as_ref());
@@ -254,13 +254,16 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 stats.add(&instruction, &found, &names, output)?;
                 continue;
             }
-            if found.is_load() || matches!(found, Found::Illegal(_)) || self.arguments.all {
+            if found.is_load()
+                || matches!(found, FoundInstruction::Illegal(_))
+                || self.arguments.all
+            {
                 let of_sm = heading.enter(instruction.sm).filter(|_| is_listing);
                 let headings = [self.image.heading.take(), of_sm, names.heading()];
                 if style.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
-                let row = Row {
+                let row = InstructionRow {
                     path: self.path,
                     image: self.image.number,
                     instruction: &instruction,

@@ -14,8 +14,8 @@ use crate::binary::{is_of, may_be_of};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
-use crate::output_file::Target;
-use crate::status::Status;
+use crate::output_file::OutputTarget;
+use crate::process::Status;
 
 /// The longest part of an input's name that is used.
 const MAX_STEM: usize = 100;
@@ -109,7 +109,7 @@ fn write(
     if !force && fs::symlink_metadata(&to).is_ok() {
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
-    let file = Target::new(&to)?.create()?;
+    let file = OutputTarget::new(&to)?.create()?;
     std::io::Write::write_all(&mut file.file(), &read.bytes)
         .with_context(|| file.target().error_context())?;
     file.persist()?;

@@ -6,7 +6,7 @@ use warpload::encoding::{
 use warpload_binary::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
-pub(super) enum Found {
+pub(super) enum FoundInstruction {
     /// A load, from its word or else from its text.
     Load(Load),
     /// A load without a word, whose displacement the linker fills in.
@@ -22,7 +22,7 @@ pub(super) enum Found {
     OfUnknownSm,
 }
 
-impl Found {
+impl FoundInstruction {
     pub(super) fn new(instruction: &SassInstruction) -> Self {
         let Some(sm) = sm_of(instruction) else { return Self::OfUnknownSm };
         let text = instruction.text.as_deref().unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::binary::{is_alone, is_of, may_be_of, numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
-use crate::status::Status;
+use crate::process::Status;
 use crate::{diagnostic, name};
 
 /// A file that is not text, and which of its images are chosen.

@@ -6,14 +6,14 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use warpload_binary::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
 use warpload_binary::sass::{self, SassInstruction};
 
-use super::find::Found;
+use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of, text};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
-use crate::status::Status;
+use crate::process::Status;
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
@@ -87,7 +87,7 @@ fn count(cubin: &[u8]) -> Option<Code> {
 }
 
 fn is_load(instruction: &SassInstruction) -> bool {
-    Found::new(instruction).is_load()
+    FoundInstruction::new(instruction).is_load()
 }
 
 /// Lists the images of one file, or those of the chosen SM.

@@ -19,11 +19,10 @@ pub(crate) use self::arguments::Arguments;
 use self::decoder::Decoder;
 use self::extract::Extracted;
 use self::functions::Wanted;
-use super::inputs;
 use super::io::{self, Output};
 use super::options::Progress;
-use super::status::Status;
-use super::word;
+use super::{inputs, word};
+use crate::process::Status;
 
 pub(crate) fn execute(
     arguments: Arguments,

@@ -7,7 +7,7 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Load, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
 
-use super::find::{Found, names_a_load, sm_of};
+use super::find::{FoundInstruction, names_a_load, sm_of};
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
@@ -126,34 +126,34 @@ pub(super) struct Tag {
 }
 
 /// An instruction and what it was found to be.
-pub(super) struct Row<'r> {
+pub(super) struct InstructionRow<'r> {
     pub(super) path: &'r Path,
     /// The number of its cubin, in a container.
     pub(super) image: Option<u64>,
     pub(super) instruction: &'r SassInstruction,
-    pub(super) found: &'r Found,
+    pub(super) found: &'r FoundInstruction,
     /// The demangled form of the function's name.
     pub(super) demangled: Option<&'r str>,
 }
 
-impl Row<'_> {
+impl InstructionRow<'_> {
     pub(super) fn write(&self, style: Style, output: &mut Output) -> std::io::Result<()> {
         let Self { instruction, found, .. } = self;
         let (is_load, relocated) = match found {
-            Found::Load(_) => (true, has_relocated_text(instruction)),
-            Found::Relocated => (true, true),
+            FoundInstruction::Load(_) => (true, has_relocated_text(instruction)),
+            FoundInstruction::Relocated => (true, true),
             _ => (false, false),
         };
         let (word, decoded) = match found {
-            Found::Load(load) => (Some(load.word()), Some(load.text())),
+            FoundInstruction::Load(load) => (Some(load.word()), Some(load.text())),
             _ => (instruction.word, None),
         };
         let refusal = match found {
-            Found::Illegal(refusal) => Some(refusal),
+            FoundInstruction::Illegal(refusal) => Some(refusal),
             _ => None,
         };
         let hidden = match found {
-            Found::Load(load) if style.hidden => hidden(load),
+            FoundInstruction::Load(load) if style.hidden => hidden(load),
             _ => None,
         };
         let file = self.path.display().to_string();
@@ -218,7 +218,7 @@ impl Row<'_> {
         let Self { instruction, found, .. } = self;
         instruction.control.or_else(|| match found {
             // A word of 128 bits that was assembled with the annotations of its text.
-            Found::Load(Load::Sm70(load))
+            FoundInstruction::Load(Load::Sm70(load))
                 if instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?'])) =>
             {
                 Some(load.control())
@@ -241,7 +241,7 @@ impl Row<'_> {
             None => text,
             Some((notation, control)) if notation.is_trailing() => match self.found {
                 // What NVIDIA's tools append depends on the SM.
-                Found::Load(Load::Sm70(load)) => format!("{text}{}", load.annotations()),
+                FoundInstruction::Load(Load::Sm70(load)) => format!("{text}{}", load.annotations()),
                 _ if instruction.word.is_some_and(|word| word.wide().is_some()) => text,
                 _ => format!("{text} {}", control.display(notation)),
             },

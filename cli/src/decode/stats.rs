@@ -10,9 +10,11 @@ use std::sync::Arc;
 use serde::Serializer;
 use warpload::encoding::{self, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
-use warpload_binary::statistics::{Load, Remark, Statistics, StatisticsBuilder, Step};
+use warpload_binary::statistics::{
+    InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
+};
 
-use super::find::{Found, is_later_load, sm_of};
+use super::find::{FoundInstruction, is_later_load, sm_of};
 use super::functions::Names;
 use super::row::{Style, has_relocated_text};
 use crate::diagnostic;
@@ -201,7 +203,7 @@ impl<'s> Stats<'s> {
     pub(super) fn add(
         &mut self,
         instruction: &SassInstruction,
-        found: &Found,
+        found: &FoundInstruction,
         names: &Names,
         output: &mut Output,
     ) -> anyhow::Result<()> {
@@ -287,22 +289,24 @@ impl<'s> Stats<'s> {
 }
 
 /// Returns what the statistics see of an instruction.
-fn step(instruction: &SassInstruction, found: &Found) -> Step {
+fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionFacts {
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {
         let text = without_relocations(instruction.text.as_deref()?)?;
         encoding::Load::parse(&text, sm).ok()
     };
     let known = match found {
-        Found::Load(load) => Some(*load),
-        Found::Relocated => relocated(),
+        FoundInstruction::Load(load) => Some(*load),
+        FoundInstruction::Relocated => relocated(),
         _ => None,
     };
-    let load = known.as_ref().map(Load::from);
+    let load = known.as_ref().map(LoadFacts::from);
     let mut step = match instruction.word.filter(|_| !is_later_load(instruction)) {
-        Some(MachineWord::Bits64(word)) => Step::narrow(instruction.offset, word),
-        Some(MachineWord::Bits128(word)) => Step::wide(instruction.offset, word, sm, load),
-        None => Step::opaque(instruction.offset, load),
+        Some(MachineWord::Bits64(word)) => InstructionFacts::narrow(instruction.offset, word),
+        Some(MachineWord::Bits128(word)) => {
+            InstructionFacts::wide(instruction.offset, word, sm, load)
+        }
+        None => InstructionFacts::opaque(instruction.offset, load),
     };
     let is_relocated = instruction.is_relocated || has_relocated_text(instruction);
     if let Some(load) = step.load.as_mut().filter(|_| is_relocated) {

@@ -1,22 +1,22 @@
-//! `plan`: what it takes to replay a trace on many machines, task by task.
+//! `plan`: what it takes to replay a trace on many machines, or to import a list of traces, task by task.
 
-mod list;
-mod task;
 mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use serde::Serialize;
 
-use super::diagnostic;
-use super::io::{self, Output};
-use super::options::Format;
-use super::replaying::Replaying;
-use super::status::Status;
-use super::trace::Input;
-use task::Task;
-use tree::Tree;
+use self::tree::Tree;
+use crate::io::{self, Output};
+use crate::name::is_invisible;
+use crate::options::{Format, Progress};
+use crate::process::Status;
+use crate::replaying::Replaying;
+use crate::trace::Input;
+use crate::{diagnostic, set};
+use warpload_trace::ImportError;
 
 /// Print the tasks of a replay on many machines, or of an import
 ///
@@ -96,7 +96,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         };
         Tasks::Replay(Box::new(Tree::new(input, &path, shards, &options, place)?), fan_in as usize)
     } else {
-        let tasks = list::tasks(input, &path, place, options.threads)?;
+        let tasks = import_tasks(input, &path, place, options.threads)?;
         let mut of_set = options.names()?;
         of_set.retain(|name| name != "--threads");
         of_set.extend(shards.map(|_| "--shards".to_owned()));
@@ -157,6 +157,125 @@ impl Tasks<'_> {
                 .filter(|task| level.is_none_or(|level| task.level == level))
                 .try_for_each(each),
             Self::Replay(tree, fan_in) => tree.each_task(fan_in, level, &mut each),
+        }
+    }
+}
+
+/// One command, and what it reads and writes.
+#[derive(Clone, Debug, Serialize)]
+struct Task {
+    step: &'static str,
+    argv: Vec<String>,
+    /// The files that must be there.
+    inputs: Vec<String>,
+    output: String,
+    /// The length of the longest chain of tasks that it depends on.
+    level: u32,
+}
+
+impl Task {
+    /// Creates a task; `arguments` are those of the subcommand, before where the output goes.
+    fn new(
+        step: &'static str,
+        arguments: impl IntoIterator<Item = String>,
+        inputs: Vec<String>,
+        output: String,
+        level: u32,
+    ) -> Self {
+        let mut argv = vec!["warpload".to_owned(), step.to_owned()];
+        argv.extend(arguments);
+        argv.extend(["-o".to_owned(), output.clone(), "--resume".to_owned()]);
+        Self { step, argv, inputs, output, level }
+    }
+
+    /// Returns the command as one line of a POSIX shell.
+    fn command(&self) -> anyhow::Result<String> {
+        // Escaped it would be another argument.
+        let is_unwritable = |c: char| c != '\t' && is_invisible(c);
+        if let Some(argument) = self.argv.iter().find(|argument| argument.contains(is_unwritable)) {
+            bail!(
+                "{argument:?}: has a line break or another control character, and a command is a line \
+                 of text; use `--format json`"
+            );
+        }
+        Ok(self.argv.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Returns a path as an argument that is not taken for an option.
+pub(super) fn argument(path: &Path) -> anyhow::Result<String> {
+    let text = io::utf8(path)?;
+    Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
+}
+
+/// Quotes an argument for a POSIX shell, if it needs that.
+fn quoted(argument: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(&byte);
+    if !argument.is_empty() && argument.bytes().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+/// What a plan is made of.
+const EXPECTED: &str = "a trace set, a binary trace or a list of traces";
+
+/// Returns the import of each trace of a list, and the set of all of them, under the names that
+/// `import --split` writes.
+fn import_tasks(
+    input: Input<'_>,
+    path: &Path,
+    folder: &Path,
+    threads: Option<usize>,
+) -> anyhow::Result<Vec<Task>> {
+    if input.is_manifest() {
+        bail!("{}: a memory image; expected {EXPECTED}", io::name(path));
+    }
+    let list = input.list(Progress::Never).map_err(|error| match error.downcast_ref() {
+        Some(ImportError::NotAList { file }) => anyhow!(
+            "{}: a text trace; expected {EXPECTED}. `warpload import` makes a binary trace of it",
+            file.display()
+        ),
+        _ => error,
+    })?;
+    if list.len() == 0 {
+        bail!("{}: names no trace; expected at least one", io::name(path));
+    }
+    let name = argument(path)?;
+    let mut tasks = Vec::new();
+    for (i, (file, part)) in list.files().zip(set::part_files(folder, list.len())).enumerate() {
+        let mut arguments = vec![name.clone(), "--only".to_owned(), i.to_string()];
+        arguments.extend(threads.map(|threads| format!("--threads={threads}")));
+        let inputs = vec![name.clone(), io::utf8(&file)?.to_owned()];
+        tasks.push(Task::new("import", arguments, inputs, argument(&part)?, 0));
+    }
+    let parts = tasks.iter().map(|task| task.output.clone());
+    let inputs = [name.clone()].into_iter().chain(parts).collect();
+    let set = argument(&folder.join(set::SET_FILE))?;
+    // Not the names of all parts, which need not fit into a command.
+    tasks.push(Task::new("set", ["--list".to_owned(), name], inputs, set, 1));
+    Ok(tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_what_was_quoted() {
+        assert_eq!(quoted("--image=a/b.json"), "--image=a/b.json");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        for plain in
+            ["a b", "*", "$HOME", "a;b", "`x`", "~", "\\", "\"", "é", "a\tb", "#", "!", "{}"]
+        {
+            assert_eq!(quoted(plain), format!("'{plain}'"));
+        }
+        let task =
+            |argument: &str| Task::new("merge", [argument.to_owned()], vec![], "o".into(), 1);
+        assert_eq!(task("a b").command().unwrap(), "warpload merge 'a b' -o o --resume");
+        for character in ['\n', '\0', '\r', '\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'] {
+            assert!(task(&format!("a{character}b")).command().is_err(), "{character:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use warpload_replay::Selection;
 use warpload_trace::{Shard, TraceSet};
 
-use super::task::{Task, argument};
+use super::{Task, argument};
 use crate::io;
 use crate::options::Progress;
 use crate::replaying::Replaying;

@@ -15,7 +15,7 @@ use super::file::with_source;
 use super::run::{self, Given};
 use crate::diagnostic;
 use crate::io::Output;
-use crate::status::Status;
+use crate::process::Status;
 
 /// A function and what it is executed on. Other keys change nothing.
 #[derive(Deserialize)]

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use warpload_ptx::rules::Unit;
-use warpload_ptx::{Verdict, check_as};
+use warpload_ptx::{StatementVerdict, check_as};
 
 use super::file::{File, Statement, each_file};
 use crate::diagnostic;
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Check whether the loads in PTX modules are legal
 ///
@@ -126,7 +126,7 @@ impl File<'_> {
         Ok(status)
     }
 
-    fn load(&self, statement: Statement, verdict: &Verdict, every_rule: bool) -> LoadJson {
+    fn load(&self, statement: Statement, verdict: &StatementVerdict, every_rule: bool) -> LoadJson {
         let first = verdict.violations.first();
         LoadJson {
             statement,
@@ -137,7 +137,10 @@ impl File<'_> {
         }
     }
 
-    fn violations<'v>(&'v self, verdict: &'v Verdict) -> impl Iterator<Item = ViolationJson> + 'v {
+    fn violations<'v>(
+        &'v self,
+        verdict: &'v StatementVerdict,
+    ) -> impl Iterator<Item = ViolationJson> + 'v {
         verdict.violations.iter().map(|violation| {
             let at = self.lines.position(violation.span.start);
             ViolationJson {

@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use warpload_binary::container::ImageKind;
-use warpload_binary::lines::{LineError, Lines as BoundedLines};
-use warpload_ptx::syntax::{Lexer, Lines, Position, Span};
-use warpload_ptx::{Module, Verdict, read};
+use warpload_binary::lines::{LineError, Lines};
+use warpload_ptx::syntax::{Lexer, LineIndex, Position, Span};
+use warpload_ptx::{Module, StatementVerdict, read};
 
 use crate::binary::{self, Opened};
 use crate::diagnostic::{self, Labelled};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Progress;
-use crate::status::Status;
+use crate::process::Status;
 
 /// A module that was read, and where it is from.
 pub(super) struct File<'f> {
     pub(super) name: &'f str,
     pub(super) module: &'f Module<'f>,
-    pub(super) lines: &'f Lines,
+    pub(super) lines: &'f LineIndex,
     /// How many errors were to be drawn.
     errors: Cell<u64>,
 }
@@ -118,7 +118,7 @@ pub(super) fn with_source(
     output: &mut Output,
     use_file: impl FnOnce(&File<'_>, &mut Output) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
-    let lines = Lines::new(source);
+    let lines = LineIndex::new(source);
     match read(source) {
         Ok(module) => {
             let file = File { name, module: &module, lines: &lines, errors: Cell::new(0) };
@@ -150,7 +150,7 @@ const MAX_LINE_BYTES: usize = 1 << 25;
 /// The text of a module, its line ends as `\n`. Errors name the file.
 fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<String> {
     let name = || io::name(path);
-    let mut lines = BoundedLines::with_limit(io::expect_text(path, input)?, MAX_LINE_BYTES);
+    let mut lines = Lines::with_limit(io::expect_text(path, input)?, MAX_LINE_BYTES);
     let mut text = String::new();
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| match error {
@@ -194,7 +194,7 @@ impl File<'_> {
     /// Draws the rules that a load breaks.
     pub(super) fn draw_verdict(
         &self,
-        verdict: &Verdict,
+        verdict: &StatementVerdict,
         output: &mut Output,
     ) -> anyhow::Result<()> {
         for violation in &verdict.violations {

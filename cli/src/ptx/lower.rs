@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Instruction;
 use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel};
-use warpload_ptx::meaning::{Base, Place, Register};
+use warpload_ptx::meaning::{AddressBase, Register, ResolvedAddress};
 use warpload_ptx::rules::{Rule, Unit};
 use warpload_ptx::syntax::StateSpace;
-use warpload_ptx::{Verdict, check_as, lower};
+use warpload_ptx::{StatementVerdict, check_as, lower};
 
 use super::file::{File, FileJson, Statement, each_file};
 use crate::diagnostic::Labelled;
 use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///
@@ -89,7 +89,7 @@ pub(crate) fn execute(
 }
 
 /// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
-fn as_spa5(mut verdict: Verdict) -> Verdict {
+fn as_spa5(mut verdict: StatementVerdict) -> StatementVerdict {
     let is_of_today = |rule| matches!(rule, Rule::AddressSize | Rule::AddressWidth);
     verdict.violations.retain(|violation| !is_of_today(violation.rule));
     verdict
@@ -198,7 +198,7 @@ impl File<'_> {
     }
 
     /// A variable's name is its address in global memory, and its offset in other state spaces.
-    fn place_text(&self, place: Place) -> String {
+    fn place_text(&self, place: ResolvedAddress) -> String {
         let name = |id| {
             let declared = self.module.declaration(id);
             let is_global = declared.is_some_and(|known| known.space == StateSpace::Global);
@@ -206,10 +206,12 @@ impl File<'_> {
             format!("{what} of {}", declared.map_or("?", |known| self.module.text(known.name)))
         };
         let base = match place.base {
-            Base::Zero => return format!("{:#x}", place.offset),
-            Base::Register(register) => self.register(register),
-            Base::Variable(id) => name(id),
-            Base::Indexed(id, register) => format!("{}[{}]", name(id), self.register(register)),
+            AddressBase::Zero => return format!("{:#x}", place.offset),
+            AddressBase::Register(register) => self.register(register),
+            AddressBase::Variable(id) => name(id),
+            AddressBase::Indexed(id, register) => {
+                format!("{}[{}]", name(id), self.register(register))
+            }
         };
         match place.offset {
             0 => base,

@@ -8,7 +8,7 @@ mod run;
 
 use super::io::Output;
 use super::options::Progress;
-use super::status::Status;
+use crate::process::Status;
 
 /// Check, lower and execute loads in PTX modules
 ///

@@ -15,7 +15,7 @@ use warpload_suite::vector::{Final, Vector};
 use super::diagnostic;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::status::Status;
+use crate::process::Status;
 
 /// A vector larger than this is refused.
 const MAX_VECTOR_BYTES: usize = 64 << 20;

@@ -16,11 +16,11 @@ use warpload_suite::outcome::CaseOutcome;
 use warpload_suite::runner::{Examinee, InProcess, Runner};
 
 pub(crate) use self::progress::Asked;
-pub(crate) use self::report::{Format, Kind, Report};
+pub(crate) use self::report::{CaseKind, Format, Report};
 use super::destination::Destination;
 use super::io::{self, Output};
 use super::options::{self, Progress};
-use super::status::Status;
+use crate::process::Status;
 
 /// What ends a run, not a file of it.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub(crate) fn run<E: Examinee>(
 /// Checks tests with our own executors, and writes the results to standard output.
 pub(crate) fn test(
     family: &'static str,
-    kind: Kind,
+    kind: CaseKind,
     paths: &[PathBuf],
     format: options::Format,
     progress: Progress,
@@ -81,7 +81,7 @@ pub(crate) fn test(
 }
 
 /// Returns the files of cases that a path names: itself, or those in the folder if it is a suite.
-fn files(path: &Path, kind: Kind) -> anyhow::Result<Vec<PathBuf>> {
+fn files(path: &Path, kind: CaseKind) -> anyhow::Result<Vec<PathBuf>> {
     if kind.key.is_some() || io::is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

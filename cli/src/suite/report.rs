@@ -13,7 +13,7 @@ use crate::destination::Pieces;
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options;
-use crate::status::Status;
+use crate::process::Status;
 use crate::table::{self, Column, Value};
 use crate::terminal::Escapes;
 
@@ -49,7 +49,7 @@ impl Format {
 
 /// The words for the cases of a command, and how much is shown of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct CaseKind {
     pub(crate) one: &'static str,
     /// The JSON key of the name of a test of our own executors, which has nothing else and is counted without
     /// families and flags. `None` for the cases of a suite.
@@ -60,7 +60,7 @@ pub(crate) struct Kind {
     pub(crate) most: usize,
 }
 
-impl Kind {
+impl CaseKind {
     /// The tests of our own executors.
     pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
         Self { one, key: Some(key), shown, most: usize::MAX }
@@ -69,7 +69,7 @@ impl Kind {
 
 /// The results that are written, in the order of the cases.
 pub(crate) struct Report<'o> {
-    pub(super) kind: Kind,
+    pub(super) kind: CaseKind,
     format: Format,
     to: Pieces,
     output: &'o mut Output,
@@ -133,7 +133,7 @@ struct SkipJson<'t> {
 
 impl<'o> Report<'o> {
     pub(crate) fn new(
-        kind: Kind,
+        kind: CaseKind,
         format: Format,
         to: Pieces,
         output: &'o mut Output,
@@ -212,7 +212,7 @@ impl<'o> Report<'o> {
 }
 
 /// Returns a failure as text: its place and title, its flags, and the first differences.
-fn drawn(kind: &Kind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
+fn drawn(kind: &CaseKind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
     let (file, title) = (&*line.file.name, outcome.title(kind.one));
     let mut text = format!("FAIL {}:{}: {}\n", visible(file), line.number, visible(&title));
     let flags = &outcome.about.flags;
@@ -228,7 +228,7 @@ fn drawn(kind: &Kind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFail
     text
 }
 
-impl Kind {
+impl CaseKind {
     fn summary_text(&self, tally: &CaseTally) -> String {
         let counts = &tally.counts;
         if self.key.is_some() {

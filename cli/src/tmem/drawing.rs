@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use warpload_ptx::tensor::{CellOffset, Half, Shape, Step, TensorLoad};
+use warpload_ptx::tensor::{CellOffset, CellStep, Half, Shape, TensorLoad};
 
 use crate::name::plural;
 
@@ -83,12 +83,12 @@ pub(super) fn base(load: &TensorLoad, half: Option<Half>, panel: &Panel) -> Opti
 /// Returns the row of the table of shapes in words: what the bits of threads and registers add.
 pub(super) fn steps(load: &TensorLoad) -> [String; 2] {
     let layout = load.shape().layout();
-    let scaled = |step: &Step| match step {
-        Step::Columns(columns) => Step::Columns(columns * width(load)).to_string(),
+    let scaled = |step: &CellStep| match step {
+        CellStep::Columns(columns) => CellStep::Columns(columns * width(load)).to_string(),
         other => other.to_string(),
     };
-    let list = |steps: &[Step]| steps.iter().map(scaled).collect::<Vec<_>>().join(", ");
-    let repeat = format!("{} for each repeat", scaled(&Step::Columns(layout.repeat_columns)));
+    let list = |steps: &[CellStep]| steps.iter().map(scaled).collect::<Vec<_>>().join(", ");
+    let repeat = format!("{} for each repeat", scaled(&CellStep::Columns(layout.repeat_columns)));
     let registers = match layout.register {
         [] => repeat,
         steps => format!("{}, then {repeat}", list(steps)),

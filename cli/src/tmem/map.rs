@@ -15,8 +15,8 @@ use super::{grid, picture, sass};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::Format;
-use crate::output_file::Target;
-use crate::status::Status;
+use crate::output_file::OutputTarget;
+use crate::process::Status;
 use crate::terminal::Escapes;
 
 /// Draw which thread and register each cell of a load goes to
@@ -126,7 +126,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             if io::is_stdin(&file) {
                 output.text(&svg)?;
             } else {
-                Target::new(&file)?.write(svg.as_bytes())?;
+                OutputTarget::new(&file)?.write(svg.as_bytes())?;
             }
         }
         (None, Format::Text) => {

@@ -4,7 +4,6 @@ mod drawing;
 mod grid;
 mod map;
 pub(crate) mod memory;
-mod palette;
 mod picture;
 mod run;
 pub(crate) mod sass;
@@ -15,7 +14,7 @@ use clap::Subcommand;
 
 use super::io::Output;
 use super::options::Progress;
-use super::status::Status;
+use crate::process::Status;
 
 /// Execute loads from Tensor Memory (tcgen05.ld) and show what they read
 #[derive(clap::Args)]

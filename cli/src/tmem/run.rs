@@ -5,11 +5,10 @@ use std::ops::Range;
 use warpload::encoding::{Load, LoadInstruction, Sm};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
-use warpload_ptx::syntax::{Lines, Span};
-use warpload_ptx::tensor::WrittenTensorLoad;
+use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::tensor::{
-    Issue, Registers, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad,
-    execute as load,
+    Issue, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad, TensorRegisters,
+    WrittenTensorLoad, execute as load,
 };
 use warpload_suite::tensor_case::digest;
 
@@ -18,7 +17,7 @@ use super::{sass, table};
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, read_number};
-use crate::status::Status;
+use crate::process::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///
@@ -141,7 +140,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let rules = Rules::default()
         .lane_mode(arguments.lane_mode.mode())
         .hardware_alignment(arguments.hardware_alignment);
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     if let Err(fault) = load(&given.load, issue, &memory, &rules, &mut registers) {
         return refuse(fault, arguments.format, output);
     }
@@ -186,7 +185,7 @@ impl Given {
         self.threads.len() == LANES
     }
 
-    fn table(&self, issue: Issue, registers: &Registers) -> String {
+    fn table(&self, issue: Issue, registers: &TensorRegisters) -> String {
         let data = self.registers.iter().map(String::as_str).zip(registers.data());
         let reduced = self.reduced.as_deref().zip(registers.reduced());
         let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
@@ -198,7 +197,7 @@ impl Given {
         format!("{}\n{heading}\n{}", self.shown, table::of_some_threads(&columns, threads))
     }
 
-    fn json<'l>(&self, registers: &'l Registers) -> LoadedJson<'l> {
+    fn json<'l>(&self, registers: &'l TensorRegisters) -> LoadedJson<'l> {
         let loads = |thread: &usize| self.threads.contains(thread);
         let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
         let each = |thread| Some(thread).filter(loads).map(values);
@@ -249,7 +248,7 @@ fn illegal(
     let &Illegal { code, ref message, span } = illegal;
     let rule = Some(code).filter(|code| *code != "syntax");
     let label = Labelled { title: message, rule, help: None, span };
-    diagnostic::in_source("<argument>", text, &Lines::new(text), label);
+    diagnostic::in_source("<argument>", text, &LineIndex::new(text), label);
     if format == Format::Json {
         output.json(&RefusedJson { error: "assemble", code, message: message.clone() })?;
     }

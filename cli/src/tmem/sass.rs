@@ -1,7 +1,7 @@
 //! `LDTM`: loads of Tensor Memory in SASS.
 
 use warpload::encoding::{Load, LoadInstruction, LoadParts, Sm};
-use warpload_ptx::tensor::{Half, Operation, SassTensorError, SassTensorLoad};
+use warpload_ptx::tensor::{Half, ReductionOperation, SassTensorError, SassTensorLoad};
 
 use crate::diagnostic;
 use crate::word_or_text::{ORIGIN, read_load};
@@ -89,8 +89,8 @@ fn effect(parts: &LoadParts, tensor: &SassTensorLoad, names: Option<&[String]>) 
     let reduced = tensor.reduced.zip(tensor.load.reduction());
     let reduced = reduced.map_or(String::new(), |(register, reduction)| {
         let which = match reduction.operation {
-            Operation::Min => "minimum",
-            Operation::Max => "maximum",
+            ReductionOperation::Min => "minimum",
+            ReductionOperation::Max => "maximum",
         };
         format!(", and the {which} of each thread's values into {register}")
     });

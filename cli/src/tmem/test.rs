@@ -7,8 +7,8 @@ use warpload_suite::families::{Answerer, tensor_memory};
 
 use crate::io::Output;
 use crate::options::{Format, Progress};
-use crate::status::Status;
-use crate::suite::{self, Kind};
+use crate::process::Status;
+use crate::suite::{self, CaseKind};
 
 /// Check test cases of loads from Tensor Memory
 ///
@@ -40,7 +40,7 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let Arguments { file, skip_inferred, format } = arguments;
-    let kind = Kind::tests("case", "id", usize::MAX);
+    let kind = CaseKind::tests("case", "id", usize::MAX);
     let mut answerer = Answerer::new(Executor::Fast);
     suite::test("tensor-memory", kind, &file, format, progress, output, |line| {
         tensor_memory::check(line, skip_inferred, &mut answerer)

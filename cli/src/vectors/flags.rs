@@ -5,7 +5,7 @@ use warpload_suite::flags::{self, Flag};
 
 use crate::io::Output;
 use crate::options::Format;
-use crate::status::Status;
+use crate::process::Status;
 use crate::table::{self, Column, Value};
 
 /// List the flags of vectors with what they mean

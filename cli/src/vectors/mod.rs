@@ -7,7 +7,7 @@ mod generate;
 use clap::Subcommand;
 
 use super::io::Output;
-use super::status::Status;
+use crate::process::Status;
 
 /// Draw fresh test vectors, and list the flags that vectors have
 #[derive(clap::Args)]

@@ -11,7 +11,7 @@ use std::fs;
 use serde_json::Value;
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, Window};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_suite::image;
 use warpload_trace::BinaryTrace;
 
@@ -32,7 +32,7 @@ fn replay_by_command(arguments: &[&str]) -> (Value, i32) {
 
 fn summary(machine: &Machine) -> Summary {
     let trace = BinaryTrace::open(&sample(TRACE)).unwrap();
-    let options = ReplayOptions::new(Data::Image(&machine.memory));
+    let options = ReplayOptions::new(ReplayData::Image(&machine.memory));
     replay(&trace, &options).unwrap().summary()
 }
 

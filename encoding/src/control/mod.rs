@@ -20,7 +20,7 @@ pub use self::schedule::Schedule;
 use crate::field::{Bits, FieldValue};
 pub use crate::layout::Control;
 pub use crate::operand::{Barrier, WaitMask};
-use crate::table::Layout;
+use crate::table::WordLayout;
 
 /// The width of a slot of a control word in bits.
 const SLOT_BITS: u32 = Control::WIDTH;

@@ -1,13 +1,9 @@
 //! The instructions: one enum over the layouts, with decode, encode, text and description.
 //!
-//! To add an instruction: its rows in [`crate::layout`], its text in a file beside `ld.rs`,
+//! To add an instruction: its rows in [`crate::layout`], its text in `syntax.rs`,
 //! and its name in the list at the end of this file.
 
-mod ld;
-mod ldc;
-mod ldg;
-mod ldl;
-mod lds;
+mod syntax;
 
 use core::fmt;
 
@@ -15,11 +11,11 @@ use crate::control::Control;
 use crate::layout::{Ld, Ldc, Ldg, Ldl, Lds};
 use crate::operand::{Address, Guard, InvalidSize, MemorySpace, Reg, Size, SizeField};
 use crate::parts::LoadParts;
-use crate::table::{FieldReading, Layout, Row, Word};
+use crate::table::{FieldReading, LayoutRow, Word, WordLayout};
 use crate::text::{Cursor, Expected, ParseError, ParseErrorKind, Text};
 
 /// What the file of an instruction defines: how it is written and read, and what it addresses.
-pub(crate) trait Syntax: Layout {
+pub(crate) trait Syntax: WordLayout {
     /// Appends the modifiers, in canonical form.
     fn write_modifiers(&self, out: &mut Text);
 
@@ -71,13 +67,13 @@ macro_rules! instructions {
 
         impl Instruction {
             /// The mnemonics, without modifiers.
-            pub const MNEMONICS: &'static [&'static str] = &[$(<$type as Layout>::NAME),+];
+            pub const MNEMONICS: &'static [&'static str] = &[$(<$type as WordLayout>::NAME),+];
 
             /// Decodes `word`, or returns `None` if it is not a known load.
             #[inline]
             pub fn decode(word: u64) -> Option<Self> {
                 $(
-                    if <$type as Layout>::matches(word) {
+                    if <$type as WordLayout>::matches(word) {
                         return Some(Self::$type(Word::new(word)));
                     }
                 )+
@@ -100,7 +96,7 @@ macro_rules! instructions {
                     $(Self::$type(load) => {
                         let load = load.fields();
                         out.push_guard(Guard { pred: load.guard, negated: load.guard_negated });
-                        out.push_str(<$type as Layout>::NAME);
+                        out.push_str(<$type as WordLayout>::NAME);
                         load.write_modifiers(&mut out);
                         out.push_destination(load.destination);
                         load.write_operands(&mut out);
@@ -110,7 +106,7 @@ macro_rules! instructions {
             }
 
             /// Returns the bits of the word that neither the disassembler reads nor the text shows,
-            /// as a mask: those of the rows of [`describe`] that [are not read](Row::is_read).
+            /// as a mask: those of the rows of [`describe`] that [are not read](LayoutRow::is_read).
             /// `LD` has none.
             ///
             /// ```
@@ -125,7 +121,7 @@ macro_rules! instructions {
             /// ```
             pub fn unread_bits(&self) -> u64 {
                 let rows = match self {
-                    $(Self::$type(_) => <$type as Layout>::ROWS,)+
+                    $(Self::$type(_) => <$type as WordLayout>::ROWS,)+
                 };
                 let unread = rows.iter().filter(|row| !row.is_read());
                 unread.fold(0, |mask, row| mask | row.field.mask())
@@ -136,7 +132,7 @@ macro_rules! instructions {
                 let mut out = Text::new();
                 match self {
                     $(Self::$type(load) => {
-                        out.push_str(<$type as Layout>::NAME);
+                        out.push_str(<$type as WordLayout>::NAME);
                         load.fields().write_modifiers(&mut out);
                     })+
                 }
@@ -147,7 +143,7 @@ macro_rules! instructions {
             #[inline]
             pub fn mnemonic(&self) -> &'static str {
                 match self {
-                    $(Self::$type(_) => <$type as Layout>::NAME,)+
+                    $(Self::$type(_) => <$type as WordLayout>::NAME,)+
                 }
             }
 
@@ -229,7 +225,7 @@ macro_rules! instructions {
             ) -> Result<Self, ParseError> {
                 let mnemonic = cursor.word(Expected::Mnemonic)?;
                 $(
-                    if mnemonic.is(<$type as Layout>::NAME) {
+                    if mnemonic.is(<$type as WordLayout>::NAME) {
                         let mut fields = <$type>::parse_modifiers(cursor)?;
                         (fields.guard, fields.guard_negated) = (guard.pred, guard.negated);
                         return Ok(fields.into());
@@ -263,10 +259,10 @@ macro_rules! instructions {
             }
         )+
 
-        fn rows(word: u64) -> Option<&'static [Row]> {
+        fn rows(word: u64) -> Option<&'static [LayoutRow]> {
             $(
-                if <$type as Layout>::matches(word) {
-                    return Some(<$type as Layout>::ROWS);
+                if <$type as WordLayout>::matches(word) {
+                    return Some(<$type as WordLayout>::ROWS);
                 }
             )+
             None

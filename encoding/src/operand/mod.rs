@@ -2,7 +2,6 @@
 
 mod address;
 mod barrier;
-mod cache;
 mod named;
 mod register;
 mod size;
@@ -12,7 +11,7 @@ pub use address::{
 };
 pub(crate) use barrier::write_list;
 pub use barrier::{Barrier, WaitMask};
-pub use cache::{CacheOp, LocalCacheOp};
+pub use named::{CacheOp, LocalCacheOp};
 pub use register::{Guard, InvalidPred, Pred, Reg, UniformReg};
 pub(crate) use size::SizeField;
 pub use size::{InvalidSize, LimitedSize, Size};

@@ -1,4 +1,7 @@
-//! Enums in which every value has a number in a field and a name in the text.
+//! Enums in which every value has a number in a field and a name in the text: the macro that makes them, and the cache
+//! operators.
+
+use crate::impossible::OrImpossible;
 
 /// One row per value, in the order of their numbers: `Variant, "NAME", "meaning";`. Generates the
 /// enum, its [`FieldValue`](crate::field::FieldValue) and its names; the compiler checks that there
@@ -88,6 +91,25 @@ macro_rules! named_values {
 }
 
 pub(super) use named_values;
+
+named_values! {
+    /// How the load uses the caches. It never changes the value (docs/ld.md section 4, 9).
+    CacheOp, 2 bits, default Ca;
+    Ca, "CA", "cache at all levels";
+    Cg, "CG", "cache at global level, L2 and below";
+    Ci, "CI", "inconsistent, for data that never change";
+    Cv, "CV", "volatile, fetch again";
+}
+
+named_values! {
+    /// How `LDL` uses the caches: like [`CacheOp`], except that the second one is for memory whose
+    /// contents are not needed again (docs/load-family.md section 1).
+    LocalCacheOp, 2 bits, default Ca;
+    Ca, "CA", "cache at all levels";
+    Lu, "LU", "last use, the line need not be written back";
+    Ci, "CI", "inconsistent, for data that never change";
+    Cv, "CV", "volatile, fetch again";
+}
 
 #[cfg(test)]
 mod tests {

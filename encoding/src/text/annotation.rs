@@ -1,10 +1,8 @@
 //! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
 //! and CuAssembler before it.
 
-use super::cursor::{Cursor, Word};
+use super::cursor::{Cursor, LineSpan, TokenKind, Word, skip_blank};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::{TokenKind, skip_blank};
-use super::span::Span;
 use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
 use crate::field::FieldValue;
 use crate::wide::{HiddenDescriptor, uniform_named};
@@ -21,7 +19,7 @@ pub(crate) struct Annotations {
     /// The PM field of a word of 128 bits.
     pub(crate) pm: Option<u8>,
     /// The descriptor that the text of a word of 128 bits hides, and where it is named.
-    pub(crate) descriptor: Option<(HiddenDescriptor, Span)>,
+    pub(crate) descriptor: Option<(HiddenDescriptor, LineSpan)>,
 }
 
 impl Annotations {
@@ -81,7 +79,7 @@ impl Cursor<'_> {
                             true => HiddenDescriptor::None,
                             false => HiddenDescriptor::Register(uniform_named(word)?),
                         };
-                        let span = Span { start: span.start, end: self.position() };
+                        let span = LineSpan { start: span.start, end: self.position() };
                         found.descriptor.replace((descriptor, span)).is_some()
                     }
                     None => return Err(name.error(ParseErrorKind::UnknownAnnotation)),
@@ -93,7 +91,7 @@ impl Cursor<'_> {
             };
             any = true;
             if twice {
-                let span = Span { start: span.start, end: self.position() };
+                let span = LineSpan { start: span.start, end: self.position() };
                 return Err(ParseError { kind: ParseErrorKind::AnnotationTwice, span });
             }
         }
@@ -160,8 +158,8 @@ impl Cursor<'_> {
             // The texts of 128-bit words name barrier 6, too.
             if is_wide && number == Some(6) { 6 } else { small_barrier(number, span)? }
         } else {
-            let Span { end, .. } = name.span;
-            let within = Span { start: end - digits.len(), end };
+            let LineSpan { end, .. } = name.span;
+            let within = LineSpan { start: end - digits.len(), end };
             small_barrier(Word { text: digits, span: within, ..name }.number()?, within)?
         };
         Ok(Barrier::from_bits(number.into()))
@@ -174,7 +172,7 @@ impl Cursor<'_> {
     }
 }
 
-fn small_barrier(number: Option<u64>, span: Span) -> Result<u8, ParseError> {
+fn small_barrier(number: Option<u64>, span: LineSpan) -> Result<u8, ParseError> {
     match number {
         Some(number @ 0..=5) => Ok(number as u8),
         _ => Err(ParseError { kind: ParseErrorKind::BarrierTooHigh, span }),
@@ -249,7 +247,7 @@ pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), Pars
         }
         (length, read_maxas(word))
     };
-    let span = Span { start, end: start + length };
+    let span = LineSpan { start, end: start + length };
     match control {
         Some(control) => Ok((Some(control), span.end)),
         None => Err(ParseError { kind: ParseErrorKind::BadControl, span }),

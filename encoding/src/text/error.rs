@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use super::cursor::LineSpan;
 use super::modifier::Modifiers;
-use super::span::Span;
 use crate::sm::Sm;
 use crate::wide::{Addresses128, Modifiers128, Refusal};
 
@@ -14,7 +14,7 @@ pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,
     /// The bytes at fault; empty at the end of the line if something is missing.
-    pub span: Span,
+    pub span: LineSpan,
 }
 
 /// What was expected instead of what is there.

@@ -1,9 +1,7 @@
 //! Reads operands: guards, registers, predicates, addresses, constant banks.
 
-use super::cursor::{Cursor, Word};
+use super::cursor::{Cursor, LineSpan, TokenKind, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::TokenKind;
-use super::span::Span;
 use crate::eight::Eight;
 use crate::field::Bits;
 use crate::operand::{Guard, Immediate, Pred, Reg};
@@ -41,7 +39,7 @@ impl Cursor<'_> {
         if self.eat(b'!') {
             let end = self.word(Expected::Predicate)?.span.end;
             let kind = ParseErrorKind::NegatedOperand;
-            return Err(ParseError { kind, span: Span { start, end } });
+            return Err(ParseError { kind, span: LineSpan { start, end } });
         }
         self.predicate()
     }
@@ -98,7 +96,7 @@ impl Cursor<'_> {
         let negative = if self.eat(b'-') {
             if self.eat(b'-') {
                 let (magnitude, span) = self.number()?;
-                let span = Span { start, end: span.end };
+                let span = LineSpan { start, end: span.end };
                 return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
             }
             true
@@ -111,7 +109,7 @@ impl Cursor<'_> {
             return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket)));
         };
         let (magnitude, span) = self.number()?;
-        immediate(sign, negative, magnitude, Span { start, end: span.end })
+        immediate(sign, negative, magnitude, LineSpan { start, end: span.end })
     }
 
     /// Reads a number without a base.
@@ -122,7 +120,7 @@ impl Cursor<'_> {
             return Err(self.error(ParseErrorKind::Expected(Expected::Address)));
         }
         let (magnitude, span) = self.number()?;
-        immediate(sign, negative, magnitude, Span { start, end: span.end })
+        immediate(sign, negative, magnitude, LineSpan { start, end: span.end })
     }
 
     /// Reads `c[bank]`.
@@ -147,7 +145,7 @@ fn immediate<const WIDTH: u32>(
     sign: Bare,
     negative: bool,
     magnitude: Option<u64>,
-    span: Span,
+    span: LineSpan,
 ) -> Result<Immediate<WIDTH>, ParseError> {
     let negative = negative && magnitude != Some(0);
     if negative && sign == Bare::Unsigned {

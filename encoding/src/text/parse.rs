@@ -1,14 +1,18 @@
 //! Parses one line of SASS into an instruction and its control code.
+//!
+//! [`FromStr`] of what has a text. None of these accepts blanks around it, except where a whole line
+//! is parsed.
+
+use core::str::FromStr;
 
 use super::annotation::parse_control_prefix;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, LineSpan, TokenKind, Word};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::lexer::TokenKind;
-use super::modifier::Alias;
-use super::span::Span;
-use crate::control::Control;
+use super::modifier::{Alias, Modifiers, SIZES};
+use super::operands::{predicate_named, register_named};
+use crate::control::{Control, Schedule};
 use crate::instruction::Instruction;
-use crate::operand::Guard;
+use crate::operand::{Guard, Pred, Reg, Size};
 
 /// One parsed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ pub fn parse_line(text: &str) -> Result<ParsedLine, ParseError> {
     let start = cursor.peek().span.start;
     let trailing = cursor.annotations()?;
     if leading.is_some() && trailing.is_some() {
-        let span = Span { start, end: cursor.position() };
+        let span = LineSpan { start, end: cursor.position() };
         return Err(ParseError { kind: ParseErrorKind::ControlTwice, span });
     }
     end(&mut cursor, &instruction)?;
@@ -81,14 +85,14 @@ pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, Par
     let word = line.instruction.encode() & !unread | like.encode() & unread;
     let is_same = line.instruction.mnemonic() == like.mnemonic();
     let instruction = Instruction::decode(word).filter(|_| is_same);
-    let span = Span { start: 0, end: text.trim_end().len() };
+    let span = LineSpan { start: 0, end: text.trim_end().len() };
     let kind = ParseErrorKind::OtherForm { mnemonic: like.mnemonic() };
     let instruction = instruction.ok_or(ParseError { kind, span })?;
     Ok(ParsedLine { instruction, ..line })
 }
 
 /// Parses one instruction without a control notation.
-pub(super) fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
+fn parse_instruction(text: &str) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let instruction = instruction(&mut cursor)?;
     end(&mut cursor, &instruction)?;
@@ -144,4 +148,133 @@ pub fn parse_opcode(text: &str) -> Result<Instruction, ParseError> {
         return Err(cursor.error(ParseErrorKind::TrailingText));
     }
     Ok(instruction)
+}
+
+impl FromStr for ParsedLine {
+    type Err = ParseError;
+
+    /// Calls [`parse_line`].
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse_line(text)
+    }
+}
+
+/// ```
+/// use warpload_encoding::Instruction;
+///
+/// let load: Instruction = "LD.E R0, [R2+0x1234]".parse()?;
+/// assert_eq!(load.encode(), 0x9c90000123470200);
+/// assert!("LD.E R0, [R2] &wr=0".parse::<Instruction>().is_err());
+/// # Ok::<(), warpload_encoding::ParseError>(())
+/// ```
+impl FromStr for Instruction {
+    type Err = ParseError;
+
+    /// Parses what [`parse_line`] does, except that a control notation is an error: an instruction
+    /// has no place for it.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse_instruction(text)
+    }
+}
+
+impl FromStr for Reg {
+    type Err = ParseError;
+
+    /// Parses `R0`..=`R254` or `RZ` in either case.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        register_named(Word::of(text, whole(text)))
+    }
+}
+
+impl FromStr for Pred {
+    type Err = ParseError;
+
+    /// Parses `P0`..=`P6` or `PT` in either case.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        predicate_named(Word::of(text, whole(text)))
+    }
+}
+
+impl FromStr for Size {
+    type Err = ParseError;
+
+    /// Parses [`Size::name`] in either case, without a leading dot: `U8`, `64`, `U.128`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut sizes = Self::ALL.into_iter();
+        let size = sizes.find(|size| size.name().eq_ignore_ascii_case(text));
+        let kind = ParseErrorKind::UnknownModifier { known: Modifiers(&[SIZES]) };
+        size.ok_or(ParseError { kind, span: whole(text) })
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ParseError;
+
+    /// Parses the name in a `?NAME` annotation in either case, without the `?`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = ParseError { kind: ParseErrorKind::UnknownSchedule, span: whole(text) };
+        Self::named(text).ok_or(error)
+    }
+}
+
+fn whole(text: &str) -> LineSpan {
+    LineSpan { start: 0, end: text.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::format;
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn what_is_displayed_is_parsed() {
+        for number in 0..=u8::MAX {
+            let register = Reg::new(number);
+            assert_eq!(register.to_string().parse(), Ok(register));
+            assert_eq!(register.to_string().to_lowercase().parse(), Ok(register));
+        }
+        for predicate in Pred::ALL {
+            assert_eq!(predicate.to_string().parse(), Ok(predicate));
+        }
+        for size in Size::ALL {
+            assert_eq!(size.to_string().parse(), Ok(size));
+        }
+        for schedule in (0..32).filter_map(Schedule::new) {
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_name_is_an_error_for_the_whole_text() {
+        for text in ["", "R", "R255", "R256", "R01", "R1 ", " R1", "r-1", "RT", "é"] {
+            let error = text.parse::<Reg>().expect_err(text);
+            assert_eq!(error.span, whole(text), "{text}");
+        }
+        for text in ["", "P", "P7", "P8", "P00", "PZ", "!P0", "PT,"] {
+            let error = text.parse::<Pred>().expect_err(text);
+            assert_eq!(error.span, whole(text), "{text}");
+        }
+        for text in ["", ".64", "U", "U128", "256", "64 "] {
+            let error = text.parse::<Size>().expect_err(text);
+            assert_eq!(error.span, whole(text), "{text}");
+            assert!(error.hint().is_some_and(|hint| hint.to_string().contains(".U.128")));
+        }
+    }
+
+    #[test]
+    fn an_instruction_has_no_control_notation() {
+        let load = "@!P1 LDG.E.64 R2, [R4+0x10]";
+        let instruction: Instruction = load.parse().expect(load);
+        assert_eq!(instruction.to_string(), load);
+        let line = format!("01:-:1:Y:d {load} ;");
+        let parsed: ParsedLine = line.parse().expect(load);
+        assert_eq!(parsed.instruction, instruction);
+        assert!(parsed.control.is_some());
+        assert!(line.parse::<Instruction>().is_err());
+        let error = format!("{load} &wr=0").parse::<Instruction>().expect_err(load);
+        assert_eq!(error.span.start, load.len() + 1);
+        assert_eq!(error.to_string(), "expected `;` or the end of the line");
+    }
 }

@@ -1,11 +1,13 @@
 //! [`Instruction128`]: decoding, what is refused, and the fields of a word.
+//!
+//! The bits that a text does not name (docs/load-sm70.md section 7).
 
 use core::fmt;
 
 use super::form::{FORMS, Form};
-use super::plan::{NoForm, Place, Plan, form_of, halves, plan_of};
+use super::plan::{NoForm, Plan, SlotPlace, form_of, halves, plan_of};
 use super::reading::FieldReading128;
-use super::row::{Kind, Row, Slot};
+use super::row::{Kind, LayoutRow128, Slot};
 use super::values::{Value, Values};
 use crate::control::Control;
 use crate::field::FieldValue;
@@ -157,7 +159,7 @@ impl Instruction128 {
         Self { low: word as u64, high: (word >> 64) as u64, ..self }
     }
 
-    pub(super) const fn form_index(&self) -> u8 {
+    const fn form_index(&self) -> u8 {
         (self.form_and_sm >> 32) as u8
     }
 
@@ -199,7 +201,7 @@ impl Instruction128 {
         })
     }
 
-    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> + use<> {
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &'static LayoutRow128> + use<> {
         let group = self.sm().group();
         self.form().rows.iter().copied().flatten().filter(move |row| row.groups.contains(group))
     }
@@ -228,9 +230,9 @@ impl Instruction128 {
     }
 
     #[inline]
-    fn place(&self, slot: Slot) -> Place {
+    fn place(&self, slot: Slot) -> SlotPlace {
         let place = self.plan().places.get(slot as usize).copied();
-        place.or_impossible(Place::NOWHERE, "there is a place for each slot")
+        place.or_impossible(SlotPlace::NOWHERE, "there is a place for each slot")
     }
 
     /// Returns whether the form has the field.
@@ -350,4 +352,45 @@ impl Instruction128 {
 fn other_sm(word: u128) -> Refusal {
     let form = FORMS.iter().find(|form| u128::from(form.opcode) == word & 0xfff);
     Refusal::OtherSm { mnemonic: form.map_or("a load", |form| form.name) }
+}
+
+/// `?trans1`, no barriers, no waits: bits 127:104 of a word whose text has no scheduling.
+const UNSCHEDULED: u128 = 0x00_0fe2 << 104;
+
+impl Instruction128 {
+    /// Returns the instruction of a form without operands: registers are `RZ`, predicates `PT`.
+    pub(super) fn template(form: u8, sm: Sm) -> Self {
+        let blank = Self::of(form, 0, sm);
+        let word = UNSCHEDULED | u128::from(blank.form().opcode);
+        let rows = blank.rows().filter(|row| row.field.low() < 104);
+        let word = rows.fold(word, |word, row| {
+            word | blank.default_of(row).map_or(0, |bits| row.field.place(bits))
+        });
+        Self::of(form, word, sm)
+    }
+
+    /// Returns the instruction of the same form without operands.
+    pub(super) fn blank(&self) -> Self {
+        Self::template(self.form_index(), self.sm())
+    }
+
+    fn default_of(&self, row: &LayoutRow128) -> Option<u64> {
+        if row.fixed.is_some() {
+            return row.fixed;
+        }
+        let ones = Some(u64::MAX >> (64 - row.field.width()));
+        match (row.slot, row.kind) {
+            (_, Kind::Named(values)) => values.default,
+            // 0 is PT.
+            (_, Kind::InvertedPredicate) => None,
+            // Of `LD` and `LDS` it is printed beside `.ZD` only.
+            (Slot::PredicateOut, _) if self.mnemonic() != "LDG" => None,
+            (_, Kind::Predicate | Kind::UniformPredicate) => ones,
+            (_, Kind::Register | Kind::UniformRegister) => ones,
+            (Slot::Mask, _) => ones,
+            // The text of `LD` and `LDG` says it, the others have no other base.
+            (Slot::Wide, _) if !self.has(Slot::Extended) => Some(1),
+            _ => None,
+        }
+    }
 }

@@ -6,17 +6,17 @@ use super::form::{Address, Bare, Operand, Prefix};
 use super::operand_text::{Suffix, Written, WrittenAddress, WrittenOperands, WrittenPrefix};
 use super::row::{A, Kind, Slot, T};
 use crate::operand::UniformReg;
-use crate::text::{Expected, ParseError, ParseErrorKind as Error, Span};
+use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 
 type Fit<T> = Result<T, ParseError>;
 
-fn error<T>(kind: Error, span: Span) -> Fit<T> {
+fn error<T>(kind: Error, span: LineSpan) -> Fit<T> {
     Err(ParseError { kind, span })
 }
 
 impl Instruction128 {
     /// Returns the instruction with these operands. `end` is where the text ends.
-    pub(super) fn with_operands(mut self, written: &WrittenOperands, end: Span) -> Fit<Self> {
+    pub(super) fn with_operands(mut self, written: &WrittenOperands, end: LineSpan) -> Fit<Self> {
         let mut next = 0;
         for operand in self.form().operands {
             let given = written.get(next);
@@ -34,8 +34,8 @@ impl Instruction128 {
     fn with_operand(
         self,
         operand: Operand,
-        given: Option<(Written, Span)>,
-        end: Span,
+        given: Option<(Written, LineSpan)>,
+        end: LineSpan,
     ) -> Fit<(Self, bool)> {
         let span = given.map_or(end, |(_, span)| span);
         let written = given.map(|(written, _)| written);
@@ -101,14 +101,14 @@ impl Instruction128 {
         Addresses128 { mnemonic: self.mnemonic(), sm: self.sm() }
     }
 
-    fn set(self, slot: Slot, number: u64, span: Span) -> Fit<Self> {
+    fn set(self, slot: Slot, number: u64, span: LineSpan) -> Fit<Self> {
         if !self.has(slot) {
             return error(Error::AddressForm { known: self.addresses() }, span);
         }
         self.put(slot, number).ok_or(ParseError { kind: Error::NumberTooLarge, span })
     }
 
-    fn set_uniform(self, slot: Slot, register: UniformReg, span: Span) -> Fit<Self> {
+    fn set_uniform(self, slot: Slot, register: UniformReg, span: LineSpan) -> Fit<Self> {
         let Some(width) = self.width(slot) else {
             return error(Error::AddressForm { known: self.addresses() }, span);
         };
@@ -142,7 +142,7 @@ impl Instruction128 {
         self.set(slot, bits, span)
     }
 
-    fn with_address(self, address: Address, written: &WrittenAddress, span: Span) -> Fit<Self> {
+    fn with_address(self, address: Address, written: &WrittenAddress, span: LineSpan) -> Fit<Self> {
         let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         let (base, suffix) = written.base.unzip();
         let base_number = base.map_or(255, |base| u64::from(base.number()));
@@ -215,7 +215,7 @@ impl Instruction128 {
         prefix: Prefix,
         bare: Bare,
         written: &WrittenAddress,
-        span: Span,
+        span: LineSpan,
     ) -> Fit<Self> {
         let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         if !written.prefix.is(prefix) {
@@ -253,7 +253,7 @@ impl Instruction128 {
     }
 
     /// The address of an `LD` or `LDG` with a uniform register.
-    fn with_global(self, written: &WrittenAddress, span: Span) -> Fit<Self> {
+    fn with_global(self, written: &WrittenAddress, span: LineSpan) -> Fit<Self> {
         let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         // With `.256` there is no `.E` that could be missing.
         let is_extended = !self.has(Slot::Extended) || self.get(Slot::Extended) != 0;
@@ -292,7 +292,7 @@ impl Instruction128 {
         load.set(Slot::Wide, wide.into(), span)?.set_offset(Slot::Offset, written, true)
     }
 
-    fn with_copy_from(self, uniform: bool, written: &WrittenAddress, span: Span) -> Fit<Self> {
+    fn with_copy_from(self, uniform: bool, written: &WrittenAddress, span: LineSpan) -> Fit<Self> {
         let wrong = || error(Error::AddressForm { known: self.addresses() }, span);
         let Some((base, suffix @ (Suffix::Wide | Suffix::Narrow))) = written.base else {
             return wrong();
@@ -324,7 +324,7 @@ impl Instruction128 {
         load.set_offset(Slot::Offset, written, true)
     }
 
-    fn scaled(self, suffix: Suffix, span: Span) -> Fit<Self> {
+    fn scaled(self, suffix: Suffix, span: LineSpan) -> Fit<Self> {
         match suffix {
             Suffix::Nothing => Ok(self),
             Suffix::Scale(scale) => self.set(Slot::Scale, scale, span),

@@ -2,7 +2,9 @@
 //! fields, and which words are refused.
 
 use super::layout as table;
-use super::row::{ADA, AH, AHB, ALL, B, B10, B12, B101, B107, Groups, Row, Slot, TAH, TAHB, VT};
+use super::row::{
+    ADA, AH, AHB, ALL, B, B10, B12, B101, B107, Groups, LayoutRow128, Slot, TAH, TAHB, VT,
+};
 use crate::ready::Ready;
 use crate::sm::Group;
 
@@ -102,7 +104,7 @@ pub(super) struct Form {
     pub(super) opcode: u16,
     pub(super) groups: Groups,
     /// Blocks of rows, most significant first.
-    pub(super) rows: &'static [&'static [Row]],
+    pub(super) rows: &'static [&'static [LayoutRow128]],
     pub(super) modifiers: &'static [Modifier],
     pub(super) operands: &'static [Operand],
     pub(super) refused: &'static [Refused],
@@ -199,7 +201,7 @@ const fn form(
     name: &'static str,
     opcode: u16,
     groups: Groups,
-    rows: &'static [&'static [Row]],
+    rows: &'static [&'static [LayoutRow128]],
     modifiers: &'static [Modifier],
     operands: &'static [Operand],
 ) -> Form {

@@ -7,7 +7,7 @@ use super::decode::{Decoded128, Instruction128};
 use super::form::{Address, Operand};
 use super::row::Slot;
 use crate::operand::UniformReg;
-use crate::text::{Expected, ParseError, ParseErrorKind as Error, Span};
+use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 
 /// The descriptor of an address whose text hides it. Displays as the annotation that the parser reads,
 /// with a space before it. Created by [`Instruction128::hidden_descriptor`].
@@ -74,7 +74,7 @@ impl Instruction128 {
     pub(super) fn with_hidden_descriptor(
         self,
         wanted: HiddenDescriptor,
-        span: Span,
+        span: LineSpan,
     ) -> Result<Self, ParseError> {
         let nothing_hidden = || ParseError { kind: Error::NoHiddenDescriptor, span };
         let before = self.hidden_descriptor().ok_or_else(nothing_hidden)?;

@@ -23,7 +23,6 @@ mod read;
 mod reading;
 mod row;
 mod tail;
-mod template;
 mod tensor;
 mod values;
 mod write;

@@ -2,9 +2,10 @@
 
 use super::form::Prefix;
 use crate::operand::{Pred, Reg, UniformReg};
-use crate::text::cursor::{Cursor, Word};
-use crate::text::lexer::TokenKind;
-use crate::text::{Expected, ParseError, ParseErrorKind, Span, predicate_named, register_named};
+use crate::text::cursor::{Cursor, TokenKind, Word};
+use crate::text::{
+    Expected, LineSpan, ParseError, ParseErrorKind, predicate_named, register_named,
+};
 
 /// An operand as it is written.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(super) struct WrittenAddress {
     /// `None` if it is not written. Always below 2^63.
     pub(super) offset: Option<i64>,
     /// Where the offset is, or the whole address if there is none.
-    pub(super) offset_span: Span,
+    pub(super) offset_span: LineSpan,
 }
 
 #[derive(Clone, Copy)]
@@ -71,7 +72,7 @@ pub(super) const MAX_OPERANDS: usize = 6;
 
 /// The operands of a line.
 pub(super) struct WrittenOperands {
-    list: [Option<(Written, Span)>; MAX_OPERANDS],
+    list: [Option<(Written, LineSpan)>; MAX_OPERANDS],
     count: usize,
 }
 
@@ -82,7 +83,7 @@ impl WrittenOperands {
         loop {
             let start = cursor.peek().span.start;
             let written = read_operand(cursor)?;
-            let span = Span { start, end: cursor.position() };
+            let span = LineSpan { start, end: cursor.position() };
             let Some(slot) = operands.list.get_mut(operands.count) else {
                 return Err(ParseError { kind: ParseErrorKind::Expected(Expected::End), span });
             };
@@ -94,7 +95,7 @@ impl WrittenOperands {
         }
     }
 
-    pub(super) fn get(&self, n: usize) -> Option<(Written, Span)> {
+    pub(super) fn get(&self, n: usize) -> Option<(Written, LineSpan)> {
         self.list.get(n).copied().flatten()
     }
 }
@@ -191,7 +192,7 @@ fn read_address(
             let out_of_range = ParseErrorKind::OffsetTooLong;
             let magnitude = magnitude.ok_or(ParseError { kind: out_of_range, span })?;
             offset = Some(if negative { -magnitude } else { magnitude });
-            offset_span = Some(Span { start: at.start, end: span.end });
+            offset_span = Some(LineSpan { start: at.start, end: span.end });
             continue;
         }
         let word = cursor.word(Expected::Address)?;
@@ -205,7 +206,7 @@ fn read_address(
             return Err(word.error(ParseErrorKind::Expected(Expected::Number)));
         }
     }
-    let whole = Span { start, end: cursor.position() };
+    let whole = LineSpan { start, end: cursor.position() };
     Ok(WrittenAddress { prefix, base, uniform, offset, offset_span: offset_span.unwrap_or(whole) })
 }
 

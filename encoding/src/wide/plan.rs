@@ -1,7 +1,7 @@
 //! Where each slot of each form is, worked out by the compiler from the rows.
 
 use super::form::{FORMS, Form, Modifier as FormModifier};
-use super::row::{Kind, Row, Slot};
+use super::row::{Kind, LayoutRow128, Slot};
 use super::values::{Modifier, Modifiers, Values};
 use crate::ready::Ready;
 use crate::sm::Group;
@@ -13,7 +13,7 @@ const NO_FORM: u8 = FORMS.len() as u8;
 
 /// Where a slot is: its width is 0 if the form does not have it on these SMs.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SlotPlace {
     pub(super) low: u8,
     pub(super) width: u8,
     /// The row: its block times 32 plus its index. Of a slot of several rows, the last one.
@@ -30,10 +30,10 @@ const INVERTED: u8 = 1 << 2;
 /// A number is in units of 32 bytes.
 const BY_32: u8 = 1 << 3;
 
-impl Place {
+impl SlotPlace {
     pub(super) const NOWHERE: Self = Self { low: 0, width: 0, row: 0, traits: 0 };
 
-    pub(super) fn row(self, form: &Form) -> Option<&'static Row> {
+    pub(super) fn row(self, form: &Form) -> Option<&'static LayoutRow128> {
         form.rows.get(usize::from(self.row / 32))?.get(usize::from(self.row % 32))
     }
 
@@ -82,7 +82,7 @@ const MAX_MODIFIERS: usize = 10;
 /// A modifier of a form, found without its row.
 #[derive(Clone, Copy)]
 pub(super) struct PlannedModifier {
-    place: Place,
+    place: SlotPlace,
     /// By number; `None` if it takes more than that to know the text.
     texts: Option<&'static Modifiers>,
 }
@@ -90,7 +90,7 @@ pub(super) struct PlannedModifier {
 static NO_TEXTS: Modifiers = [Ready::EMPTY; 16];
 
 impl PlannedModifier {
-    const NONE: Self = Self { place: Place::NOWHERE, texts: None };
+    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None };
 
     /// Returns the modifier of a word, if its field alone decides.
     #[inline]
@@ -111,9 +111,9 @@ pub(super) struct Plan {
     /// Bit n of entry b: whether batch b and the schedule n (yield flag and stall count) are refused.
     schedules: &'static [u32; 8],
     /// The size, if there are some that have no text, and these sizes as a mask.
-    size: Place,
+    size: SlotPlace,
     without_text: u32,
-    pub(super) places: [Place; Slot::COUNT],
+    pub(super) places: [SlotPlace; Slot::COUNT],
     pub(super) modifiers: [PlannedModifier; MAX_MODIFIERS],
 }
 
@@ -123,9 +123,9 @@ const EMPTY: Plan = Plan {
     refused_mask: [[0; 2]; 2],
     refused_value: [[1; 2]; 2],
     schedules: &REFUSED_SCHEDULES,
-    size: Place::NOWHERE,
+    size: SlotPlace::NOWHERE,
     without_text: 0,
-    places: [Place::NOWHERE; Slot::COUNT],
+    places: [SlotPlace::NOWHERE; Slot::COUNT],
     modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
 };
 
@@ -183,7 +183,7 @@ const fn plan(form: &Form, group: Group) -> Plan {
                 let place = &mut plan.places[row.slot as usize];
                 let split = if place.width > 0 { SPLIT } else { 0 };
                 let traits = traits(row.kind) | split;
-                *place = Place { low, width, row: (block * 32 + index) as u8, traits };
+                *place = SlotPlace { low, width, row: (block * 32 + index) as u8, traits };
                 if let Some(value) = row.fixed {
                     fixed_mask |= ((u64::MAX >> (64 - width)) as u128) << low;
                     fixed_value |= (value as u128) << low;
@@ -224,7 +224,7 @@ const fn with_modifiers(mut plan: Plan, form: &Form) -> Plan {
 }
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn values_of(form: &Form, place: Place) -> Option<&'static Values> {
+const fn values_of(form: &Form, place: SlotPlace) -> Option<&'static Values> {
     match form.rows[place.row as usize / 32][place.row as usize % 32].kind {
         Kind::Named(values) => Some(values),
         _ => None,

@@ -12,9 +12,8 @@ use crate::field::FieldValue;
 use crate::operand::Pred;
 use crate::sm::{Sm, Tail};
 use crate::text::annotation::{Annotations, parse_control_prefix};
-use crate::text::cursor::{Cursor, Word};
-use crate::text::lexer::TokenKind;
-use crate::text::{Expected, ParseError, ParseErrorKind as Error, Span};
+use crate::text::cursor::{Cursor, TokenKind, Word};
+use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 
 /// The schedule of a text without one.
 const TRANS1: u8 = 17;
@@ -84,7 +83,7 @@ pub fn parse_line_128_like(
     let load = written.fit(sm)?;
     let at = cursor.peek().span.start;
     let trailing = cursor.annotation_parts(true)?;
-    let span = Span { start: at, end: cursor.position() };
+    let span = LineSpan { start: at, end: cursor.position() };
     if leading.is_some() && trailing.is_some_and(|trailing| trailing.schedules()) {
         return Err(ParseError { kind: Error::ControlTwice, span });
     }
@@ -105,7 +104,7 @@ pub fn parse_line_128_like(
         let kind = if ended { Error::TrailingText } else { Error::Expected(Expected::End) };
         return Err(cursor.error(kind));
     }
-    let span = Span { start: line_start, end: cursor.position() };
+    let span = LineSpan { start: line_start, end: cursor.position() };
     let load = match like {
         None => load,
         Some(like) => {
@@ -158,7 +157,7 @@ struct WrittenGuard {
     uniform: bool,
     negated: bool,
     predicate: Pred,
-    span: Span,
+    span: LineSpan,
 }
 
 impl WrittenGuard {
@@ -193,7 +192,7 @@ struct WrittenLoad<'t> {
     opcode: WrittenOpcode<'t>,
     operands: WrittenOperands,
     /// What follows the operands.
-    end: Span,
+    end: LineSpan,
 }
 
 impl<'t> WrittenLoad<'t> {
@@ -210,7 +209,7 @@ impl<'t> WrittenLoad<'t> {
     }
 
     /// Fits the first form whose text hides a descriptor.
-    fn fit_hiding(&self, sm: Sm, span: Span) -> Result<Instruction128, ParseError> {
+    fn fit_hiding(&self, sm: Sm, span: LineSpan) -> Result<Instruction128, ParseError> {
         self.opcode.each_form(sm, |load| {
             let load = load.with_operands(&self.operands, self.end)?;
             let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
@@ -336,8 +335,8 @@ impl<'t> WrittenOpcode<'t> {
     fn modifier_error(&self, n: usize, load: Instruction128) -> ParseError {
         let known = Modifiers128::of(load);
         let Some(word) = self.word(n) else {
-            let Span { end, .. } = self.word(n.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
-            let span = Span { start: end, end };
+            let LineSpan { end, .. } = self.word(n.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
+            let span = LineSpan { start: end, end };
             return ParseError { kind: Error::MissingModifier { known }, span };
         };
         let starts = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));

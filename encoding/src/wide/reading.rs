@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use super::row::{Kind, Row};
+use super::row::{Kind, LayoutRow128};
 use crate::field::Field;
 
 /// One field of one word: what it is called, and its bits. Displays as what the bits mean.
 #[derive(Clone, Copy)]
 pub struct FieldReading128 {
-    pub(super) row: &'static Row,
+    pub(super) row: &'static LayoutRow128,
     pub(super) mnemonic: &'static str,
     /// The number that has the name, if numbers have names: of a field in two parts, the whole.
     pub(super) named: u64,

@@ -169,7 +169,7 @@ impl Kind {
 
 /// One row of the table.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct LayoutRow128 {
     pub(super) field: Field<u128>,
     pub(super) slot: Slot,
     pub(super) kind: Kind,
@@ -188,12 +188,20 @@ pub(super) const fn row(
     kind: Kind,
     name: &'static str,
     purpose: &'static str,
-) -> Row {
-    Row { field: Field::new(high, low), slot, kind, groups: ALL, fixed: None, name, purpose }
+) -> LayoutRow128 {
+    LayoutRow128 {
+        field: Field::new(high, low),
+        slot,
+        kind,
+        groups: ALL,
+        fixed: None,
+        name,
+        purpose,
+    }
 }
 
 /// Bits that are kept, but that nothing reads.
-pub(super) const fn unread(high: u8, low: u8) -> Row {
+pub(super) const fn unread(high: u8, low: u8) -> LayoutRow128 {
     row(
         high,
         low,
@@ -204,7 +212,7 @@ pub(super) const fn unread(high: u8, low: u8) -> Row {
     )
 }
 
-impl Row {
+impl LayoutRow128 {
     /// The row is that of these groups only.
     pub(super) const fn only(self, groups: Groups) -> Self {
         Self { groups, ..self }

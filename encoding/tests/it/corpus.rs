@@ -1,7 +1,7 @@
 //! Checks every line of the corpora made with nvdisasm in both directions.
 #![allow(clippy::unwrap_used)]
 
-use warpload_encoding::{Instruction, Layout, ParseErrorKind, parse_line};
+use warpload_encoding::{Instruction, ParseErrorKind, WordLayout, parse_line};
 
 const LD: &str = include_str!("../data/nvdisasm-ld.tsv");
 const FAMILY: &str = include_str!("../data/nvdisasm-load-family.tsv");
@@ -56,7 +56,7 @@ fn text_of_nvdisasm_assembles_to_its_word() {
 /// How many words of each instruction the second corpus holds.
 #[test]
 fn the_family_is_whole() {
-    fn count<L: Layout<Word = u64>>() -> usize {
+    fn count<L: WordLayout<Word = u64>>() -> usize {
         rows(FAMILY).filter(|(word, _)| L::matches(*word)).count()
     }
     use warpload_encoding::{Ldc, Ldg, Ldl, Lds};

@@ -8,8 +8,8 @@ use crate::common::Random;
 use proptest::prelude::*;
 use warpload_encoding::control::{Barrier, Notation};
 use warpload_encoding::{
-    Control, Field, FieldReading, FieldValue, Instruction, Layout, Ld, Ldc, Ldg, Ldl, Lds,
-    ParseErrorKind, Row, describe, parse_line,
+    Control, Field, FieldReading, FieldValue, Instruction, LayoutRow, Ld, Ldc, Ldg, Ldl, Lds,
+    ParseErrorKind, WordLayout, describe, parse_line,
 };
 
 /// The opcodes and their widths (docs/ld.md section 1, docs/load-family.md section 1), repeated here on
@@ -101,7 +101,7 @@ fn assert_survives(word: u64) {
     }
 }
 
-fn names<L: Layout>() -> String {
+fn names<L: WordLayout>() -> String {
     let rows: Vec<String> =
         L::ROWS.iter().map(|row| format!("{} {}", row.field, row.name)).collect();
     rows.join(", ")
@@ -137,7 +137,7 @@ fn fields_are_where_the_reference_has_them() {
 }
 
 /// The rows of each of the [`OPCODES`].
-const ROWS: [&[Row]; 5] = [Ld::ROWS, Ldg::ROWS, Ldl::ROWS, Lds::ROWS, Ldc::ROWS];
+const ROWS: [&[LayoutRow]; 5] = [Ld::ROWS, Ldg::ROWS, Ldl::ROWS, Lds::ROWS, Ldc::ROWS];
 
 #[test]
 fn every_value_of_every_field() {

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use warpload_encoding::control::Schedule;
 use warpload_encoding::{
-    CacheOp, ConstantMode, FieldOverflow, Instruction, InvalidPred, InvalidSize, Layout, Ld,
-    LimitedSize, LocalCacheOp, ParseError, ParsedLine, Pred, Reg, Size, Word,
+    CacheOp, ConstantMode, FieldOverflow, Instruction, InvalidPred, InvalidSize, Ld, LimitedSize,
+    LocalCacheOp, ParseError, ParsedLine, Pred, Reg, Size, Word, WordLayout,
 };
 
 #[test]
@@ -61,6 +61,6 @@ fn texts_and_numbers_convert_by_traits() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_word_of_a_layout_is_its_integer() {
     let fields = Ld { destination: Reg::new(4), ..Ld::default() };
-    let word: <Ld as Layout>::Word = Word::from(fields).bits();
+    let word: <Ld as WordLayout>::Word = Word::from(fields).bits();
     assert_eq!(word, fields.pack());
 }

@@ -10,12 +10,12 @@ use std::fmt::Write;
 
 use crate::common::Random;
 use proptest::prelude::*;
-use warpload_encoding::{Expected, Instruction, ParseError, ParseErrorKind, Span, parse_line};
+use warpload_encoding::{Expected, Instruction, LineSpan, ParseError, ParseErrorKind, parse_line};
 
 const CASES: &str = include_str!("../data/refused.txt");
 
 /// Returns the text at fault; panics if the span is not in `text` or splits a character.
-fn at_fault(text: &str, span: Span) -> &str {
+fn at_fault(text: &str, span: LineSpan) -> &str {
     text.get(span.range()).unwrap_or_else(|| panic!("{span:?} of {text:?}"))
 }
 
@@ -71,7 +71,7 @@ fn empty_lines() {
     for text in ["", " ", "\t\n", "/**/", "  // x"] {
         let error = parse_line(text).unwrap_err();
         assert_eq!(error.kind, ParseErrorKind::Expected(Expected::Instruction), "{text:?}");
-        assert_eq!(error.span, Span { start: text.len(), end: text.len() }, "{text:?}");
+        assert_eq!(error.span, LineSpan { start: text.len(), end: text.len() }, "{text:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 use serde_json::json;
 use warpload::memory::{Arena, Fill};
-use warpload_replay::report::{Page, html};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_replay::report::{ReportPage, html};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::made_trace::made_trace;
@@ -24,9 +24,9 @@ pub fn page_is_inert(input: &[u8]) {
     let bytes = made_trace(contents(&name).to_string().as_bytes(), blocks);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
     let options = ReplayOptions::new(match data % 3 {
-        0 => Data::Fill(Fill::Address),
-        1 => Data::Fill(Fill::Zero),
-        _ => Data::Absent,
+        0 => ReplayData::Fill(Fill::Address),
+        1 => ReplayData::Fill(Fill::Zero),
+        _ => ReplayData::Absent,
     });
     let options = options
         .address_bits(32 + u32::from(bits) % 33)
@@ -35,7 +35,7 @@ pub fn page_is_inert(input: &[u8]) {
     let Ok(replayed) = replay(&trace, &options) else { return };
     let summary = replayed.summary();
     let Some(survey) = replayed.survey() else { panic!("a survey was asked for") };
-    let page = html(&Page::new(&replayed, &summary, survey).title(&name).data(&name));
+    let page = html(&ReportPage::new(&replayed, &summary, survey).title(&name).data(&name));
     for element in ONCE {
         assert_eq!(page.matches(element).count(), 1, "{element} in the page");
     }

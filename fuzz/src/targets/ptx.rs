@@ -1,7 +1,7 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::lower::OptimizationLevel;
-use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
 
@@ -43,7 +43,7 @@ pub fn ptx_does_not_panic(input: &[u8]) {
             continue;
         };
         environment.tensor = Some(WarpTensorMemory::new(TensorMemory::new(), 0));
-        let mut registers = Registers::new();
+        let mut registers = RegisterFile::new();
         for name in ["%rd1", "%r1", "a"] {
             for register in module.registers_named(function, name) {
                 registers.set(register, [0; 32]);

@@ -1,4 +1,4 @@
-use warpload_ptx::tensor::Registers;
+use warpload_ptx::tensor::TensorRegisters;
 use warpload_suite::tensor_case::{PatternMemories, TensorCase};
 
 thread_local! {
@@ -11,7 +11,7 @@ pub fn tensor_case_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let Ok(case) = TensorCase::from_json(text) else { return };
     MEMORIES.with(|memories| {
-        let mut registers = Registers::new();
+        let mut registers = TensorRegisters::new();
         let first = case.check(memories, &mut registers);
         assert_eq!(case.check(memories, &mut registers), first);
         for difference in first {

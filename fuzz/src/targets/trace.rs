@@ -1,5 +1,5 @@
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::made_trace::{CONTENTS, made_trace};
@@ -9,7 +9,7 @@ use crate::made_trace::{CONTENTS, made_trace};
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };
-    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let Ok(found) = replay(&trace, &options) else { return };
     let whole = found.summary();
     let shards = (0..3).map(|part| {

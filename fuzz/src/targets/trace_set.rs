@@ -2,7 +2,7 @@ use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, SetBuilder, Shard, TraceSet};
 
 use crate::made_trace::{CONTENTS, LOADS, made_trace};
@@ -46,7 +46,7 @@ pub fn trace_set_does_not_panic(input: &[u8]) {
 
 /// Replays a trace and returns counts of all its kernels; `None` if it is damaged.
 fn counts(trace: &BinaryTrace) -> Option<[u64; 5]> {
-    let found = replay(trace, &ReplayOptions::new(Data::Fill(Fill::Address))).ok()?;
+    let found = replay(trace, &ReplayOptions::new(ReplayData::Fill(Fill::Address))).ok()?;
     let Summary { counts, .. } = found.summary();
     let skipped = counts.skipped.store + counts.skipped.atomic + counts.skipped.other;
     Some([counts.records, counts.loads, skipped, counts.lanes, counts.sectors])
@@ -75,7 +75,7 @@ fn text(input: &[u8]) {
                 .ok_or(Error::from(ErrorKind::NotFound))
         };
         if let Ok(trace) = set.open(shard, Path::new(""), read) {
-            let _ = replay(&trace, &ReplayOptions::new(Data::Absent).shard(shard));
+            let _ = replay(&trace, &ReplayOptions::new(ReplayData::Absent).shard(shard));
         }
     }
     assert!(needed.into_iter().all(|is_needed| is_needed), "a part is in no shard");

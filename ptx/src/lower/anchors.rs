@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::value::{Root, Value};
-use crate::module::{Instruction, Module};
+use crate::module::{InstructionStatement, Module};
 
 /// The formed addresses that a further access can take a displacement from.
 ///
@@ -54,7 +54,7 @@ const BRANCHED: [&str; 19] = [
 const ENDS: [&str; 3] = ["call", "fence", "membar"];
 
 /// Whether the assembler begins a new block at this instruction.
-pub(super) fn ends_block(module: &Module<'_>, instruction: &Instruction) -> bool {
+pub(super) fn ends_block(module: &Module<'_>, instruction: &InstructionStatement) -> bool {
     let mnemonic = module.text(instruction.mnemonic);
     if ENDS.contains(&mnemonic) || instruction.guard.is_some() && BRANCHED.contains(&mnemonic) {
         return true;

@@ -6,17 +6,16 @@
 use std::collections::{HashMap, HashSet};
 use warpload::impossible::OrImpossible;
 
-use super::sources::{Source, sources};
-use super::value::{Conversion, Root, Term, Value, Values};
-use super::width::Width;
+use super::sources::{SourceOperand, sources};
+use super::value::{Conversion, Root, Term, Value, Values, Width};
 use crate::meaning::{
-    Base, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place,
-    Register,
+    AddressBase, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS,
+    Register, ResolvedAddress,
 };
-use crate::module::Layout;
 use crate::module::operands::Operands;
 use crate::module::{
-    DeclarationId, Function, FunctionKind, Instruction, Module, Role, Statement, StatementKind,
+    DeclarationId, Function, FunctionKind, InstructionStatement, Module, Role, Statement,
+    StatementKind, VariableLayout,
 };
 use crate::syntax::{ScalarType, StateSpace, TypeClass};
 
@@ -24,7 +23,7 @@ use crate::syntax::{ScalarType, StateSpace, TypeClass};
 pub(super) struct Flow<'m, 's> {
     module: &'m Module<'s>,
     function: &'m Function,
-    layout: &'m Layout<'m>,
+    layout: &'m VariableLayout<'m>,
     /// Whether the assembler looks at how values are computed.
     is_optimized: bool,
     uses: Uses<'s>,
@@ -80,7 +79,7 @@ impl<'m, 's> Flow<'m, 's> {
     pub(super) fn new(
         module: &'m Module<'s>,
         function: &'m Function,
-        layout: &'m Layout<'m>,
+        layout: &'m VariableLayout<'m>,
         is_optimized: bool,
     ) -> Self {
         Self {
@@ -103,7 +102,11 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// Passes an instruction that is not a load of known meaning.
-    pub(super) fn instruction(&mut self, statement: &Statement, instruction: &Instruction) {
+    pub(super) fn instruction(
+        &mut self,
+        statement: &Statement,
+        instruction: &InstructionStatement,
+    ) {
         let computed = if self.is_optimized && instruction.guard.is_none() {
             self.computed(statement, instruction)
         } else {
@@ -165,16 +168,16 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// The value of an address.
-    pub(super) fn address(&mut self, place: Place) -> Value {
+    pub(super) fn address(&mut self, place: ResolvedAddress) -> Value {
         let base = match place.base {
-            Base::Zero => Value::number(0),
-            Base::Register(register) => {
+            AddressBase::Zero => Value::number(0),
+            AddressBase::Register(register) => {
                 let term = self.register_term(register);
                 let offset = Value::number(place.offset);
                 return self.values.sum(term, shared(offset), Width::Bits64);
             }
-            Base::Variable(id) => self.variable(id),
-            Base::Indexed(id, index) => {
+            AddressBase::Variable(id) => self.variable(id),
+            AddressBase::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
                 let bytes = declaration.and_then(|known| known.element_bytes());
                 let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
@@ -230,7 +233,7 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// Returns the types among an instruction's qualifiers, and the others.
-    fn qualifiers(&self, instruction: &Instruction) -> (Vec<ScalarType>, Vec<&'s str>) {
+    fn qualifiers(&self, instruction: &InstructionStatement) -> (Vec<ScalarType>, Vec<&'s str>) {
         let (mut types, mut names) = (Vec::new(), Vec::new());
         for word in instruction.qualifiers(self.module.source()) {
             let name = self.module.text(word.span);
@@ -243,7 +246,11 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// What an instruction computes, if the assembler follows it.
-    fn computed(&mut self, statement: &Statement, instruction: &Instruction) -> Option<Value> {
+    fn computed(
+        &mut self,
+        statement: &Statement,
+        instruction: &InstructionStatement,
+    ) -> Option<Value> {
         let (types, names) = self.qualifiers(instruction);
         let operands = sources(self.module, statement.scope, instruction)?;
         let scalar = *types.first().filter(|scalar| is_integer(**scalar))?;
@@ -312,7 +319,7 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// `mul.wide` of operands of this type.
-    fn wide(&mut self, scalar: ScalarType, a: Source, b: Source) -> Option<Value> {
+    fn wide(&mut self, scalar: ScalarType, a: SourceOperand, b: SourceOperand) -> Option<Value> {
         let (a, factor) = factors(self.term(a)?.value, self.term(b)?.value)?;
         let (conversion, factor) = match (scalar.bits()?, scalar.class()) {
             (32, TypeClass::Signed) => (Conversion::SignExtend, i64::from(factor as i32)),
@@ -351,12 +358,12 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// An operand.
-    fn term(&mut self, source: Source) -> Option<Term> {
+    fn term(&mut self, source: SourceOperand) -> Option<Term> {
         match source {
-            Source::Number(number) => Some(shared(Value::number(number))),
-            Source::Variable(id, offset) => Some(shared(self.variable(id).offset(offset))),
-            Source::Register(register) => Some(self.register_term(register)),
-            Source::Other => None,
+            SourceOperand::Number(number) => Some(shared(Value::number(number))),
+            SourceOperand::Variable(id, offset) => Some(shared(self.variable(id).offset(offset))),
+            SourceOperand::Register(register) => Some(self.register_term(register)),
+            SourceOperand::Other => None,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use warpload::encoding::{Instruction, Pred, Reg};
 
-use crate::meaning::{MeaningError, Place, Register};
+use crate::meaning::{MeaningError, Register, ResolvedAddress};
 use crate::module::LayoutError;
 use crate::syntax::Span;
-use crate::syntax::load::Load;
+use crate::syntax::load::PtxLoad;
 
 /// How much the assembler optimizes, as ptxas counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,7 @@ pub enum OptimizationLevel {
 #[derive(Clone, Debug)]
 pub struct LoweredLoad {
     /// The load.
-    pub load: Load,
+    pub load: PtxLoad,
     /// The instructions in their order; empty if the load becomes a constant operand of what
     /// uses it, or a register of the calling convention.
     pub instructions: Vec<Instruction>,
@@ -43,14 +43,14 @@ pub enum Binding {
         /// Whether it has 64 bits, in two registers.
         is_wide: bool,
         /// What it is the address of.
-        place: Place,
+        place: ResolvedAddress,
     },
     /// Before the load: true if the generic address is not in shared memory.
     Plg {
         /// The predicate.
         predicate: Pred,
         /// The address.
-        place: Place,
+        place: ResolvedAddress,
     },
     /// Before the load: the guard.
     Guard {

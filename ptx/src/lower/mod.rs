@@ -9,23 +9,20 @@ mod anchors;
 mod flow;
 mod lowered;
 mod operand;
-mod piece;
 mod registers;
 mod select;
-mod selector;
 mod sources;
 mod spaces;
 mod uniform;
 mod value;
-mod width;
 
 use self::anchors::{Anchors, ends_block};
 use self::flow::Flow;
 pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use self::registers::Numbers;
-use self::selector::Selector;
+use self::select::Selector;
 use self::uniform::Uniformity;
-use crate::module::{Function, Layout, Module, StatementKind};
+use crate::module::{Function, Module, StatementKind, VariableLayout};
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -53,7 +50,7 @@ pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
 ) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
-    let layout = Layout::new(module);
+    let layout = VariableLayout::new(module);
     module.functions().iter().flat_map(move |function| {
         let own = match &layout {
             Ok(layout) => layout.with_function(module, function),
@@ -73,7 +70,7 @@ pub fn lower<'m>(
 fn lower_function(
     module: &Module<'_>,
     function: &Function,
-    layout: &Layout<'_>,
+    layout: &VariableLayout<'_>,
     level: OptimizationLevel,
 ) -> Vec<Result<LoweredLoad, LowerError>> {
     let mut results = Vec::new();

@@ -3,10 +3,10 @@
 use warpload::encoding::{Immediate, Reg};
 
 use super::lowered::Binding;
-use super::registers::Source;
-use super::selector::Selector;
+use super::registers::RegisterContents;
+use super::select::Selector;
 use super::value::Value;
-use crate::meaning::Place;
+use crate::meaning::ResolvedAddress;
 
 /// Where an instruction reads: `[base+displacement]`.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Operand {
 /// The address of a piece, as it is written and as it is computed.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
-    pub(super) place: Place,
+    pub(super) place: ResolvedAddress,
     pub(super) value: Value,
     /// Bytes from the load's first.
     pub(super) piece: i64,
@@ -26,7 +26,7 @@ pub(super) struct Address {
 
 impl Address {
     pub(super) fn offset(self, bytes: i64) -> Self {
-        let place = Place { offset: self.place.offset.wrapping_add(bytes), ..self.place };
+        let place = ResolvedAddress { offset: self.place.offset.wrapping_add(bytes), ..self.place };
         Self { place, value: self.value.offset(bytes), ..self }
     }
 
@@ -70,9 +70,9 @@ impl Selector<'_, '_> {
             false => address.piece,
         };
         let constant = address.value.constant.wrapping_sub(displacement);
-        let base = self.numbers.of(Source::Value(address.value.root, constant), words);
+        let base = self.numbers.of(RegisterContents::Value(address.value.root, constant), words);
         let place = address.place;
-        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
+        let place = ResolvedAddress { offset: place.offset.wrapping_sub(displacement), ..place };
         self.bind(Binding::Address { register: base, is_wide, place });
         Operand { base, displacement }
     }

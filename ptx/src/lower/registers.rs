@@ -24,7 +24,7 @@ pub(super) struct Numbers {
 
 /// What a register of the lowered code holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum RegisterContents {
     /// A value: a root and a constant that is added to it.
     Value(Option<Root>, i64),
     /// A generic address that was formed in a block, or its predicate.
@@ -33,7 +33,7 @@ pub(super) enum Source {
 
 #[derive(Default)]
 struct Numbering {
-    numbers: HashMap<Source, u8>,
+    numbers: HashMap<RegisterContents, u8>,
     next: u8,
 }
 
@@ -77,7 +77,7 @@ impl Numbers {
     }
 
     /// The registers of what has some, or new ones.
-    pub(super) fn of(&mut self, source: Source, count: u8) -> Reg {
+    pub(super) fn of(&mut self, source: RegisterContents, count: u8) -> Reg {
         if let Some(known) = self.general.numbers.get(&source) {
             return Reg::new(*known);
         }
@@ -86,12 +86,12 @@ impl Numbers {
         register
     }
 
-    pub(super) fn set(&mut self, source: Source, register: Reg) {
+    pub(super) fn set(&mut self, source: RegisterContents, register: Reg) {
         self.general.numbers.insert(source, register.number());
     }
 
     /// The predicate of what has one, or a new one.
-    pub(super) fn predicate(&mut self, source: Source) -> Pred {
+    pub(super) fn predicate(&mut self, source: RegisterContents) -> Pred {
         if let Some(known) = self.predicates.numbers.get(&source) {
             return predicate(*known);
         }

@@ -1,24 +1,101 @@
-//! One load to its instructions.
+//! [`Selector`]: what is known at a load, and the choice of the instructions that it becomes.
 
 use std::mem::take;
 
-use warpload::encoding::{Guard, Reg, Size};
+use warpload::encoding::{Guard, Instruction, Reg, Size};
 use warpload::memory::AddressSpace;
 
-use super::lowered::{Binding, LowerErrorKind, LoweredLoad};
+use super::anchors::Anchors;
+use super::flow::Flow;
+use super::lowered::{Binding, LowerErrorKind, LoweredLoad, OptimizationLevel};
 use super::operand::Address;
-use super::piece::{Piece, pieces};
-use super::registers::Source;
-use super::selector::Selector;
+use super::registers::{Numbers, RegisterContents};
 use super::sources;
 use super::spaces::bank;
-use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Place};
-use crate::module::{FunctionKind, Instruction as Ptx, Role, Statement};
-use crate::syntax::load::{CacheOp, Load, Opcode, Order, QualifierKind};
+use super::uniform::Uniformity;
+use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Register, ResolvedAddress};
+use crate::module::{
+    Function, FunctionKind, InstructionStatement, Module, Role, Statement, VariableLayout,
+};
+use crate::syntax::load::{CacheOperator, MemoryOrder, Opcode, PtxLoad, QualifierKind};
 use crate::syntax::{StateSpace, TypeClass};
 
+/// What is known at a load.
+pub(super) struct Selector<'m, 's> {
+    pub(super) module: &'m Module<'s>,
+    pub(super) function: &'m Function,
+    pub(super) layout: &'m VariableLayout<'m>,
+    pub(super) level: OptimizationLevel,
+    /// `None` at level 0, which knows nothing of addresses.
+    pub(super) uniformity: Option<Uniformity>,
+    pub(super) flow: Flow<'m, 's>,
+    pub(super) anchors: Anchors,
+    pub(super) numbers: Numbers,
+    /// What the load becomes.
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) bindings: Vec<Binding>,
+}
+
 impl Selector<'_, '_> {
-    pub(super) fn load(&mut self, load: Load) -> Result<LoweredLoad, LowerErrorKind> {
+    /// Whether the assembler looks at how addresses are computed.
+    pub(super) fn is_optimized(&self) -> bool {
+        self.level > OptimizationLevel::O0
+    }
+
+    /// Whether addresses have 64 bits.
+    pub(super) fn is_wide(&self) -> bool {
+        self.module.address_size.is_none_or(|size| size.bits != 32)
+    }
+
+    /// Adds a binding, unless the pieces of a load share it.
+    pub(super) fn bind(&mut self, binding: Binding) {
+        if !self.bindings.contains(&binding) {
+            self.bindings.push(binding);
+        }
+    }
+}
+
+/// A part of a load that becomes one instruction.
+struct Piece<'d> {
+    /// Bytes from the load's first.
+    offset: i64,
+    bytes: u32,
+    elements: &'d [Option<Register>],
+}
+
+/// The widest load of a constant bank, in bytes.
+const WIDEST: u32 = 8;
+
+/// Returns what becomes one instruction each: the whole load, or elements of a vector in constant
+/// memory. Those of two or four bytes are loaded together as far as the offset from an aligned base
+/// allows it; `aligned` is that offset if the base is known to be a multiple of 8.
+fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
+    let element = meaning.bytes() / u32::from(meaning.elements.max(1));
+    let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
+    if !is_constant || meaning.elements < 2 {
+        let elements = &meaning.destinations[..];
+        return vec![Piece { offset: 0, bytes: meaning.bytes(), elements }];
+    }
+    let mut pieces = Vec::new();
+    let (mut offset, mut rest) = (0_i64, &meaning.destinations[..]);
+    while !rest.is_empty() {
+        let fits = |bytes: u32| {
+            let is_aligned =
+                aligned.is_some_and(|first| first.wrapping_add(offset) % i64::from(bytes) == 0);
+            element > 1 && is_aligned && bytes as usize <= element as usize * rest.len()
+        };
+        let bytes = [WIDEST, WIDEST / 2].into_iter().find(|bytes| *bytes > element && fits(*bytes));
+        let bytes = bytes.unwrap_or(element);
+        let (elements, after) = rest.split_at((bytes / element.max(1)).max(1) as usize);
+        pieces.push(Piece { offset, bytes, elements });
+        offset += i64::from(bytes);
+        rest = after;
+    }
+    pieces
+}
+
+impl Selector<'_, '_> {
+    pub(super) fn load(&mut self, load: PtxLoad) -> Result<LoweredLoad, LowerErrorKind> {
         if load.opcode != Opcode::Ld {
             return Err(LowerErrorKind::Tensor);
         }
@@ -26,7 +103,8 @@ impl Selector<'_, '_> {
         let is_ordered = |kind: &QualifierKind| {
             matches!(
                 kind,
-                QualifierKind::Order(Order::Relaxed | Order::Acquire) | QualifierKind::Mmio
+                QualifierKind::Order(MemoryOrder::Relaxed | MemoryOrder::Acquire)
+                    | QualifierKind::Mmio
             )
         };
         if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
@@ -49,7 +127,7 @@ impl Selector<'_, '_> {
     }
 
     /// Passes an instruction that may be a generic store, which forms its address as loads do.
-    pub(super) fn store(&mut self, statement: &Statement, instruction: &Ptx) {
+    pub(super) fn store(&mut self, statement: &Statement, instruction: &InstructionStatement) {
         if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
             return;
         }
@@ -131,7 +209,7 @@ impl Selector<'_, '_> {
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
 
-    fn is_kernel_parameter(&self, place: Place) -> bool {
+    fn is_kernel_parameter(&self, place: ResolvedAddress) -> bool {
         let variable = self.module.variable_of(place);
         self.function.kind == FunctionKind::Entry
             && variable.is_none_or(|variable| variable.role == Role::Parameter)
@@ -159,7 +237,7 @@ impl Selector<'_, '_> {
     /// `.ca` load, from level 1 on, of 64-bit addresses.
     fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
         matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global)
-            && matches!(meaning.cache, None | Some(CacheOp::Ca))
+            && matches!(meaning.cache, None | Some(CacheOperator::Ca))
             && !meaning.is_volatile
             && self.is_wide()
             && self.uniformity.as_ref().is_some_and(|known| known.is_uniform(meaning.address.base))
@@ -168,7 +246,7 @@ impl Selector<'_, '_> {
     fn guard(&mut self, meaning: &Meaning) -> Guard {
         let Some((register, negated)) = meaning.guard else { return Guard::ALWAYS };
         let held = self.flow.register(register);
-        let predicate = self.numbers.predicate(Source::Value(held.root, held.constant));
+        let predicate = self.numbers.predicate(RegisterContents::Value(held.root, held.constant));
         self.bind(Binding::Guard { predicate, register });
         Guard { pred: predicate, negated }
     }
@@ -195,7 +273,7 @@ impl Selector<'_, '_> {
                 if element_bytes >= 4 && bits == Some(8 * element_bytes) {
                     let words = i as u8 * (element_bytes / 4) as u8;
                     let held = self.flow.register(register);
-                    let source = Source::Value(held.root, held.constant);
+                    let source = RegisterContents::Value(held.root, held.constant);
                     self.numbers.set(source, Reg::new(first.number() + words));
                 }
             }

@@ -1,7 +1,7 @@
 //! The operands that an instruction computes its result from.
 
-use crate::meaning::{Base, Place, Register};
-use crate::module::{DeclarationId, Instruction, Module, ScopeId};
+use crate::meaning::{AddressBase, Register, ResolvedAddress};
+use crate::module::{DeclarationId, InstructionStatement, Module, ScopeId};
 use crate::syntax::TokenKind;
 use crate::syntax::expression::constant;
 use crate::syntax::words::Words;
@@ -9,7 +9,7 @@ use crate::syntax::{Span, StateSpace};
 
 /// One operand.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(super) enum SourceOperand {
     Register(Register),
     Number(i64),
     /// The address of a variable, and bytes to add to it.
@@ -22,8 +22,8 @@ pub(super) enum Source {
 pub(super) fn sources(
     module: &Module<'_>,
     scope: ScopeId,
-    instruction: &Instruction,
-) -> Option<Vec<Source>> {
+    instruction: &InstructionStatement,
+) -> Option<Vec<SourceOperand>> {
     let mut depth = 0_usize;
     let comma = instruction.operands(module.source()).find(|token| {
         match token.kind {
@@ -43,21 +43,21 @@ pub(super) fn sources(
 }
 
 /// Reads one operand. After one of another kind the rest is not read.
-fn source(module: &Module<'_>, scope: ScopeId, words: &mut Words<'_>) -> Source {
+fn source(module: &Module<'_>, scope: ScopeId, words: &mut Words<'_>) -> SourceOperand {
     if words.kind() != TokenKind::Word {
         let number = constant(words).ok().and_then(|constant| constant.integer());
-        return number.map_or(Source::Other, |bits| Source::Number(bits as i64));
+        return number.map_or(SourceOperand::Other, |bits| SourceOperand::Number(bits as i64));
     }
     let symbol = module.find(scope, words.text());
     words.advance();
     match symbol {
-        None => Source::Other,
+        None => SourceOperand::Other,
         Some(symbol) if symbol.declaration.space == StateSpace::Register => {
-            Source::Register(Register::of(symbol))
+            SourceOperand::Register(Register::of(symbol))
         }
         Some(symbol) => match offset(words) {
-            Some(offset) => Source::Variable(symbol.id, offset),
-            None => Source::Other,
+            Some(offset) => SourceOperand::Variable(symbol.id, offset),
+            None => SourceOperand::Other,
         },
     }
 }
@@ -75,16 +75,17 @@ fn offset(words: &mut Words<'_>) -> Option<i64> {
 pub(super) fn address(
     module: &Module<'_>,
     scope: ScopeId,
-    instruction: &Instruction,
-) -> Option<Place> {
+    instruction: &InstructionStatement,
+) -> Option<ResolvedAddress> {
     let is_open = |kind| kind == TokenKind::Punctuation(b'[');
     let open = instruction.operands(module.source()).find(|token| is_open(token.kind))?;
     let inside = Span { start: open.span.end, end: instruction.tail.end };
     let mut words = Words::new(module.source(), inside);
     match source(module, scope, &mut words) {
-        Source::Register(register) => {
-            Some(Place { base: Base::Register(register), offset: offset(&mut words)? })
-        }
+        SourceOperand::Register(register) => Some(ResolvedAddress {
+            base: AddressBase::Register(register),
+            offset: offset(&mut words)?,
+        }),
         _ => None,
     }
 }

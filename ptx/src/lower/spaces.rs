@@ -1,7 +1,7 @@
 //! The instruction of each memory.
 
 use warpload::encoding::{
-    Bits, CacheOp as SassCacheOp, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds, LimitedSize, Reg,
+    Bits, CacheOp, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds, LimitedSize, Reg,
     SignedImmediate, Size,
 };
 
@@ -9,10 +9,12 @@ use super::lowered::Binding;
 use super::operand::{
     Address, CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended,
 };
-use super::registers::Source;
-use super::selector::Selector;
-use crate::meaning::{CONST_BANK, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, Place};
-use crate::syntax::load::CacheOp;
+use super::registers::RegisterContents;
+use super::select::Selector;
+use crate::meaning::{
+    CONST_BANK, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS, ResolvedAddress,
+};
+use crate::syntax::load::CacheOperator;
 use warpload::memory::AddressSpace;
 
 /// The register from whose value on local variables lie.
@@ -31,13 +33,13 @@ impl Selector<'_, '_> {
         let Address { place, value, .. } = address;
         let (base, plg, constant) = if self.is_optimized() && meaning.guard.is_none() {
             let constant = self.anchors.of(value, |root| self.flow.is_in_bank(root));
-            let source = Source::Formed(value.root, constant, self.anchors.block());
+            let source = RegisterContents::Formed(value.root, constant, self.anchors.block());
             (self.numbers.of(source, words), self.numbers.predicate(source), constant)
         } else {
             (self.numbers.fresh(words), self.numbers.fresh_predicate(), value.constant)
         };
         let displacement = value.constant.wrapping_sub(constant);
-        let place = Place { offset: place.offset.wrapping_sub(displacement), ..place };
+        let place = ResolvedAddress { offset: place.offset.wrapping_sub(displacement), ..place };
         self.bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
         self.bindings.push(Binding::Plg { predicate: plg, place });
         Some(Instruction::from(Ld {
@@ -64,7 +66,7 @@ impl Selector<'_, '_> {
         };
         Some(Instruction::from(Ldg {
             size,
-            cache: if meaning.is_non_coherent { SassCacheOp::Ci } else { cache(meaning) },
+            cache: if meaning.is_non_coherent { CacheOp::Ci } else { cache(meaning) },
             extended: self.is_wide(),
             immediate: immediate(operand)?,
             base: operand.base,
@@ -145,11 +147,11 @@ pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     }
 }
 
-fn cache(meaning: &Meaning) -> SassCacheOp {
+fn cache(meaning: &Meaning) -> CacheOp {
     match meaning.cache {
-        _ if meaning.is_volatile => SassCacheOp::Cv,
-        None | Some(CacheOp::Ca | CacheOp::Cs) => SassCacheOp::Ca,
-        Some(CacheOp::Cg | CacheOp::Lu) => SassCacheOp::Cg,
-        Some(CacheOp::Cv) => SassCacheOp::Cv,
+        _ if meaning.is_volatile => CacheOp::Cv,
+        None | Some(CacheOperator::Ca | CacheOperator::Cs) => CacheOp::Ca,
+        Some(CacheOperator::Cg | CacheOperator::Lu) => CacheOp::Cg,
+        Some(CacheOperator::Cv) => CacheOp::Cv,
     }
 }

@@ -14,11 +14,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::sources::{Source, sources};
-use crate::meaning::{Base, Meaning, PARAMETERS, Register};
+use super::sources::{SourceOperand, sources};
+use crate::meaning::{AddressBase, Meaning, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{
-    DeclarationId, Function, FunctionKind, Instruction, Module, Role, ScopeId, Statement,
+    DeclarationId, Function, FunctionKind, InstructionStatement, Module, Role, ScopeId, Statement,
     StatementKind,
 };
 
@@ -118,13 +118,13 @@ impl Uniformity {
         step.is_divergent || step.reads.iter().any(|read| self.divergent.contains(read))
     }
 
-    pub(super) fn is_uniform(&self, base: Base) -> bool {
+    pub(super) fn is_uniform(&self, base: AddressBase) -> bool {
         if self.is_all_divergent {
             return false;
         }
         match base {
-            Base::Zero | Base::Variable(_) => true,
-            Base::Register(register) | Base::Indexed(_, register) => {
+            AddressBase::Zero | AddressBase::Variable(_) => true,
+            AddressBase::Register(register) | AddressBase::Indexed(_, register) => {
                 !self.divergent.contains(&register)
             }
         }
@@ -201,16 +201,16 @@ enum Shape {
 
 /// What ptxas knows of an instruction's result beyond its sources. Each row was found by compiling it;
 /// `sub x, x`, `min.u32 x, 0`, `rem.u32 x, 1` and `or.b16 x, -1` are not among them.
-fn shape(module: &Module<'_>, scope: ScopeId, instruction: &Instruction) -> Shape {
-    use Source::{Number, Register as Reg};
+fn shape(module: &Module<'_>, scope: ScopeId, instruction: &InstructionStatement) -> Shape {
+    use SourceOperand::{Number, Register as Reg};
     let mnemonic = module.text(instruction.mnemonic);
     if !SHAPED.contains(&mnemonic) {
         return Shape::Plain;
     }
     let has = |names: &[&str]| instruction.has(module.source(), names);
     let sources = sources(module, scope, instruction).unwrap_or_default();
-    let registers = |sources: &[Source]| {
-        let register = |source: &Source| match source {
+    let registers = |sources: &[SourceOperand]| {
+        let register = |source: &SourceOperand| match source {
             Reg(register) => Some(*register),
             _ => None,
         };

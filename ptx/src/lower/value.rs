@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::width::Width;
+use warpload::impossible::OrImpossible;
+
 use crate::module::DeclarationId;
 use crate::syntax::StateSpace;
-use warpload::impossible::OrImpossible;
 
 /// What a value is computed from, whatever constant is added to it. Equal roots are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -378,4 +378,25 @@ impl Values {
 
 fn is_power_of_two(factor: i64) -> bool {
     u64::try_from(factor).is_ok_and(u64::is_power_of_two)
+}
+
+/// The width of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    Bits32,
+    Bits64,
+}
+
+impl Width {
+    pub(super) fn of(bits: u32) -> Self {
+        if bits > 32 { Self::Bits64 } else { Self::Bits32 }
+    }
+
+    /// A number, sign-extended from this width.
+    pub(super) fn wrap(self, number: i64) -> i64 {
+        match self {
+            Self::Bits32 => i64::from(number as i32),
+            Self::Bits64 => number,
+        }
+    }
 }

@@ -25,9 +25,9 @@ const MAX_INITIAL: u64 = 1 << 26;
 /// Where variables lie, each in its own space: those of a module, or of a module and one of its
 /// functions.
 #[derive(Clone, Debug, Default)]
-pub struct Layout<'m> {
+pub struct VariableLayout<'m> {
     /// The module's, of a function's layout.
-    outer: Option<&'m Layout<'m>>,
+    outer: Option<&'m VariableLayout<'m>>,
     places: HashMap<DeclarationId, Placed>,
     sizes: [u64; SPACES.len()],
     /// Dynamic shared memory, the module's included, with the alignment that each name asks for.
@@ -76,17 +76,17 @@ impl LayoutError {
     }
 }
 
-impl<'m> Layout<'m> {
+impl<'m> VariableLayout<'m> {
     /// Lays out the variables of the module.
     ///
     /// ```
-    /// use warpload_ptx::module::Layout;
+    /// use warpload_ptx::module::VariableLayout;
     /// use warpload_ptx::syntax::StateSpace;
     /// use warpload_ptx::read;
     ///
     /// let module = read(".version 8.0\n.target sm_50\n.address_size 64\n
     ///     .global .u8 a; .global .align 8 .b32 b[3]; .global .u16 c;")?;
-    /// let layout = Layout::new(&module)?;
+    /// let layout = VariableLayout::new(&module)?;
     /// let places: Vec<_> = module.declarations_with_ids().map(|d| layout.offset(d.0)).collect();
     /// assert_eq!(places, [Some(0), Some(8), Some(20)]);
     /// assert_eq!(layout.size(StateSpace::Global), 22);

@@ -1,10 +1,8 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
-mod hash;
 mod initial;
 mod layout;
 mod lookup;
-mod names;
 pub(crate) mod operands;
 mod reader;
 mod scopes;
@@ -15,14 +13,14 @@ use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
 };
 
-pub(crate) use self::hash::{NameHash, NameMap};
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 pub(crate) use self::layout::initial_bytes;
-pub use self::layout::{Layout, LayoutError, MAX_SPACE};
+pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
 pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
+pub(crate) use self::scopes::{NameHash, NameMap};
 
 /// A module that was read whole.
 #[derive(Clone, Debug)]
@@ -247,7 +245,7 @@ pub enum StatementKind {
     /// `}` of a pair inside the body.
     Leave,
     /// An instruction; [`Module::load`] reads it further if it is a load.
-    Instruction(Instruction),
+    Instruction(InstructionStatement),
     /// A malformed statement.
     Malformed(SyntaxError),
 }
@@ -255,9 +253,9 @@ pub enum StatementKind {
 /// An instruction of any kind, as far as all of them are alike.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Instruction {
+pub struct InstructionStatement {
     /// The guard predicate.
-    pub guard: Option<Guard>,
+    pub guard: Option<GuardPredicate>,
     /// The first word: `ld` of `ld.global.u32`.
     pub mnemonic: Span,
     /// Qualifiers and operands, up to the semicolon.
@@ -268,14 +266,14 @@ pub struct Instruction {
 
 /// `@%p` or `@!%p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct GuardPredicate {
     /// The predicate's name.
     pub register: Span,
     /// Whether the instruction executes if the predicate is false.
     pub is_negated: bool,
 }
 
-impl Instruction {
+impl InstructionStatement {
     /// Returns the qualifiers, each with its dot, in their order.
     pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
         Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)

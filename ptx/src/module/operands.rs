@@ -1,7 +1,7 @@
 //! What is to be known of instructions that are not loads: the registers that they write and read.
 
 use crate::meaning::Register;
-use crate::module::{Instruction, Module, ScopeId};
+use crate::module::{InstructionStatement, Module, ScopeId};
 use crate::syntax::{Span, StateSpace, TokenKind};
 
 /// Instructions whose first operand is a register that they only read.
@@ -20,7 +20,11 @@ pub(crate) struct Operands<'s> {
 }
 
 impl<'s> Operands<'s> {
-    pub(crate) fn of(module: &Module<'s>, scope: ScopeId, instruction: &Instruction) -> Self {
+    pub(crate) fn of(
+        module: &Module<'s>,
+        scope: ScopeId,
+        instruction: &InstructionStatement,
+    ) -> Self {
         let source = module.source();
         let mut outputs = outputs(module, instruction);
         let (mut braces, mut brackets) = (0_usize, 0_usize);
@@ -58,7 +62,7 @@ impl<'s> Operands<'s> {
 }
 
 /// How many of the first operands are written.
-fn outputs(module: &Module<'_>, instruction: &Instruction) -> usize {
+fn outputs(module: &Module<'_>, instruction: &InstructionStatement) -> usize {
     let source = module.source();
     let mnemonic = module.text(instruction.mnemonic);
     let has = |name| instruction.has(source, &[name]);

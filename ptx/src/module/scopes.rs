@@ -1,10 +1,10 @@
 //! The scopes of a module, the places of what it declares, and [`Names`], which name is declared in
-//! which scope.
+//! which scope, by [`NameMap`].
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-
-use super::hash::NameMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 /// The place of a [`Scope`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,24 +63,24 @@ pub(crate) struct Names<'s> {
 type Tables<'s> = Vec<NameMap<&'s str, Places>>;
 
 /// A scope that declares a name, and the declaration.
-pub(super) type Place = (ScopeId, DeclarationId);
+pub(super) type ScopedDeclaration = (ScopeId, DeclarationId);
 
 /// The scopes of one function that declare one name, in their order, each once. Most names have one.
 #[derive(Clone, Debug)]
 enum Places {
-    One([Place; 1]),
-    More(Vec<Place>),
+    One([ScopedDeclaration; 1]),
+    More(Vec<ScopedDeclaration>),
 }
 
 impl Places {
-    fn as_slice(&self) -> &[Place] {
+    fn as_slice(&self) -> &[ScopedDeclaration] {
         match self {
             Self::One(place) => place,
             Self::More(places) => places,
         }
     }
 
-    fn insert(&mut self, at: usize, place: Place) {
+    fn insert(&mut self, at: usize, place: ScopedDeclaration) {
         match self {
             Self::One([one]) => {
                 let mut places = vec![*one];
@@ -138,7 +138,7 @@ impl<'s> Names<'s> {
         function: Option<FunctionId>,
         name: &str,
         is_run: bool,
-    ) -> Option<&[Place]> {
+    ) -> Option<&[ScopedDeclaration]> {
         let tables = if is_run { &self.runs } else { &self.names };
         tables.get(table(function))?.get(name).map(Places::as_slice)
     }
@@ -164,5 +164,69 @@ impl<'s> Names<'s> {
     /// Returns the definition that follows an `.extern` declaration.
     pub(crate) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
         self.definitions.get(&declared).copied()
+    }
+}
+
+/// A map from names of a module.
+pub(crate) type NameMap<K, V> = HashMap<K, V, NameHash>;
+
+/// Hashes names in a few cycles, which the hash of the standard library, made for any keys, does not.
+/// Names come from untrusted files, which cannot choose names that collide: the secret numbers are
+/// drawn when the program starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameHash([u64; 2]);
+
+impl Default for NameHash {
+    fn default() -> Self {
+        static SEEDS: LazyLock<[u64; 2]> = LazyLock::new(|| {
+            let random = RandomState::new();
+            // Odd, or a product with it may be zero.
+            [random.hash_one(0), random.hash_one(1) | 1]
+        });
+        Self(*SEEDS)
+    }
+}
+
+impl BuildHasher for NameHash {
+    type Hasher = NameHasher;
+
+    fn build_hasher(&self) -> NameHasher {
+        NameHasher { state: self.0[0], factor: self.0[1] }
+    }
+}
+
+/// Multiplies eight bytes at a time by a secret number, and folds the halves of the product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameHasher {
+    state: u64,
+    factor: u64,
+}
+
+impl NameHasher {
+    fn add(&mut self, word: u64) {
+        let product = u128::from(self.state ^ word) * u128::from(self.factor);
+        self.state = product as u64 ^ (product >> 64) as u64;
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.add(u64::from_le_bytes(*word));
+        }
+        // With the length, so that zeros at the end count.
+        let mut last = bytes.len() as u64;
+        for byte in rest {
+            last = last << 8 | u64::from(*byte);
+        }
+        self.add(last);
+    }
+
+    /// The end of a text, which its length has said.
+    fn write_u8(&mut self, _: u8) {}
+
+    fn finish(&self) -> u64 {
+        self.state
     }
 }

@@ -3,7 +3,7 @@
 use super::judged::{Findings, Judged, OFFSETS, is_integer};
 use super::violation::{Rule, Unit};
 use crate::module::{Array, Declaration, Linkage, Module};
-use crate::syntax::load::{Address, AddressForm, OperandKind};
+use crate::syntax::load::{AddressForm, AddressOperand, OperandKind};
 use crate::syntax::special::SpecialRegister;
 use crate::syntax::{ScalarType, Span, StateSpace};
 
@@ -35,7 +35,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     }
 }
 
-pub(super) fn integer_offset(judged: &mut Judged<'_>, address: &Address) {
+pub(super) fn integer_offset(judged: &mut Judged<'_>, address: &AddressOperand) {
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
         let message = format!("`{}` is not an integer", judged.text(offset.span));
         judged.add(Rule::OffsetInteger, offset.span, message, OFFSETS);
@@ -137,7 +137,7 @@ pub(super) fn is_unresolved(declared: &Declaration) -> bool {
 }
 
 /// `var[4]`, `var[%r1]`.
-fn indexed(judged: &mut Judged<'_>, base: Span, address: &Address) {
+fn indexed(judged: &mut Judged<'_>, base: Span, address: &AddressOperand) {
     let declared = judged.symbol(base).map(|symbol| symbol.declaration);
     let text = judged.text(base);
     match declared.filter(|declared| declared.space != StateSpace::Register) {

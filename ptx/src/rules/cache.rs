@@ -3,7 +3,7 @@
 use super::combinations::only_global;
 use super::judged::Judged;
 use super::violation::Rule;
-use crate::syntax::load::{AddressForm, Level, OperandKind, QualifierKind as Q};
+use crate::syntax::load::{AddressForm, CacheLevel, OperandKind, QualifierKind as Q};
 use crate::syntax::{StateSpace, TypeClass};
 
 /// [`ld` and `ld.global.nc`, Syntax and Description].
@@ -20,7 +20,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 
 /// An L2 priority goes with the 256-bit forms.
 fn l2_eviction(judged: &mut Judged<'_>) {
-    let span = judged.finds(|q| matches!(q, Q::Eviction(Level::L2, _)));
+    let span = judged.finds(|q| matches!(q, Q::Eviction(CacheLevel::L2, _)));
     if let Some(span) = span.filter(|_| !judged.is_wide()) {
         let message = format!("`{}` on a load that is not 256 bits wide", judged.text(span));
         let help = "it goes with `.v8` of a 32-bit type and `.v4` of a 64-bit type";

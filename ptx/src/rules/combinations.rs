@@ -3,7 +3,7 @@
 use super::judged::Judged;
 use super::violation::Rule;
 use crate::syntax::Span;
-use crate::syntax::load::{CacheOp, Level, Order, QualifierKind as Q};
+use crate::syntax::load::{CacheLevel, CacheOperator, MemoryOrder, QualifierKind as Q};
 
 /// Picks qualifiers.
 type Which = fn(Q) -> bool;
@@ -24,23 +24,23 @@ const PAIRS: [(Rule, Which, Which); 7] = [
     (
         Rule::CacheOpOrder,
         |q| matches!(q, Q::Cache(_)),
-        |q| matches!(q, Q::Order(order) if order != Order::Weak),
+        |q| matches!(q, Q::Order(order) if order != MemoryOrder::Weak),
     ),
     (Rule::NcOrder, |q| q == Q::NonCoherent, |q| matches!(q, Q::Order(_))),
     (
         Rule::NcCacheOp,
-        |q| matches!(q, Q::Cache(CacheOp::Lu | CacheOp::Cv)),
+        |q| matches!(q, Q::Cache(CacheOperator::Lu | CacheOperator::Cv)),
         |q| q == Q::NonCoherent,
     ),
     (Rule::MmioCombination, is_not_for_mmio, |q| q == Q::Mmio),
 ];
 
 fn is_l1_eviction(qualifier: Q) -> bool {
-    matches!(qualifier, Q::Eviction(Level::L1, _))
+    matches!(qualifier, Q::Eviction(CacheLevel::L1, _))
 }
 
 fn is_volatile(qualifier: Q) -> bool {
-    qualifier == Q::Order(Order::Volatile)
+    qualifier == Q::Order(MemoryOrder::Volatile)
 }
 
 fn is_not_for_mmio(qualifier: Q) -> bool {

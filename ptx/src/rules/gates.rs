@@ -2,7 +2,7 @@
 
 use super::judged::{Gate, Judged};
 use super::violation::Rule;
-use crate::syntax::load::{Level, Opcode, Order, QualifierKind as Q, Scope};
+use crate::syntax::load::{CacheLevel, MemoryOrder, MemoryScope, Opcode, QualifierKind as Q};
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
 /// What uses a feature.
@@ -17,7 +17,12 @@ pub(super) enum Uses {
 /// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
 /// `.weak`, its verdict is the one here.
 pub(super) const GATES: [Gate<Uses>; 24] = [
-    ("`ld.volatile`", Some((1, 1)), None, Uses::Qualifier(|q| q == Q::Order(Order::Volatile))),
+    (
+        "`ld.volatile`",
+        Some((1, 1)),
+        None,
+        Uses::Qualifier(|q| q == Q::Order(MemoryOrder::Volatile)),
+    ),
     (
         "generic addressing",
         Some((2, 0)),
@@ -29,9 +34,19 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
     ),
     ("a cache operation", Some((2, 0)), Some(20), Uses::Qualifier(|q| matches!(q, Q::Cache(_)))),
     ("`.nc`", Some((3, 1)), Some(32), Uses::Qualifier(|q| q == Q::NonCoherent)),
-    ("`.weak`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Weak))),
-    ("`.relaxed`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Relaxed))),
-    ("`.acquire`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(Order::Acquire))),
+    ("`.weak`", Some((6, 0)), Some(70), Uses::Qualifier(|q| q == Q::Order(MemoryOrder::Weak))),
+    (
+        "`.relaxed`",
+        Some((6, 0)),
+        Some(70),
+        Uses::Qualifier(|q| q == Q::Order(MemoryOrder::Relaxed)),
+    ),
+    (
+        "`.acquire`",
+        Some((6, 0)),
+        Some(70),
+        Uses::Qualifier(|q| q == Q::Order(MemoryOrder::Acquire)),
+    ),
     (
         "a scope",
         Some((6, 0)),
@@ -46,7 +61,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "an L1 eviction priority",
         Some((7, 4)),
         Some(70),
-        Uses::Qualifier(|q| matches!(q, Q::Eviction(Level::L1, _))),
+        Uses::Qualifier(|q| matches!(q, Q::Eviction(CacheLevel::L1, _))),
     ),
     ("a prefetch size", Some((7, 4)), Some(75), Uses::Qualifier(|q| matches!(q, Q::Prefetch(_)))),
     ("`.L2::256B`", None, Some(80), Uses::Qualifier(|q| q == Q::Prefetch(256))),
@@ -55,7 +70,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "the scope `.cluster`",
         Some((7, 8)),
         Some(90),
-        Uses::Qualifier(|q| q == Q::Scope(Scope::Cluster)),
+        Uses::Qualifier(|q| q == Q::Scope(MemoryScope::Cluster)),
     ),
     ("`::cta`", Some((7, 8)), None, Uses::Qualifier(|q| window(q) == Some(SubQualifier::Cta))),
     (
@@ -81,7 +96,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         None,
         Uses::Load(|l| {
             l.finds(|q| q == Q::Mmio)?;
-            l.finds(|q| q == Q::Order(Order::Acquire))
+            l.finds(|q| q == Q::Order(MemoryOrder::Acquire))
         }),
     ),
     ("`::entry`", Some((8, 3)), None, Uses::Qualifier(|q| window(q) == Some(SubQualifier::Entry))),
@@ -101,7 +116,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         None,
         Uses::Load(|l| {
             l.finds(|q| q == Q::Type(ScalarType::B128))?;
-            l.finds(|q| q == Q::Scope(Scope::Sys))
+            l.finds(|q| q == Q::Scope(MemoryScope::Sys))
         }),
     ),
     (
@@ -119,7 +134,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
             if space != StateSpace::Local {
                 return None;
             }
-            l.finds(|q| q == Q::Order(Order::Volatile))
+            l.finds(|q| q == Q::Order(MemoryOrder::Volatile))
         }),
     ),
 ];

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::violation::{Rule, Unit, Violation};
 use crate::module::{Declaration, DeclarationId, Function, Module, ScopeId, Symbol};
-use crate::syntax::load::{ElementKind, Load, Operand, OperandKind, QualifierKind};
+use crate::syntax::load::{ElementKind, Operand, OperandKind, PtxLoad, QualifierKind};
 use crate::syntax::special::{SpecialRegister, special_register};
 use crate::syntax::{
     Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, TokenKind, TypeClass, Version,
@@ -97,7 +97,7 @@ pub(super) fn target_in(module: &Module<'_>, scope: ScopeId) -> Target {
 pub(super) struct Judged<'j> {
     pub(super) module: &'j Module<'j>,
     pub(super) unit: Unit,
-    pub(super) load: &'j Load,
+    pub(super) load: &'j PtxLoad,
     pub(super) function: Option<&'j Function>,
     pub(super) returned: &'j HashSet<DeclarationId>,
     pub(super) findings: Findings,

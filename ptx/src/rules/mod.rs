@@ -20,8 +20,8 @@ use std::cell::Cell;
 use std::collections::HashSet;
 
 use self::judged::{Findings, Judged};
-pub use self::violation::{Rule, Unit, Verdict, Violation};
-use crate::module::{DeclarationId, Instruction, Module, Statement, StatementKind};
+pub use self::violation::{Rule, StatementVerdict, Unit, Violation};
+use crate::module::{DeclarationId, InstructionStatement, Module, Statement, StatementKind};
 use crate::syntax::load::{COMMA_OR_SEMICOLON, Opcode};
 use crate::syntax::{Lexer, ScalarType, Span, SyntaxError, TokenKind, Version};
 
@@ -64,12 +64,15 @@ pub fn features() -> impl Iterator<Item = Feature> {
 /// assert_eq!(violation.help.as_deref(), Some("this module has `.target sm_75`"));
 /// # Ok::<(), warpload_ptx::ReadError>(())
 /// ```
-pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = Verdict> + use<'m> {
+pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = StatementVerdict> + use<'m> {
     check_as(module, Unit::Program)
 }
 
 /// [`check`] for what the module is: a program, or a part of one.
-pub fn check_as<'m>(module: &'m Module<'_>, unit: Unit) -> impl Iterator<Item = Verdict> + use<'m> {
+pub fn check_as<'m>(
+    module: &'m Module<'_>,
+    unit: Unit,
+) -> impl Iterator<Item = StatementVerdict> + use<'m> {
     let mut returned = HashSet::new();
     let of_statements = module.statements().iter().filter_map(move |statement| {
         let verdict = judge(module, unit, statement, &returned);
@@ -83,9 +86,9 @@ pub fn check_as<'m>(module: &'m Module<'_>, unit: Unit) -> impl Iterator<Item = 
 
 /// Two sequences of verdicts as one, in the order of the text.
 fn merge(
-    a: impl Iterator<Item = Verdict>,
-    b: impl Iterator<Item = Verdict>,
-) -> impl Iterator<Item = Verdict> {
+    a: impl Iterator<Item = StatementVerdict>,
+    b: impl Iterator<Item = StatementVerdict>,
+) -> impl Iterator<Item = StatementVerdict> {
     let (mut a, mut b) = (a.peekable(), b.peekable());
     std::iter::from_fn(move || {
         let Some(first) = a.peek() else { return b.next() };
@@ -100,14 +103,14 @@ fn judge(
     unit: Unit,
     statement: &Statement,
     returned: &HashSet<DeclarationId>,
-) -> Option<Verdict> {
+) -> Option<StatementVerdict> {
     let instruction = match &statement.kind {
         StatementKind::Label(_) | StatementKind::Enter | StatementKind::Leave => return None,
         StatementKind::Malformed(error) => {
             let mut findings = Findings::new(module, statement.scope);
             findings.syntax(*error);
             let violations = findings.violations;
-            return Some(Verdict {
+            return Some(StatementVerdict {
                 span: statement.span,
                 load: None,
                 is_declaration: false,
@@ -124,7 +127,7 @@ fn judge(
         opcodes::check(module, instruction, &mut findings);
         let violations = findings.violations;
         let (span, is_declaration) = (statement.span, false);
-        let verdict = Verdict { span, load: None, is_declaration, violations };
+        let verdict = StatementVerdict { span, load: None, is_declaration, violations };
         return Some(verdict).filter(|verdict| !verdict.is_legal());
     };
     let findings = Findings::new(module, statement.scope);
@@ -146,14 +149,14 @@ fn judge(
     }
     let mut violations = judged.findings.violations;
     violations.sort_by_key(|violation| violation.span.start);
-    Some(Verdict { span, load: Some(load), is_declaration: false, violations })
+    Some(StatementVerdict { span, load: Some(load), is_declaration: false, violations })
 }
 
 /// Returns where the semicolon is missing: after the last word of the line, if what is read as
 /// more of the statement is on a later line.
 fn missing_semicolon(
     module: &Module<'_>,
-    instruction: &Instruction,
+    instruction: &InstructionStatement,
     error: SyntaxError,
 ) -> Option<u32> {
     if error.expected != COMMA_OR_SEMICOLON {
@@ -169,7 +172,7 @@ fn missing_semicolon(
 fn note_call(
     module: &Module<'_>,
     statement: &Statement,
-    instruction: &Instruction,
+    instruction: &InstructionStatement,
     returned: &mut HashSet<DeclarationId>,
 ) {
     if module.text(instruction.mnemonic) != "call" {

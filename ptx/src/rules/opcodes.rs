@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::judged::Findings;
 use super::violation::Rule;
-use crate::module::{Instruction, Module, NameHash};
+use crate::module::{InstructionStatement, Module, NameHash};
 use crate::syntax::types::LATEST;
 
 /// The first words of the instructions of PTX. [PTX ISA, Instruction Set]
@@ -30,14 +30,18 @@ pub(crate) fn initialize() {
 }
 
 /// Whether it is known by its first word alone that nothing is wrong.
-pub(super) fn is_plain(module: &Module<'_>, instruction: &Instruction) -> bool {
+pub(super) fn is_plain(module: &Module<'_>, instruction: &InstructionStatement) -> bool {
     let name = module.text(instruction.mnemonic);
     instruction.fault.is_none() && !matches!(name, "cvta" | "tcgen05") && OPCODES.contains(name)
 }
 
 /// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
 /// generic address of a constant.
-pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
+pub(super) fn check(
+    module: &Module<'_>,
+    instruction: &InstructionStatement,
+    findings: &mut Findings,
+) {
     if let Some(error) = instruction.fault {
         return findings.syntax(error);
     }
@@ -54,7 +58,7 @@ pub(super) fn check(module: &Module<'_>, instruction: &Instruction, findings: &m
 }
 
 /// Refuses an instruction that no version up to [`LATEST`] knows.
-fn opcode(module: &Module<'_>, instruction: &Instruction, findings: &mut Findings) {
+fn opcode(module: &Module<'_>, instruction: &InstructionStatement, findings: &mut Findings) {
     let name = module.text(instruction.mnemonic);
     let is_split = || {
         let next = instruction.qualifiers(module.source()).next().map(|token| token.span);

@@ -3,7 +3,7 @@
 use super::judged::Judged;
 use super::violation::Rule;
 use crate::syntax::StateSpace;
-use crate::syntax::load::{Order, QualifierKind as Q, Scope};
+use crate::syntax::load::{MemoryOrder, MemoryScope, QualifierKind as Q};
 
 /// [`ld`, Syntax and Description]: what goes with which order.
 pub(super) fn check(judged: &mut Judged<'_>) {
@@ -32,8 +32,8 @@ fn scope(judged: &mut Judged<'_>) {
     }
 }
 
-fn has_scope(order: Order) -> bool {
-    matches!(order, Order::Relaxed | Order::Acquire)
+fn has_scope(order: MemoryOrder) -> bool {
+    matches!(order, MemoryOrder::Relaxed | MemoryOrder::Acquire)
 }
 
 /// Constant memory and parameters are not written while a kernel runs: `.weak` alone goes with
@@ -43,14 +43,14 @@ fn space(judged: &mut Judged<'_>) {
         return;
     };
     let is_legal = match (order, space) {
-        (Order::Weak, _) => true,
+        (MemoryOrder::Weak, _) => true,
         (_, StateSpace::Const | StateSpace::Param) => false,
-        (_, StateSpace::Local) => order == Order::Volatile,
+        (_, StateSpace::Local) => order == MemoryOrder::Volatile,
         _ => true,
     };
     if !is_legal {
         let message = format!("`{}` on `{}`", judged.text(span), judged.space_text());
-        let help = if order == Order::Volatile {
+        let help = if order == MemoryOrder::Volatile {
             "`.volatile` goes with `.global`, `.shared`, `.local` and generic addressing"
         } else {
             "it goes with `.global`, `.shared` and generic addressing"
@@ -69,7 +69,7 @@ fn mmio(judged: &mut Judged<'_>) {
     // Without any, `order-without-scope` says so.
     let mut qualifiers = judged.load.qualifiers.iter();
     let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
-    if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(Scope::Sys)) {
+    if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(MemoryScope::Sys)) {
         let message = format!("the scope `{}` with `.mmio`", judged.text(scope.span));
         judged.add(Rule::MmioScope, scope.span, message, "`.sys` is the one scope of `.mmio`");
     }

@@ -3,7 +3,7 @@
 use super::judged::Judged;
 use super::violation::Rule;
 use crate::syntax::ScalarType;
-use crate::syntax::load::{Level, Opcode, QualifierKind as Q};
+use crate::syntax::load::{CacheLevel, Opcode, QualifierKind as Q};
 use crate::tensor::judge::is_type;
 
 /// Returns the name of the kind of qualifiers of which a load has one at most; `None` for types, which
@@ -15,8 +15,8 @@ fn kind(qualifier: Q) -> Option<&'static str> {
         Q::Scope(_) => "scope",
         Q::Space(..) => "state space",
         Q::Cache(_) => "cache operation",
-        Q::Eviction(Level::L1, _) => "L1 eviction priority",
-        Q::Eviction(Level::L2, _) => "L2 eviction priority",
+        Q::Eviction(CacheLevel::L1, _) => "L1 eviction priority",
+        Q::Eviction(CacheLevel::L2, _) => "L2 eviction priority",
         Q::CacheHint => "`.L2::cache_hint`",
         Q::Prefetch(_) => "prefetch size",
         Q::NonCoherent => "`.nc`",

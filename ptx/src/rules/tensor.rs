@@ -9,7 +9,7 @@ use super::violation::Rule;
 use crate::syntax::load::{AddressForm, Element, ElementKind, Opcode, Operand, OperandKind};
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{ScalarType, Span};
-use crate::tensor::judge::{IllegalLoadError, Part, Parts, Problem};
+use crate::tensor::judge::{IllegalLoadError, Parts, Problem, RequiredPart};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};
 
 /// [`tcgen05.ld`, Syntax and Description].
@@ -54,11 +54,11 @@ fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
     judged.add(Rule::TensorOffset, span, message, "`.16x32bx2` has one, no other shape has");
 }
 
-fn missing(judged: &mut Judged<'_>, part: Part) {
+fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
     // Versions that only ptxas 12.9 compiles do without `.aligned`.
-    let is_optional = part == Part::Aligned && judged.module.version < LATER_ASSEMBLER;
+    let is_optional = part == RequiredPart::Aligned && judged.module.version < LATER_ASSEMBLER;
     // An unknown qualifier may be what is missing, misspelled; types are compared elsewhere.
-    if is_optional || part == Part::Type || judged.has_unknown() {
+    if is_optional || part == RequiredPart::Type || judged.has_unknown() {
         return;
     }
     let opcode = judged.load.opcode;

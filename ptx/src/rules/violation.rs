@@ -1,26 +1,26 @@
-//! What is judged as what, [`Unit`], and the verdicts: [`Verdict`], [`Violation`] and [`Rule`].
+//! What is judged as what, [`Unit`], and the verdicts: [`StatementVerdict`], [`Violation`] and [`Rule`].
 
 use std::fmt;
 
 use crate::syntax::Span;
-use crate::syntax::load::Load;
+use crate::syntax::load::PtxLoad;
 use crate::syntax::named::named;
 
 /// The verdict on one statement: on every load, and on what is wrong elsewhere.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct StatementVerdict {
     /// The statement; up to where its semicolon is missing, if the next one is on a later line.
     pub span: Span,
     /// The load; `None` for another statement or a declaration, which is wrong.
-    pub load: Option<Load>,
+    pub load: Option<PtxLoad>,
     /// Whether it is about a declaration, a directive, a label or the function that a call names.
     pub is_declaration: bool,
     /// The rules that are broken, in the order of the text; none for a legal load.
     pub violations: Vec<Violation>,
 }
 
-impl Verdict {
+impl StatementVerdict {
     /// Whether the statement is legal.
     #[must_use]
     pub fn is_legal(&self) -> bool {

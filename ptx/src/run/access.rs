@@ -3,14 +3,14 @@
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressSpace, Addresses, GenericAddress, Memory, Space, Width};
+use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, WarpAddresses, Width};
 
 /// The widest access, in bytes.
 const WIDEST: usize = Width::B32.bytes() as usize;
 
 /// What each lane reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
+pub(super) struct WarpAccess {
     pub(super) space: AddressSpace,
     /// Addresses are rounded down to a multiple of it.
     pub(super) width: Width,
@@ -27,7 +27,7 @@ pub(super) struct Bytes {
     pub(super) faults: LaneFaults,
 }
 
-impl Access {
+impl WarpAccess {
     pub(super) fn rounded(&self, lane: usize) -> GenericAddress {
         GenericAddress(self.addresses[lane]).align_down(self.width)
     }
@@ -51,7 +51,7 @@ impl Access {
             return self.read_here(memory, misaligned);
         }
         let addresses = self.addresses.map(|address| address.wrapping_add(from));
-        let mut bytes = Access { addresses, ..*self }.read_here(memory, misaligned);
+        let mut bytes = WarpAccess { addresses, ..*self }.read_here(memory, misaligned);
         let moved = |address: GenericAddress| GenericAddress(address.0.wrapping_sub(from));
         let mut faults = LaneFaults::default();
         for fault in &bytes.faults {
@@ -65,7 +65,8 @@ impl Access {
     fn read_here(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
         let op = LoadOp { space: self.space, width: self.width, signed: false, uniform: false };
         let (executing, plg) = (self.executing, self.plg(memory));
-        let lanes = LaneAddresses { executing, plg, addresses: Addresses::Each(self.addresses) };
+        let lanes =
+            LaneAddresses { executing, plg, addresses: WarpAddresses::Each(self.addresses) };
         let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         let loaded = load(op, &lanes, memory, misaligned, &mut rows);
         Bytes { lanes: lane_bytes(&rows), faults: loaded.faults }

@@ -26,7 +26,7 @@ pub enum RunErrorKind {
     #[error(transparent)]
     Meaning(MeaningError),
     /// A register that the load reads has no value:
-    /// [`Registers::set`](super::Registers::set) sets one.
+    /// [`RegisterFile::set`](super::RegisterFile::set) sets one.
     #[error("register `{register}` has no value{}", .in_lanes(*lanes))]
     NoValue {
         /// Its name.

@@ -2,33 +2,30 @@
 //!
 //! A [`Placement`] holds the addresses of variables and the values of parameters, and becomes an
 //! [`Environment`], which executes one load, or those of a function in the order of the text, on
-//! [`Registers`].
+//! [`RegisterFile`].
 
 mod access;
 mod error;
-mod hole;
 mod memory;
 mod placement;
 mod registers;
-mod tensor;
 mod tensor_load;
 mod undefined;
 mod value;
 
 pub use self::error::{RunError, RunErrorKind};
 pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
-pub use self::registers::{RegisterValue, Registers};
-pub use self::tensor::{TensorExecuted, WarpTensorMemory};
+pub use self::registers::{RegisterFile, RegisterValue};
+pub use self::tensor_load::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
-use crate::meaning::{Base, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
+use crate::meaning::{AddressBase, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
 use crate::module::operands::Operands;
 use crate::module::{Function, Module, Statement, StatementKind};
-use crate::syntax::load::{Load, Opcode};
-use crate::syntax::{Lines, Span, TypeClass};
-use access::Access;
-use hole::Holes;
-use memory::Plan;
+use crate::syntax::load::{Opcode, PtxLoad};
+use crate::syntax::{LineIndex, Span, TypeClass};
+use access::WarpAccess;
+use memory::{Holes, Plan};
 use value::low_bits;
 use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
@@ -44,7 +41,7 @@ pub struct Environment<'m> {
     memory: Memory,
     misaligned: Misaligned,
     holes: Holes,
-    lines: Lines,
+    lines: LineIndex,
     /// The active lanes; all of them at first.
     pub active: LaneMask,
     /// What loads of Tensor Memory read. At first `None`, with which each of them is an error.
@@ -95,9 +92,9 @@ impl Executed {
 /// One load of a function and its result.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Step {
+pub struct RunStep {
     /// The load as it is written.
-    pub load: Load,
+    pub load: PtxLoad,
     /// What it did; after an error the registers that it names have no value.
     pub result: Result<Executed, RunError>,
 }
@@ -125,7 +122,7 @@ impl<'m> Placement<'m> {
 impl<'m> Environment<'m> {
     fn new(placement: Placement<'m>, memory: Memory, misaligned: Misaligned, holes: Holes) -> Self {
         let module = placement.module;
-        let lines = Lines::new(module.source());
+        let lines = LineIndex::new(module.source());
         let active = LaneMask::ALL;
         Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
     }
@@ -150,12 +147,12 @@ impl<'m> Environment<'m> {
 
     /// Executes the loads of a function in the order of the text, whatever branches there are.
     /// Other instructions are not executed: what they write has the value that it was
-    /// [set](Registers::set) to, or none. After an error the next load follows.
+    /// [set](RegisterFile::set) to, or none. After an error the next load follows.
     pub fn run<'e>(
         &'e self,
         function: &Function,
-        registers: &'e mut Registers,
-    ) -> impl Iterator<Item = Step> + use<'e, 'm> {
+        registers: &'e mut RegisterFile,
+    ) -> impl Iterator<Item = RunStep> + use<'e, 'm> {
         let module = self.module;
         module.body(function).iter().filter_map(move |statement| {
             let Some(load) = module.load(statement) else {
@@ -166,7 +163,7 @@ impl<'m> Environment<'m> {
             if result.is_err() {
                 self.pass(statement, registers);
             }
-            Some(Step { load, result })
+            Some(RunStep { load, result })
         })
     }
 
@@ -175,7 +172,7 @@ impl<'m> Environment<'m> {
     /// # Errors
     /// Returns [`RunError`] if the load cannot be resolved or a needed value is missing. Registers are
     /// then unchanged.
-    pub fn load(&self, load: &Load, registers: &mut Registers) -> Result<Executed, RunError> {
+    pub fn load(&self, load: &PtxLoad, registers: &mut RegisterFile) -> Result<Executed, RunError> {
         if load.opcode != Opcode::Ld {
             return self.tensor_load(load, registers);
         }
@@ -190,9 +187,9 @@ impl<'m> Environment<'m> {
 
     fn execute(
         &self,
-        load: &Load,
+        load: &PtxLoad,
         meaning: &Meaning,
-        registers: &mut Registers,
+        registers: &mut RegisterFile,
     ) -> Result<Executed, RunError> {
         let Some(width) = Width::from_bytes(meaning.bytes()) else {
             let illegal = MeaningError::Illegal(load.span);
@@ -201,7 +198,7 @@ impl<'m> Environment<'m> {
         let guard = load.guard.map_or(load.span, |guard| guard.register);
         let executing = self.executing(meaning.guard, guard, registers)?;
         let addresses = self.addresses(load, meaning, executing, registers)?;
-        let access = Access { space: meaning.space, width, executing, addresses };
+        let access = WarpAccess { space: meaning.space, width, executing, addresses };
         self.check_known(&access, load)?;
         let from = if meaning.space == PARAMETERS { PARAMETER_BASE } else { 0 };
         let read = access.read(&self.memory, from, self.misaligned);
@@ -230,7 +227,7 @@ impl<'m> Environment<'m> {
         &self,
         guard: Option<(Register, bool)>,
         span: Span,
-        registers: &Registers,
+        registers: &RegisterFile,
     ) -> Result<LaneMask, RunError> {
         let Some((guard, is_negated)) = guard else { return Ok(self.active) };
         let held = self.value(registers, guard, self.active, span)?;
@@ -242,10 +239,10 @@ impl<'m> Environment<'m> {
     /// for global and generic ones.
     fn addresses(
         &self,
-        load: &Load,
+        load: &PtxLoad,
         meaning: &Meaning,
         executing: LaneMask,
-        registers: &Registers,
+        registers: &RegisterFile,
     ) -> Result<[u64; LANES], RunError> {
         let place = meaning.address;
         let base_span = base_span(load);
@@ -256,10 +253,10 @@ impl<'m> Environment<'m> {
             found.ok_or_else(unplaced)
         };
         let (start, register, scale) = match place.base {
-            Base::Zero => (0, None, 0),
-            Base::Register(register) => (0, Some((register, base_span)), 1),
-            Base::Variable(id) => (variable(id)?, None, 0),
-            Base::Indexed(id, index) => {
+            AddressBase::Zero => (0, None, 0),
+            AddressBase::Register(register) => (0, Some((register, base_span)), 1),
+            AddressBase::Variable(id) => (variable(id)?, None, 0),
+            AddressBase::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
                 let bytes = declaration.and_then(|known| known.element_bytes());
                 let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
@@ -286,7 +283,7 @@ impl<'m> Environment<'m> {
     /// Returns a register's values, which all of `lanes` must have; `None` without any lanes.
     fn value<'r>(
         &self,
-        registers: &'r Registers,
+        registers: &'r RegisterFile,
         register: Register,
         lanes: LaneMask,
         span: Span,
@@ -302,7 +299,7 @@ impl<'m> Environment<'m> {
     }
 
     /// Refuses to read unknown bytes.
-    fn check_known(&self, access: &Access, load: &Load) -> Result<(), RunError> {
+    fn check_known(&self, access: &WarpAccess, load: &PtxLoad) -> Result<(), RunError> {
         let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
         let name = declaration.map_or(String::new(), |known| self.name(known.name));
@@ -318,8 +315,8 @@ impl<'m> Environment<'m> {
     }
 
     /// Passes over a statement: what an instruction writes that is not executed is unknown
-    /// afterwards, unless it was [set](Registers::set).
-    pub fn pass(&self, statement: &Statement, registers: &mut Registers) {
+    /// afterwards, unless it was [set](RegisterFile::set).
+    pub fn pass(&self, statement: &Statement, registers: &mut RegisterFile) {
         let StatementKind::Instruction(instruction) = &statement.kind else { return };
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard
@@ -351,7 +348,7 @@ impl<'m> Environment<'m> {
 }
 
 /// Returns the place of what a load's address begins with.
-fn base_span(load: &Load) -> Span {
+fn base_span(load: &PtxLoad) -> Span {
     load.address().and_then(|address| address.base).unwrap_or(load.span)
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::module::{Declaration, DeclarationId, Function, Layout, LayoutError, Linkage, Module};
+use crate::module::{
+    Declaration, DeclarationId, Function, LayoutError, Linkage, Module, VariableLayout,
+};
 use crate::syntax::{Span, StateSpace};
 use warpload::memory::ConfigError;
 
@@ -18,7 +20,7 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 ///
 /// ```
 /// use warpload::machine::Machine;
-/// use warpload_ptx::run::{Placement, Registers};
+/// use warpload_ptx::run::{Placement, RegisterFile};
 /// use warpload_ptx::read;
 ///
 /// let module = read(".version 8.0\n.target sm_50\n.address_size 64
@@ -35,7 +37,7 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 /// placement.set_parameter(p, &0x1000_0000_u64.to_le_bytes());
 /// let environment = placement.into_environment(Machine::default())?;
 ///
-/// let mut registers = Registers::new();
+/// let mut registers = RegisterFile::new();
 /// for step in environment.run(function, &mut registers) {
 ///     step.result?;
 /// }
@@ -124,14 +126,14 @@ impl PlacementError {
 }
 
 impl<'m> Placement<'m> {
-    /// Places the variables of the module: each where [`Layout`] puts it, `.global` ones from
+    /// Places the variables of the module: each where [`VariableLayout`] puts it, `.global` ones from
     /// [`GLOBAL_BASE`] on, and all others from address 0 of their space on.
     ///
     /// # Errors
     /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
     /// an array is unknown.
     pub fn new(module: &'m Module<'m>) -> Result<Self, LayoutError> {
-        Ok(Self::laid_out(module, &Layout::new(module)?))
+        Ok(Self::laid_out(module, &VariableLayout::new(module)?))
     }
 
     /// Places the variables of the module and, after them, the variables and parameters of one of
@@ -140,11 +142,11 @@ impl<'m> Placement<'m> {
     /// # Errors
     /// Returns [`LayoutError`] as [`Self::new`] does.
     pub fn for_function(module: &'m Module<'m>, function: &Function) -> Result<Self, LayoutError> {
-        let outer = Layout::new(module)?;
+        let outer = VariableLayout::new(module)?;
         Ok(Self::laid_out(module, &outer.with_function(module, function)?))
     }
 
-    fn laid_out(module: &'m Module<'m>, layout: &Layout<'_>) -> Self {
+    fn laid_out(module: &'m Module<'m>, layout: &VariableLayout<'_>) -> Self {
         let placed = module.declarations_with_ids().filter_map(|(id, declaration)| {
             let base = if declaration.space == StateSpace::Global { GLOBAL_BASE } else { 0 };
             Some((id, (base + layout.offset(id)?, layout.bytes(id)?)))

@@ -28,17 +28,17 @@ impl RegisterValue {
 
 /// The registers that have values.
 ///
-/// A value that is [`set`](Registers::set) represents what the other instructions compute: where
+/// A value that is [`set`](RegisterFile::set) represents what the other instructions compute: where
 /// one of them writes the register, it holds the set value, and without one it is
 /// unknown from there on.
 #[derive(Clone, Debug, Default)]
-pub struct Registers {
+pub struct RegisterFile {
     current: HashMap<Register, RegisterValue>,
     /// What was set.
     given: HashMap<Register, [u128; LANES]>,
 }
 
-impl Registers {
+impl RegisterFile {
     /// No register has a value.
     #[must_use]
     pub fn new() -> Self {

@@ -1,6 +1,6 @@
 //! Generic loads on memory that the documents do not grant them: [`Undefined`].
 
-use crate::syntax::load::{Load, Order, QualifierKind};
+use crate::syntax::load::{MemoryOrder, PtxLoad, QualifierKind};
 use crate::syntax::{ScalarType, Span, Version};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
@@ -21,7 +21,7 @@ const VOLATILE_LOCAL: Version = Version::new(9, 1);
 /// Returns the qualifiers that are not for the memory of some lane. Loads with a state space have
 /// none: [`check`](crate::rules::check) refuses them.
 pub(super) fn undefined(
-    load: &Load,
+    load: &PtxLoad,
     version: Version,
     spaces: &[Option<Space>; LANES],
 ) -> Vec<Undefined> {
@@ -50,8 +50,10 @@ fn granted(kind: QualifierKind, bits: Option<u32>, version: Version) -> Option<f
             Some(is_global)
         }
         QualifierKind::Vector(4) if bits == Some(64) => Some(is_global),
-        QualifierKind::Order(Order::Relaxed | Order::Acquire) => Some(is_shared_or_global),
-        QualifierKind::Order(Order::Volatile) if version < VOLATILE_LOCAL => {
+        QualifierKind::Order(MemoryOrder::Relaxed | MemoryOrder::Acquire) => {
+            Some(is_shared_or_global)
+        }
+        QualifierKind::Order(MemoryOrder::Volatile) if version < VOLATILE_LOCAL => {
             Some(is_shared_or_global)
         }
         _ => None,

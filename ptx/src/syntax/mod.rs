@@ -1,6 +1,5 @@
 //! The text of PTX: words, places, types, constant expressions, and loads as they are written.
 
-pub(crate) mod error;
 pub(crate) mod expression;
 pub(crate) mod lexer;
 pub mod load;
@@ -10,8 +9,9 @@ pub(crate) mod special;
 pub(crate) mod types;
 pub(crate) mod words;
 
-pub use self::error::{ParseError, SyntaxError};
 pub use self::expression::{Constant, integer};
 pub use self::lexer::{Lexer, LexicalError, Token, TokenKind};
-pub use self::span::{Lines, Position, Span};
+pub use self::named::ParseNameError;
+pub use self::span::{LineIndex, Position, Span};
 pub use self::types::{Reach, ScalarType, StateSpace, SubQualifier, Target, TypeClass, Version};
+pub use self::words::SyntaxError;

@@ -1,4 +1,19 @@
-//! [`named`], which makes an enum whose variants have names in a text.
+//! [`named`], which makes an enum whose variants have names in a text; and [`ParseNameError`], what reading one of them
+//! returns for any other text.
+
+/// A text that is not the name of a type, a state space, a target and so on, or a number that is
+/// not one of those allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("expected {expected}")]
+pub struct ParseNameError {
+    expected: &'static str,
+}
+
+impl ParseNameError {
+    pub(crate) const fn new(expected: &'static str) -> Self {
+        Self { expected }
+    }
+}
 
 /// Makes an enum with `ALL`, `name`, `Display` and `FromStr`; the text is what reading expects.
 macro_rules! named {
@@ -27,11 +42,11 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::syntax::ParseError;
+            type Err = $crate::syntax::ParseNameError;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.into_iter().find(|known| known.name() == name);
-                found.ok_or($crate::syntax::ParseError::new($expected))
+                found.ok_or($crate::syntax::ParseNameError::new($expected))
             }
         }
 

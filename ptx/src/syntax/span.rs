@@ -51,12 +51,12 @@ pub struct Position {
 
 /// The starts of the lines of a text, to find many places quickly.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct LineIndex {
     /// The first byte of each line but the first.
     starts: Vec<u32>,
 }
 
-impl Lines {
+impl LineIndex {
     /// Finds the lines of a text of less than 4 GiB; later places are not found.
     #[must_use]
     pub fn new(source: &str) -> Self {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn places_are_counted_from_one() {
-        let lines = Lines::new("ab\n\nc");
+        let lines = LineIndex::new("ab\n\nc");
         let at = |byte| {
             let Position { line, column } = lines.position(byte);
             (line, column)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::ParseError;
+use super::ParseNameError;
 use super::named::named;
 
 /// A type of PTX, written after a dot.
@@ -126,12 +126,12 @@ impl ScalarType {
 }
 
 impl FromStr for ScalarType {
-    type Err = ParseError;
+    type Err = ParseNameError;
 
     /// Reads the name of a type without its dot.
-    fn from_str(name: &str) -> Result<Self, ParseError> {
+    fn from_str(name: &str) -> Result<Self, ParseNameError> {
         let known = Self::names().find(|known| known.0 == name).map(|known| known.1);
-        known.ok_or(ParseError::new("a type such as `u32`"))
+        known.ok_or(ParseNameError::new("a type such as `u32`"))
     }
 }
 
@@ -206,15 +206,15 @@ impl Version {
 }
 
 impl FromStr for Version {
-    type Err = ParseError;
+    type Err = ParseNameError;
 
     /// Reads `8.8`.
-    fn from_str(text: &str) -> Result<Self, ParseError> {
+    fn from_str(text: &str) -> Result<Self, ParseNameError> {
         let parts = text.split_once('.');
         let numbers = parts.and_then(|(major, minor)| {
             Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
         });
-        numbers.ok_or(ParseError::new("a version, two numbers with a dot between"))
+        numbers.ok_or(ParseNameError::new("a version, two numbers with a dot between"))
     }
 }
 
@@ -246,13 +246,13 @@ pub enum Reach {
 }
 
 impl FromStr for Target {
-    type Err = ParseError;
+    type Err = ParseNameError;
 
     /// Reads `sm_90`, `sm_100a` or `sm_100f`; `compute_90`, the same machine's virtual architecture,
     /// is `sm_90`.
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        const ERROR: ParseError =
-            ParseError::new("a target such as `sm_90`, `sm_100a` or `sm_100f`");
+    fn from_str(text: &str) -> Result<Self, ParseNameError> {
+        const ERROR: ParseNameError =
+            ParseNameError::new("a target such as `sm_90`, `sm_100a` or `sm_100f`");
         let number = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
         let number = number.ok_or(ERROR)?;
         let (number, reach) = match (number.strip_suffix('a'), number.strip_suffix('f')) {

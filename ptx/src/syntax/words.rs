@@ -1,7 +1,19 @@
-//! [`Words`], the cursor over the words of PTX: of a module, a statement or an expression.
+//! [`Words`], the cursor over the words of PTX: of a module, a statement or an expression; and
+//! [`SyntaxError`], what it finds in place of the word that it expects.
 
 use super::lexer::{Lexer, Token, TokenKind};
-use crate::syntax::{Span, SyntaxError};
+use crate::syntax::Span;
+
+/// What is wrong with one statement: the rest of the module can still be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("expected {expected}")]
+#[non_exhaustive]
+pub struct SyntaxError {
+    /// What was expected.
+    pub expected: &'static str,
+    /// The word at fault.
+    pub span: Span,
+}
 
 /// A place in a text, one word ahead.
 #[derive(Clone, Debug)]

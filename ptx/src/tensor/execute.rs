@@ -1,4 +1,4 @@
-//! [`execute`], from the cells of a [`TensorMemory`] to [`Registers`].
+//! [`execute`], from the cells of a [`TensorMemory`] to [`TensorRegisters`].
 //!
 //! # From cells to registers
 //! Under `.32x32b` and `.16x32bx2` neighbouring threads read neighbouring lanes: a register of all
@@ -6,28 +6,32 @@
 //! steps of one, two and four lanes at bits 2, 3 and 4 of the thread's number. So threads j, j+4, j+8
 //! and so on read a run of eight lanes, and a register is four such runs, shuffled together. Where
 //! each run begins is the cell of thread j; [`STARTS`] keeps these for one repeat.
+//!
+//! # Vectors
+//! The executor handles sixteen cells at a time. What it calls is `#[inline(always)]` and without
+//! closures, or the compiler leaves it out of the code for the processor's instruction set.
 
-use super::address::TensorAddress;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, u32x16};
+use warpload::lane::{LANES, LaneValues};
+
 use super::fault::{Half, TensorFault};
 use super::instruction::TensorLoad;
-use super::memory::{COLUMNS, SLAB_LANES, TensorMemory};
+use super::memory::{COLUMNS, SLAB_LANES, TensorAddress, TensorMemory};
 use super::rules::{Issue, LaneMode, Rules};
 use super::shape::{MAX_REGISTERS, Shape};
-use super::vectors::{Row, half, level, store, zip};
-use fearless_simd::{Simd, dispatch, u32x16};
-use warpload::lane::{LANES, LaneValues};
 
 /// What loads write to: the registers of the 32 threads of a warp. 16 KiB; made once and used for
 /// many loads.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct Registers {
+pub struct TensorRegisters {
     rows: [LaneValues; MAX_REGISTERS],
     count: usize,
     reduced: Option<LaneValues>,
 }
 
-impl Registers {
+impl TensorRegisters {
     /// Makes registers that hold nothing yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -53,7 +57,7 @@ impl Registers {
     }
 }
 
-impl Default for Registers {
+impl Default for TensorRegisters {
     fn default() -> Self {
         Self::new()
     }
@@ -78,7 +82,7 @@ pub fn execute(
     issue: Issue,
     memory: &TensorMemory,
     rules: &Rules,
-    registers: &mut Registers,
+    registers: &mut TensorRegisters,
 ) -> Result<(), TensorFault> {
     let second_address = match load.split() {
         Some(split) => {
@@ -221,7 +225,7 @@ fn fours<const WIDTH: usize, S: Simd>(
     columns: &[LaneValues],
     [a, b, c, d]: [usize; 4],
     lane: usize,
-) -> [Row<S>; 2] {
+) -> [RegisterVectors<S>; 2] {
     let a = cells::<WIDTH, S>(simd, columns, a, lane);
     let b = cells::<WIDTH, S>(simd, columns, b, lane);
     let c = cells::<WIDTH, S>(simd, columns, c, lane);
@@ -245,6 +249,43 @@ fn cells<const WIDTH: usize, S: Simd>(
         return low;
     }
     low & 0xffff | half(simd, &columns[WIDTH * column + 1], lane) << 16
+}
+
+/// Two vectors: what all threads have in one register.
+type RegisterVectors<S> = [u32x16<S>; 2];
+
+/// Returns the instruction set that vectors are of: the processor's best with the feature `simd`, and
+/// what the build is for without.
+pub(super) fn level() -> Level {
+    if cfg!(feature = "simd") { Level::new() } else { Level::baseline() }
+}
+
+/// Reads the half of a column that begins at `lane`, 0 or 16.
+#[inline(always)]
+pub(super) fn half<S: Simd>(simd: S, column: &LaneValues, lane: usize) -> u32x16<S> {
+    // Two of 16 are 32.
+    u32x16::load_array_ref(simd, &column.as_chunks().0[lane / 16 % 2])
+}
+
+/// Reads all lanes.
+#[inline(always)]
+pub(super) fn load<S: Simd>(simd: S, row: &LaneValues) -> RegisterVectors<S> {
+    [half(simd, row, 0), half(simd, row, 16)]
+}
+
+/// Writes all lanes.
+#[inline(always)]
+pub(super) fn store<S: Simd>([low, high]: RegisterVectors<S>, row: &mut LaneValues) {
+    let halves = row.as_chunks_mut().0;
+    // Two of 16 are 32.
+    low.store_array(&mut halves[0]);
+    high.store_array(&mut halves[1]);
+}
+
+/// Returns `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
+#[inline(always)]
+pub(super) fn zip<S: Simd>(a: u32x16<S>, b: u32x16<S>) -> RegisterVectors<S> {
+    [a.zip_low(b), a.zip_high(b)]
 }
 
 #[cfg(test)]

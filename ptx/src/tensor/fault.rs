@@ -3,8 +3,7 @@
 
 use std::fmt;
 
-use super::address::TensorAddress;
-use super::memory::{COLUMNS, SLAB_LANES};
+use super::memory::{COLUMNS, SLAB_LANES, TensorAddress};
 
 /// Which part of a load: only `.16x32bx2` has a second half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::form::{Form, Repeat};
 use super::judge::IllegalLoadError;
 use super::reduction::Reduction;
-use super::shape::Shape;
+use super::shape::{Form, Repeat, Shape};
 use warpload::impossible::OrImpossible;
 
 /// A legal `tcgen05.ld` or `tcgen05.ld.red`.
@@ -105,7 +104,7 @@ impl fmt::Display for TensorLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduction::{Operation, ReductionType};
+    use super::super::reduction::{ReductionOperation, ReductionType};
     use super::*;
 
     #[test]
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn every_rule() {
         let plain = Form::plain(Shape::S32x32b, 2);
-        let max = Reduction::new(Operation::Max, ReductionType::U32);
+        let max = Reduction::new(ReductionOperation::Max, ReductionType::U32);
         let red = Form { reduction: Some(max), ..plain };
         let of = |shape| Form { shape, ..red };
         let absolute = Reduction { absolute: true, ..max };

@@ -2,9 +2,8 @@
 //! that a program makes ([`TensorLoad::new`](super::TensorLoad::new)) and of one that is written
 //! (`written/`, `rules/tensor.rs`). Those that read a text only map a problem to its place.
 
-use super::form::{Form, Repeat};
-use super::reduction::{Operation, ReductionType};
-use super::shape::{MAX_REGISTERS, Shape};
+use super::reduction::{ReductionOperation, ReductionType};
+use super::shape::{Form, MAX_REGISTERS, Repeat, Shape};
 use crate::syntax::ScalarType;
 
 /// The parts of a `tcgen05.ld` or `tcgen05.ld.red`, any of them missing.
@@ -17,7 +16,7 @@ pub(crate) struct Parts {
     pub(crate) shape: Option<Shape>,
     pub(crate) num: Option<u32>,
     pub(crate) pack: bool,
-    pub(crate) operation: Option<Operation>,
+    pub(crate) operation: Option<ReductionOperation>,
     /// `.abs` or `.NaN`.
     pub(crate) modifier: bool,
     pub(crate) scalar: Option<ScalarType>,
@@ -31,7 +30,7 @@ pub(crate) struct Parts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// A part that every such load has is missing.
-    Missing(Part),
+    Missing(RequiredPart),
     /// A `tcgen05.ld` with an operation, `.abs` or `.NaN`.
     ReductionWithoutRed,
     /// The type of another instruction.
@@ -44,7 +43,7 @@ pub(crate) enum Problem {
 
 /// A part that a load must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RequiredPart {
     Sync,
     Aligned,
     Shape,
@@ -53,7 +52,7 @@ pub(crate) enum Part {
     Type,
 }
 
-impl Part {
+impl RequiredPart {
     /// Returns what to add.
     pub(crate) fn name(self, is_reduction: bool) -> &'static str {
         match self {
@@ -169,11 +168,11 @@ impl Parts {
     /// judged.
     pub(crate) fn problems(self) -> impl Iterator<Item = Problem> {
         let missing = [
-            (!self.sync, Part::Sync),
-            (!self.aligned, Part::Aligned),
-            (self.shape.is_none(), Part::Shape),
-            (self.num.is_none(), Part::Repeat),
-            (self.is_reduction && self.operation.is_none(), Part::Operation),
+            (!self.sync, RequiredPart::Sync),
+            (!self.aligned, RequiredPart::Aligned),
+            (self.shape.is_none(), RequiredPart::Shape),
+            (self.num.is_none(), RequiredPart::Repeat),
+            (self.is_reduction && self.operation.is_none(), RequiredPart::Operation),
         ];
         let missing = missing.into_iter().filter(|part| part.0).map(|part| part.1);
         let without_red = !self.is_reduction && (self.operation.is_some() || self.modifier);
@@ -193,7 +192,7 @@ impl Parts {
 
     fn type_problem(self) -> Option<Problem> {
         match self.scalar {
-            None => Some(Problem::Missing(Part::Type)),
+            None => Some(Problem::Missing(RequiredPart::Type)),
             Some(scalar) if !is_type(self.is_reduction, scalar) => Some(Problem::Type),
             Some(_) => None,
         }

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use warpload_ptx::tensor::{
-//!     Form, Issue, Pattern, Registers, Rules, Shape, TensorAddress, TensorLoad, TensorMemory,
+//!     Form, Issue, Pattern, Rules, Shape, TensorAddress, TensorLoad, TensorMemory, TensorRegisters,
 //!     execute,
 //! };
 //!
@@ -18,7 +18,7 @@
 //! let load = TensorLoad::new(Form::plain(Shape::S16x128b, 4))?;
 //! // Warp 1 may read lanes 32 to 63; here from lane 48 and column 256 on.
 //! let issue = Issue::new(1, TensorAddress::new(48, 256));
-//! let mut registers = Registers::new();
+//! let mut registers = TensorRegisters::new();
 //! execute(&load, issue, &memory, &Rules::default(), &mut registers)?;
 //! assert_eq!(registers.data().len(), 8);
 //! // Thread 5 is in the second row of fours; odd registers are eight lanes further down.
@@ -27,32 +27,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod address;
 mod execute;
 mod fault;
-mod form;
 mod instruction;
 pub(crate) mod judge;
 mod memory;
-mod pattern;
 mod reduction;
 mod rules;
 mod sass;
 mod shape;
-mod vectors;
 mod written;
 
-pub use address::TensorAddress;
-pub use execute::{Registers, execute};
+pub use execute::{TensorRegisters, execute};
 pub use fault::{Half, TensorFault};
-pub use form::{Form, Repeat};
 pub use instruction::TensorLoad;
 pub use judge::IllegalLoadError;
-pub use memory::{COLUMNS, LengthError, MEMORY_BYTES, SLAB_LANES, TENSOR_LANES, TensorMemory};
-pub use pattern::Pattern;
-pub use reduction::{Operation, Reduction, ReductionType};
+pub use memory::{
+    COLUMNS, LengthError, MEMORY_BYTES, Pattern, SLAB_LANES, TENSOR_LANES, TensorAddress,
+    TensorMemory,
+};
+pub use reduction::{Reduction, ReductionOperation, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
 pub use sass::{SassTensorError, SassTensorLoad};
-pub use shape::{CellOffset, Layout, MAX_REGISTERS, Shape, Step};
+pub use shape::{CellOffset, CellStep, Form, MAX_REGISTERS, Repeat, Shape, ShapeLayout};
 pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

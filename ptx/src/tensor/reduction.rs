@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use super::vectors::{level, load, store};
+use super::execute::{level, load, store};
 use crate::syntax::ScalarType;
 use crate::syntax::named::named;
 use fearless_simd::prelude::*;
@@ -21,7 +21,7 @@ use warpload::lane::{LANES, LaneValues};
 named! {
     /// Which of a thread's values is kept.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum Operation: "`min` or `max`" {
+    pub enum ReductionOperation: "`min` or `max`" {
         /// The smallest.
         Min = "min",
         /// The largest.
@@ -46,7 +46,7 @@ named! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction {
     /// Minimum or maximum.
-    pub operation: Operation,
+    pub operation: ReductionOperation,
     /// How values are compared.
     pub kind: ReductionType,
     /// `.abs`: magnitudes are compared, and a magnitude is the result. Only with `f32`.
@@ -90,7 +90,7 @@ impl ReductionType {
 impl Reduction {
     /// Makes a reduction without `.abs` and `.NaN`.
     #[must_use]
-    pub const fn new(operation: Operation, kind: ReductionType) -> Self {
+    pub const fn new(operation: ReductionOperation, kind: ReductionType) -> Self {
         Self { operation, kind, absolute: false, propagates_nan: false }
     }
 
@@ -98,7 +98,7 @@ impl Reduction {
     /// registers, each with the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
-        let is_min = self.operation == Operation::Min;
+        let is_min = self.operation == ReductionOperation::Min;
         let turn = if is_min { u32::MAX } else { 0 };
         match self.kind {
             ReductionType::U32 => dispatch!(level(), simd => integers(simd, rows, turn)),
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn integers() {
-        use Operation::{Max, Min};
+        use ReductionOperation::{Max, Min};
         let values = [3, 0xffff_fffe, 0x8000_0000, 0x7fff_ffff];
         let found = |operation, kind| fold(Reduction::new(operation, kind), &values);
         assert_eq!(found(Min, ReductionType::U32), 3);
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn numbers_zeroes_and_nans() {
-        let min = Reduction::new(Operation::Min, ReductionType::F32);
-        let max = Reduction::new(Operation::Max, ReductionType::F32);
+        let min = Reduction::new(ReductionOperation::Min, ReductionType::F32);
+        let max = Reduction::new(ReductionOperation::Max, ReductionType::F32);
         let bits = f32::to_bits;
         assert_eq!(fold(min, &[bits(1.0), bits(-2.5), bits(0.5)]), bits(-2.5));
         assert_eq!(fold(max, &[bits(-1.0), bits(-2.5)]), bits(-1.0));
@@ -242,8 +242,8 @@ mod tests {
             ..Reduction::new(operation, ReductionType::F32)
         };
         let values = [-3.0, 2.0, -0.5_f32].map(f32::to_bits);
-        assert_eq!(fold(magnitude(Operation::Max), &values), f32::to_bits(3.0));
-        assert_eq!(fold(magnitude(Operation::Min), &values), f32::to_bits(0.5));
-        assert_eq!(fold(magnitude(Operation::Max), &[0x8000_0000]), 0);
+        assert_eq!(fold(magnitude(ReductionOperation::Max), &values), f32::to_bits(3.0));
+        assert_eq!(fold(magnitude(ReductionOperation::Min), &values), f32::to_bits(0.5));
+        assert_eq!(fold(magnitude(ReductionOperation::Max), &[0x8000_0000]), 0);
     }
 }

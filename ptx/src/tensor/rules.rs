@@ -1,7 +1,6 @@
 //! What a load may touch.
 
-use super::address::TensorAddress;
-use super::memory::COLUMNS;
+use super::memory::{COLUMNS, TensorAddress};
 use crate::syntax::named::named;
 
 /// The warp that issues a load, and the address, the same in all 32 threads.

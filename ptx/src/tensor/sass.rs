@@ -7,11 +7,10 @@ use warpload::encoding::{
 use warpload::lane::LANES;
 
 use super::fault::Half;
-use super::form::Form;
 use super::instruction::TensorLoad;
 use super::judge::IllegalLoadError;
-use super::reduction::{Operation, Reduction, ReductionType};
-use super::shape::Shape;
+use super::reduction::{Reduction, ReductionOperation, ReductionType};
+use super::shape::{Form, Shape};
 
 use std::ops::Range;
 
@@ -112,7 +111,11 @@ fn shape(shape: TensorShape128) -> (Shape, Option<Half>) {
 
 fn operation(reduction: TensorReduction128) -> Reduction {
     Reduction {
-        operation: if reduction.is_minimum { Operation::Min } else { Operation::Max },
+        operation: if reduction.is_minimum {
+            ReductionOperation::Min
+        } else {
+            ReductionOperation::Max
+        },
         kind: match reduction.kind {
             TensorType128::U32 => ReductionType::U32,
             TensorType128::S32 => ReductionType::S32,

@@ -1,4 +1,4 @@
-//! Which thread gets which cell in which register.
+//! Which thread gets which cell in which register: [`Shape`], and the [`Form`] and [`Repeat`] of a load.
 //!
 //! # One table
 //! In each shape a bit of a thread's number, or of a register's, adds one fixed power of two to
@@ -8,7 +8,10 @@
 //! set, and the way back ([`Shape::owner`]) is to see which of them are in it.
 
 use std::fmt;
+use std::str::FromStr;
 
+use super::reduction::Reduction;
+use crate::syntax::ParseNameError;
 use crate::syntax::named::named;
 
 named! {
@@ -30,7 +33,7 @@ named! {
 
 /// What a bit that is set adds to the place of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CellStep {
     /// This many lanes, a power of two.
     Lanes(usize),
     /// This many columns, a power of two.
@@ -41,11 +44,11 @@ pub enum Step {
 
 /// A row of the table of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ShapeLayout {
     /// What bits 0 to 4 of the thread's number add.
-    pub thread: [Step; 5],
+    pub thread: [CellStep; 5],
     /// What the low bits of the register's number add: those that count within one repeat.
-    pub register: &'static [Step],
+    pub register: &'static [CellStep],
     /// How many columns further the next repeat is. The bits of the register's number above
     /// [`register`](Self::register) count repeats.
     pub repeat_columns: usize,
@@ -70,30 +73,30 @@ impl Shape {
     /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
     /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
     #[must_use]
-    pub const fn layout(self) -> &'static Layout {
-        use Step::{Columns, Lanes, SecondHalf};
+    pub const fn layout(self) -> &'static ShapeLayout {
+        use CellStep::{Columns, Lanes, SecondHalf};
         match self {
-            Self::S32x32b => &Layout {
+            Self::S32x32b => &ShapeLayout {
                 thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), Lanes(16)],
                 register: &[],
                 repeat_columns: 1,
             },
-            Self::S16x64b => &Layout {
+            Self::S16x64b => &ShapeLayout {
                 thread: [Lanes(8), Columns(1), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[],
                 repeat_columns: 2,
             },
-            Self::S16x128b => &Layout {
+            Self::S16x128b => &ShapeLayout {
                 thread: [Columns(1), Columns(2), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[Lanes(8)],
                 repeat_columns: 4,
             },
-            Self::S16x256b => &Layout {
+            Self::S16x256b => &ShapeLayout {
                 thread: [Columns(2), Columns(4), Lanes(1), Lanes(2), Lanes(4)],
                 register: &[Columns(1), Lanes(8)],
                 repeat_columns: 8,
             },
-            Self::S16x32bx2 => &Layout {
+            Self::S16x32bx2 => &ShapeLayout {
                 thread: [Lanes(1), Lanes(2), Lanes(4), Lanes(8), SecondHalf],
                 register: &[],
                 repeat_columns: 1,
@@ -158,7 +161,7 @@ impl Shape {
     #[must_use]
     pub fn owner(self, cell: CellOffset) -> (usize, usize) {
         let layout = self.layout();
-        let number = |steps: &[Step]| -> usize {
+        let number = |steps: &[CellStep]| -> usize {
             steps.iter().enumerate().map(|(bit, step)| usize::from(cell.has(*step)) << bit).sum()
         };
         let repeat = cell.column / layout.repeat_columns;
@@ -167,25 +170,25 @@ impl Shape {
 }
 
 impl CellOffset {
-    const fn moved(mut self, step: Step) -> Self {
+    const fn moved(mut self, step: CellStep) -> Self {
         match step {
-            Step::Lanes(lanes) => self.lane += lanes,
-            Step::Columns(columns) => self.column += columns,
-            Step::SecondHalf => self.second_half = true,
+            CellStep::Lanes(lanes) => self.lane += lanes,
+            CellStep::Columns(columns) => self.column += columns,
+            CellStep::SecondHalf => self.second_half = true,
         }
         self
     }
 
-    const fn has(self, step: Step) -> bool {
+    const fn has(self, step: CellStep) -> bool {
         match step {
-            Step::Lanes(lanes) => self.lane & lanes != 0,
-            Step::Columns(columns) => self.column & columns != 0,
-            Step::SecondHalf => self.second_half,
+            CellStep::Lanes(lanes) => self.lane & lanes != 0,
+            CellStep::Columns(columns) => self.column & columns != 0,
+            CellStep::SecondHalf => self.second_half,
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for CellStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lanes(1) => f.write_str("1 lane"),
@@ -194,5 +197,78 @@ impl fmt::Display for Step {
             Self::Columns(columns) => write!(f, "{columns} columns"),
             Self::SecondHalf => f.write_str("the second half"),
         }
+    }
+}
+
+/// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
+/// or 128.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Repeat(u8);
+
+impl Repeat {
+    /// All of them, ascending.
+    pub const ALL: [Self; 8] =
+        [Self(1), Self(2), Self(4), Self(8), Self(16), Self(32), Self(64), Self(128)];
+
+    /// Returns the most repeats whose registers a thread can hold.
+    pub(super) const fn largest(shape: Shape) -> Self {
+        Self((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
+    }
+
+    /// Returns the number, 1 to 128.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TryFrom<u32> for Repeat {
+    type Error = ParseNameError;
+
+    fn try_from(num: u32) -> Result<Self, ParseNameError> {
+        let is_repeat = num.is_power_of_two() && num <= 128;
+        if is_repeat { Ok(Self(num as u8)) } else { Err(REPEATS) }
+    }
+}
+
+impl FromStr for Repeat {
+    type Err = ParseNameError;
+
+    /// Reads a repeat without its dot: `x4`.
+    fn from_str(name: &str) -> Result<Self, ParseNameError> {
+        let digits = name.strip_prefix('x').filter(|digits| !digits.starts_with(['0', '+']));
+        digits.and_then(|digits| digits.parse::<u32>().ok()).ok_or(REPEATS)?.try_into()
+    }
+}
+
+const REPEATS: ParseNameError = ParseNameError::new("a repeat: x1, x2, x4 and so on to x128");
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x{}", self.0)
+    }
+}
+
+/// The parts of an instruction, in any combination; [`TensorLoad::new`](super::TensorLoad::new)
+/// accepts the legal ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// `.shape`.
+    pub shape: Shape,
+    /// `.num`.
+    pub num: u32,
+    /// `.pack::16b`: the low halves of two neighbouring columns make one register.
+    pub pack: bool,
+    /// `immHalfSplitoff`: what is added to the address for the second half of `.16x32bx2`.
+    pub split: Option<i64>,
+    /// `.red` with its operation; `None` for a plain load.
+    pub reduction: Option<Reduction>,
+}
+
+impl Form {
+    /// Makes a plain load.
+    #[must_use]
+    pub const fn plain(shape: Shape, num: u32) -> Self {
+        Self { shape, num, pack: false, split: None, reduction: None }
     }
 }

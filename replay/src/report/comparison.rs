@@ -1,6 +1,6 @@
 //! [`comparison_html`]: what changed between two replays, as a page for a browser.
 
-use super::context::LONG_NAME;
+use super::html::LONG_NAME;
 use super::text::{count, cut, escape, of};
 use crate::{ComparedRow, Comparison, percent_change};
 

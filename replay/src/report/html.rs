@@ -1,11 +1,12 @@
-//! [`html`]: the parts of the page, in order.
+//! [`html`]: the page of a replay, a [`ReportPage`], from its panels.
 
-use super::context::{Context, LONG_NAME, Page};
-use super::panel::{self, Panel};
+use super::memories::{constant, global, local, shared, stores};
+use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
-use super::text::{cut, escape};
-use super::{constant, faults, global, kernels, local, overview, reuse, shared, stores};
-use crate::Selected;
+use super::text::{count, cut, escape};
+use super::{overview, reuse};
+use crate::{KernelSummary, Replayed, Selected, Summary, Survey};
+use warpload_trace::TraceContents;
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
@@ -16,7 +17,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// Returns the page, to be stored as UTF-8.
 #[must_use]
-pub fn html(page: &Page<'_>) -> String {
+pub fn html(page: &ReportPage<'_>) -> String {
     let rows = &Rows::new(page.replayed);
     let kernels = (page.contents.kernels.len() != 1).then(|| listed(&page.summary.kernels));
     let context = Context { page, rows, kernels };
@@ -33,17 +34,17 @@ pub fn html(page: &Page<'_>) -> String {
     html += &overview::headline(page);
     html += &overview::mismatches(page.summary);
     html += &filters(&context);
-    html += &kernels::kernels(&context).unwrap_or_default();
+    html += &kernel_table(&context).unwrap_or_default();
     let answers = [
-        global::answer(&context),
-        stores::answer(&context),
-        shared::answer(&context),
-        local::answer(&context),
-        constant::answer(&context),
+        global(&context),
+        stores(&context),
+        shared(&context),
+        local(&context),
+        constant(&context),
         reuse::answer(&context),
     ];
-    let panels: Vec<Panel> = answers.into_iter().chain(faults::faults(&context)).collect();
-    html += &panel::html(&panels);
+    let panels: Vec<Panel> = answers.into_iter().chain(faults(&context)).collect();
+    html += &tabs(&panels);
     html += &format!(
         "</main>\n<footer>A sector is 32 bytes of global memory. The ideal is the fewest sectors that \
          the distinct bytes of a load fit into. A wavefront is what the 32 banks of shared memory \
@@ -110,4 +111,88 @@ fn filters(context: &Context<'_>) -> String {
         html += &format!("<option>{name}</option>");
     }
     html + "</select></label>\n<output aria-live=\"polite\"></output></div>\n"
+}
+
+/// What a page shows: a replay, its summary and its survey.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportPage<'p> {
+    pub(super) title: &'p str,
+    pub(super) data: &'p str,
+    pub(super) contents: &'p TraceContents,
+    pub(super) replayed: &'p Replayed<'p>,
+    pub(super) summary: &'p Summary,
+    pub(super) survey: &'p Survey,
+}
+
+impl<'p> ReportPage<'p> {
+    /// Creates the page of a replay, with its summary and its survey.
+    #[must_use]
+    pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
+        let contents = replayed.trace().contents();
+        Self { title: "Trace", data: "", contents, replayed, summary, survey }
+    }
+
+    /// Sets the name of the trace, by default `Trace`.
+    #[must_use]
+    pub fn title(mut self, title: &'p str) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Sets what the page says about the origin of the data, by default nothing.
+    #[must_use]
+    pub fn data(mut self, data: &'p str) -> Self {
+        self.data = data;
+        self
+    }
+}
+
+/// What all answers need.
+pub(super) struct Context<'c> {
+    pub(super) page: &'c ReportPage<'c>,
+    pub(super) rows: &'c Rows<'c>,
+    /// The kernels that are listed; `None` if the trace has a single one.
+    pub(super) kernels: Option<Vec<usize>>,
+}
+
+/// The most characters of a kernel's name in places that have room for a long one.
+pub(super) const LONG_NAME: usize = 200;
+
+impl Context<'_> {
+    /// Returns the number of a kernel in the whole trace, of which a shard can have a part.
+    pub(super) fn number(&self, kernel: usize) -> usize {
+        self.page.replayed.trace().first_kernel() + kernel
+    }
+
+    /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
+    pub(super) fn name(&self, kernel: usize, most: usize) -> String {
+        let kernel = self.page.summary.kernels.get(kernel);
+        cut(kernel.map_or("", KernelSummary::shown_name), most)
+    }
+}
+
+/// A part of the page with a heading.
+pub(super) struct Panel {
+    pub(super) id: &'static str,
+    /// What the tab is called.
+    pub(super) tab: &'static str,
+    pub(super) title: &'static str,
+    /// How many rows or drawings it has: an empty one says so in its tab.
+    pub(super) rows: Option<usize>,
+    pub(super) body: String,
+}
+
+/// Returns the panels after links to each.
+fn tabs(panels: &[Panel]) -> String {
+    let mut html = "<nav id=\"answers\" aria-label=\"Answers\"><ul>\n".to_owned();
+    for Panel { id, tab, rows, .. } in panels {
+        let rows = rows.map(|rows| format!(" <span class=\"rows\">{}</span>", count(rows as u64)));
+        html += &format!("<li><a href=\"#{id}\">{tab}{}</a></li>\n", rows.unwrap_or_default());
+    }
+    html += "</ul></nav>\n";
+    for Panel { id, title, body, .. } in panels {
+        html +=
+            &format!("<section class=\"panel\" id=\"{id}\"><h2>{title}</h2>\n{body}</section>\n");
+    }
+    html
 }

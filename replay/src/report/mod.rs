@@ -4,26 +4,16 @@
 //! escaped. Its size is bounded: the page says so if it leaves something out. Each answer is a panel,
 //! which the script makes a tab.
 
-mod banks;
 mod chart;
 mod comparison;
-mod constant;
-mod context;
-mod faults;
-mod global;
 mod heat;
 mod html;
-mod kernels;
-mod local;
+mod memories;
 mod overview;
-mod panel;
 mod reuse;
 mod rows;
-mod shared;
-mod stores;
 mod table;
 mod text;
 
-pub use comparison::comparison_html;
-pub use context::Page;
-pub use html::html;
+pub use self::comparison::comparison_html;
+pub use self::html::{ReportPage, html};

@@ -1,8 +1,12 @@
-//! What the page shows first: numbers of the whole, and values that differ.
+//! What the page says of the whole trace: the headline, the breakdown of its counts, its kernels, and its faults.
 
-use super::context::{LONG_NAME, Page};
+use super::html::{Context, LONG_NAME, Panel, ReportPage};
+use super::rows::{MAX_KERNELS, SPACES, space};
+use super::table::{Cell, Heading, Table};
 use super::text::{bytes, count, cut, escape, of, per, percent};
-use crate::{Counts, Digest, FaultCounts, Summary};
+use crate::{Digest, FaultCounts, FaultyLoad, LoadCounts, Summary};
+use warpload::lane::{LANES, LaneMask};
+use warpload::load::LaneFaultKind;
 
 /// Returns a tile: a number, its name and what it means.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
@@ -12,7 +16,7 @@ fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     )
 }
 
-pub(super) fn headline(page: &Page<'_>) -> String {
+pub(super) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
     let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
@@ -78,7 +82,7 @@ fn faults_tile(faults: &FaultCounts) -> String {
 }
 
 /// Returns the list of loads by opcode and by memory, and the digest.
-fn breakdown(counts: &Counts, digest: Option<Digest>) -> String {
+fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     const MAX_OPCODES: usize = 24;
     let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
     opcodes.sort_by_key(|(_, loads)| std::cmp::Reverse(**loads));
@@ -173,4 +177,210 @@ pub(super) fn mismatches(summary: &Summary) -> String {
         );
     }
     html + "</tbody></table></div></section>\n"
+}
+
+/// The most characters of a name.
+const NAME: usize = 120;
+
+const HEADINGS: [Heading<'_>; 12] = [
+    ("kernel", "kernel", false),
+    ("grid", "grid", false),
+    ("block", "block", false),
+    ("records", "instructions", true),
+    ("loads", "loads", true),
+    ("sectors", "sectors", true),
+    ("efficiency", "sector efficiency", true),
+    ("footprint", "footprint", true),
+    ("stores", "stores, atomics", true),
+    ("conflicts", "bank conflicts", true),
+    ("local", "local sectors", true),
+    ("faults", "lane faults", true),
+];
+
+/// Returns the table of the listed kernels, in launch order; `None` if the trace has a single one.
+pub(super) fn kernel_table(context: &Context<'_>) -> Option<String> {
+    let listed = context.kernels.as_ref()?;
+    let all = &context.page.summary.kernels;
+    let mut html = "<section id=\"kernels\"><h2>Kernels</h2>\n".to_owned();
+    if listed.len() < all.len() {
+        html += &format!(
+            "<p class=\"note\">Of {}, the {} with most accesses.</p>\n",
+            of(all.len() as u64, "kernel"),
+            count(MAX_KERNELS as u64)
+        );
+    }
+    let caption = "Kernels in launch order";
+    let mut table = Table::new("kernel-launches", caption, &HEADINGS, ("kernel", "ascending"), "");
+    let spaces = spaces(context, all.len());
+    for &i in listed {
+        let (Some(kernel), Some(launch)) = (all.get(i), context.page.contents.kernels.get(i))
+        else {
+            continue;
+        };
+        let counts = &kernel.counts;
+        let has = |place: &usize| spaces[i] >> place & 1 == 1;
+        let names: Vec<&str> = (0..SPACES.len()).filter(has).map(|place| SPACES[place]).collect();
+        table.start(context.number(i), &names.join(" "));
+        // The filter finds both names.
+        let mangled = kernel.demangled.as_ref().map(|_| cut(&kernel.name, NAME));
+        table.kernel(context.number(i), &context.name(i, NAME), mangled.as_deref());
+        for [x, y, z] in [launch.grid, launch.block] {
+            table.text(&format!("{x}×{y}×{z}"));
+        }
+        table.cell(&Cell::Count(counts.records));
+        table.cell(&Cell::Count(counts.loads));
+        table.cell(&Cell::Count(counts.sectors));
+        let efficiency = per(counts.ideal_sectors, counts.sectors);
+        let shown = percent(counts.ideal_sectors, counts.sectors);
+        table.cell(&Cell::Shown(efficiency, shown));
+        let footprint = counts.footprint.lines * 128;
+        table.cell(&Cell::Shown(footprint as f64, bytes(footprint)));
+        table.cell(&Cell::Count(counts.skipped.store + counts.skipped.atomic));
+        table.cell(&Cell::Count(counts.shared.conflicts));
+        table.cell(&Cell::Count(counts.local.sectors));
+        table.faults(&counts.lane_faults);
+        table.end();
+    }
+    Some(html + &table.finish() + "</section>\n")
+}
+
+/// Returns for each kernel which of [`SPACES`] it accesses: a bit for each.
+fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
+    let mut spaces = vec![0; kernels];
+    for row in context.rows.all() {
+        let place = SPACES.iter().position(|name| *name == space(row));
+        if let (Some(place), Some(bits)) = (place, spaces.get_mut(row.kernel)) {
+            *bits |= 1u8 << place;
+        }
+    }
+    spaces
+}
+
+const CELL: usize = 11;
+
+/// Returns the drawings of faulty loads; `None` if there are none.
+pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
+    let faulty = &context.page.survey.faulty;
+    let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
+    let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());
+    if faulty.is_empty() {
+        return None;
+    }
+    let mut body = format!(
+        "<p class=\"note\">{} at {}; the first load with one at each{}.</p>\n<p class=\"legend\">",
+        of(all, "lane fault"),
+        of(places as u64, "program counter"),
+        if places > faulty.len() {
+            format!(", {} of them", count(faulty.len() as u64))
+        } else {
+            String::new()
+        }
+    );
+    let kinds = LaneFaultKind::ALL.map(|kind| (kind.name(), kind.name().replace('_', " ")));
+    let plain = [("executes", "executing, no fault".to_owned()), ("idle", "not executing".into())];
+    for (class, text) in kinds.into_iter().chain(plain) {
+        body += &format!("<span class=\"key\"><i class=\"{class}\"></i>{text}</span>");
+    }
+    body += "</p>\n";
+    faulty.iter().for_each(|load| body += &faulty_load(load, context));
+    let rows = Some(faulty.len());
+    Some(Panel { id: "faults", tab: "Lane faults", title: "Lane faults", rows, body })
+}
+
+fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
+    let operations = &context.page.contents.operations;
+    let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
+    let number = context.number(load.kernel);
+    let mut html = format!(
+        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
+         class=\"dim\">instruction {} of the trace, kernel {number} <code>{}</code></span></p>\n{}<ul>",
+        load.pc,
+        cut(opcode, 48),
+        count(load.record),
+        context.name(load.kernel, LONG_NAME),
+        cells(load)
+    );
+    for (kind, &lanes) in load.faults.iter() {
+        let Some(first) = lanes.first() else { continue };
+        html += &format!(
+            "<li><i class=\"{kind}\"></i>{}: {} <span class=\"dim\">{}at</span> <code>{:#x}</code></li>",
+            kind.name().replace('_', " "),
+            lane_list(lanes),
+            if lanes.count() > 1 { "first " } else { "" },
+            load.addresses[first]
+        );
+    }
+    html + "</ul></div>\n"
+}
+
+/// Returns `lane 3` or `lanes 0–7, 12`.
+fn lane_list(lanes: LaneMask) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes.lanes() {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == lane => *last = lane,
+            _ => runs.push((lane, lane)),
+        }
+    }
+    let run = |(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}–{last}"),
+    };
+    let text: Vec<String> = runs.iter().map(run).collect();
+    format!("lane{} {}", if lanes.count() == 1 { "" } else { "s" }, text.join(", "))
+}
+
+/// Draws the 32 lanes. A lane that is both misaligned and outside has both colours.
+fn cells(load: &FaultyLoad) -> String {
+    let misaligned = LaneFaultKind::MisalignedAddress;
+    let mut svg = format!(
+        "<svg class=\"lanes\" viewBox=\"0 0 {} 24\" role=\"img\" aria-label=\"The 32 lanes\">",
+        LANES * (CELL + 2) + 3 * 4
+    );
+    for lane in 0..LANES {
+        // Groups of eight.
+        let x = lane * (CELL + 2) + lane / 8 * 4;
+        let has = |kind: &LaneFaultKind| load.faults[*kind].contains(lane);
+        let outside = LaneFaultKind::ALL.into_iter().filter(|kind| kind.zeroes()).find(has);
+        let is_misaligned = has(&misaligned);
+        let class = match outside {
+            Some(kind) => kind.name(),
+            None if is_misaligned => misaligned.name(),
+            None if load.executing.contains(lane) => "executes",
+            None => "idle",
+        };
+        let mut title = format!("lane {lane}: ");
+        match (load.executing.contains(lane), outside, is_misaligned) {
+            (false, ..) => title += "not executing",
+            (_, Some(kind), true) => title += &format!("{kind}, {misaligned}"),
+            _ => title += class,
+        }
+        if load.executing.contains(lane) {
+            title += &format!(" at {:#x}", load.addresses[lane]);
+        }
+        svg += &format!(
+            "<g><title>{title}</title><rect class=\"{class}\" x=\"{x}\" width=\"{CELL}\" \
+             height=\"{CELL}\" rx=\"2\"/>"
+        );
+        if outside.is_some() && is_misaligned {
+            svg += &format!("<path class=\"{misaligned}\" d=\"M{x} {CELL}h{CELL}v-{CELL}z\"/>");
+        }
+        svg += "</g>";
+        if lane % 8 == 0 {
+            svg += &format!("<text class=\"tick\" x=\"{x}\" y=\"22\">{lane}</text>");
+        }
+    }
+    svg + "</svg>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_in_runs() {
+        assert_eq!(lane_list(LaneMask::from_bits(0b1000)), "lane 3");
+        assert_eq!(lane_list(LaneMask::from_bits(0x8000_00f3)), "lanes 0, 1, 4–7, 31");
+    }
 }

@@ -1,7 +1,6 @@
 //! How soon lines of global memory are touched again.
 
-use super::context::Context;
-use super::panel::Panel;
+use super::html::{Context, Panel};
 use super::table::{Cell, Heading, SHORT_NAME, Table};
 use super::text::{coordinate, count, of, per, percent};
 use crate::ReuseCounts;

@@ -1,6 +1,6 @@
 //! [`Table`]: tables that can be sorted, and those of program counters.
 
-use super::context::{Context, LONG_NAME};
+use super::html::{Context, LONG_NAME};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
 use crate::{FaultCounts, ProgramCounter};

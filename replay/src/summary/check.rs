@@ -6,12 +6,15 @@ use roaring::RoaringTreemap;
 
 use super::partial::RowSum;
 use super::{
-    Counts, FootprintCounts, LdgstsCounts, Partial, PcSummary, ReuseCounts, Summary, TmaCounts,
-    TrafficCounts, add,
+    FootprintCounts, LdgstsCounts, LoadCounts, PartialSummary, PcSummary, ReuseCounts, Summary,
+    TmaCounts, TrafficCounts, add,
 };
 
 /// Returns what is wrong with the summary of a shard, or of several.
-pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+pub(super) fn check_consistent(
+    summary: &Summary,
+    partial: &PartialSummary,
+) -> Result<(), &'static str> {
     let kernels = summary.kernels.len();
     if partial.first > partial.last || partial.last >= partial.of {
         return Err("its shard numbers are out of range");
@@ -44,7 +47,7 @@ pub(super) fn check_consistent(summary: &Summary, partial: &Partial) -> Result<(
 }
 
 /// Checks that the footprints are as large as their sets, and that each line of a kernel has its touches.
-fn check_footprints(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+fn check_footprints(summary: &Summary, partial: &PartialSummary) -> Result<(), &'static str> {
     let (mut all_pages, mut all_lines) = (RoaringTreemap::new(), RoaringTreemap::new());
     for ((kernel, pages), lines) in summary.kernels.iter().zip(&partial.pages).zip(&partial.lines) {
         if kernel.counts.footprint
@@ -69,8 +72,8 @@ fn check_footprints(summary: &Summary, partial: &Partial) -> Result<(), &'static
 }
 
 /// Returns which of the instructions that are not replayed are known.
-pub(super) fn is_known(counts: &Counts) -> [bool; 5] {
-    let Counts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
+pub(super) fn is_known(counts: &LoadCounts) -> [bool; 5] {
+    let LoadCounts { skipped, ldgsts, tma, stores, atomics, .. } = counts;
     let not_replayed = skipped.not_replayed.is_some();
     [not_replayed, ldgsts.is_some(), tma.is_some(), stores.is_some(), atomics.is_some()]
 }
@@ -78,7 +81,7 @@ pub(super) fn is_known(counts: &Counts) -> [bool; 5] {
 /// Checks that the counts of the whole are the sums of its kernels'.
 fn check_sums(summary: &Summary) -> Result<(), &'static str> {
     let whole = &summary.counts;
-    let mut sum = Counts { footprint: whole.footprint, ..Counts::default() };
+    let mut sum = LoadCounts { footprint: whole.footprint, ..LoadCounts::default() };
     // What is not replayed must be known of all or of none.
     if summary.kernels.iter().any(|kernel| is_known(&kernel.counts) != is_known(whole)) {
         return Err("the instructions that are not replayed are known of a part only");
@@ -102,11 +105,12 @@ fn check_sums(summary: &Summary) -> Result<(), &'static str> {
 }
 
 /// Checks that the counts of each kernel are the sums of its rows'.
-fn check_rows(summary: &Summary, partial: &Partial) -> Result<(), &'static str> {
+fn check_rows(summary: &Summary, partial: &PartialSummary) -> Result<(), &'static str> {
     let loads = row_sums(summary, &summary.per_pc, &partial.per_pc)?;
     let stores = row_sums(summary, &summary.per_pc_stores, &partial.per_pc_stores)?;
     for ((kernel, loads_of), stores_of) in summary.kernels.iter().zip(loads).zip(stores) {
-        let Counts { loads, lanes, ideal_sectors, sectors, stores, atomics, .. } = &kernel.counts;
+        let LoadCounts { loads, lanes, ideal_sectors, sectors, stores, atomics, .. } =
+            &kernel.counts;
         if loads_of != [*loads, *lanes, *ideal_sectors, *sectors] {
             return Err("the counts of a kernel are not the sums of its rows of `per_pc`");
         }

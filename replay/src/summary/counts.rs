@@ -7,12 +7,11 @@ use roaring::RoaringTreemap;
 
 use warpload_encoding::Instruction;
 
-use super::partial::{Checksum, PartialReuse};
-use super::set::Set;
+use super::partial::{Checksum, PartialReuse, Set};
 use super::{
-    ConstantCounts, Counts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LocalCounts,
-    Partial, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
-    Summary, TmaCounts,
+    ConstantCounts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LoadCounts,
+    LocalCounts, PartialSummary, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary,
+    SharedCounts, SkippedCounts, Summary, TmaCounts,
 };
 use crate::code::look_up;
 use crate::replayed::Replayed;
@@ -20,20 +19,19 @@ use crate::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost, SpaceSum
 use crate::traffic::Footprint;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
-use warpload_trace::Shard;
-use warpload_trace::binary::{BinaryTrace, Contents};
-use warpload_trace::{Kind, Operation};
+use warpload_trace::binary::{BinaryTrace, TraceContents};
+use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
-    /// The kernel's index in [`Contents::kernels`]; in the whole trace,
+    /// The kernel's index in [`TraceContents::kernels`]; in the whole trace,
     /// [`BinaryTrace::first_kernel`] more.
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,
     /// What its instructions do.
-    pub operation: &'r Operation,
+    pub operation: &'r MemoryOperation,
     /// Its counts, as in [`Summary::per_pc`].
     pub summary: PcSummary,
 }
@@ -106,7 +104,7 @@ impl Replayed<'_> {
         // Blocks with operations and kernels that the trace lacks are refused when they are read.
         self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
             let operation = contents.operations.get(usize::from(number))?;
-            if (operation.kind == Kind::Load) != are_loads {
+            if (operation.kind == OperationKind::Load) != are_loads {
                 return None;
             }
             let traced = contents.kernels.get(kernel)?;
@@ -132,7 +130,7 @@ impl Replayed<'_> {
             reuse.add(&kernel.reuse.counts());
         }
         let counts_reuse = self.options().counts_reuse();
-        let counts = |kernel: &KernelCounts, reuse: ReuseCounts| Counts {
+        let counts = |kernel: &KernelCounts, reuse: ReuseCounts| LoadCounts {
             reuse: counts_reuse.then_some(reuse),
             ..counts(kernel, trace)
         };
@@ -158,7 +156,7 @@ impl Replayed<'_> {
         }
     }
 
-    fn partial(&self, shard: Shard) -> Partial {
+    fn partial(&self, shard: Shard) -> PartialSummary {
         let sets = |set: fn(&Footprint) -> &RoaringTreemap| {
             self.kernels.iter().map(|kernel| Set(set(&kernel.footprint).clone())).collect()
         };
@@ -171,7 +169,7 @@ impl Replayed<'_> {
         let both = self.rows(true).chain(self.rows(false));
         let counts_reuse = self.options().counts_reuse();
         let reuse = if counts_reuse { &self.kernels[..] } else { &[] };
-        Partial {
+        PartialSummary {
             first: shard.index(),
             last: shard.index(),
             of: shard.count(),
@@ -193,15 +191,15 @@ impl Replayed<'_> {
 /// not replayed by name, and the rest apart from them.
 fn others(
     kernel: &KernelCounts,
-    contents: &Contents,
+    contents: &TraceContents,
 ) -> (BTreeMap<String, u64>, LdgstsCounts, TmaCounts) {
     let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
     let mut tma = TmaCounts::default();
     for (&number, &OtherCounts { records, lanes, addresses, bytes }) in &kernel.others {
         let Some(operation) = contents.operations.get(usize::from(number)) else { continue };
         match operation.kind {
-            Kind::Copy => ldgsts.add(LdgstsCounts { records, lanes }),
-            Kind::Transfer => tma.add(TmaCounts { records, addresses, bytes }),
+            OperationKind::Copy => ldgsts.add(LdgstsCounts { records, lanes }),
+            OperationKind::Transfer => tma.add(TmaCounts { records, addresses, bytes }),
             _ => {
                 if let Some(name) = operation.not_replayed() {
                     *names.entry(name.to_owned()).or_default() += records;
@@ -212,7 +210,7 @@ fn others(
     (names, ldgsts, tma)
 }
 
-fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
+fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> LoadCounts {
     let contents = trace.contents();
     // Of stores, atomics and others a trace of loads only says how many there are.
     let is_known = !trace.has_loads_only();
@@ -220,13 +218,14 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> Counts {
     let mut by_opcode = BTreeMap::new();
     for ((_, number), pc) in &kernel.per_pc {
         let operation = contents.operations.get(usize::from(*number));
-        if let Some(operation) = operation.filter(|operation| operation.kind == Kind::Load) {
+        if let Some(operation) = operation.filter(|operation| operation.kind == OperationKind::Load)
+        {
             *by_opcode.entry(Arc::clone(&operation.opcode)).or_default() += pc.loads;
         }
     }
     let Footprint { pages, lines } = &kernel.footprint;
     let counts = kernel.counts.clone();
-    Counts {
+    LoadCounts {
         skipped: SkippedCounts { not_replayed: is_known.then_some(not_replayed), ..counts.skipped },
         ldgsts: is_known.then_some(ldgsts),
         tma: is_known.then_some(tma),
@@ -253,7 +252,12 @@ fn constant(&SpaceCost { loads, amount, .. }: &SpaceCost) -> ConstantCounts {
     ConstantCounts { loads, addresses: amount }
 }
 
-fn pc_summary(kernel: Arc<str>, pc: u32, operation: &Operation, counts: &PcCounts) -> PcSummary {
+fn pc_summary(
+    kernel: Arc<str>,
+    pc: u32,
+    operation: &MemoryOperation,
+    counts: &PcCounts,
+) -> PcSummary {
     let SpaceSums { shared, local: in_local, constant: in_constant } = &counts.spaces();
     // Those of the opcode's memory also if no lane is in it; those of a generic address where there are some.
     let space = operation.space;

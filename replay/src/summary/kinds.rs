@@ -1,4 +1,4 @@
-//! What [`Counts`](super::Counts) are made of: the counts of each kind of instruction and memory.
+//! What [`LoadCounts`](super::LoadCounts) are made of: the counts of each kind of instruction and memory.
 
 use std::collections::BTreeMap;
 

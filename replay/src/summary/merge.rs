@@ -8,10 +8,9 @@ use std::ops::RangeInclusive;
 use roaring::RoaringTreemap;
 
 use super::check::{check_consistent, is_known};
-use super::partial::{Checksum, PartialReuse, other_version};
+use super::partial::{Checksum, PartialReuse, Set, other_version};
 use super::rows::Rows;
-use super::set::Set;
-use super::{Digest, FootprintCounts, KernelSummary, Partial, ReuseCounts, Summary};
+use super::{Digest, FootprintCounts, KernelSummary, PartialSummary, ReuseCounts, Summary};
 use crate::reuse::{Distances, Touches};
 use crate::statistics::KEPT;
 
@@ -196,7 +195,7 @@ struct Part {
     /// Without kernels and rows.
     summary: Summary,
     /// Without what is of kernels and rows.
-    partial: Partial,
+    partial: PartialSummary,
     /// By their numbers in the trace.
     kernels: BTreeMap<usize, KernelPart>,
     rows: Rows,

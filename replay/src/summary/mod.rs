@@ -1,37 +1,35 @@
-//! [`Summary`]: what a replay found, in the JSON form that the command prints.
+//! [`Summary`]: what a replay found, in the JSON form that the command prints. Its [`Hex`] and [`Digest`] are
+//! numbers that are hexadecimal text in JSON.
 
 mod check;
-mod checksum;
 mod comparison;
 mod counts;
-mod head;
-mod hex;
 mod kinds;
 mod merge;
 mod partial;
 mod rows;
-mod set;
 mod treemap;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::selection::Selected;
+use self::kinds::{add, add_by_name, add_known};
+use crate::options::Selected;
 use warpload_binary::sass::SourceLine;
 
-pub use comparison::{ComparedRow, Comparison, percent_change};
-pub use counts::ProgramCounter;
-pub use head::PartialHead;
-pub use hex::{Digest, Hex};
-pub use kinds::{
+pub use self::comparison::{ComparedRow, Comparison, percent_change};
+pub use self::counts::ProgramCounter;
+pub use self::kinds::{
     ConstantCounts, FaultCounts, FootprintCounts, LdgstsCounts, LocalCounts, ReuseCounts,
     SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts,
 };
-use kinds::{add, add_by_name, add_known};
-pub use merge::MergeError;
-pub use partial::{Partial, other_version};
+pub use self::merge::MergeError;
+pub use self::partial::{PartialHead, PartialSummary, other_version};
 
 /// The JSON object of a replay: counts of the whole trace, of each program counter and of each
 /// kernel.
@@ -39,11 +37,11 @@ pub use partial::{Partial, other_version};
 pub struct Summary {
     /// The counts of the whole trace.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: LoadCounts,
     /// The first ten values that differ from the expected ones.
-    pub first_mismatches: Vec<Mismatch>,
+    pub first_mismatches: Vec<ValueMismatch>,
     /// The first ten lane faults.
-    pub first_faults: Vec<Fault>,
+    pub first_faults: Vec<LoadFault>,
     /// The digest over all loaded values; `None` without data.
     pub digest: Option<Digest>,
     /// Whether the trace is known to be whole; `None` if its format cannot tell.
@@ -64,12 +62,12 @@ pub struct Summary {
     pub kernels: Vec<KernelSummary>,
     /// What merging needs; `None` unless the summary is of a shard, or of several.
     #[serde(default)]
-    pub partial: Option<Partial>,
+    pub partial: Option<PartialSummary>,
 }
 
 /// Counts of loads, and of what they touched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct LoadCounts {
     /// Instructions of the trace.
     pub records: u64,
     /// Load instructions with a memory operand.
@@ -145,7 +143,7 @@ pub struct Counts {
 /// The one instruction among those not replayed that has counts of its own.
 const LDGSTS: &str = "LDGSTS";
 
-impl Counts {
+impl LoadCounts {
     /// Returns how many instructions read memory but are not replayed, by name, `LDGSTS` last; empty
     /// if the trace does not name them.
     pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
@@ -214,7 +212,7 @@ impl Counts {
 /// A value that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mismatch {
+pub struct ValueMismatch {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
@@ -234,7 +232,7 @@ pub struct Mismatch {
 /// A lane fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct LoadFault {
     /// The instruction's index in the trace.
     pub record: u64,
     /// The kernel's name.
@@ -351,7 +349,7 @@ pub struct KernelSummary {
     pub demangled: Option<Arc<str>>,
     /// Its counts.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: LoadCounts,
 }
 
 impl KernelSummary {
@@ -360,4 +358,66 @@ impl KernelSummary {
     pub fn shown_name(&self) -> &str {
         self.demangled.as_ref().unwrap_or(&self.name)
     }
+}
+
+/// A number that is written in hexadecimal, with `0x` and without leading zeros.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hex(pub u64);
+
+/// The digest over loaded values: 16 hexadecimal digits. Those of shards add up, wrapping around,
+/// to that of the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub u64);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        let number = text.strip_prefix("0x").and_then(hexadecimal);
+        number.map(Self).ok_or_else(|| {
+            D::Error::custom(format_args!(
+                "invalid number {text:?}; expected `0x` and up to 16 hexadecimal digits"
+            ))
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        hexadecimal(&text).map(Self).ok_or_else(|| {
+            D::Error::custom(format_args!(
+                "invalid digest {text:?}; expected up to 16 hexadecimal digits"
+            ))
+        })
+    }
+}
+
+fn hexadecimal(digits: &str) -> Option<u64> {
+    // `from_str_radix` alone takes a sign.
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_plain)
 }

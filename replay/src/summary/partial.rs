@@ -1,11 +1,22 @@
-//! [`Partial`]: what the summary of some of the shards has besides the counts.
+//! [`PartialSummary`]: what the summary of some of the shards has besides the counts, [`PartialHead`], what it is of,
+//! and its checksum: the CRC-32 of its JSON without spaces and without the checksum, so that nothing of a summary
+//! can change unnoticed.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::{self, BufWriter, Write};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use roaring::RoaringTreemap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::set::{Set, read_base64, write_base64};
+use super::treemap::{read, write};
+use super::{Digest, KernelSummary, LoadCounts, LoadFault, PcSummary, Summary, ValueMismatch};
+use crate::options::Selected;
 use crate::reuse::Touches;
 use warpload_trace::binary::hexadecimal;
 
@@ -13,7 +24,7 @@ use warpload_trace::binary::hexadecimal;
 /// exactly. Its JSON is for [`Summary::merge`](super::Summary::merge) alone, and can change with any version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Partial {
+pub struct PartialSummary {
     /// The numbers of the first and the last shard, from 0.
     pub(super) first: u64,
     pub(super) last: u64,
@@ -42,7 +53,7 @@ pub struct Partial {
 
 pub(super) type RowSum = (usize, u16, u64);
 
-impl Partial {
+impl PartialSummary {
     /// Returns the numbers of the shards, from 0.
     #[must_use]
     pub fn shards(&self) -> RangeInclusive<u64> {
@@ -69,7 +80,7 @@ impl Partial {
     }
 }
 
-/// Returns the version of warpload in the name of a replay, [`Partial::replay`], if it is not this one.
+/// Returns the version of warpload in the name of a replay, [`PartialSummary::replay`], if it is not this one.
 #[must_use]
 pub fn other_version(replay: &str) -> Option<&str> {
     let version = replay.strip_prefix("warpload ")?.split(',').next()?;
@@ -174,6 +185,201 @@ impl<'de> Deserialize<'de> for Checksum {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         hexadecimal::deserialize(from).map(|checksum| Self(Some(checksum)))
     }
+}
+
+/// What a partial summary is of: the replay, the shards and the kernels. Reading it from JSON takes less
+/// than reading the [`Summary`], whose counts it leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PartialHead {
+    kernels: Vec<Names>,
+    partial: Shards,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Names {
+    name: Arc<str>,
+    #[serde(default)]
+    demangled: Option<Arc<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Shards {
+    first: u64,
+    last: u64,
+    of: u64,
+    replay: String,
+    kernels: Vec<usize>,
+    of_kernels: usize,
+}
+
+impl PartialHead {
+    /// Returns that of a summary; `None` if it is not a partial one.
+    #[must_use]
+    pub fn of(summary: &Summary) -> Option<Self> {
+        let partial = summary.partial.as_ref()?;
+        let names = summary.kernels.iter().map(|kernel| Names {
+            name: Arc::clone(&kernel.name),
+            demangled: kernel.demangled.clone(),
+        });
+        let (first, last) = partial.shards().into_inner();
+        let PartialSummary { of, of_kernels, replay, kernels, .. } = partial.clone();
+        let partial = Shards { first, last, of, replay, kernels, of_kernels };
+        Some(Self { kernels: names.collect(), partial })
+    }
+
+    /// Returns what the merged summaries are of; `None` if they are not of neighbouring shards
+    /// of one replay.
+    #[must_use]
+    pub fn join(mut heads: Vec<Self>) -> Option<Self> {
+        heads.sort_by_key(|head| head.partial.first);
+        let mut heads = heads.into_iter();
+        let mut all = heads.next()?;
+        let mut names = BTreeMap::new();
+        all.put_names(&mut names)?;
+        for mut head in heads {
+            head.put_names(&mut names)?;
+            let Shards { first, last, of, replay, kernels: _, of_kernels } = head.partial;
+            let to = &mut all.partial;
+            let is_next = first == to.last.checked_add(1)?;
+            if !is_next || (of, of_kernels, &replay) != (to.of, to.of_kernels, &to.replay) {
+                return None;
+            }
+            to.last = last;
+        }
+        (all.partial.kernels, all.kernels) = names.into_iter().unzip();
+        Some(all)
+    }
+
+    /// Moves the names of its kernels to those of all; `None` if one has another name there.
+    fn put_names(&mut self, all: &mut BTreeMap<usize, Names>) -> Option<()> {
+        let (numbers, names) = (&self.partial.kernels, std::mem::take(&mut self.kernels));
+        if numbers.len() != names.len() {
+            return None;
+        }
+        for (number, names) in numbers.iter().zip(names) {
+            match all.entry(*number) {
+                Entry::Vacant(place) => drop(place.insert(names)),
+                Entry::Occupied(known) if *known.get() == names => {}
+                Entry::Occupied(_) => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// A [`Summary`] as JSON, with what is written under `partial`.
+#[derive(Serialize)]
+struct WrittenSummary<'s, P> {
+    #[serde(flatten)]
+    counts: &'s LoadCounts,
+    first_mismatches: &'s [ValueMismatch],
+    first_faults: &'s [LoadFault],
+    digest: Option<Digest>,
+    complete: Option<bool>,
+    notes: &'s [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected: &'s Option<Selected>,
+    per_pc: &'s [PcSummary],
+    per_pc_stores: &'s [PcSummary],
+    kernels: &'s [KernelSummary],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<P>,
+}
+
+#[derive(Serialize)]
+struct Sealed<'s> {
+    #[serde(flatten)]
+    partial: &'s PartialSummary,
+    #[serde(with = "hexadecimal")]
+    checksum: u32,
+}
+
+impl Summary {
+    fn written<'s, P>(&'s self, partial: Option<P>) -> WrittenSummary<'s, P> {
+        let Self { counts, first_mismatches, first_faults, digest, complete, notes, .. } = self;
+        let Self { selected, per_pc, per_pc_stores, kernels, partial: _, .. } = self;
+        let (digest, complete) = (*digest, *complete);
+        WrittenSummary {
+            counts,
+            first_mismatches,
+            first_faults,
+            digest,
+            complete,
+            notes,
+            selected,
+            per_pc,
+            per_pc_stores,
+            kernels,
+            partial,
+        }
+    }
+
+    /// Returns whether this summary, with what makes it partial, has the checksum that it was read with.
+    pub(super) fn is_as_written(&self, partial: &PartialSummary) -> bool {
+        let Checksum(Some(expected)) = partial.checksum else { return true };
+        self.checksum(partial).is_ok_and(|checksum| checksum == expected)
+    }
+
+    fn checksum(&self, partial: &PartialSummary) -> serde_json::Result<u32> {
+        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
+        serde_json::to_writer(&mut to, &self.written(Some(partial)))?;
+        let Crc(crc) =
+            to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;
+        Ok(crc.finalize())
+    }
+}
+
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Some(partial) = &self.partial else {
+            return self.written(None::<()>).serialize(to);
+        };
+        let checksum = self.checksum(partial).map_err(serde::ser::Error::custom)?;
+        self.written(Some(Sealed { partial, checksum })).serialize(to)
+    }
+}
+
+struct Crc(crc32fast::Hasher);
+
+impl Write for Crc {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Distinct numbers. As text they are the base64 of the portable form that implementations of Roaring share
+/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits), empty without
+/// numbers. Equal sets have equal texts, however they came about; what is read must have that text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Set(pub(super) RoaringTreemap);
+
+impl Serialize for Set {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_base64(&write(&self.0), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Set {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = read_base64(deserializer)?;
+        read(&bytes).map(Self).ok_or_else(|| D::Error::custom("invalid set of numbers"))
+    }
+}
+
+/// Reads bytes that are a text in base64, in the one form that they have.
+fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64.decode(text).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
+}
+
+/// Writes bytes in base64.
+fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64.encode(bytes))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::counts::mean;
 use super::partial::RowSum;
-use super::{Hex, Partial, PcSummary, SectorSummary, Summary, add, add_known};
+use super::{Hex, PartialSummary, PcSummary, SectorSummary, Summary, add, add_known};
 
 /// The rows of loads, and those of stores and atomics.
 #[derive(Default)]
@@ -29,7 +29,10 @@ impl Rows {
     ///
     /// # Errors
     /// Returns what is wrong if two rows of one program counter contradict each other.
-    pub(super) fn take(summary: &mut Summary, partial: &mut Partial) -> Result<Self, &'static str> {
+    pub(super) fn take(
+        summary: &mut Summary,
+        partial: &mut PartialSummary,
+    ) -> Result<Self, &'static str> {
         let mut taken = Self::default();
         let mut wavefronts = std::mem::take(&mut partial.wavefronts).into_iter();
         for (to, rows, sums) in [
@@ -57,7 +60,7 @@ impl Rows {
     }
 
     /// Returns all rows to the summary.
-    pub(super) fn restore(self, summary: &mut Summary, partial: &mut Partial) {
+    pub(super) fn restore(self, summary: &mut Summary, partial: &mut PartialSummary) {
         for (from, rows, sums) in [
             (self.loads, &mut summary.per_pc, &mut partial.per_pc),
             (self.stores, &mut summary.per_pc_stores, &mut partial.per_pc_stores),

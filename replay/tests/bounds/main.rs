@@ -11,9 +11,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{
-    Addresses, BinaryTrace, ImportError, Kernel, NewRecord, Operation, TraceWriter, import_from,
+    BinaryTrace, ImportError, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter,
+    import_from,
 };
 
 /// What is allocated is counted for the whole process, so that one test runs at a time.
@@ -29,10 +30,10 @@ fn mib(bytes: usize) -> usize {
 /// A trace of as many kernels, with one load each.
 fn kernels(count: usize) -> BinaryTrace {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
+    let operation = writer.operation(&MemoryOperation::of_opcode("LDG.E")).unwrap();
     for i in 0..count as u64 {
         writer.kernel(Kernel { name: "the same".into(), ..Kernel::default() }).unwrap();
-        let addresses = Addresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 };
+        let addresses = RecordAddresses::Stride { base: 0x1_0000 + 128 * i, stride: 4 };
         writer.record(&NewRecord::new(0x10, LaneMask::ALL, operation, addresses)).unwrap();
     }
     BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap()
@@ -43,7 +44,7 @@ fn kernels(count: usize) -> BinaryTrace {
 fn a_replay_of_many_kernels_by_many_threads() {
     let _alone = alone();
     let trace = kernels(20_000);
-    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let mut all = Vec::new();
     for threads in [1, 8, 32] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -387,7 +388,7 @@ fn instructions_without_a_line() {
         assert!(mib(peak) < 24, "{name}: {} MiB", mib(peak));
         let trace = BinaryTrace::new(Arena::from(result.unwrap())).unwrap();
         assert!(trace.records() >= 1 << 32);
-        let options = ReplayOptions::new(Data::Fill(Fill::Address));
+        let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
         let (replayed, peak) = peak::during(|| replay(&trace, &options).unwrap());
         assert_eq!(replayed.summary().counts.records, trace.records());
         assert!(mib(peak) < 24, "{name}: {} MiB", mib(peak));

@@ -7,7 +7,9 @@ use bytemuck::{Pod, bytes_of, pod_read_unaligned};
 use warpload::memory::Arena;
 use warpload_replay::{ReplayError, Summary};
 use warpload_trace::binary::{Header, RawBlock, RawRecord, RawRun, RawSection, SectionKind};
-use warpload_trace::{BinaryTrace, Contents, Kind, Place, SetBuilder, Shard, TraceError};
+use warpload_trace::{
+    BinaryTrace, OperationKind, SetBuilder, Shard, TraceContents, TraceError, WarpPosition,
+};
 
 use crate::allocator::largest;
 use crate::damage::outcome;
@@ -45,8 +47,8 @@ impl Parts {
     }
 
     /// Changes the JSON beside the blocks.
-    fn contents(&mut self, change: impl FnOnce(&mut Contents)) {
-        let mut contents: Contents = serde_json::from_slice(&self.contents).unwrap();
+    fn contents(&mut self, change: impl FnOnce(&mut TraceContents)) {
+        let mut contents: TraceContents = serde_json::from_slice(&self.contents).unwrap();
         change(&mut contents);
         self.contents = serde_json::to_vec(&contents).unwrap();
     }
@@ -107,7 +109,8 @@ fn seal(header: &mut Header) {
 /// Two kernels of one block each. The first has five memory instructions and one other, of two warps.
 fn sample() -> Parts {
     let load = |form| Item::Record(Record { values: vec![7; 32], ..Record::new("LDG.E", form) });
-    let warp = |warp| Item::Place(Some(Place { warp: Some(warp), ..Place::default() }));
+    let warp =
+        |warp| Item::Place(Some(WarpPosition { warp: Some(warp), ..WarpPosition::default() }));
     Parts::of(write(&[
         Item::Kernel("one"),
         warp(0),
@@ -231,7 +234,7 @@ fn kinds_are_those_of_the_index() {
         |parts| parts.record(0, 1, |record| record.operation = 0),
         |parts| parts.record(0, 0, |record| record.operation = 1),
         |parts| parts.contents(|contents| contents.operations.swap(0, 1)),
-        |parts| parts.contents(|contents| contents.operations[2].kind = Kind::Other),
+        |parts| parts.contents(|contents| contents.operations[2].kind = OperationKind::Other),
     ];
     for (i, change) in changes.iter().enumerate() {
         let mut parts = sample();

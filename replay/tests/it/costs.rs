@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
-use warpload_replay::{Data, Digest, LoadCosts, LoadExecutor, ReplayOptions, Selection, replay};
-use warpload_trace::{BinaryTrace, Kind};
+use warpload_replay::{
+    Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, replay,
+};
+use warpload_trace::{BinaryTrace, OperationKind};
 
 use crate::samples::{OPCODES, open, random_items, write};
 
@@ -53,7 +55,7 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
             let record = block.record(i).unwrap();
             let Some(load) = executor.execute(&block, &record) else { continue };
             let operation = record.operation();
-            assert_eq!(operation.kind, Kind::Load);
+            assert_eq!(operation.kind, OperationKind::Load);
             let registers = operation.width.registers() as usize;
             let is_known = executor.values(0).is_some();
             assert_eq!(executor.values(registers - 1).is_some(), is_known);
@@ -117,13 +119,15 @@ fn single_loads_add_up_to_the_replay() {
     let mut all = 0;
     for seed in 20..24 {
         let trace = open(&write(&random_items(seed, 6000)));
-        for data in [Data::Absent, Data::Fill(Fill::Address), Data::Image(&memory)] {
+        for data in
+            [ReplayData::Absent, ReplayData::Fill(Fill::Address), ReplayData::Image(&memory)]
+        {
             all += check(&trace, &ReplayOptions::new(data));
         }
         let operations = &trace.contents().operations;
         let chosen = operations.iter().map(|one| &*one.opcode == OPCODES[0]).collect();
         let selection = Selection { operations: Some(chosen), ..Selection::default() };
-        all += check(&trace, &ReplayOptions::new(Data::Absent).select(&selection));
+        all += check(&trace, &ReplayOptions::new(ReplayData::Absent).select(&selection));
     }
     assert!(all > 10_000, "{all}");
 }
@@ -131,7 +135,7 @@ fn single_loads_add_up_to_the_replay() {
 #[test]
 fn values_are_those_that_the_replay_digests() {
     let trace = open(&write(&random_items(25, 3000)));
-    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let mut executor = LoadExecutor::new(&trace, &options).unwrap();
     let mut digest = 0u64;
     for raw in trace.blocks() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{Data, Digest, Hex, ReplayError, ReplayOptions, replay};
+use warpload_replay::{Digest, Hex, ReplayData, ReplayError, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import};
 
 /// Asserts that no message of the chain contains one that follows.
@@ -54,7 +54,7 @@ fn the_cause_of_invalid_windows() {
     warpload_trace::import_from(text.as_bytes(), name, &mut writer, 1, &|_| ()).unwrap();
     let trace = writer.finish().unwrap().into_inner();
     let trace = BinaryTrace::new(Arena::from(trace)).unwrap();
-    let options = ReplayOptions::new(Data::Fill(Fill::Zero));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Zero));
     let error = replay(&trace, &options).unwrap_err();
     assert_eq!(error.to_string(), "kernel 0 (k)");
     assert!(error.source().is_some());

@@ -1,13 +1,13 @@
 //! Replays of the traces of `samples.rs`, and their JSON.
 
 use warpload::memory::Fill;
-use warpload_replay::{Data, ReplayError, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayError, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::random::Random;
 
 pub(crate) fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    ReplayOptions::new(Data::Fill(Fill::Address)).shard(shard)
+    ReplayOptions::new(ReplayData::Fill(Fill::Address)).shard(shard)
 }
 
 /// The summary of a replay with `--fill address`.

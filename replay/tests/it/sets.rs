@@ -7,8 +7,8 @@ use std::path::Path;
 use warpload::memory::Arena;
 use warpload_replay::Summary;
 use warpload_trace::{
-    BinaryTrace, Contents, Operation, SetBuilder, Shard, TraceError, TraceSet, TraceWriter,
-    export_jsonl,
+    BinaryTrace, MemoryOperation, SetBuilder, Shard, TraceContents, TraceError, TraceSet,
+    TraceWriter, export_jsonl,
 };
 
 use crate::random::Random;
@@ -320,7 +320,7 @@ fn a_part_with_too_many_operations_is_not_added() {
         let mut writer =
             TraceWriter::new(io::Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
         for number in numbers {
-            writer.operation(&Operation::of_opcode(&format!("LDG.E.{number}"))).unwrap();
+            writer.operation(&MemoryOperation::of_opcode(&format!("LDG.E.{number}"))).unwrap();
         }
         open(&writer.finish().unwrap().into_inner())
     };
@@ -363,7 +363,7 @@ fn made_up_sets_do_no_harm() {
         let mut part = part.clone();
         change(&mut part);
         let parts = vec![part, made.set.parts()[1].clone()];
-        let error = TraceSet::new(Contents::default(), parts).unwrap_err().to_string();
+        let error = TraceSet::new(TraceContents::default(), parts).unwrap_err().to_string();
         assert!(error.ends_with(end), "{error}");
     };
     refused(&|part| part.file.clear(), "expected the name of a file");

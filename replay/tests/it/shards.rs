@@ -3,7 +3,7 @@
 use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload_replay::{
-    Data, MergeError, PartialHead, ReplayOptions, Selected, Selection, Summary, replay,
+    MergeError, PartialHead, ReplayData, ReplayOptions, Selected, Selection, Summary, replay,
 };
 use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
@@ -381,7 +381,8 @@ fn parts_of_another_version_are_refused_as_such() {
 
 /// Returns options that add state to partial summaries, each with every other.
 fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
-    let data = [Data::Absent, Data::Fill(Fill::Zero), Data::Fill(Fill::Address)][kind % 3];
+    let data = [ReplayData::Absent, ReplayData::Fill(Fill::Zero), ReplayData::Fill(Fill::Address)]
+        [kind % 3];
     ReplayOptions::new(data).reuse(counts_reuse)
 }
 

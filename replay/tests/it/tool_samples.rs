@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use warpload::memory::Fill;
-use warpload_replay::{Data, LdgstsCounts, ReplayOptions, replay};
+use warpload_replay::{LdgstsCounts, ReplayData, ReplayOptions, replay};
 use warpload_suite::image;
 
 use crate::replays::summary;
@@ -22,7 +22,7 @@ fn expected() -> Map<String, Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-fn replayed(name: &str, data: Data<'_>) -> Value {
+fn replayed(name: &str, data: ReplayData<'_>) -> Value {
     let path = Some(file(name)).filter(|path| path.exists());
     let path = path.unwrap_or_else(|| file(&format!("{name}.xz")));
     let trace = import_file(&path, 2).unwrap();
@@ -86,7 +86,7 @@ fn samples_have_the_counts_of_the_model() {
     let expected = expected();
     assert_eq!(expected.len(), 10);
     for (name, expected) in &expected {
-        let got = replayed(name, Data::Absent);
+        let got = replayed(name, ReplayData::Absent);
         assert_has(&got, expected, name);
         assert_eq!(got["by_opcode"], expected["by_opcode"], "{name}");
     }
@@ -107,7 +107,7 @@ fn loaded_values_are_checked_against_an_image() {
     let machine = image::open(&file("cutracer-image.json")).unwrap();
     for (name, expected) in expected() {
         let Some(check) = expected.get("value_check") else { continue };
-        let got = replayed(&name, Data::Image(&machine.memory));
+        let got = replayed(&name, ReplayData::Image(&machine.memory));
         let wrong = check["mismatches"].as_array().unwrap();
         assert_eq!(got["checked"], check["loads"], "{name}");
         assert_eq!(got["checked_words"], check["words"], "{name}");
@@ -125,7 +125,7 @@ fn loaded_values_are_checked_against_an_image() {
         }
     }
     // What a fill holds is made up: it is no mismatch.
-    let got = replayed("cutracer-value.ndjson", Data::Fill(Fill::Zero));
+    let got = replayed("cutracer-value.ndjson", ReplayData::Fill(Fill::Zero));
     let checked = ["valued_loads", "checked", "checked_words", "mismatches"].map(|key| &got[key]);
     assert_eq!(checked, [66, 0, 0, 0]);
 }

@@ -2,10 +2,10 @@
 
 use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill, Width};
-use warpload_replay::report::{Page, html};
-use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_replay::report::{ReportPage, html};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::binary::RawBlock;
-use warpload_trace::{BinaryTrace, NewRecord, Operation, Shard, TraceWriter};
+use warpload_trace::{BinaryTrace, MemoryOperation, NewRecord, Shard, TraceWriter};
 
 use crate::samples::{Form, Item, OPCODES, OTHER_OPCODES, Record, open, write};
 
@@ -24,7 +24,7 @@ fn trace(kernels: usize, opcodes: &[&'static str]) -> BinaryTrace {
 }
 
 fn options(shard: Option<Shard>) -> ReplayOptions<'static> {
-    ReplayOptions::new(Data::Fill(Fill::Address)).address_bits(40).shard(shard)
+    ReplayOptions::new(ReplayData::Fill(Fill::Address)).address_bits(40).shard(shard)
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn shards_of_any_count() {
             for i in [0, 1, usize::MAX - 1, usize::MAX] {
                 let _ = survey.whole.row(i);
             }
-            let _ = html(&Page::new(&replayed, &summary, survey));
+            let _ = html(&ReportPage::new(&replayed, &summary, survey));
         }
     }
 }
@@ -103,7 +103,7 @@ fn shards_of_any_count() {
 #[test]
 fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
-    let wide = Operation { width: Width::B32, ..Operation::of_opcode("LDG.E") };
+    let wide = MemoryOperation { width: Width::B32, ..MemoryOperation::of_opcode("LDG.E") };
     let number = writer.operation(&wide).unwrap();
     let form = Form::Stride(0, 32);
     let record = NewRecord::new(0, LaneMask::ALL, number, form.addresses());
@@ -114,7 +114,7 @@ fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     }
     writer.record(&NewRecord::new(0, LaneMask::ALL, 7, form.addresses())).unwrap_err();
     let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
-    let options = ReplayOptions::new(Data::Fill(Fill::Address));
+    let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let counts = replay(&trace, &options).unwrap().summary().counts;
     assert_eq!((counts.bytes, counts.sectors, counts.ideal_sectors), (1024, 32, 32));
 }

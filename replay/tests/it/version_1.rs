@@ -4,7 +4,7 @@ use bytemuck::{bytes_of, cast_slice};
 use warpload::memory::Arena;
 use warpload_replay::Summary;
 use warpload_trace::binary::{Header, RawRecord, RawRun, RawSection};
-use warpload_trace::{BinaryTrace, Kind, Place, Shard};
+use warpload_trace::{BinaryTrace, OperationKind, Shard, WarpPosition};
 
 use crate::damage::outcome;
 use crate::random::Random;
@@ -25,11 +25,11 @@ pub(crate) fn version_1(trace: &BinaryTrace, bytes: &[u8]) -> Vec<u8> {
         for record in records.chunks_exact(size_of::<RawRecord>()) {
             let record: RawRecord = bytemuck::pod_read_unaligned(record);
             match kind(&record) {
-                Kind::Load => {
+                OperationKind::Load => {
                     block.extend_from_slice(bytes_of(&RawRecord { stores, atomics, ..record }));
                 }
-                Kind::Store => stores += 1,
-                Kind::Atomic => atomics += 1,
+                OperationKind::Store => stores += 1,
+                OperationKind::Atomic => atomics += 1,
                 _ => {}
             }
         }
@@ -90,7 +90,7 @@ fn loads_are_those_of_version_2() {
         assert_eq!(old.memory_records(), old.loads());
         assert_eq!(skipped(&old), skipped(&new));
         let mut expected = loads(&new);
-        expected.iter_mut().for_each(|load| load.place = warpload_trace::Place::default());
+        expected.iter_mut().for_each(|load| load.place = warpload_trace::WarpPosition::default());
         assert_eq!(loads(&old), expected);
 
         let (whole, new) = (summary(&old, None).unwrap(), summary(&new, None).unwrap());
@@ -177,7 +177,10 @@ fn a_trace_of_version_1() {
     assert_eq!(skipped(&trace), (1, 0));
     assert!(trace.contents().tools.is_empty());
     let all = records(&trace);
-    assert_eq!((all.len(), all[0].kind, all[0].place), (1, Kind::Load, Place::default()));
+    assert_eq!(
+        (all.len(), all[0].kind, all[0].place),
+        (1, OperationKind::Load, WarpPosition::default())
+    );
     let counts = summary(&trace, None).unwrap().counts;
     assert_eq!((counts.loads, counts.skipped.store), (1, 1));
     assert_eq!((counts.skipped.not_replayed, counts.ldgsts), (None, None));

@@ -2,8 +2,7 @@
 
 use warpload_encoding::{Address, MemorySpace, Offset, Reg, UniformReg};
 
-use crate::load::fault::{FaultCause, LaneFault, LaneFaults};
-use crate::load::outcome::Destination;
+use crate::load::outcome::{Destination, FaultCause, LaneFault, LaneFaults};
 use crate::machine::{Machine, Misaligned};
 use crate::memory::{GenericAddress, LoadMemory, OutsideWindow, Space};
 use crate::warp::Warp;

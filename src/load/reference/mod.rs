@@ -14,9 +14,8 @@ use warpload_encoding::{
 
 pub use self::lane::LaneLoad;
 use self::lane::{Load, has_base, load_lane};
-use super::fault::{LaneFaults, WarpFault};
 use super::op::ExecuteError;
-use super::outcome::{Destination, Outcome, UniformPath};
+use super::outcome::{Destination, LaneFaults, Outcome, UniformPath, WarpFault};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Machine;
 use crate::memory::{LoadMemory, Space};

@@ -6,18 +6,17 @@ mod lanes;
 mod layout;
 mod solve;
 mod state;
-mod wishes;
 
 use crate::random::Random;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
 
 pub(crate) use family::{Family, Form};
+pub(crate) use layout::MemoryWishes;
 pub(crate) use state::{Drawn, State, default_address_bits};
-pub(crate) use wishes::Layout;
 
 /// One change of a draft. Returns false if the draft cannot have what the change is for.
-pub(crate) type Step = fn(&mut Draft<'_>) -> bool;
+pub(crate) type DraftStep = fn(&mut Draft<'_>) -> bool;
 
 /// Returns the next multiple of `bytes`, a power of two; past 2^64 it begins at 0 again.
 pub(crate) const fn align_up(address: u64, bytes: u64) -> u64 {
@@ -62,9 +61,9 @@ pub(crate) struct Draft<'f> {
     pub(crate) form: &'f Form,
     /// The endings that no recipe has excluded, a bit each.
     endings: u8,
-    steps: Vec<(Stage, Step)>,
+    steps: Vec<(Stage, DraftStep)>,
     pub(crate) state: State,
-    pub(crate) layout: Layout,
+    pub(crate) layout: MemoryWishes,
     pub(crate) rd: u8,
     /// The first register of the other half of 256 bits.
     pub(crate) other_rd: u8,
@@ -105,7 +104,7 @@ impl<'f> Draft<'f> {
             endings: Ending::Any as u8,
             steps: Vec::new(),
             state: State::new(family.sm),
-            layout: Layout::default(),
+            layout: MemoryWishes::default(),
             rd: 0,
             other_rd: 0,
             ra: 255,
@@ -125,7 +124,7 @@ impl<'f> Draft<'f> {
 
     /// Lets a recipe change the draft. Returns false, and leaves the draft as it was, if the recipe
     /// does not fit.
-    pub(crate) fn apply(&mut self, ending: Ending, recipe: Step) -> bool {
+    pub(crate) fn apply(&mut self, ending: Ending, recipe: DraftStep) -> bool {
         if self.endings & ending as u8 == 0 {
             return false;
         }
@@ -151,7 +150,7 @@ impl<'f> Draft<'f> {
     }
 
     /// Has `step` made at its stage. Always true, so that it ends a recipe.
-    pub(crate) fn then(&mut self, stage: Stage, step: Step) -> bool {
+    pub(crate) fn then(&mut self, stage: Stage, step: DraftStep) -> bool {
         self.steps.push((stage, step));
         true
     }
@@ -172,7 +171,7 @@ impl<'f> Draft<'f> {
 
     /// Makes the changes of a stage, in the order of the recipes.
     fn make(&mut self, stage: Stage) {
-        let steps: Vec<Step> =
+        let steps: Vec<DraftStep> =
             self.steps.iter().filter(|(of, _)| *of == stage).map(|(_, step)| *step).collect();
         for step in steps {
             // What then is not as wished shows in the flags.

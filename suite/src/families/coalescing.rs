@@ -3,11 +3,11 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use warpload::json::{self, JsonError};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{Addresses, Space, Width};
+use warpload::memory::{Space, WarpAddresses, Width};
 use warpload_replay::LoadCosts;
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::value::hexadecimal;
+use super::object::hexadecimal;
 
 /// What an access costs; `None` is what its memory does not have.
 #[derive(Deserialize, Serialize)]
@@ -84,7 +84,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
             )
         })?;
     }
-    let costs = LoadCosts::of_access(space, width, lanes, &Addresses::Each(list));
+    let costs = LoadCosts::of_access(space, width, lanes, &WarpAddresses::Each(list));
     Ok(CaseAnswer::new(&Costs {
         sectors: costs.sectors(),
         lines: costs.lines(),

@@ -4,7 +4,7 @@
 use crate::json::JsonError;
 use serde::Serialize;
 use warpload::load::Executor;
-use warpload_ptx::tensor::Registers;
+use warpload_ptx::tensor::TensorRegisters;
 
 use crate::tensor_case::PatternMemories;
 
@@ -87,7 +87,7 @@ pub type OutsideAnswer = fn(question: &str) -> Result<CaseAnswer, JsonError>;
 pub struct Answerer {
     pub(crate) executor: Executor,
     pub(crate) memories: PatternMemories,
-    pub(crate) registers: Registers,
+    pub(crate) registers: TensorRegisters,
     outside: Vec<(&'static str, OutsideAnswer)>,
 }
 
@@ -95,7 +95,7 @@ impl Answerer {
     /// Creates an answerer that executes vectors with that executor.
     #[must_use]
     pub fn new(executor: Executor) -> Self {
-        let (memories, registers) = (PatternMemories::default(), Registers::new());
+        let (memories, registers) = (PatternMemories::default(), TensorRegisters::new());
         Self { executor, memories, registers, outside: Vec::new() }
     }
 

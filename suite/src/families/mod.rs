@@ -9,7 +9,6 @@ mod object;
 mod ptx;
 pub mod tensor_memory;
 mod traces;
-mod value;
 mod word;
 
 use std::borrow::Cow;

@@ -9,7 +9,7 @@ use warpload_ptx::rules::Unit;
 use warpload_ptx::{check_as, read};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::value;
+use super::object::differences;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,5 +75,5 @@ pub(super) fn compare_loads(
 ) -> Result<Vec<String>, Uncomparable> {
     let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
     let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
-    Ok(value::differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
+    Ok(differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
 }

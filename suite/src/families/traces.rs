@@ -5,7 +5,7 @@ use crate::json;
 use serde_json::Value;
 
 use super::family::{CaseExpectation, Uncomparable};
-use super::value;
+use super::object::differences;
 
 const REFUSED: &str = "refused";
 
@@ -20,5 +20,5 @@ pub(super) fn compare(
     if is_refused(&expected) != is_refused(&got) {
         return Ok(vec![format!("expected {}, got {}", word(&expected), word(&got))]);
     }
-    Ok(value::differences(&expected, &got, |_| true))
+    Ok(differences(&expected, &got, |_| true))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use warpload::encoding::{Decoded, Load, MachineWord, Sm, parse_line, parse_line_128};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::value::hexadecimal;
+use super::object::hexadecimal;
 
 /// What a word or a text becomes: one of these.
 #[derive(Deserialize)]

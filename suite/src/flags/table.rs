@@ -3,9 +3,9 @@
 use warpload_encoding::{LoadSize, MemorySpace};
 
 use super::facts::Facts;
-use super::flag::{Decided, Flag};
-use crate::draft::{Ending, Step, default_address_bits};
-use crate::recipes::{addresses, machine, memory, registers, warp};
+use super::{Decided, Flag};
+use crate::draft::{DraftStep, Ending, default_address_bits};
+use crate::recipes::{addresses, memory, registers, warp};
 use warpload::lane::LaneMask;
 use warpload::load::{LaneFaultKind, UniformPath, WarpFault};
 use warpload::memory::Space;
@@ -19,7 +19,7 @@ const fn flag(
     ending: Ending,
     note: &'static str,
     is_shown: fn(&Facts<'_>) -> bool,
-    recipe: Step,
+    recipe: DraftStep,
 ) -> Flag {
     Flag { name, note, decided, ending, is_shown, recipe }
 }
@@ -107,7 +107,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("empty-bank", Nowhere, Any,
         "The constant bank exists and has no bytes (load-family.md 3).",
         |f| f.bank_size() == Some(0),
-        |d| d.keep(|f| f.is_constant()) && machine::empty_bank(d)),
+        |d| d.keep(|f| f.is_constant()) && memory::empty_bank(d)),
     flag("fault-for-all-lanes", Here, Accesses,
         "The one access of a load of uniform registers has a fault, which marks all lanes that execute (load-sm70.md 10, 13).",
         |f| f.fills_uniform() && !f.outcome.lane_faults.is_empty(),
@@ -175,11 +175,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("misaligned-reported", Later, Accesses,
         "The machine reports a misaligned address, from which the lane loads all the same (ld.md 4.4; load-sm70.md 10, 20).",
         |f| !f.fault(LaneFaultKind::MisalignedAddress).is_empty(),
-        |d| addresses::misaligned(d) && machine::reporting(d)),
+        |d| addresses::misaligned(d) && memory::reporting(d)),
     flag("missing-bank", Nowhere, Any,
         "The constant bank does not exist (load-family.md 3).",
         |f| f.is_constant() && f.bank_size().is_none(),
-        |d| d.keep(|f| f.is_constant()) && machine::missing_bank(d)),
+        |d| d.keep(|f| f.is_constant()) && memory::missing_bank(d)),
     flag("narrow-address", Nowhere, Any,
         "An address of LD or LDG has 32 bits (ld.md 4.3).",
         |f| (f.is_generic() || f.parts.space == MemorySpace::Global) && !f.is_wide(),
@@ -234,11 +234,11 @@ pub(super) const TABLE: &[Flag] = &[
             let sm = f.sm().unwrap_or(warpload_encoding::Sm::SPA5);
             f.vector.machine.memory.map().address_bits() != default_address_bits(sm)
         },
-        machine::own_address_bits),
+        memory::own_address_bits),
     flag("own-windows", Nowhere, Any,
         "The address windows are not the default ones (ld.md 4, configuration).",
         |f| f.windows() != [warpload::memory::Window::DEFAULT_SHARED, warpload::memory::Window::DEFAULT_LOCAL],
-        machine::own_windows),
+        memory::own_windows),
     flag("pair", Nowhere, Any,
         "Two registers are filled: 64 bits, or two matrices (ld.md 3).",
         |f| f.size.registers() == 2,

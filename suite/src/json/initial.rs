@@ -7,7 +7,7 @@ use serde::Deserialize;
 use warpload_encoding::Sm;
 
 use super::JsonError;
-use super::sources::{Files, Source, Sources, Target};
+use super::sources::{BytesSource, Files, Sources, Target};
 use super::values::{
     Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, SmName, UniformName,
     UniformPredicateName, UniqueMap, only_objects, present,
@@ -102,14 +102,14 @@ macro_rules! byte_objects {
             only_objects!($name);
 
             impl $name {
-                fn source(&mut self, key: &str) -> Result<Source, JsonError> {
+                fn source(&mut self, key: &str) -> Result<BytesSource, JsonError> {
                     let span = (self.offset.unwrap_or(0), self.length);
                     match (self.hex.take(), self.file.take()) {
                         (Some(HexBytes(bytes)), None) if span == (0, None) => {
-                            Ok(Source::Bytes(bytes))
+                            Ok(BytesSource::Bytes(bytes))
                         }
                         (None, Some(path)) => {
-                            Ok(Source::File { path, offset: span.0, length: span.1 })
+                            Ok(BytesSource::File { path, offset: span.0, length: span.1 })
                         }
                         _ => Err(JsonError::at(
                             key,

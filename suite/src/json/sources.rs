@@ -11,7 +11,7 @@ use warpload::memory::{Allocation, Arena, ConstantBank, LocalPart, Regions};
 use warpload_binary::regular_file;
 
 /// Where an object's bytes come from.
-pub(crate) enum Source {
+pub(crate) enum BytesSource {
     Bytes(Vec<u8>),
     File { path: PathBuf, offset: u64, length: Option<u64> },
 }
@@ -49,7 +49,7 @@ pub(crate) enum Files<'p> {
 pub(crate) struct Sources<'p> {
     files: Files<'p>,
     /// With the key of each.
-    sources: Vec<(String, Target, Source)>,
+    sources: Vec<(String, Target, BytesSource)>,
 }
 
 impl<'p> Sources<'p> {
@@ -57,7 +57,7 @@ impl<'p> Sources<'p> {
         Self { files, sources: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, key: String, target: Target, source: Source) {
+    pub(crate) fn add(&mut self, key: String, target: Target, source: BytesSource) {
         self.sources.push((key, target, source));
     }
 
@@ -94,8 +94,8 @@ impl<'p> Sources<'p> {
         let mut end = 0u64;
         for (key, _, source) in &self.sources {
             let span = match source {
-                Source::Bytes(bytes) => 0..bytes.len() as u64,
-                Source::File { path, offset, length } => {
+                BytesSource::Bytes(bytes) => 0..bytes.len() as u64,
+                BytesSource::File { path, offset, length } => {
                     let path = self.path(key, path)?;
                     let size =
                         regular_file::size(&path).map_err(|error| at_file(key, &path, error))?;
@@ -139,8 +139,8 @@ impl<'p> Sources<'p> {
             };
             rest = after;
             match source {
-                Source::Bytes(held) => bytes.copy_from_slice(held),
-                Source::File { path, offset, .. } => {
+                BytesSource::Bytes(held) => bytes.copy_from_slice(held),
+                BytesSource::File { path, offset, .. } => {
                     let path = self.path(key, path)?;
                     let mut file = self.open(key, &path)?;
                     file.seek(SeekFrom::Start(*offset))
@@ -159,8 +159,11 @@ impl<'p> Sources<'p> {
 
     /// Returns the file that holds all bytes, with the first key that names it.
     fn only_file(&self) -> Option<(&str, &Path)> {
-        let (key, _, Source::File { path: only, .. }) = self.sources.first()? else { return None };
-        let is_only = |source: &Source| matches!(source, Source::File { path, .. } if path == only);
+        let (key, _, BytesSource::File { path: only, .. }) = self.sources.first()? else {
+            return None;
+        };
+        let is_only =
+            |source: &BytesSource| matches!(source, BytesSource::File { path, .. } if path == only);
         self.sources.iter().all(|(_, _, source)| is_only(source)).then_some((key, only))
     }
 

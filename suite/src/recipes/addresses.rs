@@ -1,7 +1,7 @@
 //! Offsets and addresses, wherever they lie.
 
 use crate::draft::{Draft, Stage, default_address_bits};
-use crate::recipes::machine;
+use crate::recipes::memory;
 use warpload::memory::Space;
 
 pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
@@ -25,7 +25,7 @@ pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
 
 pub(crate) fn width_decides(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_wide())
-        && machine::own_address_bits(draft)
+        && memory::own_address_bits(draft)
         && draft.then(Stage::Lanes, |d| {
             let (own, default) = (d.state.address_bits, default_address_bits(d.family.sm));
             let (least, most) = (own.min(default), own.max(default));

@@ -2,7 +2,6 @@
 //! choose a form are in the [table](super::flags).
 
 pub(crate) mod addresses;
-pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod registers;
 pub(crate) mod warp;

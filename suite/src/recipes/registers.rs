@@ -1,6 +1,6 @@
 //! Registers, their limit, the base of an address, and what a word has beside them.
 
-use crate::draft::{Draft, Form, Stage, Step};
+use crate::draft::{Draft, DraftStep, Form, Stage};
 
 /// Has global memory where an offset alone reaches it.
 fn within_offsets(draft: &mut Draft<'_>) -> bool {
@@ -40,7 +40,7 @@ pub(crate) fn no_base(draft: &mut Draft<'_>) -> bool {
 }
 
 pub(crate) fn uniform_alone(draft: &mut Draft<'_>) -> bool {
-    const WITHOUT_BASE: Step = |d| {
+    const WITHOUT_BASE: DraftStep = |d| {
         d.ra = 255;
         true
     };
@@ -222,7 +222,7 @@ pub(crate) fn straddles_limit(draft: &mut Draft<'_>) -> bool {
 }
 
 pub(crate) fn misaligned_or_out_of_range(draft: &mut Draft<'_>) -> bool {
-    let mut recipes: [Step; 2] = [misaligned_register, register_limit];
+    let mut recipes: [DraftStep; 2] = [misaligned_register, register_limit];
     if !draft.random.one_in(2) {
         recipes.reverse();
     }

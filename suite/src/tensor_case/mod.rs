@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{
-    IllegalLoadError, Issue, Pattern, Registers, Rules, TensorLoad, TensorMemory, execute,
+    IllegalLoadError, Issue, Pattern, Rules, TensorLoad, TensorMemory, TensorRegisters, execute,
 };
 
 mod read;
@@ -141,7 +141,7 @@ impl PatternMemories {
 /// Returns the SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
 /// in lower-case hexadecimal digits.
 #[must_use]
-pub fn digest(registers: &Registers) -> String {
+pub fn digest(registers: &TensorRegisters) -> String {
     let mut hasher = Sha256::new();
     for value in registers.by_thread() {
         hasher.update(value.to_le_bytes());
@@ -155,7 +155,7 @@ impl TensorCase {
     pub fn check(
         &self,
         memories: &PatternMemories,
-        registers: &mut Registers,
+        registers: &mut TensorRegisters,
     ) -> Vec<TensorDifference> {
         self.compare(&self.answer(memories, registers))
     }
@@ -164,7 +164,7 @@ impl TensorCase {
     pub fn answer(
         &self,
         memories: &PatternMemories,
-        registers: &mut Registers,
+        registers: &mut TensorRegisters,
     ) -> ExpectedTensorLoad {
         let load = match &self.load {
             Err(illegal) => return ExpectedTensorLoad::Illegal(illegal.code().to_owned()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use warpload_ptx::tensor::{IllegalLoadError, Registers, Shape};
+use warpload_ptx::tensor::{IllegalLoadError, Shape, TensorRegisters};
 use warpload_suite::tensor_case::{ExpectedTensorLoad, PatternMemories, TensorCase};
 
 const CASES: &str = include_str!("../../../ptx/tests/tensor_memory/cases.jsonl");
@@ -13,7 +13,7 @@ fn cases() -> impl Iterator<Item = TensorCase> {
 
 #[test]
 fn every_case_holds() {
-    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
     let mut counts = BTreeMap::new();
     let mut failures = Vec::new();
     for case in cases() {
@@ -30,7 +30,7 @@ fn every_case_holds() {
 
 #[test]
 fn the_first_of_several_faults() {
-    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
     let mut codes = BTreeMap::new();
     for line in include_str!("../../../ptx/tests/tensor_memory/fault-order.jsonl").lines() {
         let case = TensorCase::from_json(line).unwrap();
@@ -64,7 +64,7 @@ fn reductions_of_halves_are_read_by_threads() {
 /// A case that is changed fails, and says where.
 #[test]
 fn failures_say_what_was_expected() {
-    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
     let find = |id: &str| CASES.lines().find(|line| line.contains(id)).unwrap();
     let mut differences = |text: &str| -> Vec<String> {
         let case = TensorCase::from_json(text).unwrap_or_else(|error| panic!("{error}"));
@@ -93,7 +93,7 @@ fn failures_say_what_was_expected() {
 /// reader of cases.
 #[test]
 fn a_reduction_that_does_not_exist_is_illegal() {
-    let (memories, mut registers) = (PatternMemories::default(), Registers::new());
+    let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
     let good = CASES.lines().find(|line| line.contains("\"illegal-0601\"")).unwrap();
     for (from, to) in [
         ("\"type\":\"u32\"", "\"type\":\"b32\""),

@@ -1,18 +1,21 @@
-//! [`Contents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
+//! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
 //! once, and kernels hold indices into it; in version 1 kernels held the texts.
+//!
+//! The [`Names`] in a trace (kernels, header lines, opcodes) are each held once, and all together are bounded, so
+//! that a small compressed trace cannot fill memory with them.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Kind, Operation};
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::memory::{AddressSpace, Width};
 
 /// What a trace holds beside its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "RawContents", try_from = "RawContents")]
-pub struct Contents {
+pub struct TraceContents {
     /// What wrote the trace, and what it was made from.
     pub source: String,
     /// The tools that made what it was made from, with their versions as far as known.
@@ -24,7 +27,7 @@ pub struct Contents {
     /// The kernels, in launch order.
     pub kernels: Vec<Kernel>,
     /// The operations, in the order of their first use.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<MemoryOperation>,
     /// The device memory that the trace names: base and size in bytes.
     pub allocations: Vec<(u64, u64)>,
 }
@@ -35,7 +38,7 @@ const MAX_NOTES: usize = 64;
 /// The last note if there were more.
 const FURTHER_NOTES: &str = "further notes are left out";
 
-impl Contents {
+impl TraceContents {
     pub(crate) fn add_note(&mut self, note: &str) {
         let notes = &mut self.notes;
         if notes.len() == MAX_NOTES || notes.iter().any(|known| known == note) {
@@ -56,8 +59,8 @@ impl Contents {
     /// many. `numbers` has those that are there.
     pub(crate) fn number(
         &mut self,
-        numbers: &mut FxHashMap<Operation, u16>,
-        operation: &Operation,
+        numbers: &mut FxHashMap<MemoryOperation, u16>,
+        operation: &MemoryOperation,
     ) -> Option<u16> {
         if let Some(number) = numbers.get(operation) {
             return Some(*number);
@@ -104,7 +107,7 @@ impl Kernel {
     }
 }
 
-/// [`Contents`] as they are in the file.
+/// [`TraceContents`] as they are in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawContents {
@@ -139,13 +142,13 @@ struct RawKernel {
     source_lines: Vec<(u32, u32)>,
 }
 
-/// An [`Operation`] with an access size that is still to be checked.
+/// An [`MemoryOperation`] with an access size that is still to be checked.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawOperation {
     opcode: Arc<str>,
     #[serde(default)]
-    kind: Kind,
+    kind: OperationKind,
     #[serde(with = "by_name")]
     space: AddressSpace,
     bytes: u32,
@@ -157,15 +160,43 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
+/// A checksum in JSON: eight hexadecimal digits.
+pub mod hexadecimal {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    /// Writes a checksum.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{checksum:08x}"))
+    }
+
+    /// Reads a checksum.
+    ///
+    /// # Errors
+    /// Those of `from`, and one for a text that is not eight hexadecimal digits.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
+            D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
+        })
+    }
+}
+
 /// A list of operations in JSON.
 pub(crate) mod operations {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    use super::{Operation, RawOperation};
+    use super::{MemoryOperation, RawOperation};
 
     pub(crate) fn serialize<S: Serializer>(
-        operations: &[Operation],
+        operations: &[MemoryOperation],
         to: S,
     ) -> Result<S::Ok, S::Error> {
         to.collect_seq(operations.iter().cloned().map(RawOperation::from))
@@ -173,9 +204,12 @@ pub(crate) mod operations {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
-    ) -> Result<Vec<Operation>, D::Error> {
+    ) -> Result<Vec<MemoryOperation>, D::Error> {
         let raw = Vec::<RawOperation>::deserialize(from)?;
-        raw.into_iter().map(Operation::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)
+        raw.into_iter()
+            .map(MemoryOperation::try_from)
+            .collect::<Result<_, _>>()
+            .map_err(D::Error::custom)
     }
 }
 
@@ -203,15 +237,15 @@ mod by_name {
     }
 }
 
-impl From<Operation> for RawOperation {
-    fn from(operation: Operation) -> Self {
-        let Operation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
+impl From<MemoryOperation> for RawOperation {
+    fn from(operation: MemoryOperation) -> Self {
+        let MemoryOperation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
             operation;
         Self { opcode, kind, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
     }
 }
 
-impl TryFrom<RawOperation> for Operation {
+impl TryFrom<RawOperation> for MemoryOperation {
     type Error = String;
 
     fn try_from(raw: RawOperation) -> Result<Self, String> {
@@ -251,9 +285,9 @@ impl Places {
     }
 }
 
-impl From<Contents> for RawContents {
-    fn from(contents: Contents) -> Self {
-        let Contents { source, tools, notes, complete, kernels, operations, allocations } =
+impl From<TraceContents> for RawContents {
+    fn from(contents: TraceContents) -> Self {
+        let TraceContents { source, tools, notes, complete, kernels, operations, allocations } =
             contents;
         let mut places = Places::default();
         let raw_kernel = |kernel: Kernel| {
@@ -271,7 +305,7 @@ impl From<Contents> for RawContents {
     }
 }
 
-impl TryFrom<RawContents> for Contents {
+impl TryFrom<RawContents> for TraceContents {
     type Error = String;
 
     fn try_from(raw: RawContents) -> Result<Self, String> {
@@ -298,7 +332,64 @@ impl TryFrom<RawContents> for Contents {
         };
         let kernels = kernels.into_iter().map(kernel).collect::<Result<_, String>>()?;
         let operations =
-            operations.into_iter().map(Operation::try_from).collect::<Result<_, String>>()?;
+            operations.into_iter().map(MemoryOperation::try_from).collect::<Result<_, String>>()?;
         Ok(Self { source, tools, notes, complete, kernels, operations, allocations })
+    }
+}
+
+/// The most bytes of a name.
+pub const MAX_NAME_BYTES: usize = 64 << 10;
+
+/// The most bytes of all different names of a trace together.
+pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
+
+/// What a name takes besides its bytes: its allocation and its entry in the set.
+const OVERHEAD: usize = 64;
+
+/// Why a name was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameError {
+    #[error("a name of {bytes} bytes; expected at most {MAX_NAME_BYTES}")]
+    TooLong { bytes: usize },
+    #[error("the different names of this trace take more than {MAX_ALL_NAMES_BYTES} bytes")]
+    TooMany,
+}
+
+/// The different names of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: FxHashSet<Arc<str>>,
+    bytes: usize,
+}
+
+impl Names {
+    /// Returns the shared name that equals `name`.
+    pub(crate) fn hold(&mut self, name: &str) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || name.into())
+    }
+
+    /// Returns the shared name that equals `name`, which becomes it if there is none.
+    pub(crate) fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, NameError> {
+        self.hold_or_make(name, || Arc::clone(name))
+    }
+
+    fn hold_or_make(
+        &mut self,
+        name: &str,
+        make: impl FnOnce() -> Arc<str>,
+    ) -> Result<Arc<str>, NameError> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(NameError::TooLong { bytes: name.len() });
+        }
+        self.bytes += name.len() + OVERHEAD;
+        if self.bytes > MAX_ALL_NAMES_BYTES {
+            return Err(NameError::TooMany);
+        }
+        let name = make();
+        self.known.insert(Arc::clone(&name));
+        Ok(name)
     }
 }

@@ -58,7 +58,7 @@ pub struct Header {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum SectionKind {
-    /// [`Contents`](super::Contents) as JSON.
+    /// [`TraceContents`](super::TraceContents) as JSON.
     Contents = 1,
     /// The block index of version 1.
     LoadIndex = 2,
@@ -136,7 +136,7 @@ pub struct RawBlock {
     pub records: u32,
     /// The number of its [`RawRecord`]s; in version 1, of its loads.
     pub memory_records: u32,
-    /// Its kernel's index in [`Contents::kernels`](super::Contents::kernels).
+    /// Its kernel's index in [`TraceContents::kernels`](super::TraceContents::kernels).
     pub kernel: u32,
     /// The number of its loads.
     pub loads: u32,
@@ -205,7 +205,7 @@ pub struct RawRecord {
     pub index: u32,
     /// The offset of its payload, in bytes from the end of the block's runs; a multiple of 8.
     pub payload: u32,
-    /// Its operation's index in [`Contents::operations`](super::Contents::operations).
+    /// Its operation's index in [`TraceContents::operations`](super::TraceContents::operations).
     pub operation: u16,
     /// The number of stores before it in its block that have no record: those of version 1.
     pub stores: u16,

@@ -5,14 +5,12 @@ use std::io::{self, Seek, SeekFrom, Write};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-use super::block::BlockBuilder;
-use super::contents::{Contents, Kernel};
+use super::contents::{Kernel, TraceContents};
 use super::format::{
     BYTE_ORDER, Header, MAGIC, RawBlock, RawInput, RawRecord, RawSection, SectionKind, VERSION,
 };
-use super::place::Place;
-use super::record::{ClosedBlock, NewRecord};
-use crate::operation::{Kind, Operation};
+use super::record::{BlockBuilder, ClosedBlock, NewRecord, WarpPosition};
+use crate::operation::{MemoryOperation, OperationKind};
 
 /// The note of a trace whose source has no end mark.
 pub(crate) const NO_END_MARK: &str =
@@ -23,9 +21,9 @@ pub(crate) const NO_END_MARK: &str =
 pub struct TraceWriter<W> {
     output: W,
     position: u64,
-    contents: Contents,
+    contents: TraceContents,
     /// Each operation's number.
-    operations: FxHashMap<Operation, u16>,
+    operations: FxHashMap<MemoryOperation, u16>,
     index: Vec<RawBlock>,
     /// If they are kept.
     inputs: Option<Vec<RawInput>>,
@@ -46,7 +44,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(Self {
             output,
             position: size_of::<Header>() as u64,
-            contents: Contents { source, complete: true, ..Contents::default() },
+            contents: TraceContents { source, complete: true, ..TraceContents::default() },
             operations: FxHashMap::default(),
             index: Vec::new(),
             inputs: None,
@@ -100,7 +98,7 @@ impl<W: Write + Seek> TraceWriter<W> {
 
     /// Returns the number of an operation, the same for equal ones; `None` if there are more than
     /// 65,536.
-    pub fn operation(&mut self, operation: &Operation) -> Option<u16> {
+    pub fn operation(&mut self, operation: &MemoryOperation) -> Option<u16> {
         self.contents.number(&mut self.operations, operation)
     }
 
@@ -120,7 +118,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 
     /// Says whose the following instructions of the kernel are; `None` if the source does not say.
-    pub fn place(&mut self, place: Option<Place>) {
+    pub fn place(&mut self, place: Option<WarpPosition>) {
         self.block.place(place);
     }
 
@@ -186,7 +184,7 @@ impl<W: Write + Seek> TraceWriter<W> {
                 |record: &RawRecord| Some(operations.get(usize::from(record.operation))?.kind);
             block.records.iter().filter(|record| kind(record) == Some(wanted)).count() as u32
         };
-        let loads = kinds(Kind::Load);
+        let loads = kinds(OperationKind::Load);
         self.index.push(RawBlock {
             offset: self.position,
             first_record: self.records,
@@ -197,8 +195,8 @@ impl<W: Write + Seek> TraceWriter<W> {
             memory_records: block.records.len() as u32,
             kernel,
             loads,
-            stores: kinds(Kind::Store),
-            atomics: kinds(Kind::Atomic),
+            stores: kinds(OperationKind::Store),
+            atomics: kinds(OperationKind::Atomic),
             runs: block.runs.len() as u32,
             reserved: 0,
         });

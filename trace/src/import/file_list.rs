@@ -1,13 +1,19 @@
-//! [`FileList`]: the files that a list names.
+//! [`FileList`]: the traces that a list names, as `kernelslist.g` of Accel-Sim does, and [`TraceList`], which
+//! imports them one by one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::compressed::Compression;
 use super::error::ImportError;
-use super::limits::MAX_KERNELS;
-use crate::binary::TraceWriter;
+use super::formats::{Format, FormatReader, Sign, first_line};
+use super::source::ImportSource;
+use super::text::Text;
+use super::{Import, ImportEvent, MAX_KERNELS, Shared, in_order};
+use crate::binary::{RawInput, TraceWriter};
+use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;
 
 /// The most bytes of the names of all files of a list together.
@@ -61,7 +67,7 @@ impl FileList {
     }
 
     /// Adds device memory that is copied to: a base and a size in bytes.
-    pub(super) fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
+    fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
         if self.allocations.len() == MAX_ALLOCATIONS {
             return Err(format!("more than {MAX_ALLOCATIONS} copies to device memory"));
         }
@@ -70,7 +76,7 @@ impl FileList {
     }
 
     /// Counts a row of that name, which says nothing of traces and of memory that they read.
-    pub(super) fn passed_over(&mut self, name: &str) {
+    fn passed_over(&mut self, name: &str) {
         let is_room = self.passed_over.len() < MAX_PASSED_OVER && name.len() <= MAX_NAME;
         let is_known = self.passed_over.contains_key(name);
         let name = if is_known || is_room { name } else { "others" };
@@ -114,12 +120,159 @@ impl FileList {
     }
 
     /// Returns an error of the list as a whole.
-    pub(super) fn whole_error(&self, message: String) -> ImportError {
+    fn whole_error(&self, message: String) -> ImportError {
         ImportError::File { file: self.path.clone(), message }
     }
 
     /// Returns an error at a line of the list.
     pub(super) fn error(&self, line: u64, message: String) -> ImportError {
         ImportError::Line { file: self.path.clone(), line, column: 1, message }
+    }
+}
+
+pub(super) const FORMAT: Format =
+    Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: FormatReader::List(read) };
+
+/// How the names of traces end that are not compressed as a whole.
+const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
+
+fn recognize(start: &[u8]) -> Option<Sign> {
+    let line = first_line(start);
+    (command(line).is_some() || names_a_trace(line)).then_some(Sign::Likely)
+}
+
+fn names_a_trace(line: &[u8]) -> bool {
+    TRACES.iter().any(|end| line.ends_with(end)) || Compression::by_name(line).is_some()
+}
+
+/// Returns the name of the function of CUDA that a row is of.
+fn command(line: &[u8]) -> Option<&[u8]> {
+    let name = line.get(..memchr::memchr(b',', line)?)?;
+    let is_one = [&b"Memcpy"[..], b"cuda"].iter().any(|start| name.starts_with(start));
+    (is_one && name.iter().all(u8::is_ascii_alphanumeric)).then_some(name)
+}
+
+fn read(input: &mut Text<'_>, path: &Path) -> Result<FileList, ImportError> {
+    let mut list = FileList::new(path);
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next_line() {
+        let line = line.map_err(|error| ImportError::in_lines(path, error))?;
+        read_line(line.text.trim(), line.number, &mut list)
+            .map_err(|message| list.error(line.number, message))?;
+    }
+    Ok(list)
+}
+
+/// The rows that name device memory: what is copied to it, and, of early tracers, what is allocated.
+const ALLOCATIONS: [&str; 2] = ["MemcpyHtoD", "cudaMalloc"];
+
+fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String> {
+    let Some((name, rest)) = text.split_once(',') else {
+        return if text.is_empty() { Ok(()) } else { list.file(text, number) };
+    };
+    if ALLOCATIONS.contains(&name) {
+        let wrong = || format!("expected `{name},0xADDRESS,BYTES`");
+        return list.allocation(allocation(rest).ok_or_else(wrong)?);
+    }
+    // Names of files can have commas.
+    if names_a_trace(text.as_bytes()) {
+        return list.file(text, number);
+    }
+    if command(text.as_bytes()).is_none() {
+        return Err(EXPECTED.to_owned());
+    }
+    // It names no memory that loads read first.
+    list.passed_over(name);
+    Ok(())
+}
+
+const EXPECTED: &str = "a row with a comma; expected the name of a trace, such as `kernel-1.traceg`, or \
+    `MemcpyHtoD,0xADDRESS,BYTES`";
+
+/// Reads what follows the name of a row: a base and a size.
+fn allocation(text: &str) -> Option<(u64, u64)> {
+    let (base, size) = text.split_once(',')?;
+    let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;
+    Some((base, size.trim().parse().ok()?))
+}
+
+/// A list of traces, as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of
+/// all that it names; here each becomes one, and together they are
+/// [a set](crate::TraceSet) that is the same trace.
+#[derive(Debug)]
+pub struct TraceList {
+    list: FileList,
+    /// The file of the list.
+    input: Option<RawInput>,
+}
+
+impl TraceList {
+    /// Reads a list. Errors call it `name`, and the files that it names are relative to that.
+    ///
+    /// # Errors
+    /// Returns [`ImportError`] if it cannot be read, or is not a list.
+    pub fn new(
+        input: impl Read + Send,
+        name: &Path,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<Self, ImportError> {
+        match ImportSource::open(input, name, observe)? {
+            ImportSource::List(list) => list.read().map(|(list, input)| Self { list, input }),
+            ImportSource::Trace(_) => Err(ImportError::NotAList { file: name.to_owned() }),
+        }
+    }
+
+    /// Returns the number of traces.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.files().len()
+    }
+
+    /// Returns whether the list names no traces.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the file of the list itself, as the traces that are [imported](Self::import) name it first among
+    /// [their inputs](crate::BinaryTrace::inputs); `None` if it could not be read to the end.
+    #[must_use]
+    pub fn input(&self) -> Option<RawInput> {
+        self.input
+    }
+
+    /// Returns the files with the traces, in order.
+    #[must_use]
+    pub fn files(&self) -> impl ExactSizeIterator<Item = PathBuf> {
+        self.list.files().map(|(file, _)| file)
+    }
+
+    /// Returns the file with trace `number`, from 0; `None` if there are fewer.
+    #[must_use]
+    pub fn file(&self, number: usize) -> Option<PathBuf> {
+        self.list.nth(number).map(|(file, _)| file)
+    }
+
+    /// Imports trace `number`, from 0, with the allocations that the list names.
+    ///
+    /// # Errors
+    /// Returns [`ImportError`] if there is no such trace, and as [`import`](super::import) does.
+    pub fn import<W: Write + Seek>(
+        &self,
+        number: usize,
+        writer: &mut TraceWriter<W>,
+        threads: usize,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) -> Result<(), ImportError> {
+        let (file, line) = self.list.nth(number).ok_or_else(|| {
+            let count = self.len();
+            self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
+        })?;
+        self.input.into_iter().for_each(|input| writer.input(input));
+        self.list.describe(writer);
+        let trace = in_order::open(&self.list, &file, line, observe)?;
+        let mut shared = Shared::default();
+        let mut import = Import::new(writer, &file, &mut shared);
+        trace.read(threads.max(1), &mut |found| import.take(found))
     }
 }

@@ -1,7 +1,49 @@
-//! **The list** of text formats.
+//! **The list** of text formats, each a [`Format`] that its reader's file describes.
 
-use super::format::{Format, Reader, Sign};
-use super::{accelsim, cutracer, jsonl, kernels_list, nvbit};
+use std::path::Path;
+
+use super::error::ImportError;
+use super::file_list::FileList;
+use super::sink::Sink;
+use super::text::Text;
+use super::{accelsim, cutracer, file_list, jsonl, nvbit};
+
+/// A format of text that imports read.
+pub(super) struct Format {
+    /// Its name with an article, for messages.
+    pub(super) name: &'static str,
+    /// Returns how likely a text with that start has this format; `None` if it does not. The start
+    /// has no byte-order mark and no leading white space.
+    pub(super) recognize: fn(&[u8]) -> Option<Sign>,
+    pub(super) reader: FormatReader,
+}
+
+/// How likely a text has a format. The likeliest format is read; of equals, the first in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    /// The form of its first line suggests it.
+    Likely,
+    /// It has words of this format only.
+    Certain,
+}
+
+/// What reads a format.
+#[derive(Clone, Copy)]
+pub(super) enum FormatReader {
+    /// Reads the trace of one file, which errors name, with as many threads at most.
+    Trace(TraceReader),
+    /// Reads the names of files with traces.
+    List(ListReader),
+}
+
+pub(super) type TraceReader =
+    fn(&mut Text<'_>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
+pub(super) type ListReader = fn(&mut Text<'_>, &Path) -> Result<FileList, ImportError>;
+
+/// Returns the first line of a text, for [`Format::recognize`].
+pub(super) fn first_line(start: &[u8]) -> &[u8] {
+    start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end()
+}
 
 /// The formats, each described in its reader's file.
 const FORMATS: &[Format] = &[
@@ -12,13 +54,13 @@ const FORMATS: &[Format] = &[
     cutracer::NDJSON_FORMAT,
     cutracer::TEXT_FORMAT,
     jsonl::FORMAT,
-    kernels_list::FORMAT,
+    file_list::FORMAT,
     #[cfg(test)]
     super::made_up::FORMAT,
 ];
 
 /// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
-pub(super) fn reader(start: &[u8]) -> Option<Reader> {
+pub(super) fn reader(start: &[u8]) -> Option<FormatReader> {
     likeliest(start).map(|(_, reader)| reader)
 }
 
@@ -27,8 +69,8 @@ pub(super) fn is_certain(start: &[u8]) -> bool {
     likeliest(start).is_some_and(|(sign, _)| sign == Sign::Certain)
 }
 
-fn likeliest(start: &[u8]) -> Option<(Sign, Reader)> {
-    let mut best: Option<(Sign, Reader)> = None;
+fn likeliest(start: &[u8]) -> Option<(Sign, FormatReader)> {
+    let mut best: Option<(Sign, FormatReader)> = None;
     for format in FORMATS {
         if let Some(sign) = (format.recognize)(start)
             && best.is_none_or(|(best, _)| best < sign)
@@ -53,8 +95,10 @@ mod tests {
     /// Returns the name of the format that is read.
     fn format(start: &str) -> Option<&'static str> {
         let reads = |format: &&Format| match (format.reader, reader(start.as_bytes())) {
-            (Reader::Trace(one), Some(Reader::Trace(other))) => std::ptr::fn_addr_eq(one, other),
-            (Reader::List(_), Some(Reader::List(_))) => true,
+            (FormatReader::Trace(one), Some(FormatReader::Trace(other))) => {
+                std::ptr::fn_addr_eq(one, other)
+            }
+            (FormatReader::List(_), Some(FormatReader::List(_))) => true,
             _ => false,
         };
         FORMATS.iter().find(reads).map(|format| format.name)
@@ -64,7 +108,7 @@ mod tests {
     fn the_likeliest_format_is_read() {
         let (accelsim, tracez) = (accelsim::FORMAT.name, accelsim::TRACEZ_FORMAT.name);
         let log = nvbit::LOG_FORMAT.name;
-        let (json, list) = (nvbit::JSON_FORMAT.name, kernels_list::FORMAT.name);
+        let (json, list) = (nvbit::JSON_FORMAT.name, file_list::FORMAT.name);
         let (ndjson, text) = (cutracer::NDJSON_FORMAT.name, cutracer::TEXT_FORMAT.name);
         for (start, name) in [
             ("-kernel name = k\nMEMTRACE: CTX 0x1", accelsim),

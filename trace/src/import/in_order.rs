@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
 
+use super::ImportEvent;
 use super::error::ImportError;
-use super::event::ImportEvent;
 use super::file_list::FileList;
-use super::sink::Found;
-use super::source::{Source, Trace};
+use super::sink::ImportItem;
+use super::source::{ImportSource, Trace};
 use super::text::no_thread;
 use warpload_binary::regular_file;
 
@@ -19,7 +19,7 @@ use warpload_binary::regular_file;
 const AHEAD: usize = 4;
 
 /// What a reader found, or why it stopped.
-type Message = Result<Found, ImportError>;
+type Message = Result<ImportItem, ImportError>;
 
 /// A file to read, and the receiver of what it holds.
 struct Job {
@@ -120,9 +120,9 @@ pub(super) fn open<'o>(
     let (input, _) = regular_file::open(file)
         .map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
     observe(ImportEvent::Opened(file, &input));
-    match Source::open(input, file, observe)? {
-        Source::Trace(trace) => Ok(trace),
-        Source::List(_) => {
+    match ImportSource::open(input, file, observe)? {
+        ImportSource::Trace(trace) => Ok(trace),
+        ImportSource::List(_) => {
             Err(wrong(&"a list of kernels inside a list of kernels; expected a trace"))
         }
     }

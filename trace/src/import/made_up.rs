@@ -4,14 +4,14 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::error::ImportError;
-use super::format::{Format, Reader, Sign};
+use super::formats::{Format, FormatReader, Sign};
 use super::sink::Sink;
 use super::text::Text;
-use crate::binary::{Addresses, Kernel, NewRecord};
+use crate::binary::{Kernel, NewRecord, RecordAddresses};
 use warpload::lane::LaneMask;
 
 pub(super) const FORMAT: Format =
-    Format { name: "a made-up trace", recognize, reader: Reader::Trace(read) };
+    Format { name: "a made-up trace", recognize, reader: FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     start.starts_with(b"made up:").then_some(Sign::Certain)
@@ -34,7 +34,7 @@ fn read(
         };
         let line = line.map_err(|error| wrong(error.to_string()))?;
         let operation = sink.operation(&line).map_err(|refused| refused.at(wrong))?;
-        let addresses = Addresses::Stride { base: 0x100, stride: 0 };
+        let addresses = RecordAddresses::Stride { base: 0x100, stride: 0 };
         sink.record(&NewRecord::new(0, LaneMask::from_bits(1), operation, addresses))?;
     }
     Ok(())

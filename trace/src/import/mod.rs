@@ -8,43 +8,32 @@ mod accelsim;
 mod compressed;
 mod cutracer;
 mod error;
-mod event;
 mod file_list;
-mod format;
 mod formats;
 mod in_order;
 mod in_parallel;
 mod jsonl;
-mod kernels_list;
-mod launches;
-mod limits;
-mod list;
+mod logs;
 #[cfg(test)]
 mod made_up;
-mod numbers;
 mod nvbit;
 mod sink;
 mod source;
 mod text;
-mod unmasked;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use self::error::ImportError;
-pub use self::event::ImportEvent;
-pub use self::limits::MAX_KERNELS;
-use self::limits::{
-    MAX_HEADER_LINES, MAX_SOURCE_LINES, check_unlisted, too_many, too_many_operations,
-};
-pub use self::list::TraceList;
-use self::sink::Found;
-use self::source::Source;
-use super::binary::{Names, TraceError, TraceWriter};
+use self::sink::ImportItem;
+use self::source::ImportSource;
+use crate::binary::{Names, TraceError, TraceWriter};
 use warpload::impossible::OrImpossible;
 use warpload_binary::lines::without_mark;
+
+pub use self::error::ImportError;
+pub use self::file_list::TraceList;
 
 /// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
 /// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
@@ -86,12 +75,12 @@ pub fn import_from<W: Write + Seek>(
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     let mut shared = Shared::default();
-    match Source::open(input, name, observe)? {
-        Source::Trace(trace) => {
+    match ImportSource::open(input, name, observe)? {
+        ImportSource::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
             trace.read(threads.max(1), &mut |found| import.take(found))
         }
-        Source::List(list) => {
+        ImportSource::List(list) => {
             let (list, itself) = list.read()?;
             itself.into_iter().for_each(|itself| writer.input(itself));
             list.describe(writer);
@@ -146,10 +135,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         })
     }
 
-    fn take(&mut self, found: Found) -> Result<(), ImportError> {
+    fn take(&mut self, found: ImportItem) -> Result<(), ImportError> {
         let failed = |source| ImportError::Write(TraceError::Write { source });
         match found {
-            Found::Kernel(mut kernel) => {
+            ImportItem::Kernel(mut kernel) => {
                 kernel.name = self.share(&kernel.name)?;
                 for (key, value) in &mut kernel.header {
                     (*key, *value) = (self.share(key)?, self.share(value)?);
@@ -165,20 +154,20 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.kernels.push(number as u32);
                 self.writer.kernel(kernel).map_err(failed)
             }
-            Found::Operation(mut operation) => {
+            ImportItem::Operation(mut operation) => {
                 operation.opcode = self.share(&operation.opcode)?;
                 let number = self.writer.operation(&operation);
                 self.operations.push(number.ok_or_else(too_many_operations)?);
                 Ok(())
             }
-            Found::Unlisted { count, line, before } => {
+            ImportItem::Unlisted { count, line, before } => {
                 let unlisted = self.shared.unlisted.saturating_add(count);
                 self.shared.unlisted = unlisted;
                 check_unlisted(unlisted, self.records_before + before).map_err(|message| {
                     ImportError::Line { file: self.file.to_owned(), line, column: 1, message }
                 })
             }
-            Found::Block(kernel, mut block) => {
+            ImportItem::Block(kernel, mut block) => {
                 self.shared.records += block.records.len() as u64;
                 for record in &mut block.records {
                     let number = self.operations.get(usize::from(record.operation)).copied();
@@ -187,7 +176,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
                 self.writer.append(kernel, &block).map_err(failed)
             }
-            Found::SourceLines(kernel, lines) => {
+            ImportItem::SourceLines(kernel, lines) => {
                 self.shared.source_lines += lines.len();
                 if self.shared.source_lines > MAX_SOURCE_LINES {
                     self.writer.note(FURTHER_LINES);
@@ -197,23 +186,23 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.writer.source_lines(kernel, lines);
                 Ok(())
             }
-            Found::Tool(tool) => {
+            ImportItem::Tool(tool) => {
                 self.writer.tool(&tool);
                 Ok(())
             }
-            Found::Note(note) => {
+            ImportItem::Note(note) => {
                 self.writer.note(&note);
                 Ok(())
             }
-            Found::Allocations(list) => {
+            ImportItem::Allocations(list) => {
                 self.writer.allocations(list);
                 Ok(())
             }
-            Found::Input(input) => {
+            ImportItem::Input(input) => {
                 self.writer.input(input);
                 Ok(())
             }
-            Found::EndUnknown(note) => {
+            ImportItem::EndUnknown(note) => {
                 self.writer.may_be_cut_off(note);
                 Ok(())
             }
@@ -226,6 +215,57 @@ const FURTHER_LINES: &str = "source lines of further program counters are left o
 
 /// Why numbers are known.
 const NUMBERED: &str = "readers number operations and kernels before they use them";
+
+/// What an import reports while it reads.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ImportEvent<'f> {
+    /// A file that the input names was opened.
+    Opened(&'f Path, &'f File),
+    /// A list was read; the files that it names have so many bytes together, as far as they are there.
+    Listed(u64),
+    /// Another number of bytes was read, of any file.
+    Read(u64),
+}
+
+/// The most kernels of a trace.
+pub const MAX_KERNELS: usize = 1 << 20;
+
+/// The most header lines of all kernels of a trace together.
+pub(super) const MAX_HEADER_LINES: usize = 1 << 24;
+
+/// The most instructions without a line in all exports of a trace, and how many more for each record: a few
+/// bytes must not be a large amount of work, or of blocks without records.
+const MAX_UNLISTED: u64 = 1 << 32;
+const UNLISTED_FOR_RECORD: u64 = 1 << 22;
+
+/// Returns why so many instructions without a line are refused beside so many records, if they are.
+pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> {
+    let most = MAX_UNLISTED.saturating_add(UNLISTED_FOR_RECORD.saturating_mul(records));
+    if unlisted <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "more than {MAX_UNLISTED} instructions without a line in all files, and \
+         {UNLISTED_FOR_RECORD} more for each record before"
+    ))
+}
+
+/// The most program counters of all launches of a trace whose source lines are kept.
+pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
+
+/// The most different operations of a trace: their numbers have 16 bits.
+const MAX_OPERATIONS: usize = 1 << 16;
+
+/// Returns the error of one operation too many.
+pub(super) fn too_many_operations() -> ImportError {
+    too_many(MAX_OPERATIONS, "different memory instructions")
+}
+
+pub(super) fn too_many(most: usize, what: &str) -> ImportError {
+    let message = format!("more than {most} {what} in all files");
+    ImportError::File { file: PathBuf::from("the trace"), message }
+}
 
 #[cfg(test)]
 mod tests {
@@ -245,7 +285,7 @@ mod tests {
         let mut import = Import::new(&mut writer, Path::new("file"), &mut shared);
         let header = vec![("key".into(), "value".into()); 2];
         let kernel = Kernel { header, ..Kernel::default() };
-        import.take(Found::Kernel(kernel)).map_err(|error| error.to_string())
+        import.take(ImportItem::Kernel(kernel)).map_err(|error| error.to_string())
     }
 
     /// A format is a row of the list, and its file.

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ImportError;
-use super::limits::too_many_operations;
 use super::text::FoundCount;
+use super::too_many_operations;
 use crate::binary::{
-    BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, Place,
-    RawInput, Segment,
+    BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, RawInput,
+    Segment, WarpPosition,
 };
-use crate::operation::Operation;
+use crate::operation::MemoryOperation;
 
 /// The most bytes of the open blocks of all kernels when another one becomes the current one.
 const OPEN_BYTES: usize = 32 << 20;
 
 /// What a reader finds, in order.
-pub(super) enum Found {
+pub(super) enum ImportItem {
     /// A kernel. The kernels of a file are numbered from 0, as are its operations.
     Kernel(Kernel),
     /// An operation.
-    Operation(Operation),
+    Operation(MemoryOperation),
     /// A block of the kernel with that number.
     Block(u32, ClosedBlock),
     /// So many instructions without a line of their own, before that line of the file, and how many that
@@ -90,13 +90,13 @@ pub(super) struct Sink<'s> {
     has_lines: FxHashSet<u32>,
     /// Whether the kernel's code is of SM 5.x or 6.x.
     is_spa5: bool,
-    emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+    emit: &'s mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
 }
 
 impl<'s> Sink<'s> {
     pub(super) fn new(
         found: FoundCount,
-        emit: &'s mut dyn FnMut(Found) -> Result<(), ImportError>,
+        emit: &'s mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Self {
         Self {
             names: Names::default(),
@@ -132,7 +132,7 @@ impl<'s> Sink<'s> {
         let number = self.kernels;
         self.kernels += 1;
         self.has_lines.clear();
-        (self.emit)(Found::Kernel(kernel))?;
+        (self.emit)(ImportItem::Kernel(kernel))?;
         self.select(number)?;
         Ok(number)
     }
@@ -172,7 +172,7 @@ impl<'s> Sink<'s> {
             self.open_kernels.remove(&kernel);
             self.open_bytes -= block.bytes();
             if let Some(block) = block.close() {
-                (self.emit)(Found::Block(kernel, block))?;
+                (self.emit)(ImportItem::Block(kernel, block))?;
             }
         }
         Ok(())
@@ -188,7 +188,7 @@ impl<'s> Sink<'s> {
     fn emit_full(&mut self, block: ClosedBlock) -> Result<(), ImportError> {
         self.close_before(self.before)?;
         self.before = self.count;
-        (self.emit)(Found::Block(self.current, block))
+        (self.emit)(ImportItem::Block(self.current, block))
     }
 
     /// Returns whether opcodes are read as those of SM 5.x or 6.x.
@@ -213,7 +213,10 @@ impl<'s> Sink<'s> {
         let opcode = self.names.hold(opcode)?;
         let operation = operation_of(&opcode, self.is_spa5);
         let number = u16::try_from(self.operations).map_err(|_| too_many_operations())?;
-        (self.emit)(Found::Operation(Operation { opcode: Arc::clone(&opcode), ..operation }))?;
+        (self.emit)(ImportItem::Operation(MemoryOperation {
+            opcode: Arc::clone(&opcode),
+            ..operation
+        }))?;
         self.operations += 1;
         self.opcodes.insert(opcode, number);
         Ok(number)
@@ -222,7 +225,7 @@ impl<'s> Sink<'s> {
     /// Says whose the following instructions of the current kernel are; `None` if the source does not
     /// say.
     #[inline]
-    pub(super) fn place(&mut self, place: Option<Place>) {
+    pub(super) fn place(&mut self, place: Option<WarpPosition>) {
         self.block.place(place);
     }
 
@@ -237,14 +240,14 @@ impl<'s> Sink<'s> {
         if new.is_empty() {
             return Ok(());
         }
-        (self.emit)(Found::SourceLines(self.current, new))
+        (self.emit)(ImportItem::SourceLines(self.current, new))
     }
 
     /// Counts instructions without a memory operand, which have no line before line `line`.
     pub(super) fn skip(&mut self, mut count: u64, line: u64) -> Result<(), ImportError> {
         // Fewer take no block of their own.
         if count >= u64::from(MAX_BLOCK_RECORDS) {
-            (self.emit)(Found::Unlisted { count, line, before: self.found.get() })?;
+            (self.emit)(ImportItem::Unlisted { count, line, before: self.found.get() })?;
         }
         while count > 0 {
             let (skipped, full) = self.block.skip_up_to(count);
@@ -291,7 +294,7 @@ impl<'s> Sink<'s> {
 
     /// Names the tool that made the file, with its version if known.
     pub(super) fn tool(&mut self, tool: String) -> Result<(), ImportError> {
-        (self.emit)(Found::Tool(tool))
+        (self.emit)(ImportItem::Tool(tool))
     }
 
     /// Marks the trace as possibly incomplete, with the note that says why, unless another one does.
@@ -299,16 +302,16 @@ impl<'s> Sink<'s> {
         &mut self,
         note: impl Into<Option<&'static str>>,
     ) -> Result<(), ImportError> {
-        (self.emit)(Found::EndUnknown(note.into()))
+        (self.emit)(ImportItem::EndUnknown(note.into()))
     }
 
     /// Adds device memory that the file names: bases and sizes in bytes.
     pub(super) fn allocations(&mut self, list: Vec<(u64, u64)>) -> Result<(), ImportError> {
-        (self.emit)(Found::Allocations(list))
+        (self.emit)(ImportItem::Allocations(list))
     }
 
     pub(super) fn note(&mut self, note: String) -> Result<(), ImportError> {
-        (self.emit)(Found::Note(note))
+        (self.emit)(ImportItem::Note(note))
     }
 
     pub(super) fn finish(&mut self) -> Result<(), ImportError> {
@@ -318,6 +321,6 @@ impl<'s> Sink<'s> {
 }
 
 /// Returns the operation of an opcode with a memory operand, of SM 5.x or 6.x or of later code.
-pub(super) fn operation_of(opcode: &str, is_spa5: bool) -> Operation {
-    if is_spa5 { Operation::of_spa5(opcode) } else { Operation::of_opcode(opcode) }
+pub(super) fn operation_of(opcode: &str, is_spa5: bool) -> MemoryOperation {
+    if is_spa5 { MemoryOperation::of_spa5(opcode) } else { MemoryOperation::of_opcode(opcode) }
 }

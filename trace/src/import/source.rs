@@ -1,16 +1,15 @@
-//! [`Source`]: a text trace or a list of them, of a known format.
+//! [`ImportSource`]: a text trace or a list of them, of a known format.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::compressed::Compression;
 use super::error::ImportError;
-use super::event::ImportEvent;
 use super::file_list::FileList;
-use super::format::{ListReader, Reader, TraceReader};
-use super::formats;
-use super::sink::{Found, Sink};
+use super::formats::{FormatReader, ListReader, TraceReader};
+use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
+use super::{ImportEvent, formats};
 use crate::binary::RawInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
@@ -20,7 +19,7 @@ use warpload_binary::lines::without_mark;
 const AFTER_ERROR: u64 = 64 << 20;
 
 /// A text whose format is known.
-pub(super) enum Source<'o> {
+pub(super) enum ImportSource<'o> {
     Trace(Trace<'o>),
     List(List<'o>),
 }
@@ -58,7 +57,7 @@ fn drain(text: &mut Text<'_>) {
     let _ = io::copy(text, &mut io::sink());
 }
 
-impl<'o> Source<'o> {
+impl<'o> ImportSource<'o> {
     /// Recognizes the format of `input`, which errors call `path`.
     pub(super) fn open(
         input: impl Read + Send + 'o,
@@ -72,11 +71,11 @@ impl<'o> Source<'o> {
         // JSON, too, but not of a trace.
         let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
         match formats::reader(start).filter(|_| !is_set) {
-            Some(Reader::Trace(read)) => {
+            Some(FormatReader::Trace(read)) => {
                 let is_compressed = compression.is_some();
                 Ok(Self::Trace(Trace { text, read, is_compressed, path, seen, found }))
             }
-            Some(Reader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
+            Some(FormatReader::List(read)) => Ok(Self::List(List { text, read, path, seen })),
             None => Err(match failed {
                 Some(source) => unreadable(source),
                 None => {
@@ -95,17 +94,17 @@ impl Trace<'_> {
     pub(super) fn read(
         self,
         threads: usize,
-        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         let seen = self.seen.clone();
         self.read_with(threads, emit)?;
-        seen.input().map_or(Ok(()), |input| emit(Found::Input(input)))
+        seen.input().map_or(Ok(()), |input| emit(ImportItem::Input(input)))
     }
 
     fn read_with(
         self,
         threads: usize,
-        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         if !self.is_compressed || threads == 1 {
             return self.read_text(threads, emit);
@@ -120,7 +119,7 @@ impl Trace<'_> {
     fn read_text(
         mut self,
         threads: usize,
-        emit: &mut dyn FnMut(Found) -> Result<(), ImportError>,
+        emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         // The text is not to blame for what the import refuses.
         let mut is_refused = false;

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
+use super::ImportEvent;
 use super::compressed::{Compression, Decompressed};
-use super::event::ImportEvent;
 use crate::binary::RawInput;
 use warpload_binary::file_kind::FileKind;
 

@@ -1,7 +1,7 @@
 //! Imports of CUTracer's traces, as lines of JSON and as text.
 
 use serde_json::{Value, json};
-use warpload_trace::{BinaryTrace, Place};
+use warpload_trace::{BinaryTrace, WarpPosition};
 
 use crate::samples::import_bytes;
 use crate::samples::{loads, open, records};
@@ -77,7 +77,7 @@ fn a_record_and_its_place() {
     assert_eq!((load.pc, load.mask, load.opcode.as_str()), (0x80, u32::MAX, "LDG.E"));
     assert_eq!(load.addresses[31], 0x7f00_0000_007c);
     // Five CTAs of three warps come before.
-    let place = Place { cta: Some([2, 1, 0]), warp: Some(1), ..Place::default() };
+    let place = WarpPosition { cta: Some([2, 1, 0]), warp: Some(1), ..WarpPosition::default() };
     assert_eq!(load.place, place);
     let kernel = &trace.contents().kernels[0];
     assert_eq!((&*kernel.name, kernel.grid, kernel.block), ("f(int)", [3, 2, 1], [33, 2, 1]));
@@ -480,7 +480,7 @@ fn a_text_log() {
     assert_eq!(all.iter().map(|one| one.mask).collect::<Vec<_>>(), [0x207, 0x8000_0207, 0x207, 0]);
     assert_eq!((all[0].pc, all[0].opcode.as_str()), (128, "LDG.E"));
     assert_eq!(all[1].addresses, [0x100, 0x104, 0x108, 0x10c, 4]);
-    assert_eq!(all[0].place, Place { cta: Some([1, 2, 3]), ..Place::default() });
+    assert_eq!(all[0].place, WarpPosition { cta: Some([1, 2, 3]), ..WarpPosition::default() });
     assert_eq!(names(&trace), ["grid launch 3"]);
     let trace = open(&import_bytes([registers, opcode].concat()).unwrap());
     assert_eq!(trace.records(), 0);

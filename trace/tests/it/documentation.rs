@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use warpload_trace::Place;
+use warpload_trace::WarpPosition;
 
 use crate::samples::{Form, Item, Record, write};
 
@@ -27,7 +27,7 @@ fn hexdump(bytes: &[u8]) -> String {
 /// The example; `tests/data/cmd/example.wlt` is the same, `damaged.wlt` the same but for a
 /// bit.
 fn example() -> Vec<u8> {
-    let place = Place { cta: Some([1, 0, 0]), warp: Some(2), cluster: None, index: Some(7) };
+    let place = WarpPosition { cta: Some([1, 0, 0]), warp: Some(2), cluster: None, index: Some(7) };
     let load = Record {
         pc: 0x190,
         mask: 0x13,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use proptest::prelude::*;
-use warpload_trace::{Contents, ImportError, Kernel};
+use warpload_trace::{ImportError, Kernel, TraceContents};
 
 use crate::samples::{Seen, grouped, import_bytes, import_file, loads, open};
 
@@ -179,7 +179,7 @@ fn lists_of_kernels() {
     }
     let trace = open(&one);
     assert_eq!(trace.contents().kernels.len(), 6);
-    let Contents { complete, notes, .. } = trace.contents();
+    let TraceContents { complete, notes, .. } = trace.contents();
     assert_eq!(
         (complete, &notes[..2]),
         (

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 
 use warpload::lane::LaneMask;
-use warpload_trace::{Addresses, Kernel, Kind, NewRecord, Operation, Place, TraceWriter};
+use warpload_trace::{
+    Kernel, MemoryOperation, NewRecord, OperationKind, RecordAddresses, TraceWriter, WarpPosition,
+};
 
 use crate::random::Random;
 use crate::samples::import_bytes;
@@ -53,11 +55,11 @@ impl Expected {
         // A carriage return, a second space and a tab are rare, but valid.
         line += random.one_of(&["", "", "", "\r", " ", "\t"]);
         self.lines.push(line);
-        let operation = Operation::of_opcode(opcode);
+        let operation = MemoryOperation::of_opcode(opcode);
         let number = self.writer.operation(&operation).unwrap();
         let mut deltas = Vec::new();
-        let addresses = Addresses::shortest(&list, &mut deltas);
-        let width_disagrees = operation.kind == Kind::Load && operation.width.bytes() != 4;
+        let addresses = RecordAddresses::shortest(&list, &mut deltas);
+        let width_disagrees = operation.kind == OperationKind::Load && operation.width.bytes() != 4;
         let record = NewRecord { width_disagrees, ..NewRecord::new(pc, mask, number, addresses) };
         self.writer.record(&record).unwrap();
     }
@@ -69,7 +71,7 @@ fn blocks_do_not_depend_on_pieces() {
     let mut random = Random(3);
     let mut expected = Expected::new();
     expected.writer.kernel(Kernel::default()).unwrap();
-    let place = Place { cta: Some([0; 3]), warp: Some(0), cluster: None, index: Some(0) };
+    let place = WarpPosition { cta: Some([0; 3]), warp: Some(0), cluster: None, index: Some(0) };
     expected.writer.place(Some(place));
     for _ in 0..30_000 {
         expected.memory(&mut random);
@@ -120,7 +122,7 @@ fn places_do_not_depend_on_pieces() {
                 if is_load {
                     let cta = Some([block, 0, 0]);
                     let (warp, index) = (Some(warp), Some(index));
-                    expected.push(Place { cta, warp, cluster: None, index });
+                    expected.push(WarpPosition { cta, warp, cluster: None, index });
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Imports of NVBit's mem_trace, as a log and as JSON.
 
-use warpload_trace::{BinaryTrace, Kernel, Place};
+use warpload_trace::{BinaryTrace, Kernel, WarpPosition};
 
 use crate::samples::import_bytes;
 use crate::samples::{loads, open, records, skipped};
@@ -148,13 +148,13 @@ fn launches_of_other_forms() {
 /// The warp is a slot of the hardware and not kept.
 #[test]
 fn places() {
-    let place = Place { cta: Some([0, 0, 0]), ..Place::default() };
+    let place = WarpPosition { cta: Some([0, 0, 0]), ..WarpPosition::default() };
     assert_eq!(records(&read(&log_line(0, "LDG.E", 0x100, 32)))[0].place, place);
     let json = json_access(0, "LDG.E", 0x100);
-    assert_eq!(records(&read(&json))[0].place, Place::default());
+    assert_eq!(records(&read(&json))[0].place, WarpPosition::default());
     let json = json
         .replace("\"warp_id\"", "\"cta_id_x\": 4, \"cta_id_y\": 5, \"cta_id_z\": 6, \"warp_id\"");
-    let place = Place { cta: Some([4, 5, 6]), ..Place::default() };
+    let place = WarpPosition { cta: Some([4, 5, 6]), ..WarpPosition::default() };
     assert_eq!(records(&read(&json))[0].place, place);
 }
 

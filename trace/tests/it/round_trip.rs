@@ -5,7 +5,9 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use warpload::lane::LaneMask;
 use warpload_trace::binary::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
-use warpload_trace::{Addresses, Kind, NewRecord, Operation, Place, TraceWriter};
+use warpload_trace::{
+    MemoryOperation, NewRecord, OperationKind, RecordAddresses, TraceWriter, WarpPosition,
+};
 
 use crate::samples::{
     Form, Item, OPCODES, OTHER_OPCODES, Record, expected_records, instructions, open, records,
@@ -31,8 +33,8 @@ fn record() -> impl Strategy<Value = Record> {
         let form = prop_oneof![9 => known, 1 => Just(Form::Unknown)];
         let transfer = any::<(u64, u64)>();
         let transfer = transfer.prop_map(|(count, bytes)| Form::Transfer(count, bytes));
-        let form = match Operation::of_opcode(opcode).kind {
-            Kind::Transfer => prop_oneof![form, transfer].boxed(),
+        let form = match MemoryOperation::of_opcode(opcode).kind {
+            OperationKind::Transfer => prop_oneof![form, transfer].boxed(),
             _ => form.boxed(),
         };
         (Just(opcode), Just(mask), form)
@@ -50,12 +52,12 @@ fn record() -> impl Strategy<Value = Record> {
 }
 
 /// Few different ones, so that some follow each other.
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = WarpPosition> {
     let number = || 0..2u32;
     let three = || prop::option::of([number(), number(), number()]);
     let index = prop::option::of(prop_oneof![number(), Just(u32::MAX - 1), any::<u32>()]);
     (three(), prop::option::of(number()), three(), index)
-        .prop_map(|(cta, warp, cluster, index)| Place { cta, warp, cluster, index })
+        .prop_map(|(cta, warp, cluster, index)| WarpPosition { cta, warp, cluster, index })
 }
 
 fn item() -> impl Strategy<Value = Item> {
@@ -77,8 +79,8 @@ fn check(items: &[Item]) {
     }
     assert_eq!(read.len(), expected.len());
     let count = |kind| expected.iter().filter(|record| record.kind == kind).count() as u64;
-    assert_eq!(trace.loads(), count(Kind::Load));
-    assert_eq!(skipped(&trace), (count(Kind::Store), count(Kind::Atomic)));
+    assert_eq!(trace.loads(), count(OperationKind::Load));
+    assert_eq!(skipped(&trace), (count(OperationKind::Store), count(OperationKind::Atomic)));
 }
 
 proptest! {
@@ -120,7 +122,8 @@ fn blocks_end_at_their_greatest_number_of_instructions() {
 /// A warp's number counts on over the borders of blocks, and over what has no record.
 #[test]
 fn places_go_on_in_the_next_block() {
-    let place = |warp, index| Item::Place(Some(Place { warp, index, ..Place::default() }));
+    let place =
+        |warp, index| Item::Place(Some(WarpPosition { warp, index, ..WarpPosition::default() }));
     let mut items = vec![Item::Kernel("one"), place(Some(3), Some(7))];
     for _ in 0..=MAX_BLOCK_MEMORY_RECORDS {
         items.extend([Item::of("LDG.E"), Item::Skip]);
@@ -139,14 +142,15 @@ fn places_go_on_in_the_next_block() {
     check(&items);
     let all = records(&open(&write(&items)));
     let two = &all[all.len() - 4..];
-    assert!([0, 2, 3].iter().all(|i| two[*i].place == Place::default()));
-    assert_eq!(two[1].place, Place { index: Some(u32::MAX), ..Place::default() });
+    assert!([0, 2, 3].iter().all(|i| two[*i].place == WarpPosition::default()));
+    assert_eq!(two[1].place, WarpPosition { index: Some(u32::MAX), ..WarpPosition::default() });
 }
 
 /// The place of an instruction that does not come.
 #[test]
 fn places_without_instructions() {
-    let place = |warp| Item::Place(Some(Place { warp: Some(warp), ..Place::default() }));
+    let place =
+        |warp| Item::Place(Some(WarpPosition { warp: Some(warp), ..WarpPosition::default() }));
     check(&[place(1)]);
     check(&[Item::of("LDG.E"), place(1)]);
     check(&[Item::of("LDG.E"), place(1), Item::Kernel("two"), Item::of("LDG.E"), place(2)]);
@@ -161,7 +165,12 @@ fn places_without_instructions() {
 /// Runs are as few as there are changes of the warp.
 #[test]
 fn a_place_that_goes_on_is_no_run() {
-    let place = |index| Place { cta: Some([1, 2, 3]), warp: Some(0), index, ..Place::default() };
+    let place = |index| WarpPosition {
+        cta: Some([1, 2, 3]),
+        warp: Some(0),
+        index,
+        ..WarpPosition::default()
+    };
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new()).unwrap();
     for index in 0..100 {
         writer.place(Some(place(Some(index))));
@@ -197,20 +206,20 @@ fn kernels_may_be_empty_or_missing() {
 #[test]
 fn records_that_do_not_fit_are_refused() {
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), String::new()).unwrap();
-    let store = writer.operation(&Operation::of_opcode("STG.E.64")).unwrap();
-    let number = writer.operation(&Operation::of_opcode("LDG.E.64")).unwrap();
+    let store = writer.operation(&MemoryOperation::of_opcode("STG.E.64")).unwrap();
+    let number = writer.operation(&MemoryOperation::of_opcode("LDG.E.64")).unwrap();
     let mask = LaneMask::from_bits(3);
     let good = NewRecord {
         values: Some(&[1, 2, 3, 4]),
-        ..NewRecord::new(0, mask, number, Addresses::List(&[1, 2]))
+        ..NewRecord::new(0, mask, number, RecordAddresses::List(&[1, 2]))
     };
     writer.record(&good).unwrap();
     writer.record(&NewRecord { operation: store, ..good }).unwrap();
-    let transfer = Addresses::Transfer { count: 1, bytes: 16 };
+    let transfer = RecordAddresses::Transfer { count: 1, bytes: 16 };
     for bad in [
         NewRecord { operation: number + 1, ..good },
-        NewRecord { addresses: Addresses::List(&[1]), ..good },
-        NewRecord { addresses: Addresses::Deltas { base: 0, deltas: &[1, 2] }, ..good },
+        NewRecord { addresses: RecordAddresses::List(&[1]), ..good },
+        NewRecord { addresses: RecordAddresses::Deltas { base: 0, deltas: &[1, 2] }, ..good },
         NewRecord { addresses: transfer, ..good },
         NewRecord { addresses: transfer, operation: store, ..good },
         NewRecord { values: Some(&[1, 2]), ..good },
@@ -218,7 +227,7 @@ fn records_that_do_not_fit_are_refused() {
         NewRecord {
             mask: LaneMask::NONE,
             values: Some(&[]),
-            addresses: Addresses::Deltas { base: 0, deltas: &[] },
+            addresses: RecordAddresses::Deltas { base: 0, deltas: &[] },
             ..good
         },
     ] {

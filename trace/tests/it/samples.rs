@@ -7,8 +7,8 @@ use std::path::Path;
 use warpload::lane::LaneMask;
 use warpload::memory::{AddressSpace, Arena};
 use warpload_trace::{
-    Addresses, BinaryTrace, ImportError, Kernel, Kind, NewRecord, Operation, Place, TraceWriter,
-    import,
+    BinaryTrace, ImportError, Kernel, MemoryOperation, NewRecord, OperationKind, RecordAddresses,
+    TraceWriter, WarpPosition, import,
 };
 
 use crate::random::Random;
@@ -83,13 +83,13 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn addresses(&self) -> Addresses<'_> {
+    pub(crate) fn addresses(&self) -> RecordAddresses<'_> {
         match *self {
-            Self::Stride(base, stride) => Addresses::Stride { base, stride },
-            Self::Deltas(base, ref deltas) => Addresses::Deltas { base, deltas },
-            Self::List(ref list) => Addresses::List(list),
-            Self::Unknown => Addresses::Unknown,
-            Self::Transfer(count, bytes) => Addresses::Transfer { count, bytes },
+            Self::Stride(base, stride) => RecordAddresses::Stride { base, stride },
+            Self::Deltas(base, ref deltas) => RecordAddresses::Deltas { base, deltas },
+            Self::List(ref list) => RecordAddresses::List(list),
+            Self::Unknown => RecordAddresses::Unknown,
+            Self::Transfer(count, bytes) => RecordAddresses::Transfer { count, bytes },
         }
     }
 }
@@ -130,7 +130,7 @@ impl Record {
 pub(crate) enum Item {
     Kernel(&'static str),
     /// Whose the following instructions are.
-    Place(Option<Place>),
+    Place(Option<WarpPosition>),
     /// An instruction without a memory operand.
     Skip,
     Record(Record),
@@ -154,7 +154,7 @@ pub(crate) fn instructions(items: &[Item]) -> u64 {
 
 /// How many registers an instruction of that opcode has values of.
 pub(crate) fn registers(opcode: &str) -> usize {
-    Operation::of_opcode(opcode).width.registers() as usize
+    MemoryOperation::of_opcode(opcode).width.registers() as usize
 }
 
 pub(crate) fn write(items: &[Item]) -> Vec<u8> {
@@ -167,7 +167,8 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
             Item::Place(place) => writer.place(*place),
             Item::Skip => writer.skip().unwrap(),
             Item::Record(record) => {
-                let operation = writer.operation(&Operation::of_opcode(record.opcode)).unwrap();
+                let operation =
+                    writer.operation(&MemoryOperation::of_opcode(record.opcode)).unwrap();
                 let record = NewRecord {
                     pc: record.pc,
                     mask: LaneMask::from_bits(record.mask),
@@ -191,11 +192,11 @@ pub(crate) fn write(items: &[Item]) -> Vec<u8> {
 pub(crate) struct Seen {
     pub(crate) record: u64,
     pub(crate) kernel: usize,
-    pub(crate) place: Place,
+    pub(crate) place: WarpPosition,
     pub(crate) pc: u32,
     pub(crate) mask: u32,
     pub(crate) opcode: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: OperationKind,
     pub(crate) has_addresses: bool,
     /// Those of the active lanes, if they are known.
     pub(crate) addresses: Vec<u64>,
@@ -248,14 +249,14 @@ pub(crate) fn records(trace: &BinaryTrace) -> Vec<Seen> {
 
 pub(crate) fn loads(trace: &BinaryTrace) -> Vec<Seen> {
     let all = records(trace).into_iter();
-    all.filter(|record| record.kind == Kind::Load).collect()
+    all.filter(|record| record.kind == OperationKind::Load).collect()
 }
 
 /// What must be read back from a trace of these items.
 pub(crate) fn expected_records(items: &[Item]) -> Vec<Seen> {
     let mut all = Vec::new();
     let (mut kernels, mut number) = (0usize, 0);
-    let mut place: Option<Place> = None;
+    let mut place: Option<WarpPosition> = None;
     for item in items {
         match item {
             Item::Kernel(_) => {
@@ -277,7 +278,7 @@ pub(crate) fn expected_records(items: &[Item]) -> Vec<Seen> {
                     pc: record.pc,
                     mask: record.mask,
                     opcode: record.opcode.to_owned(),
-                    kind: Operation::of_opcode(record.opcode).kind,
+                    kind: MemoryOperation::of_opcode(record.opcode).kind,
                     has_addresses: transfer.is_none() && record.form != Form::Unknown,
                     addresses: record.form.addresses().each(active).collect(),
                     transfer,
@@ -317,7 +318,7 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
         2 => random.next() as u32,
         _ => random.one_of(&[0, 1, 1 << 31, 0xffff]),
     };
-    let operation = Operation::of_opcode(opcode);
+    let operation = MemoryOperation::of_opcode(opcode);
     let bytes = u64::from(operation.width.bytes());
     let near = if random.is_one_in(16) { random.next() } else { random.next() % (1 << 22) };
     // Windows as `AddressMap`'s defaults have them: some generic addresses lie in them.
@@ -328,7 +329,7 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
     let base = window + near / bytes * bytes;
     let lanes = mask.count_ones() as usize;
     let form = match random.below(16) {
-        _ if operation.kind == Kind::Transfer && !random.is_one_in(4) => {
+        _ if operation.kind == OperationKind::Transfer && !random.is_one_in(4) => {
             Form::Transfer(random.next() % 8, near)
         }
         0 => Form::Unknown,
@@ -357,11 +358,11 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
 }
 
 /// One random place; sometimes what is known of it is little.
-pub(crate) fn random_place(random: &mut Random) -> Option<Place> {
+pub(crate) fn random_place(random: &mut Random) -> Option<WarpPosition> {
     let number = |random: &mut Random| random.below(4) as u32;
     let maybe = |random: &mut Random| (!random.is_one_in(4)).then(|| random.below(4) as u32);
     let is_known = !random.is_one_in(4);
-    is_known.then(|| Place {
+    is_known.then(|| WarpPosition {
         cta: maybe(random).map(|x| [x, number(random), number(random)]),
         warp: maybe(random),
         cluster: maybe(random).map(|x| [x, number(random), number(random)]),

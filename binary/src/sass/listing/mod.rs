@@ -19,9 +19,8 @@ use std::sync::Arc;
 
 use warpload_encoding::{Control, Sm};
 
-use super::code::CodeUnit;
+use super::code::{CodeUnit, SassInstruction};
 use super::error::{ListingErrorKind, SassError};
-use super::instruction::SassInstruction;
 use super::line::{InstructionLine, NamedSm, Shape, classify, ends_block};
 use super::raw::is_like_control;
 use crate::lines::{Line, Lines};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use warpload_binary::statistics::{RemarkKind, StatisticsBuilder, Step};
+use warpload_binary::statistics::{InstructionFacts, RemarkKind, StatisticsBuilder};
 use warpload_encoding::parse_line;
 
 /// An instruction, as the definition speaks of it.
@@ -139,7 +139,7 @@ proptest! {
     fn remarks_are_those_of_the_definition(items in prop::collection::vec(item(), 0..40)) {
         let mut builder = StatisticsBuilder::default();
         for (index, item) in items.iter().enumerate() {
-            builder.add(Step::narrow(Some(offset(index)), word(index, item)));
+            builder.add(InstructionFacts::narrow(Some(offset(index)), word(index, item)));
         }
         let statistics = builder.finish();
         prop_assert!(statistics.are_blocks_known);
@@ -161,13 +161,13 @@ proptest! {
     ) {
         let mut builder = StatisticsBuilder::default();
         for (index, word) in narrow.iter().enumerate() {
-            builder.add(Step::narrow(start.checked_add(8 * index as u64), *word));
+            builder.add(InstructionFacts::narrow(start.checked_add(8 * index as u64), *word));
         }
         let _ = builder.finish();
         let mut builder = StatisticsBuilder::default();
         for (index, word) in wide.iter().enumerate() {
             let sm = warpload_encoding::Sm::all().nth(index % 22).expect("an SM");
-            builder.add(Step::wide(start.checked_add(16 * index as u64), *word, sm, None));
+            builder.add(InstructionFacts::wide(start.checked_add(16 * index as u64), *word, sm, None));
         }
         let _ = builder.finish();
     }

@@ -1,6 +1,6 @@
 //! The remarks on short pieces of code, written by hand.
 
-use warpload_binary::statistics::{Statistics, StatisticsBuilder, Step};
+use warpload_binary::statistics::{InstructionFacts, Statistics, StatisticsBuilder};
 use warpload_encoding::parse_line;
 
 const IADD: u64 = 0x5c10_0000_0037_0400;
@@ -25,7 +25,7 @@ fn offset(index: usize) -> u64 {
 fn statistics(words: &[u64]) -> Statistics {
     let mut builder = StatisticsBuilder::default();
     for (index, word) in words.iter().enumerate() {
-        builder.add(Step::narrow(Some(offset(index)), *word));
+        builder.add(InstructionFacts::narrow(Some(offset(index)), *word));
     }
     builder.finish()
 }
@@ -166,10 +166,12 @@ fn a_function_whose_blocks_are_unknown_has_no_neighbours() {
     assert!(!statistics(&with(BRX)).are_blocks_known);
 
     // A gap, which can hide a branch; an instruction without a word.
-    for step in [Step::narrow(Some(0x40), NOP), Step::opaque(Some(0x18), None)] {
+    for step in
+        [InstructionFacts::narrow(Some(0x40), NOP), InstructionFacts::opaque(Some(0x18), None)]
+    {
         let mut builder = StatisticsBuilder::default();
         for (index, word) in loads.iter().enumerate() {
-            builder.add(Step::narrow(Some(offset(index)), *word));
+            builder.add(InstructionFacts::narrow(Some(offset(index)), *word));
         }
         builder.add(step);
         let statistics = builder.finish();

@@ -1,6 +1,6 @@
 //! What an instruction may change, and where it goes on, against nvdisasm 12.8.
 
-use warpload_binary::statistics::{Step, Target};
+use warpload_binary::statistics::{BranchTarget, InstructionFacts};
 use warpload_encoding::Sm;
 
 const STEPS: &str = include_str!("../../../../tests/data/statistics/steps.tsv");
@@ -10,7 +10,7 @@ const OFFSET: u64 = 1 << 60;
 struct Row<'r> {
     text: &'r str,
     sm: Sm,
-    step: Step,
+    step: InstructionFacts,
     mnemonic: &'r str,
     registers: Vec<u8>,
     predicates: bool,
@@ -27,10 +27,10 @@ fn rows() -> impl Iterator<Item = Row<'static>> {
         let sm: Sm = sm.parse().expect("an SM");
         let word = u128::from_str_radix(word.trim_start_matches("0x"), 16).expect("a word");
         let step = if sm.has_wide_words() {
-            Step::wide(Some(OFFSET), word, sm, None)
+            InstructionFacts::wide(Some(OFFSET), word, sm, None)
         } else {
             // The first slot of a bundle, which is at 8.
-            Step::narrow(Some(OFFSET + 8), word as u64)
+            InstructionFacts::narrow(Some(OFFSET + 8), word as u64)
         };
         let registers = registers.split(',').filter_map(|number| number.parse().ok()).collect();
         let (predicates, uniform) = (predicates == "P", uniform == "U");
@@ -78,11 +78,11 @@ fn targets_are_those_of_nvdisasm() {
         let next = OFFSET + 16;
         match target {
             "-" => {}
-            "?" => assert_eq!(step.flow.target, Target::Unknown, "{text}"),
+            "?" => assert_eq!(step.flow.target, BranchTarget::Unknown, "{text}"),
             _ => {
                 let distance: i64 = target.parse().expect("a distance");
                 let expected = next.checked_add_signed(distance).expect("an offset");
-                assert_eq!(step.flow.target, Target::At(expected), "{text} of {sm:?}");
+                assert_eq!(step.flow.target, BranchTarget::At(expected), "{text} of {sm:?}");
                 targets += 1;
             }
         }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use warpload_binary::statistics::{
-    Base, Load, Order, Registers, Statistics, StatisticsBuilder, Step,
+    AccessOrder, BaseRegisters, InstructionFacts, LoadFacts, RegisterRange, Statistics,
+    StatisticsBuilder,
 };
 use warpload_encoding::Sm;
 
@@ -15,23 +16,23 @@ const ULDC: u128 = 0x000f_e200_0000_0a00_0000_4600_0004_7ab9;
 const EXIT: u128 = 0x000f_ea00_0380_0000_0000_0000_0000_794d;
 
 /// Returns the step of a load of `destination` from `[R4.64+displacement]`.
-fn load(offset: u64, destination: u8, displacement: i64, order: Order) -> Step {
+fn load(offset: u64, destination: u8, displacement: i64, order: AccessOrder) -> InstructionFacts {
     let word = LDG | u128::from(destination) << 16 | (displacement as u128 & 0xff_ffff) << 40;
-    let load = Load {
+    let load = LoadFacts {
         kind: "LDG",
         bits: Some(32),
-        cache: Cow::Borrowed(if order == Order::Weak { "" } else { "STRONG.SYS" }),
+        cache: Cow::Borrowed(if order == AccessOrder::Weak { "" } else { "STRONG.SYS" }),
         order,
-        base: Base {
-            registers: Some(Registers { first: 4, count: 2 }),
-            uniform: Some(Registers { first: 4, count: 2 }),
+        base: BaseRegisters {
+            registers: Some(RegisterRange { first: 4, count: 2 }),
+            uniform: Some(RegisterRange { first: 4, count: 2 }),
         },
         displacement: Some(displacement),
         has_predicate: false,
         form: LDG,
         widest: 128,
     };
-    Step::wide(Some(offset), word, sm(), Some(load))
+    InstructionFacts::wide(Some(offset), word, sm(), Some(load))
 }
 
 fn sm() -> Sm {
@@ -41,10 +42,10 @@ fn sm() -> Sm {
 /// Returns the statistics of two neighbours with an instruction in between.
 fn around(word: u128) -> Statistics {
     let mut builder = StatisticsBuilder::default();
-    builder.add(load(0, 0, 0x10, Order::Weak));
-    builder.add(Step::wide(Some(0x10), word, sm(), None));
-    builder.add(load(0x20, 1, 0x14, Order::Weak));
-    builder.add(load(0x30, 2, 0x1c, Order::Volatile));
+    builder.add(load(0, 0, 0x10, AccessOrder::Weak));
+    builder.add(InstructionFacts::wide(Some(0x10), word, sm(), None));
+    builder.add(load(0x20, 1, 0x14, AccessOrder::Weak));
+    builder.add(load(0x30, 2, 0x1c, AccessOrder::Volatile));
     builder.finish()
 }
 
@@ -84,11 +85,11 @@ fn what_comes_between() {
 fn a_branch_into_the_middle() {
     let branch = |distance: i64| {
         let mut builder = StatisticsBuilder::default();
-        builder.add(load(0, 0, 0x10, Order::Weak));
-        builder.add(load(0x10, 1, 0x14, Order::Weak));
+        builder.add(load(0, 0, 0x10, AccessOrder::Weak));
+        builder.add(load(0x10, 1, 0x14, AccessOrder::Weak));
         let word = 0x000f_ea00_0383_ffff_0000_0000_0000_0947 & !(((1_u128 << 48) - 1) << 34);
         let word = word | ((distance >> 2) as u128 & ((1 << 48) - 1)) << 34;
-        builder.add(Step::wide(Some(0x20), word, sm(), None));
+        builder.add(InstructionFacts::wide(Some(0x20), word, sm(), None));
         builder.finish().remarks.len()
     };
     assert_eq!(branch(-0x20), 0, "to the second load");
@@ -104,7 +105,7 @@ fn matrices_are_counted_by_what_a_lane_gets() {
         let load = warpload_encoding::Load::parse(text, sm).expect("it is one");
         let word = load.word().wide().expect("it has 128 bits");
         let mut builder = StatisticsBuilder::default();
-        builder.add(Step::wide(Some(0), word, sm, Some(Load::from(&load))));
+        builder.add(InstructionFacts::wide(Some(0), word, sm, Some(LoadFacts::from(&load))));
         builder.finish()
     };
     for (sm, text, bits) in [

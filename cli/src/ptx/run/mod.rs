@@ -11,20 +11,20 @@ use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload_ptx::module::Function;
 use warpload_ptx::rules::Unit;
-use warpload_ptx::run::{Environment, Registers, RunErrorKind};
+use warpload_ptx::run::{Environment, RegisterFile, RunErrorKind};
 use warpload_ptx::syntax::integer;
 use warpload_ptx::syntax::load::Opcode;
-use warpload_ptx::{Load, Verdict, check_as};
+use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
 
 use self::show::Shown;
 use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
-use crate::image;
 use crate::io::Output;
 use crate::name::Name;
 use crate::options::{Format, Progress};
-use crate::status::Status;
+use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
+use crate::trace;
 
 /// Execute the loads of PTX functions and show what every lane did
 ///
@@ -127,7 +127,7 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     each_file(&arguments.files, progress, output, |file, output| {
         let machine = match &arguments.image {
-            Some(manifest) => image::open(manifest)?.0,
+            Some(manifest) => trace::open_machine(manifest)?.0,
             None => Machine::default(),
         };
         run_file(arguments, machine, file, output)
@@ -210,13 +210,13 @@ impl<'f> File<'f> {
     fn run(
         &self,
         environment: &Environment<'f>,
-        mut registers: Registers,
+        mut registers: RegisterFile,
         function: &Function,
         shown: &mut Shown<'_>,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         let body = self.module.body(function);
-        let is_wrong = |verdict: &Verdict| !verdict.is_legal() && !verdict.is_declaration;
+        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
         let mut verdicts = check_as(self.module, Unit::Part).filter(is_wrong).peekable();
         let mut status = Status::Done;
         for statement in body {
@@ -257,7 +257,7 @@ impl<'f> File<'f> {
 }
 
 /// Returns the option that supplies the value that a load needs.
-fn help(load: &Load, error: &RunErrorKind) -> Option<String> {
+fn help(load: &PtxLoad, error: &RunErrorKind) -> Option<String> {
     Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             format!("`--set '{register}=0xffffffff'` makes it true in every lane")

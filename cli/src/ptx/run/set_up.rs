@@ -6,7 +6,7 @@ use warpload::machine::Machine;
 
 use warpload_ptx::module::{Array, Declaration, DeclarationId, Function};
 use warpload_ptx::run::{
-    Environment, Placement, PlacementError, Registers, WarpTensorMemory, bits_of, lane_bits,
+    Environment, Placement, PlacementError, RegisterFile, WarpTensorMemory, bits_of, lane_bits,
 };
 use warpload_ptx::syntax::{ScalarType, StateSpace};
 use warpload_ptx::tensor::Rules;
@@ -25,7 +25,7 @@ impl<'f> File<'f> {
         machine: Machine,
         arguments: &Arguments,
         output: &mut Output,
-    ) -> anyhow::Result<Option<(Environment<'f>, Registers)>> {
+    ) -> anyhow::Result<Option<(Environment<'f>, RegisterFile)>> {
         let placed = self.environment(machine, function, arguments)?;
         let mut environment = match placed {
             Ok(environment) => environment,
@@ -102,8 +102,8 @@ impl<'f> File<'f> {
         Ok(found)
     }
 
-    fn registers(&self, function: &Function, sets: &[Pair]) -> anyhow::Result<Registers> {
-        let mut registers = Registers::new();
+    fn registers(&self, function: &Function, sets: &[Pair]) -> anyhow::Result<RegisterFile> {
+        let mut registers = RegisterFile::new();
         for (i, Pair { name, value }) in sets.iter().enumerate() {
             once("set", name, &sets[..i])?;
             let wrong = || format!("{}: --set {name}={value}", self.name);

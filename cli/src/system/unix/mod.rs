@@ -1,7 +1,5 @@
-//! Unix: what a file is beside its name, and signals.
+//! Unix: what a file is beside its name, standard output that is closed, forks and signals.
 
-mod closed;
-mod forks;
 mod lost;
 mod signals;
 
@@ -10,13 +8,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use closed::{check_stdout, stdout_is_closed};
-pub(crate) use forks::at_forks;
-pub(crate) use lost::report as report_lost;
+pub(crate) use self::lost::report as report_lost;
 #[cfg(test)]
-pub(crate) use signals::ending as ending_signals;
-pub(crate) use signals::{before_signals_end, report_file_size_limit};
+pub(crate) use self::signals::ending as ending_signals;
+pub(crate) use self::signals::{before_signals_end, report_file_size_limit};
 
 /// What two names of one file have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -82,4 +79,52 @@ pub(crate) fn keep_permissions(file: &File, existing: &Metadata) -> io::Result<(
 pub(crate) fn is_named_pipe(path: &Path) -> bool {
     let is_pipe = path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo());
     is_pipe && path.canonicalize().is_ok_and(|path| !path.starts_with("/dev"))
+}
+
+/// Whether standard output was closed when the program began, or only open for reading. The standard library opens
+/// `/dev/null` in place of the one and ignores the error of the other, so that results would go nowhere.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Is called before the standard library begins.
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+#[used]
+#[allow(unsafe_code)]
+#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
+// SAFETY: the section consists of pointers to functions, which are called once each, before there are other threads.
+static AT_BEGINNING: extern "C" fn() = {
+    extern "C" fn look() {
+        // SAFETY: the call only asks how the descriptor is open.
+        let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) };
+        if flags == -1 || flags & libc::O_ACCMODE == libc::O_RDONLY {
+            stdout_is_closed();
+        }
+    }
+    look
+};
+
+/// From now on nothing can be written to standard output.
+pub(crate) fn stdout_is_closed() {
+    IS_CLOSED.store(true, Ordering::Relaxed);
+}
+
+/// Returns the error of writing to standard output if it is closed to it.
+pub(crate) fn check_stdout() -> std::io::Result<()> {
+    if IS_CLOSED.load(Ordering::Relaxed) {
+        return Err(std::io::Error::from_raw_os_error(libc::EBADF));
+    }
+    Ok(())
+}
+
+/// From now on calls `before` before the process is forked, in the thread that does it, then `in_parent` or
+/// `in_child`. Programs that are started instead call none of them.
+#[allow(unsafe_code)]
+pub(crate) fn at_forks(
+    before: extern "C" fn(),
+    in_parent: extern "C" fn(),
+    in_child: extern "C" fn(),
+) -> io::Result<()> {
+    // SAFETY: the functions are there for as long as this library, which takes them back if it is unloaded.
+    let error = unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::path::Path;
 
 use warpload::lane::LaneMask;
-use warpload_trace::{Addresses, Kernel, NewRecord, Operation, TraceWriter};
+use warpload_trace::{Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter};
 
 /// Writes a trace with many kernels, program counters and addresses, and with instruction words.
 pub(crate) fn scattered(path: &Path, bytes: u64) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
-    let plain = Operation::of_opcode("LD.U.128");
+    let plain = MemoryOperation::of_opcode("LD.U.128");
     let operation =
-        writer.operation(&Operation { word: Some(0x84e0_0000_0007_0104), ..plain }).unwrap();
+        writer.operation(&MemoryOperation { word: Some(0x84e0_0000_0007_0104), ..plain }).unwrap();
     let mut state = 1u64;
     for kernel in 0..9 {
         let name = format!("kernel_{kernel}_{}", "x".repeat(1000));
@@ -24,7 +24,7 @@ pub(crate) fn scattered(path: &Path, bytes: u64) {
                     0x1_0000_0000 + (((state >> 34) % bytes) & !15)
                 })
                 .collect();
-            let (pc, addresses) = (8 * (load % 200), Addresses::List(&addresses));
+            let (pc, addresses) = (8 * (load % 200), RecordAddresses::List(&addresses));
             writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn transposes(path: &Path, kernels: u64, warps: u64) {
     let mut writer = TraceWriter::new(File::create(path).unwrap(), "a test".to_owned()).unwrap();
     let opcodes = ["LDG.E", "STS", "LDS", "LDS.64", "STG.E", "LDL", "LDC", "RED.E.ADD"];
     let [ldg, sts, lds, lds_64, stg, ldl, ldc, red] =
-        opcodes.map(|opcode| writer.operation(&Operation::of_opcode(opcode)).unwrap());
+        opcodes.map(|opcode| writer.operation(&MemoryOperation::of_opcode(opcode)).unwrap());
     for kernel in 0..kernels {
         let name = format!("_Z9transposeILi{kernel}EEvPfPKf");
         let (grid, block) = ([1, 1, 1], [32, warps as u32, 1]);
@@ -56,7 +56,7 @@ pub(crate) fn transposes(path: &Path, kernels: u64, warps: u64) {
                 (0x70, stg, global, 8),
                 (0x80, red, global, 0),
             ] {
-                let addresses = Addresses::Stride { base, stride: stride as i64 };
+                let addresses = RecordAddresses::Stride { base, stride: stride as i64 };
                 let record = NewRecord::new(pc, LaneMask::ALL, operation, addresses);
                 writer.record(&record).unwrap();
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpload_replay::{BankUse, Data, HeatMap, ReplayOptions, Survey, replay};
+use warpload_replay::{BankUse, HeatMap, ReplayData, ReplayOptions, Survey, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::html::made::{scattered, transposes};
@@ -39,7 +39,7 @@ fn a_heat_map_misses_nothing() {
         scattered(&path, bytes);
         let trace = BinaryTrace::open(&path).unwrap();
         for shard in [None, Shard::new(1, 4)] {
-            let options = ReplayOptions::new(Data::Absent).shard(shard).survey(true);
+            let options = ReplayOptions::new(ReplayData::Absent).shard(shard).survey(true);
             let replayed = replay(&trace, &options).unwrap();
             let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
             for threads in [1, 3] {
@@ -62,7 +62,7 @@ fn a_heat_map_misses_nothing() {
 }
 
 fn survey(trace: &BinaryTrace, shard: Option<Shard>, threads: usize) -> Survey {
-    let options = ReplayOptions::new(Data::Absent).shard(shard).survey(true);
+    let options = ReplayOptions::new(ReplayData::Absent).shard(shard).survey(true);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| replay(trace, &options)).unwrap().survey().unwrap().clone()
 }

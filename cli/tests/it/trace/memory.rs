@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use warpload::lane::{LANES, LaneMask};
-use warpload_trace::{Addresses, Kernel, NewRecord, Operation, TraceWriter};
+use warpload_trace::{Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter};
 
 use crate::random::Random;
 use crate::trace::command::command;
@@ -20,7 +20,7 @@ const BYTES_PER_LOAD: u64 = 32 + 8 * LANES as u64;
 /// Writes a trace of about `mib` MiB whose lanes read random addresses in 1 GiB.
 fn write(file: File, mib: u64) {
     let mut writer = TraceWriter::new(BufWriter::new(file), "a test".to_owned()).unwrap();
-    let operation = writer.operation(&Operation::of_opcode("LDG.E")).unwrap();
+    let operation = writer.operation(&MemoryOperation::of_opcode("LDG.E")).unwrap();
     let mut random = Random(40);
     let loads = (mib << 20) / BYTES_PER_LOAD;
     for i in 0..loads {
@@ -29,7 +29,7 @@ fn write(file: File, mib: u64) {
         }
         let addresses: [u64; LANES] =
             std::array::from_fn(|_| 0x7f00_0000_0000 + random.next() % (1 << 30));
-        let (pc, addresses) = ((i % 64) as u32 * 16, Addresses::List(&addresses));
+        let (pc, addresses) = ((i % 64) as u32 * 16, RecordAddresses::List(&addresses));
         writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses)).unwrap();
     }
     writer.finish().unwrap();

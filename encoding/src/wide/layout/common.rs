@@ -2,7 +2,7 @@
 
 use crate::wide::row::Kind::{Barrier, Bit, InvertedPredicate, Named, Opcode, Predicate, Register, Signed, UniformPredicate, UniformRegister, Unsigned, WaitMask};
 use crate::wide::row::Slot as S;
-use crate::wide::row::{Row, row, unread};
+use crate::wide::row::{LayoutRow128, row, unread};
 use crate::wide::values;
 
 /// The scheduling bits at the top of every word, with the row of the read barrier.
@@ -22,55 +22,55 @@ macro_rules! scheduling {
     };
 }
 
-pub(super) const READ: Row = row(115, 113, S::ReadBarrier, Barrier, "rd", "barrier released when the sources have been read");
-pub(super) const NO_READ: Row = row(115, 113, S::ReadBarrier, Barrier, "rd", "none: there is no read barrier").fixed(7);
+pub(super) const READ: LayoutRow128 = row(115, 113, S::ReadBarrier, Barrier, "rd", "barrier released when the sources have been read");
+pub(super) const NO_READ: LayoutRow128 = row(115, 113, S::ReadBarrier, Barrier, "rd", "none: there is no read barrier").fixed(7);
 
 /// How the hardware schedules the instruction.
-pub(super) const SCHEDULING: &[Row] = scheduling!(READ);
+pub(super) const SCHEDULING: &[LayoutRow128] = scheduling!(READ);
 /// The same for instructions that release no barrier when their sources have been read.
-pub(super) const SCHEDULING_WITHOUT_READ: &[Row] = scheduling!(NO_READ);
+pub(super) const SCHEDULING_WITHOUT_READ: &[LayoutRow128] = scheduling!(NO_READ);
 
-pub(super) const GUARD_NEGATED: Row = row(15, 15, S::GuardNegated, Bit("no", "yes"), "!", "guard negated: execute where Pg is false");
-pub(super) const OPCODE: Row = row(11, 0, S::Opcode, Opcode, "opcode", "which instruction this is");
+pub(super) const GUARD_NEGATED: LayoutRow128 = row(15, 15, S::GuardNegated, Bit("no", "yes"), "!", "guard negated: execute where Pg is false");
+pub(super) const OPCODE: LayoutRow128 = row(11, 0, S::Opcode, Opcode, "opcode", "which instruction this is");
 
 /// The bottom of a word whose guard is a predicate of each lane.
-pub(super) const GUARDED: &[Row] = &[
+pub(super) const GUARDED: &[LayoutRow128] = &[
     GUARD_NEGATED,
     row(14, 12, S::Guard, Predicate, "Pg", "guard predicate: lanes where it is false do nothing"),
     OPCODE,
 ];
 
 /// The bottom of a word whose guard is a predicate of the warp.
-pub(super) const UNIFORMLY_GUARDED: &[Row] = &[
+pub(super) const UNIFORMLY_GUARDED: &[LayoutRow128] = &[
     GUARD_NEGATED,
     row(14, 12, S::Guard, UniformPredicate, "UPg", "guard predicate of the whole warp"),
     OPCODE,
 ];
 
-pub(super) const RD: Row = row(23, 16, S::Destination, Register, "Rd", "first destination register");
-pub(super) const RA: Row = row(31, 24, S::Base, Register, "Ra", "base register of the address, RZ for none");
-pub(super) const E: Row = row(72, 72, S::Extended, Named(&values::EXTENDED), "E", "width of the address");
-pub(super) const EVICT: Row = row(86, 84, S::Evict, Named(&values::EVICT), "evict", "eviction priority; never changes the value");
-pub(super) const OFFSET_24: Row = row(63, 40, S::Offset, Signed, "off", "byte offset; unsigned without a base");
-pub(super) const SIGNED_24: Row = row(63, 40, S::Offset, Signed, "off", "byte offset");
-pub(super) const OFFSET_16: Row = row(53, 38, S::Offset, Signed, "off", "byte offset in the bank");
-pub(super) const OFFSET_17: Row = row(53, 37, S::Offset, Signed, "off", "byte offset in the bank");
-pub(super) const OFFSET_32: Row = row(69, 38, S::Offset, Signed, "off", "byte offset");
-pub(super) const BANK: Row = row(58, 54, S::Bank, Unsigned, "bank", "the constant bank");
-pub(super) const MODE: Row = row(79, 78, S::Mode, Named(&values::MODE), "mode", "how bank and offset are formed");
-pub(super) const SIZE_64: Row = row(75, 73, S::Size, Named(&values::SIZES_64), "sz", "bits in memory, and how they fill Rd");
-pub(super) const SIZE_128: Row = row(75, 73, S::Size, Named(&values::SIZES_128), "sz", "bits in memory, and how they fill Rd");
-pub(super) const IMMEDIATE: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "no uniform register in the address").fixed(0);
-pub(super) const UNIFORM: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "a uniform register in the address").fixed(1);
-pub(super) const MUST_BE_SET: Row = row(91, 91, S::Form, Bit("no", "yes"), "form", "always 1").fixed(1);
-pub(super) const ZD: Row = row(87, 87, S::Zd, Named(&values::ZD), "ZD", "text only");
-pub(super) const PD: Row = row(83, 81, S::PredicateOut, Predicate, "Pd", "a predicate that is written; text only");
-pub(super) const PIN_NEGATED: Row = row(67, 67, S::PredicateInNegated, Bit("no", "yes"), "!", "Pin negated; text only");
-pub(super) const PIN: Row = row(66, 64, S::PredicateIn, InvertedPredicate, "Pin", "a predicate that is read; text only");
-pub(super) const WIDE: Row = row(90, 90, S::Wide, Bit(".U32", ".64"), "64", "whether Ra is a pair of registers");
-pub(super) const DESCRIPTOR: Row = row(76, 76, S::Descriptor, Bit("no", "yes"), "desc", "the UR holds a memory descriptor, not a base");
-pub(super) const SHOW: Row = row(101, 101, S::ShowDescriptor, Bit("no", "yes"), "show", "the text shows `desc[UR]`");
-pub(super) const UR: Row = row(37, 32, S::UniformBase, UniformRegister, "UR", "uniform register of the address");
-pub(super) const UR_B: Row = row(39, 32, S::UniformBase, UniformRegister, "UR", "uniform register of the address");
-pub(super) const UPIN_NEGATED: Row = row(90, 90, S::PredicateInNegated, Bit("no", "yes"), "!", "UPin negated; text only");
-pub(super) const UPIN: Row = row(89, 87, S::PredicateIn, UniformPredicate, "UPin", "a predicate that is read; text only");
+pub(super) const RD: LayoutRow128 = row(23, 16, S::Destination, Register, "Rd", "first destination register");
+pub(super) const RA: LayoutRow128 = row(31, 24, S::Base, Register, "Ra", "base register of the address, RZ for none");
+pub(super) const E: LayoutRow128 = row(72, 72, S::Extended, Named(&values::EXTENDED), "E", "width of the address");
+pub(super) const EVICT: LayoutRow128 = row(86, 84, S::Evict, Named(&values::EVICT), "evict", "eviction priority; never changes the value");
+pub(super) const OFFSET_24: LayoutRow128 = row(63, 40, S::Offset, Signed, "off", "byte offset; unsigned without a base");
+pub(super) const SIGNED_24: LayoutRow128 = row(63, 40, S::Offset, Signed, "off", "byte offset");
+pub(super) const OFFSET_16: LayoutRow128 = row(53, 38, S::Offset, Signed, "off", "byte offset in the bank");
+pub(super) const OFFSET_17: LayoutRow128 = row(53, 37, S::Offset, Signed, "off", "byte offset in the bank");
+pub(super) const OFFSET_32: LayoutRow128 = row(69, 38, S::Offset, Signed, "off", "byte offset");
+pub(super) const BANK: LayoutRow128 = row(58, 54, S::Bank, Unsigned, "bank", "the constant bank");
+pub(super) const MODE: LayoutRow128 = row(79, 78, S::Mode, Named(&values::MODE), "mode", "how bank and offset are formed");
+pub(super) const SIZE_64: LayoutRow128 = row(75, 73, S::Size, Named(&values::SIZES_64), "sz", "bits in memory, and how they fill Rd");
+pub(super) const SIZE_128: LayoutRow128 = row(75, 73, S::Size, Named(&values::SIZES_128), "sz", "bits in memory, and how they fill Rd");
+pub(super) const IMMEDIATE: LayoutRow128 = row(91, 91, S::Form, Bit("no", "yes"), "UR", "no uniform register in the address").fixed(0);
+pub(super) const UNIFORM: LayoutRow128 = row(91, 91, S::Form, Bit("no", "yes"), "UR", "a uniform register in the address").fixed(1);
+pub(super) const MUST_BE_SET: LayoutRow128 = row(91, 91, S::Form, Bit("no", "yes"), "form", "always 1").fixed(1);
+pub(super) const ZD: LayoutRow128 = row(87, 87, S::Zd, Named(&values::ZD), "ZD", "text only");
+pub(super) const PD: LayoutRow128 = row(83, 81, S::PredicateOut, Predicate, "Pd", "a predicate that is written; text only");
+pub(super) const PIN_NEGATED: LayoutRow128 = row(67, 67, S::PredicateInNegated, Bit("no", "yes"), "!", "Pin negated; text only");
+pub(super) const PIN: LayoutRow128 = row(66, 64, S::PredicateIn, InvertedPredicate, "Pin", "a predicate that is read; text only");
+pub(super) const WIDE: LayoutRow128 = row(90, 90, S::Wide, Bit(".U32", ".64"), "64", "whether Ra is a pair of registers");
+pub(super) const DESCRIPTOR: LayoutRow128 = row(76, 76, S::Descriptor, Bit("no", "yes"), "desc", "the UR holds a memory descriptor, not a base");
+pub(super) const SHOW: LayoutRow128 = row(101, 101, S::ShowDescriptor, Bit("no", "yes"), "show", "the text shows `desc[UR]`");
+pub(super) const UR: LayoutRow128 = row(37, 32, S::UniformBase, UniformRegister, "UR", "uniform register of the address");
+pub(super) const UR_B: LayoutRow128 = row(39, 32, S::UniformBase, UniformRegister, "UR", "uniform register of the address");
+pub(super) const UPIN_NEGATED: LayoutRow128 = row(90, 90, S::PredicateInNegated, Bit("no", "yes"), "!", "UPin negated; text only");
+pub(super) const UPIN: LayoutRow128 = row(89, 87, S::PredicateIn, UniformPredicate, "UPin", "a predicate that is read; text only");

@@ -3,13 +3,13 @@
 use super::common::{BANK, GUARDED, IMMEDIATE, MODE, MUST_BE_SET, OFFSET_16, OFFSET_17, OFFSET_32, RA, RD, SCHEDULING, SCHEDULING_WITHOUT_READ, SIZE_128, SIZE_64, UNIFORM, UNIFORMLY_GUARDED, UPIN, UPIN_NEGATED};
 use crate::wide::row::Kind::{Named, Register, UniformRegister, Unsigned};
 use crate::wide::row::Slot as S;
-use crate::wide::row::{AHB, B, B101, B107, B12, T, TAH, TAHB, V, Groups, Row, row, unread};
+use crate::wide::row::{AHB, B, B101, B107, B12, T, TAH, TAHB, V, Groups, LayoutRow128, row, unread};
 use crate::wide::values;
 
 use crate::sm::Group;
 
 /// `LDC c[bank][Ra+off]`.
-pub(in crate::wide) const LDC_BANK: &[&[Row]] = &[
+pub(in crate::wide) const LDC_BANK: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -30,7 +30,7 @@ pub(in crate::wide) const LDC_BANK: &[&[Row]] = &[
 ];
 
 /// `LDC cx[UR][Ra+off]`.
-pub(in crate::wide) const LDC_HANDLE: &[&[Row]] = &[
+pub(in crate::wide) const LDC_HANDLE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -53,13 +53,13 @@ pub(in crate::wide) const LDC_HANDLE: &[&[Row]] = &[
     GUARDED,
 ];
 
-const URD: Row = row(21, 16, S::Destination, UniformRegister, "URd", "first destination register");
-const URD_B: Row = row(23, 16, S::Destination, UniformRegister, "URd", "first destination register");
-const URA: Row = row(29, 24, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
-const URA_B: Row = row(31, 24, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
+const URD: LayoutRow128 = row(21, 16, S::Destination, UniformRegister, "URd", "first destination register");
+const URD_B: LayoutRow128 = row(23, 16, S::Destination, UniformRegister, "URd", "first destination register");
+const URA: LayoutRow128 = row(29, 24, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
+const URA_B: LayoutRow128 = row(31, 24, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
 
 /// `ULDC c[bank][off]`.
-pub(in crate::wide) const ULDC_BANK: &[&[Row]] = &[
+pub(in crate::wide) const ULDC_BANK: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -76,7 +76,7 @@ pub(in crate::wide) const ULDC_BANK: &[&[Row]] = &[
 ];
 
 /// `ULDC cx[UR][off]`.
-pub(in crate::wide) const ULDC_HANDLE: &[&[Row]] = &[
+pub(in crate::wide) const ULDC_HANDLE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -94,7 +94,7 @@ pub(in crate::wide) const ULDC_HANDLE: &[&[Row]] = &[
 ];
 
 /// `ULDC c[bank][UR+off]`.
-pub(in crate::wide) const ULDC_INDEXED: &[&[Row]] = &[
+pub(in crate::wide) const ULDC_INDEXED: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -113,7 +113,7 @@ pub(in crate::wide) const ULDC_INDEXED: &[&[Row]] = &[
 ];
 
 /// `ULDC [UR+off]`.
-pub(in crate::wide) const ULDC_MEMORY: &[&[Row]] = &[
+pub(in crate::wide) const ULDC_MEMORY: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -132,9 +132,9 @@ pub(in crate::wide) const ULDC_MEMORY: &[&[Row]] = &[
     UNIFORMLY_GUARDED,
 ];
 
-const LDCU_TOP: &[Row] = &[unread(101, 92), MUST_BE_SET];
+const LDCU_TOP: &[LayoutRow128] = &[unread(101, 92), MUST_BE_SET];
 /// Unpacking and size of `LDCU`, bits 81:73.
-const LDCU_MODIFIERS: &[Row] = &[
+const LDCU_MODIFIERS: &[LayoutRow128] = &[
     unread(81, 81).only(B10_BUT_107),
     row(80, 80, S::Unpack, Named(&values::UNPACK), "unpack", "text only").only(B10_BUT_107),
     row(81, 80, S::Unpack, Named(&values::UNPACK_2), "unpack", "text only").only(B12.and(B107)),
@@ -144,7 +144,7 @@ const LDCU_MODIFIERS: &[Row] = &[
 const B10_BUT_107: Groups = Groups::of(Group::Blackwell100).and(B101);
 
 /// `LDCU c[bank][UR+off]`.
-pub(in crate::wide) const LDCU_BANK: &[&[Row]] = &[
+pub(in crate::wide) const LDCU_BANK: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     LDCU_TOP,
     &[unread(90, 82)],
@@ -153,22 +153,22 @@ pub(in crate::wide) const LDCU_BANK: &[&[Row]] = &[
     UNIFORMLY_GUARDED,
 ];
 
-const HANDLE_B: Row = row(31, 24, S::Handle, UniformRegister, "URa", "descriptor of the bank; text only");
-const INDEX_B: Row = row(71, 64, S::UniformBase, UniformRegister, "URb", "base of the address, URZ for none");
-const LDCU_HANDLE_MIDDLE: &[Row] = &[unread(90, 82)];
-const HANDLE_OPERANDS: &[Row] =
+const HANDLE_B: LayoutRow128 = row(31, 24, S::Handle, UniformRegister, "URa", "descriptor of the bank; text only");
+const INDEX_B: LayoutRow128 = row(71, 64, S::UniformBase, UniformRegister, "URb", "base of the address, URZ for none");
+const LDCU_HANDLE_MIDDLE: &[LayoutRow128] = &[unread(90, 82)];
+const HANDLE_OPERANDS: &[LayoutRow128] =
     &[unread(72, 72), INDEX_B, unread(63, 54), OFFSET_17, unread(36, 32), HANDLE_B, URD_B];
 
 /// `LDCU cx[URa][URb+off]`.
-pub(in crate::wide) const LDCU_HANDLE: &[&[Row]] =
+pub(in crate::wide) const LDCU_HANDLE: &[&[LayoutRow128]] =
     &[SCHEDULING_WITHOUT_READ, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
 /// The same on the SMs on which it can have a read barrier.
-pub(in crate::wide) const LDCU_HANDLE_READ: &[&[Row]] =
+pub(in crate::wide) const LDCU_HANDLE_READ: &[&[LayoutRow128]] =
     &[SCHEDULING, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
 /// `LDCU [UR+off]`.
-pub(in crate::wide) const LDCU_MEMORY: &[&[Row]] = &[
+pub(in crate::wide) const LDCU_MEMORY: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     LDCU_TOP,
     &[UPIN_NEGATED, UPIN, unread(86, 82)],
@@ -178,14 +178,14 @@ pub(in crate::wide) const LDCU_MEMORY: &[&[Row]] = &[
 ];
 
 /// The mask and the other destination of `LDCU.256`, bits 83:72.
-const LDCU_256_HIGH: &[Row] = &[
+const LDCU_256_HIGH: &[LayoutRow128] = &[
     row(83, 80, S::Mask, Unsigned, "mask", "words that are loaded, the last four"),
     row(79, 72, S::HighDestination, UniformRegister, "UR1st", "first register of the last four words"),
 ];
-const LDCU_256_MASK: Row = row(35, 32, S::Mask, Unsigned, "mask", "words that are loaded, the first four");
+const LDCU_256_MASK: LayoutRow128 = row(35, 32, S::Mask, Unsigned, "mask", "words that are loaded, the first four");
 
 /// `LDCU.256 c[bank][UR+off]`.
-pub(in crate::wide) const LDCU_256_BANK: &[&[Row]] = &[
+pub(in crate::wide) const LDCU_256_BANK: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     LDCU_TOP,
     &[unread(90, 84)],
@@ -195,7 +195,7 @@ pub(in crate::wide) const LDCU_256_BANK: &[&[Row]] = &[
 ];
 
 /// `LDCU.256 cx[URa][URb+off]`.
-pub(in crate::wide) const LDCU_256_HANDLE: &[&[Row]] = &[
+pub(in crate::wide) const LDCU_256_HANDLE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     LDCU_TOP,
     &[unread(90, 84)],
@@ -205,7 +205,7 @@ pub(in crate::wide) const LDCU_256_HANDLE: &[&[Row]] = &[
 ];
 
 /// `LDCU.256 [UR+off]`.
-pub(in crate::wide) const LDCU_256_MEMORY: &[&[Row]] = &[
+pub(in crate::wide) const LDCU_256_MEMORY: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     LDCU_TOP,
     &[UPIN_NEGATED, UPIN, unread(86, 84)],

@@ -3,7 +3,7 @@
 use super::common::{DESCRIPTOR, E, EVICT, GUARDED, IMMEDIATE, MUST_BE_SET, OFFSET_24, PD, PIN, PIN_NEGATED, RA, RD, SCHEDULING, SHOW, SIGNED_24, SIZE_128, UNIFORM, UR, UR_B, WIDE, ZD};
 use crate::wide::row::Kind::{Bit, InvertedPredicate, Named, Register, Signed, SignedBy32, Unsigned};
 use crate::wide::row::Slot as S;
-use crate::wide::row::{A, ADA, AHB, B, B10, B12, H, T, TAH, TAHB, V, VT, Row, row, unread};
+use crate::wide::row::{A, ADA, AHB, B, B10, B12, H, T, TAH, TAHB, V, VT, LayoutRow128, row, unread};
 use crate::wide::values;
 
 /// Memory order and prefetch of `LD` and `LDG`, bits 80:68, with the size and `.E` between them.
@@ -28,11 +28,11 @@ macro_rules! order_to_prefetch {
     };
 }
 
-const ORDER_IMMEDIATE: &[Row] = order_to_prefetch!(unread(76, 76).only(AHB));
-const ORDER_UNIFORM: &[Row] = order_to_prefetch!(DESCRIPTOR.only(AHB));
+const ORDER_IMMEDIATE: &[LayoutRow128] = order_to_prefetch!(unread(76, 76).only(AHB));
+const ORDER_UNIFORM: &[LayoutRow128] = order_to_prefetch!(DESCRIPTOR.only(AHB));
 
 /// `LD [Ra+off]`.
-pub(in crate::wide) const LD_IMMEDIATE: &[&[Row]] = &[
+pub(in crate::wide) const LD_IMMEDIATE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -51,7 +51,7 @@ pub(in crate::wide) const LD_IMMEDIATE: &[&[Row]] = &[
 ];
 
 /// `LD [Ra+UR+off]`, `LD desc[UR][Ra+off]`.
-pub(in crate::wide) const LD_UNIFORM: &[&[Row]] = &[
+pub(in crate::wide) const LD_UNIFORM: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         SHOW.only(A),
@@ -72,7 +72,7 @@ pub(in crate::wide) const LD_UNIFORM: &[&[Row]] = &[
 ];
 
 /// `LDG [Ra+off]`.
-pub(in crate::wide) const LDG_IMMEDIATE: &[&[Row]] = &[
+pub(in crate::wide) const LDG_IMMEDIATE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -90,7 +90,7 @@ pub(in crate::wide) const LDG_IMMEDIATE: &[&[Row]] = &[
 ];
 
 /// `LDG [Ra+UR+off]`, `LDG desc[UR][Ra+off]`.
-pub(in crate::wide) const LDG_UNIFORM: &[&[Row]] = &[
+pub(in crate::wide) const LDG_UNIFORM: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         SHOW.only(A),
@@ -110,7 +110,7 @@ pub(in crate::wide) const LDG_UNIFORM: &[&[Row]] = &[
 ];
 
 /// `LDG` of 256 bits.
-pub(in crate::wide) const LDG_256: &[&[Row]] = &[
+pub(in crate::wide) const LDG_256: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         SHOW.only(ADA),
@@ -143,7 +143,7 @@ pub(in crate::wide) const LDG_256: &[&[Row]] = &[
 ];
 
 /// `LDL [Ra+off]`.
-pub(in crate::wide) const LDL_IMMEDIATE: &[&[Row]] = &[
+pub(in crate::wide) const LDL_IMMEDIATE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         unread(101, 92),
@@ -163,7 +163,7 @@ pub(in crate::wide) const LDL_IMMEDIATE: &[&[Row]] = &[
 ];
 
 /// `LDL [Ra+UR+off]`, `LDL desc[UR][Ra+off]`.
-pub(in crate::wide) const LDL_UNIFORM: &[&[Row]] = &[
+pub(in crate::wide) const LDL_UNIFORM: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         SHOW.only(A),
@@ -188,7 +188,7 @@ pub(in crate::wide) const LDL_UNIFORM: &[&[Row]] = &[
 ];
 
 /// Scale, `.U`, size and what is between them in `LDS`, bits 90:64.
-const SHARED_MIDDLE: &[Row] = &[
+const SHARED_MIDDLE: &[LayoutRow128] = &[
     unread(90, 88),
     ZD.only(VT),
     unread(86, 84).only(VT),
@@ -205,7 +205,7 @@ const SHARED_MIDDLE: &[Row] = &[
 ];
 
 /// `LDS [Ra+off]`.
-pub(in crate::wide) const LDS_IMMEDIATE: &[&[Row]] = &[
+pub(in crate::wide) const LDS_IMMEDIATE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[unread(101, 92), unread(91, 91).only(V), IMMEDIATE.only(TAHB)],
     SHARED_MIDDLE,
@@ -214,7 +214,7 @@ pub(in crate::wide) const LDS_IMMEDIATE: &[&[Row]] = &[
 ];
 
 /// `LDS [Ra+UR+off]`.
-pub(in crate::wide) const LDS_UNIFORM: &[&[Row]] = &[
+pub(in crate::wide) const LDS_UNIFORM: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[unread(101, 92), UNIFORM],
     SHARED_MIDDLE,

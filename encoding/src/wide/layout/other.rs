@@ -3,11 +3,11 @@
 use super::common::{DESCRIPTOR, EVICT, GUARDED, IMMEDIATE, MUST_BE_SET, OFFSET_24, RA, RD, SCHEDULING, SCHEDULING_WITHOUT_READ, SHOW, SIGNED_24, UNIFORM, UNIFORMLY_GUARDED, UR, UR_B};
 use crate::wide::row::Kind::{Bit, Named, Predicate, Register, Signed, UniformRegister, Unsigned};
 use crate::wide::row::Slot as S;
-use crate::wide::row::{A, AH, AHB, B, H, T, TAH, Row, row, unread};
+use crate::wide::row::{A, AH, AHB, B, H, T, TAH, LayoutRow128, row, unread};
 use crate::wide::values;
 
 /// Element size, shape and count of `LDSM`, bits 90:64.
-const MATRIX: &[Row] = &[
+const MATRIX: &[LayoutRow128] = &[
     unread(90, 81),
     unread(80, 80).only(TAH),
     row(79, 78, S::Shape, Named(&values::MATRIX_SHAPE), "shape", "shape of a matrix").only(TAH),
@@ -20,7 +20,7 @@ const MATRIX: &[Row] = &[
 ];
 
 /// `LDSM [Ra+off]`.
-pub(in crate::wide) const LDSM_IMMEDIATE: &[&[Row]] = &[
+pub(in crate::wide) const LDSM_IMMEDIATE: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[unread(101, 92), IMMEDIATE],
     MATRIX,
@@ -29,7 +29,7 @@ pub(in crate::wide) const LDSM_IMMEDIATE: &[&[Row]] = &[
 ];
 
 /// `LDSM [Ra+UR+off]`.
-pub(in crate::wide) const LDSM_UNIFORM: &[&[Row]] = &[
+pub(in crate::wide) const LDSM_UNIFORM: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[unread(101, 92), UNIFORM],
     MATRIX,
@@ -38,7 +38,7 @@ pub(in crate::wide) const LDSM_UNIFORM: &[&[Row]] = &[
 ];
 
 /// `LDGSTS`: which of the addresses has the uniform register is the opcode's matter.
-pub(in crate::wide) const LDGSTS: &[&[Row]] = &[
+pub(in crate::wide) const LDGSTS: &[&[LayoutRow128]] = &[
     SCHEDULING,
     &[
         SHOW.only(A),
@@ -69,12 +69,12 @@ pub(in crate::wide) const LDGSTS: &[&[Row]] = &[
     GUARDED,
 ];
 
-const TENSOR_UR: Row = row(39, 32, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
-const TENSOR_OFFSET_HIGH: Row = row(79, 72, S::Offset, Signed, "off", "offset, the high byte");
-const TENSOR_OFFSET_LOW: Row = row(63, 40, S::Offset, Unsigned, "off", "offset, the low 24 bits");
+const TENSOR_UR: LayoutRow128 = row(39, 32, S::UniformBase, UniformRegister, "UR", "base of the address, URZ for none");
+const TENSOR_OFFSET_HIGH: LayoutRow128 = row(79, 72, S::Offset, Signed, "off", "offset, the high byte");
+const TENSOR_OFFSET_LOW: LayoutRow128 = row(63, 40, S::Offset, Unsigned, "off", "offset, the low 24 bits");
 
 /// `LDTM tmem[UR+off]`.
-pub(in crate::wide) const LDTM: &[&[Row]] = &[
+pub(in crate::wide) const LDTM: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     &[
         unread(101, 92),
@@ -96,7 +96,7 @@ pub(in crate::wide) const LDTM: &[&[Row]] = &[
 ];
 
 /// `LDTM.STAT tmem[UR+off]`.
-pub(in crate::wide) const LDTM_STAT: &[&[Row]] = &[
+pub(in crate::wide) const LDTM_STAT: &[&[LayoutRow128]] = &[
     SCHEDULING_WITHOUT_READ,
     &[
         unread(101, 92),

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::{DECLARING, Fault, MAX_DEPTH, Reader, Step};
-use crate::module::{Guard, Instruction, Linkage, ReadErrorKind, Statement, StatementKind};
+use crate::module::{
+    GuardPredicate, InstructionStatement, Linkage, ReadErrorKind, Statement, StatementKind,
+};
 use crate::syntax::types::LATEST;
 use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
 
@@ -88,11 +90,11 @@ impl Reader<'_> {
 
     /// Reads a label or an instruction that begins with the current word; the statement begins at
     /// `start`.
-    fn word_statement(&mut self, start: Span, guard: Option<Guard>) -> Step {
+    fn word_statement(&mut self, start: Span, guard: Option<GuardPredicate>) -> Step {
         let mnemonic = self.words.span();
         // Nearly all instructions: nothing is to be said of them here.
         if let Some(tail) = self.words.pass_plain() {
-            let instruction = Instruction { guard, mnemonic, tail, fault: None };
+            let instruction = InstructionStatement { guard, mnemonic, tail, fault: None };
             return self.push(start.to(tail), StatementKind::Instruction(instruction));
         }
         self.words.advance();
@@ -104,7 +106,7 @@ impl Reader<'_> {
             return self.push(mnemonic, StatementKind::Label(mnemonic));
         }
         let Passed { tail, fault } = self.pass_statement()?;
-        let instruction = Instruction { guard, mnemonic, tail, fault };
+        let instruction = InstructionStatement { guard, mnemonic, tail, fault };
         self.push(start.to(mnemonic).to(tail), StatementKind::Instruction(instruction))
     }
 
@@ -120,7 +122,7 @@ impl Reader<'_> {
         if self.words.kind() != TokenKind::Word {
             return self.malformed(start, "an instruction after the guard");
         }
-        self.word_statement(start, Some(Guard { register, is_negated }))
+        self.word_statement(start, Some(GuardPredicate { register, is_negated }))
     }
 
     /// Keeps a malformed statement, up to its semicolon, as an error at the current word.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
 use crate::module::{
-    Declaration, Function, FunctionKind, Instruction, Linkage, Module, NameHash, NameMap, ScopeId,
-    Statement, StatementKind,
+    Declaration, Function, FunctionKind, InstructionStatement, Linkage, Module, NameHash, NameMap,
+    ScopeId, Statement, StatementKind,
 };
 use crate::rules::judged::Findings;
 use crate::rules::violation::{Rule, Unit};
@@ -180,7 +180,7 @@ pub(super) fn statements(
 fn call(
     module: &Module<'_>,
     statement: &Statement,
-    instruction: &Instruction,
+    instruction: &InstructionStatement,
     (unit, functions): (Unit, &Functions<'_>),
     findings: &mut Findings,
 ) {

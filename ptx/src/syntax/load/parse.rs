@@ -1,10 +1,13 @@
-//! Parses one statement as a load.
+//! Reading a load: of a statement of a module, and [`read_load`], of a text without a module around it.
 
 use super::{
-    Address, AddressForm, Element, ElementKind, Load, Offset, Opcode, Operand, OperandKind,
-    Qualifier, QualifierKind,
+    AddressForm, AddressOffset, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind,
+    PtxLoad, Qualifier, QualifierKind,
 };
-use crate::module::{Instruction, Module, Statement, StatementKind};
+use crate::module::{
+    GuardPredicate, InstructionStatement, Module, ReadError, ReadErrorKind, ScopeId, Statement,
+    StatementKind,
+};
 use crate::syntax::expression::constant;
 use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
@@ -24,13 +27,13 @@ const BRACKETED_ADDRESSES: Version = Version::new(1, 2);
 
 impl<'s> Module<'s> {
     /// Reads every load of the module, in the order of the text.
-    pub fn loads(&self) -> impl Iterator<Item = Load> {
+    pub fn loads(&self) -> impl Iterator<Item = PtxLoad> {
         self.statements.iter().filter_map(|statement| self.load(statement))
     }
 
     /// Reads a statement as a load; `None` if it is another instruction.
     #[must_use]
-    pub fn load(&self, statement: &Statement) -> Option<Load> {
+    pub fn load(&self, statement: &Statement) -> Option<PtxLoad> {
         let StatementKind::Instruction(instruction) = &statement.kind else { return None };
         let mut load = load(self.source, statement, instruction)?;
         if load.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
@@ -41,13 +44,17 @@ impl<'s> Module<'s> {
 }
 
 /// Reads a statement as a load; `None` if it is another instruction.
-pub(super) fn load(source: &str, statement: &Statement, instruction: &Instruction) -> Option<Load> {
+pub(super) fn load(
+    source: &str,
+    statement: &Statement,
+    instruction: &InstructionStatement,
+) -> Option<PtxLoad> {
     if !matches!(instruction.mnemonic.text(source), "ld" | "tcgen05") {
         return None;
     }
     let mut words = Words::new(source, instruction.tail);
     let (opcode, opcode_span) = opcode(source, instruction.mnemonic, &mut words)?;
-    let mut load = Load {
+    let mut load = PtxLoad {
         span: statement.span,
         scope: statement.scope,
         opcode,
@@ -63,16 +70,16 @@ pub(super) fn load(source: &str, statement: &Statement, instruction: &Instructio
 }
 
 /// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
-fn bracket_address(load: &mut Load) {
+fn bracket_address(load: &mut PtxLoad) {
     let Some(operand) = load.operands.get_mut(1) else { return };
     let (base, offset) = match operand.kind {
         OperandKind::Name => (Some(operand.span), None),
         OperandKind::Sum(name, offset) => (Some(name), Some(offset)),
-        OperandKind::Constant(value) => (None, Some(Offset { value, span: operand.span })),
+        OperandKind::Constant(value) => (None, Some(AddressOffset { value, span: operand.span })),
         _ => return,
     };
     let form = AddressForm::Bracketed;
-    let address = Address { form, base, index: None, offset, unified: None };
+    let address = AddressOperand { form, base, index: None, offset, unified: None };
     operand.kind = OperandKind::Address(address);
 }
 
@@ -93,7 +100,7 @@ fn opcode(source: &str, mnemonic: Span, words: &mut Words<'_>) -> Option<(Opcode
     }
 }
 
-fn qualifiers(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
+fn qualifiers(load: &mut PtxLoad, words: &mut Words<'_>) -> Result<(), SyntaxError> {
     while words.kind() == TokenKind::Dotted {
         if load.qualifiers.len() == MAX_QUALIFIERS {
             return Err(words.expected("fewer qualifiers"));
@@ -104,7 +111,7 @@ fn qualifiers(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError>
     Ok(())
 }
 
-fn operands(load: &mut Load, words: &mut Words<'_>) -> Result<(), SyntaxError> {
+fn operands(load: &mut PtxLoad, words: &mut Words<'_>) -> Result<(), SyntaxError> {
     if words.kind() == TokenKind::End {
         return Ok(());
     }
@@ -146,16 +153,16 @@ fn operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 }
 
 fn constant_operand(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
-    let Offset { value, span } = expression(words)?;
+    let AddressOffset { value, span } = expression(words)?;
     Ok(Operand { kind: OperandKind::Constant(value), span })
 }
 
 /// A constant expression with its place.
-fn expression(words: &mut Words<'_>) -> Result<Offset, SyntaxError> {
+fn expression(words: &mut Words<'_>) -> Result<AddressOffset, SyntaxError> {
     let start = words.span();
     let value = constant(words)?;
     let span = start.to(Span { start: start.start, end: words.taken() });
-    Ok(Offset { value, span })
+    Ok(AddressOffset { value, span })
 }
 
 /// What begins with a name: a register, one of its elements, an element of an array.
@@ -219,7 +226,7 @@ fn vector(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
             if words.is_mark(b'{') {
                 return Err(words.expected("a register or `_`"));
             }
-            let Offset { value, span } = expression(words)?;
+            let AddressOffset { value, span } = expression(words)?;
             elements.push(Element { kind: ElementKind::Constant(value), span });
         }
         if words.is_mark(b'}') {
@@ -242,8 +249,8 @@ fn bracketed(words: &mut Words<'_>) -> Result<Operand, SyntaxError> {
 }
 
 /// Reads what is between brackets: a name, a name and a constant, or a constant.
-fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxError> {
-    let mut address = Address { form, base: None, index: None, offset: None, unified: None };
+fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<AddressOperand, SyntaxError> {
+    let mut address = AddressOperand { form, base: None, index: None, offset: None, unified: None };
     if words.kind() != TokenKind::Word || words.text() == "WARP_SZ" {
         if !matches!(
             words.kind(),
@@ -271,9 +278,91 @@ fn inside(words: &mut Words<'_>, form: AddressForm) -> Result<Address, SyntaxErr
 }
 
 /// Reads `.unified` after an address; returns its place.
-fn postfix(words: &mut Words<'_>, address: &mut Address) -> Result<Option<Span>, SyntaxError> {
+fn postfix(
+    words: &mut Words<'_>,
+    address: &mut AddressOperand,
+) -> Result<Option<Span>, SyntaxError> {
     if words.kind() == TokenKind::Dotted && words.text() == ".unified" {
         address.unified = Some(words.advance().span);
     }
     Ok(address.unified)
+}
+
+/// Reads the text of one load; the final `;` is optional. Spans are places in the text.
+/// There are no declarations: names are not looked up, and [`PtxLoad::scope`] is the scope around all
+/// functions.
+///
+/// ```
+/// use warpload_ptx::syntax::load::Opcode;
+/// use warpload_ptx::read_load;
+///
+/// let text = "@!%p1 ld.global.u32 %r1, [%rd1+-8]";
+/// let load = read_load(text)?;
+/// assert_eq!(load.opcode, Opcode::Ld);
+/// assert_eq!(load.address().map(|address| address.displacement() as i64), Some(-8));
+///
+/// let error = read_load("ld.global.u32 %r1, [%rd1-8];").unwrap_err();
+/// assert_eq!((error.position.column, error.span.range()), (25, 24..25));
+/// # Ok::<(), warpload_ptx::ReadError>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ReadError`] at the first place that cannot belong to a load, or at a second statement.
+/// Illegal loads are read.
+pub fn read_load(text: &str) -> Result<PtxLoad, ReadError> {
+    let whole = ReadError::check_size(text)?;
+    let error = |(kind, span): Fault| ReadError::new(text, kind, span);
+    let (span, instruction) = statement(text, whole).map_err(error)?;
+    let kind = StatementKind::Instruction(instruction);
+    let statement = Statement { span, scope: ScopeId::MODULE, kind };
+    let load = load(text, &statement, &instruction).ok_or_else(|| {
+        let qualifiers = instruction.qualifiers(text);
+        let opcode = qualifiers.fold(instruction.mnemonic, |opcode, token| opcode.to(token.span));
+        error((ReadErrorKind::Expected(LOADS), opcode))
+    })?;
+    match load.fault {
+        Some(fault) => Err(error((ReadErrorKind::Expected(fault.expected), fault.span))),
+        None => Ok(load),
+    }
+}
+
+/// The instructions that are loads.
+const LOADS: &str = "`ld`, `tcgen05.ld` or `tcgen05.ld.red`";
+
+/// What is wrong, and its place.
+type Fault = (ReadErrorKind, Span);
+
+/// A guard and an instruction, up to the semicolon or the end.
+fn statement(text: &str, whole: Span) -> Result<(Span, InstructionStatement), Fault> {
+    let mut words = Words::new(text, whole);
+    let start = words.span();
+    let mut guard = None;
+    if words.eat(b'@') {
+        let is_negated = words.eat(b'!');
+        let register = word(&mut words, "a predicate register")?;
+        guard = Some(GuardPredicate { register, is_negated });
+    }
+    let mnemonic = word(&mut words, LOADS)?;
+    let mut tail = Span { start: mnemonic.end, end: mnemonic.end };
+    while words.kind() != TokenKind::End && !words.is_mark(b';') {
+        if let TokenKind::Bad(error) = words.kind() {
+            return Err((ReadErrorKind::Lexical(error), words.span()));
+        }
+        tail = tail.to(words.advance().span);
+    }
+    if words.eat(b';') && words.kind() != TokenKind::End {
+        let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
+        return Err((ReadErrorKind::Expected("nothing after the load"), rest));
+    }
+    let instruction = InstructionStatement { guard, mnemonic, tail, fault: None };
+    Ok((start.to(mnemonic).to(tail), instruction))
+}
+
+/// A word that is a name.
+fn word(words: &mut Words<'_>, expected: &'static str) -> Result<Span, Fault> {
+    match words.kind() {
+        TokenKind::Word => Ok(words.advance().span),
+        TokenKind::Bad(error) => Err((ReadErrorKind::Lexical(error), words.span())),
+        _ => Err((ReadErrorKind::Expected(expected), words.span())),
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::module::NameMap;
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
-use crate::tensor::{Operation, Repeat, Shape};
+use crate::tensor::{ReductionOperation, Repeat, Shape};
 
 /// The load instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,17 +44,17 @@ pub struct Qualifier {
 #[non_exhaustive]
 pub enum QualifierKind {
     /// `.weak`, `.volatile`, `.relaxed`, `.acquire`.
-    Order(Order),
+    Order(MemoryOrder),
     /// `.mmio`.
     Mmio,
     /// `.cta`, `.cluster`, `.gpu`, `.sys`.
-    Scope(Scope),
+    Scope(MemoryScope),
     /// A state space with its sub-qualifier: `.global`, `.shared::cta`.
     Space(StateSpace, Option<SubQualifier>),
     /// `.ca`, `.cg`, `.cs`, `.lu`, `.cv`.
-    Cache(CacheOp),
+    Cache(CacheOperator),
     /// `.L1::evict_last` and the like.
-    Eviction(Level, Eviction),
+    Eviction(CacheLevel, Eviction),
     /// `.L2::cache_hint`.
     CacheHint,
     /// `.L2::64B` and the like; the bytes.
@@ -76,7 +76,7 @@ pub enum QualifierKind {
     /// `.pack::16b` of `tcgen05.ld`.
     Pack,
     /// `.min` or `.max` of `tcgen05.ld.red`.
-    Reduction(Operation),
+    Reduction(ReductionOperation),
     /// `.abs` of `tcgen05.ld.red`.
     Absolute,
     /// `.NaN` of `tcgen05.ld.red`.
@@ -89,7 +89,7 @@ pub enum QualifierKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
-pub enum Order {
+pub enum MemoryOrder {
     Weak,
     Volatile,
     Relaxed,
@@ -100,7 +100,7 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
-pub enum Scope {
+pub enum MemoryScope {
     Cta,
     Cluster,
     Gpu,
@@ -111,7 +111,7 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
-pub enum CacheOp {
+pub enum CacheOperator {
     Ca,
     Cg,
     Cs,
@@ -123,7 +123,7 @@ pub enum CacheOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
-pub enum Level {
+pub enum CacheLevel {
     L1,
     L2,
 }
@@ -144,15 +144,15 @@ pub enum Eviction {
 const LD: [(&str, QualifierKind); 42] = {
     use QualifierKind as Q;
     [
-        (".weak", Q::Order(Order::Weak)),
-        (".volatile", Q::Order(Order::Volatile)),
-        (".relaxed", Q::Order(Order::Relaxed)),
-        (".acquire", Q::Order(Order::Acquire)),
+        (".weak", Q::Order(MemoryOrder::Weak)),
+        (".volatile", Q::Order(MemoryOrder::Volatile)),
+        (".relaxed", Q::Order(MemoryOrder::Relaxed)),
+        (".acquire", Q::Order(MemoryOrder::Acquire)),
         (".mmio", Q::Mmio),
-        (".cta", Q::Scope(Scope::Cta)),
-        (".cluster", Q::Scope(Scope::Cluster)),
-        (".gpu", Q::Scope(Scope::Gpu)),
-        (".sys", Q::Scope(Scope::Sys)),
+        (".cta", Q::Scope(MemoryScope::Cta)),
+        (".cluster", Q::Scope(MemoryScope::Cluster)),
+        (".gpu", Q::Scope(MemoryScope::Gpu)),
+        (".sys", Q::Scope(MemoryScope::Sys)),
         (".const", Q::Space(StateSpace::Const, None)),
         (".global", Q::Space(StateSpace::Global, None)),
         (".local", Q::Space(StateSpace::Local, None)),
@@ -162,22 +162,22 @@ const LD: [(&str, QualifierKind); 42] = {
         (".shared", Q::Space(StateSpace::Shared, None)),
         (".shared::cta", Q::Space(StateSpace::Shared, Some(SubQualifier::Cta))),
         (".shared::cluster", Q::Space(StateSpace::Shared, Some(SubQualifier::Cluster))),
-        (".ca", Q::Cache(CacheOp::Ca)),
-        (".cg", Q::Cache(CacheOp::Cg)),
-        (".cs", Q::Cache(CacheOp::Cs)),
-        (".lu", Q::Cache(CacheOp::Lu)),
-        (".cv", Q::Cache(CacheOp::Cv)),
+        (".ca", Q::Cache(CacheOperator::Ca)),
+        (".cg", Q::Cache(CacheOperator::Cg)),
+        (".cs", Q::Cache(CacheOperator::Cs)),
+        (".lu", Q::Cache(CacheOperator::Lu)),
+        (".cv", Q::Cache(CacheOperator::Cv)),
         (".nc", Q::NonCoherent),
-        (".L1::evict_normal", Q::Eviction(Level::L1, Eviction::Normal)),
-        (".L1::evict_unchanged", Q::Eviction(Level::L1, Eviction::Unchanged)),
-        (".L1::evict_first", Q::Eviction(Level::L1, Eviction::First)),
-        (".L1::evict_last", Q::Eviction(Level::L1, Eviction::Last)),
-        (".L1::no_allocate", Q::Eviction(Level::L1, Eviction::NoAllocate)),
-        (".L2::evict_normal", Q::Eviction(Level::L2, Eviction::Normal)),
-        (".L2::evict_unchanged", Q::Eviction(Level::L2, Eviction::Unchanged)),
-        (".L2::evict_first", Q::Eviction(Level::L2, Eviction::First)),
-        (".L2::evict_last", Q::Eviction(Level::L2, Eviction::Last)),
-        (".L2::no_allocate", Q::Eviction(Level::L2, Eviction::NoAllocate)),
+        (".L1::evict_normal", Q::Eviction(CacheLevel::L1, Eviction::Normal)),
+        (".L1::evict_unchanged", Q::Eviction(CacheLevel::L1, Eviction::Unchanged)),
+        (".L1::evict_first", Q::Eviction(CacheLevel::L1, Eviction::First)),
+        (".L1::evict_last", Q::Eviction(CacheLevel::L1, Eviction::Last)),
+        (".L1::no_allocate", Q::Eviction(CacheLevel::L1, Eviction::NoAllocate)),
+        (".L2::evict_normal", Q::Eviction(CacheLevel::L2, Eviction::Normal)),
+        (".L2::evict_unchanged", Q::Eviction(CacheLevel::L2, Eviction::Unchanged)),
+        (".L2::evict_first", Q::Eviction(CacheLevel::L2, Eviction::First)),
+        (".L2::evict_last", Q::Eviction(CacheLevel::L2, Eviction::Last)),
+        (".L2::no_allocate", Q::Eviction(CacheLevel::L2, Eviction::NoAllocate)),
         (".L2::cache_hint", Q::CacheHint),
         (".L2::64B", Q::Prefetch(64)),
         (".L2::128B", Q::Prefetch(128)),
@@ -209,8 +209,8 @@ const TENSOR_LD: [(&str, QualifierKind); 22] = {
         (".x64", Q::Repeat(Repeat::ALL[6])),
         (".x128", Q::Repeat(Repeat::ALL[7])),
         (".pack::16b", Q::Pack),
-        (".min", Q::Reduction(Operation::Min)),
-        (".max", Q::Reduction(Operation::Max)),
+        (".min", Q::Reduction(ReductionOperation::Min)),
+        (".max", Q::Reduction(ReductionOperation::Max)),
         (".abs", Q::Absolute),
         (".NaN", Q::Nan),
         (".b32", Q::Type(ScalarType::B32)),
@@ -265,6 +265,6 @@ impl QualifierKind {
 
     /// Whether it is an L2 eviction priority that only L1 has.
     pub(crate) fn is_l1_only(self) -> bool {
-        matches!(self, Self::Eviction(Level::L2, Eviction::Unchanged | Eviction::NoAllocate))
+        matches!(self, Self::Eviction(CacheLevel::L2, Eviction::Unchanged | Eviction::NoAllocate))
     }
 }

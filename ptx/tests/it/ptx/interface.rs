@@ -10,11 +10,11 @@ use warpload_ptx::module::{LayoutError, ReadError, ReadErrorKind};
 use warpload_ptx::rules::Rule;
 use warpload_ptx::run::{PlacementError, RunError, RunErrorKind, ValueError};
 use warpload_ptx::syntax::{
-    LexicalError, ParseError, ScalarType, StateSpace, SyntaxError, Target, Version,
+    LexicalError, ParseNameError, ScalarType, StateSpace, SyntaxError, Target, Version,
 };
 use warpload_ptx::tensor::{
-    AllocationError, IllegalLoadError, LaneMode, LengthError, Operation, Pattern, ReductionType,
-    Repeat, Shape, TensorFault, TensorLoadError, TensorLoadErrorKind,
+    AllocationError, IllegalLoadError, LaneMode, LengthError, Pattern, ReductionOperation,
+    ReductionType, Repeat, Shape, TensorFault, TensorLoadError, TensorLoadErrorKind,
 };
 
 #[test]
@@ -28,7 +28,7 @@ fn errors_can_be_boxed_and_sent() {
     assert::<LowerError>();
     assert::<LowerErrorKind>();
     assert::<MeaningError>();
-    assert::<ParseError>();
+    assert::<ParseNameError>();
     assert::<PlacementError>();
     assert::<ReadError>();
     assert::<ReadErrorKind>();
@@ -70,7 +70,7 @@ fn names_are_read_and_written() {
     assert(Shape::ALL);
     assert(Repeat::ALL);
     assert(Pattern::ALL);
-    assert(Operation::ALL);
+    assert(ReductionOperation::ALL);
     assert(ReductionType::ALL);
     assert([LaneMode::Strict, LaneMode::Wrap]);
     for num in [0, 3, 256, u32::MAX] {

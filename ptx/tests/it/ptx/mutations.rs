@@ -4,7 +4,7 @@
 use warpload::machine::Machine;
 use warpload_ptx::lower::OptimizationLevel;
 use warpload_ptx::run::Placement;
-use warpload_ptx::syntax::{Lines, Span};
+use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::{check, lower, read};
 
 /// How many broken modules are tried; `fuzz/` tries more.
@@ -67,7 +67,7 @@ fn run(seed: u64, count: u64) -> [u64; 3] {
             Ok(module) => module,
             Err(error) => {
                 assert_inside(error.span, &source);
-                assert_eq!(Lines::new(&source).position(error.span.start), error.position);
+                assert_eq!(LineIndex::new(&source).position(error.span.start), error.position);
                 counts[0] += 1;
                 continue;
             }

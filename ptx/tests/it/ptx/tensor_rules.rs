@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpload_ptx::rules::Rule;
 use warpload_ptx::syntax::load::Opcode;
 use warpload_ptx::tensor::{
-    Form, IllegalLoadError, Operation, Reduction, ReductionType, Shape, TensorLoad,
+    Form, IllegalLoadError, Reduction, ReductionOperation, ReductionType, Shape, TensorLoad,
 };
 use warpload_ptx::{check, read};
 
@@ -51,7 +51,7 @@ fn text(shape: &str, form: Form) -> String {
 /// Every combination of the parts, invalid repeats among them.
 fn forms() -> Vec<Form> {
     let mut reductions = vec![None];
-    for operation in Operation::ALL {
+    for operation in ReductionOperation::ALL {
         for kind in ReductionType::ALL {
             for (absolute, propagates_nan) in
                 [(false, false), (false, true), (true, false), (true, true)]
@@ -126,7 +126,7 @@ fn illegal_cases_are_illegal() {
         }
         let kind = |name| ReductionType::ALL.into_iter().find(|kind| kind.name() == name);
         let reduction = case["op"].as_str().map(|op| Reduction {
-            operation: if op == "min" { Operation::Min } else { Operation::Max },
+            operation: if op == "min" { ReductionOperation::Min } else { ReductionOperation::Max },
             kind: kind(case["type"].as_str().unwrap()).unwrap(),
             absolute: case["abs"] == true,
             propagates_nan: case["nan"] == true,
@@ -152,7 +152,7 @@ fn illegal_cases_are_illegal() {
     let all = ["num", "red-modifier", "red-num", "red-pack", "red-shape", "shape", "split-operand"];
     let missing: Vec<&str> = all.into_iter().filter(|code| !codes.contains(*code)).collect();
     assert_eq!(missing, ["red-num"], "another test has it");
-    let red = Reduction::new(Operation::Min, ReductionType::U32);
+    let red = Reduction::new(ReductionOperation::Min, ReductionType::U32);
     let form = Form { reduction: Some(red), ..Form::plain(Shape::S32x32b, 1) };
     assert_eq!(TensorLoad::new(form), Err(IllegalLoadError::ReductionNum));
 }

@@ -2,7 +2,7 @@
 
 use warpload::machine::Machine;
 use warpload_ptx::read;
-use warpload_ptx::run::{Placement, Registers, RunErrorKind};
+use warpload_ptx::run::{Placement, RegisterFile, RunErrorKind};
 
 use crate::compiled::modules;
 
@@ -17,7 +17,7 @@ fn loads_of_compiled_modules_execute_or_say_what_they_need() {
                 placement.set_parameter(index.0, &[0x80; 8]);
             }
             let environment = placement.into_environment(Machine::default()).unwrap();
-            for step in environment.run(function, &mut Registers::new()) {
+            for step in environment.run(function, &mut RegisterFile::new()) {
                 match step.result.map_err(|error| error.kind) {
                     Ok(_) => executed += 1,
                     Err(RunErrorKind::NoValue { .. }) => needing += 1,

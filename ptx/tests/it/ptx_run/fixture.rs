@@ -5,7 +5,7 @@ use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::read;
 use warpload_ptx::run::{
-    Executed, Placement, PlacementError, RegisterValue, Registers, RunError, WarpTensorMemory,
+    Executed, Placement, PlacementError, RegisterFile, RegisterValue, RunError, WarpTensorMemory,
     lane_bits,
 };
 
@@ -59,7 +59,7 @@ pub(crate) struct Case {
 pub(crate) struct Ran {
     source: String,
     pub(crate) loads: Vec<Result<Executed, RunError>>,
-    registers: Registers,
+    registers: RegisterFile,
 }
 
 /// Registers that every case may use.
@@ -131,7 +131,7 @@ impl Case {
         for (name, bytes) in &self.parameters {
             placement.set_parameter(variable(name), bytes);
         }
-        let mut registers = Registers::new();
+        let mut registers = RegisterFile::new();
         for (name, value) in &self.sets {
             let found = module.registers_named(function, name);
             assert!(!found.is_empty(), "{name}");

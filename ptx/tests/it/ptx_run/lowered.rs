@@ -7,8 +7,8 @@ use warpload::load::execute;
 use warpload::machine::Machine;
 use warpload::warp::Warp;
 use warpload_ptx::lower::{Binding, LoweredLoad};
-use warpload_ptx::meaning::{Base, PARAMETER_BASE, Place, Register};
-use warpload_ptx::run::{Executed, Placement, Registers};
+use warpload_ptx::meaning::{AddressBase, PARAMETER_BASE, Register, ResolvedAddress};
+use warpload_ptx::run::{Executed, Placement, RegisterFile};
 use warpload_ptx::{Module, check, lower, read};
 
 use crate::ptx_run::lowered_cases::{BETWEEN, Case, Part, case};
@@ -20,17 +20,19 @@ const GUARD: Pred = Pred::P0;
 
 /// The address that a place has in each lane.
 struct Places<'p> {
-    registers: &'p Registers,
+    registers: &'p RegisterFile,
     placement: &'p Placement<'p>,
 }
 
 impl Places<'_> {
-    fn address(&self, place: Place, lane: usize) -> u64 {
+    fn address(&self, place: ResolvedAddress, lane: usize) -> u64 {
         let base = match place.base {
-            Base::Zero => 0,
-            Base::Register(register) => self.registers.get(register).unwrap().values[lane] as u64,
-            Base::Variable(id) => self.placement.address(id).unwrap(),
-            Base::Indexed(..) => panic!("no case has an index"),
+            AddressBase::Zero => 0,
+            AddressBase::Register(register) => {
+                self.registers.get(register).unwrap().values[lane] as u64
+            }
+            AddressBase::Variable(id) => self.placement.address(id).unwrap(),
+            AddressBase::Indexed(..) => panic!("no case has an index"),
         };
         base.wrapping_add(place.offset as u64)
     }
@@ -194,7 +196,7 @@ fn compare(choices: &mut Choices) -> Result<(), TestCaseError> {
     }
     let function = module.function("k").unwrap();
     let register = |name: &str| module.registers_named(function, name)[0];
-    let mut registers = Registers::new();
+    let mut registers = RegisterFile::new();
     registers.set(register("%a"), base.map(u128::from));
     registers.set(register("%b"), base.map(|a| u128::from(a.wrapping_add(BETWEEN as u64))));
     registers.set_predicate(register("%p"), predicate);

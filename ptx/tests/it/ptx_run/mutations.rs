@@ -3,7 +3,7 @@
 use warpload::lane::LANES;
 use warpload::machine::Machine;
 use warpload_ptx::meaning::Register;
-use warpload_ptx::run::{Placement, Registers, WarpTensorMemory};
+use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{Module, read};
 
@@ -16,7 +16,7 @@ fn run(module: &Module<'_>, value: u128) -> usize {
     let mut executed = 0;
     for function in module.functions() {
         let Ok(mut placement) = Placement::for_function(module, function) else { continue };
-        let mut registers = Registers::new();
+        let mut registers = RegisterFile::new();
         for (id, declaration) in module.declarations_with_ids() {
             placement.set_parameter(id, &[1; 3]);
             for number in 0..declaration.count.unwrap_or(1).min(10) {

@@ -7,7 +7,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use warpload_ptx::meaning::Register;
-use warpload_ptx::run::{Executed, Placement, RegisterValue, Registers};
+use warpload_ptx::run::{Executed, Placement, RegisterFile, RegisterValue};
 use warpload_ptx::syntax::ScalarType;
 use warpload_ptx::{check, read};
 
@@ -248,7 +248,7 @@ fn executed(setting: &Setting) -> (Executed, Vec<(usize, Option<RegisterValue>)>
         .filter(|i| case.kept[*i])
         .map(|i| (i, named(&format!("%d{i}"))))
         .collect();
-    let mut registers = Registers::new();
+    let mut registers = RegisterFile::new();
     registers.set(named("%a"), setting.bases.map(u128::from));
     registers.set_predicate(named("%p"), LaneMask::from_bits(setting.predicate));
     for (_, register) in &kept {

@@ -4,8 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use warpload_ptx::tensor::{
-    Form, Issue, Operation, Pattern, Reduction, ReductionType, Registers, Rules, Shape,
-    TensorAddress, TensorLoad, TensorMemory, execute,
+    Form, Issue, Pattern, Reduction, ReductionOperation, ReductionType, Rules, Shape,
+    TensorAddress, TensorLoad, TensorMemory, TensorRegisters, execute,
 };
 
 thread_local! {
@@ -45,12 +45,12 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn a_load_allocates_nothing() {
     let memory = TensorMemory::filled(Pattern::F32Random);
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     for shape in Shape::ALL {
         let num = (128 / shape.registers_per_repeat()) as u32;
         let split = (shape == Shape::S16x32bx2).then_some(0);
         let plain = Form { split, ..Form::plain(shape, num) };
-        let max = Some(Reduction::new(Operation::Max, ReductionType::F32));
+        let max = Some(Reduction::new(ReductionOperation::Max, ReductionType::F32));
         for form in [plain, Form { pack: true, ..plain }, Form { reduction: max, ..plain }] {
             let Ok(load) = TensorLoad::new(form) else { continue };
             // Defined for warp 0; a fault for warp 1.

@@ -2,8 +2,8 @@
 
 use warpload_ptx::tensor::WrittenTensorLoad;
 use warpload_ptx::tensor::{
-    Issue, Operation, Pattern, ReductionType, Registers, Rules, Shape, TensorAddress, TensorMemory,
-    execute,
+    Issue, Pattern, ReductionOperation, ReductionType, Rules, Shape, TensorAddress, TensorMemory,
+    TensorRegisters, execute,
 };
 use warpload_ptx::{check, read, read_load};
 
@@ -20,10 +20,10 @@ fn written(text: &str) -> WrittenTensorLoad {
 }
 
 /// Executes warp 1's load from lane 32, column 8 on, of a memory whose cells hold their addresses.
-fn run(text: &WrittenTensorLoad) -> Registers {
+fn run(text: &WrittenTensorLoad) -> TensorRegisters {
     let memory = TensorMemory::filled(Pattern::LaneColumn);
     let issue = Issue::new(1, TensorAddress::new(32, 8).plus(text.address_offset));
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     execute(&text.load, issue, &memory, &Rules::default(), &mut registers).unwrap();
     registers
 }
@@ -67,7 +67,10 @@ fn a_maximum_of_two_halves() {
                                                  redVal, [taddr3], 16;";
     let read = written(text);
     let reduction = read.load.reduction().unwrap();
-    assert_eq!((reduction.operation, reduction.kind), (Operation::Max, ReductionType::U32));
+    assert_eq!(
+        (reduction.operation, reduction.kind),
+        (ReductionOperation::Max, ReductionType::U32)
+    );
     assert_eq!(read.reduced.map(|name| name.text(text)), Some("redVal"));
     assert_eq!(read.load.split(), Some(16));
     let registers = run(&read);

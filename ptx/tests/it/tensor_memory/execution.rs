@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use warpload_ptx::tensor::{
-    Allocations, Form, Issue, LaneMode, Operation, Pattern, Reduction, ReductionType, Registers,
-    Repeat, Rules, Shape, TensorAddress, TensorFault, TensorLoad, TensorMemory, execute,
+    Allocations, Form, Issue, LaneMode, Pattern, Reduction, ReductionOperation, ReductionType,
+    Repeat, Rules, Shape, TensorAddress, TensorFault, TensorLoad, TensorMemory, TensorRegisters,
+    execute,
 };
 
 use super::naive;
@@ -35,7 +36,7 @@ fn address(lane: usize, column: usize) -> TensorAddress {
 #[test]
 fn every_load_from_every_slab() {
     let memory = TensorMemory::filled(Pattern::Hash);
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     let mut count = 0;
     for load in loads(0) {
         // The first and the last columns that fit.
@@ -63,7 +64,7 @@ fn every_load_from_every_slab() {
 #[test]
 fn one_column_too_far() {
     let memory = TensorMemory::filled(Pattern::Hash);
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     for load in loads(0) {
         let before = registers.data().to_vec();
         let issue = Issue::new(0, address(0, 513 - load.columns()));
@@ -82,7 +83,7 @@ fn packing_is_a_plain_load_of_squeezed_memory() {
     let squeezed = TensorMemory::from_fn(|lane, column| {
         half(lane, 2 * column) | half(lane, 2 * column + 1) << 16
     });
-    let (mut packed, mut plain) = (Registers::new(), Registers::new());
+    let (mut packed, mut plain) = (TensorRegisters::new(), TensorRegisters::new());
     for load in loads(0).into_iter().filter(TensorLoad::is_packed) {
         let form = Form { split: load.split(), ..Form::plain(load.shape(), 1) };
         let form = Form { num: load.repeat().get() as u32, ..form };
@@ -99,7 +100,7 @@ fn packing_is_a_plain_load_of_squeezed_memory() {
 
 /// A fold as a person would write it, on one thread's values.
 fn naive_fold(reduction: Reduction, values: &[u32]) -> u32 {
-    let max = reduction.operation == Operation::Max;
+    let max = reduction.operation == ReductionOperation::Max;
     let integers = |key: fn(u32) -> i64| {
         let keyed = values.iter().copied();
         if max { keyed.max_by_key(|v| key(*v)) } else { keyed.min_by_key(|v| key(*v)) }.unwrap()
@@ -123,7 +124,7 @@ fn naive_fold(reduction: Reduction, values: &[u32]) -> u32 {
 
 fn reductions() -> Vec<Reduction> {
     let mut reductions = Vec::new();
-    for operation in [Operation::Min, Operation::Max] {
+    for operation in [ReductionOperation::Min, ReductionOperation::Max] {
         for kind in [ReductionType::U32, ReductionType::S32, ReductionType::F32] {
             for modifiers in 0..if kind == ReductionType::F32 { 4 } else { 1 } {
                 let (absolute, propagates_nan) = (modifiers & 1 != 0, modifiers & 2 != 0);
@@ -140,7 +141,7 @@ fn check_reduction(reduction: Reduction, shape: Shape, num: u32, memory: &Tensor
     let form = Form { shape, num, pack: false, split, reduction: Some(reduction) };
     let load = TensorLoad::new(form).unwrap();
     let issue = Issue::new(2, address(64, 100));
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     assert_eq!(execute(&load, issue, memory, &Rules::default(), &mut registers), Ok(()));
     let values: Vec<u32> = registers.by_thread().collect();
     let folded: Vec<u32> =
@@ -240,7 +241,7 @@ proptest! {
         let load = which.get(&loads);
         let issue = Issue::new(warp, TensorAddress(lane << 16 | column));
         let memory = TensorMemory::filled(Pattern::LaneColumn);
-        let mut registers = Registers::new();
+        let mut registers = TensorRegisters::new();
         let done = execute(load, issue, &memory, &rules, &mut registers);
         prop_assert_eq!(done.map_err(TensorFault::code).err(), broken_rule(load, issue, &rules));
         if done.is_ok() {
@@ -261,7 +262,7 @@ fn the_fault_of_strict_lanes_names_the_way_out() {
     let load = TensorLoad::new(Form::plain(Shape::S32x32b, 1)).unwrap();
     let issue = Issue::new(2, TensorAddress(32));
     let memory = TensorMemory::filled(Pattern::LaneColumn);
-    let mut registers = Registers::new();
+    let mut registers = TensorRegisters::new();
     let fault = execute(&load, issue, &memory, &Rules::default(), &mut registers).unwrap_err();
     assert_eq!(
         fault.to_string(),

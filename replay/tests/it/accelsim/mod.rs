@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use warpload::memory::Fill;
-use warpload_replay::{Data, ReplayOptions, replay};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, ImportError, TraceWriter, import, import_from};
 
 type Writer = TraceWriter<Cursor<Vec<u8>>>;
@@ -36,7 +36,7 @@ pub(crate) fn bytes(bytes: &[u8], threads: usize) -> Result<BinaryTrace, String>
 
 /// Returns the counts of a replay with a fill.
 pub(crate) fn counts(trace: &BinaryTrace) -> Value {
-    let data = Data::Fill(Fill::Address);
+    let data = ReplayData::Fill(Fill::Address);
     serde_json::to_value(replay(trace, &ReplayOptions::new(data)).unwrap().summary()).unwrap()
 }
 

@@ -1,30 +1,30 @@
-//! [`Block`] and [`MemoryRecord`]: the memory instructions of a binary trace.
+//! [`TraceBlock`] and [`MemoryRecord`]: the memory instructions of a binary trace.
 
 use std::ops::Range;
 
 use bytemuck::pod_read_unaligned;
 
-use super::part::Part;
-use crate::binary::contents::Contents;
+use super::TraceFile;
+use crate::binary::contents::TraceContents;
 use crate::binary::error::TraceError;
 use crate::binary::format::{
     ALL_FLAGS, ALL_RUN, FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH, RawBlock,
     RawRecord, RawRun, form,
 };
-use crate::binary::place::Place;
-use crate::operation::{Kind, Operation};
+use crate::binary::record::WarpPosition;
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::Addresses;
+use warpload::memory::WarpAddresses;
 
 /// A block whose bytes match their checksum.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'t> {
+pub struct TraceBlock<'t> {
     raw: RawBlock,
     records: &'t [u8],
     runs: &'t [u8],
     payload: &'t [u8],
-    contents: &'t Contents,
-    part: &'t Part,
+    contents: &'t TraceContents,
+    part: &'t TraceFile,
 }
 
 /// One memory instruction of a trace.
@@ -50,23 +50,27 @@ pub struct MemoryRecord<'t> {
     pub width_disagrees: bool,
     /// Whether the source has values for it, of any kind.
     pub is_valued: bool,
-    op: &'t Operation,
+    op: &'t MemoryOperation,
     form: u8,
     addresses: &'t [u8],
     values: Option<&'t [u8]>,
 }
 
-impl<'t> Block<'t> {
+impl<'t> TraceBlock<'t> {
     /// Checks the bytes of a block of a part of a trace.
     pub(super) fn new(
         raw: RawBlock,
-        contents: &'t Contents,
-        part: &'t Part,
+        contents: &'t TraceContents,
+        part: &'t TraceFile,
     ) -> Result<Self, TraceError> {
         Self::checked(raw, contents, part).map_err(|error| part.error(error))
     }
 
-    fn checked(raw: RawBlock, contents: &'t Contents, part: &'t Part) -> Result<Self, TraceError> {
+    fn checked(
+        raw: RawBlock,
+        contents: &'t TraceContents,
+        part: &'t TraceFile,
+    ) -> Result<Self, TraceError> {
         let bytes = part.block(&raw).filter(|bytes| crc32fast::hash(bytes) == raw.crc);
         let bytes = bytes.ok_or(TraceError::Damaged { part: "block", offset: raw.offset })?;
         let records = raw.memory_records as usize * size_of::<RawRecord>();
@@ -118,7 +122,7 @@ impl<'t> Block<'t> {
 
     /// Returns a record's operation and its number in the contents.
     #[inline]
-    fn operation(&self, record: &RawRecord) -> Option<(u16, &'t Operation)> {
+    fn operation(&self, record: &RawRecord) -> Option<(u16, &'t MemoryOperation)> {
         let number = self.part.operation(record.operation)?;
         Some((number, self.contents.operations.get(usize::from(number))?))
     }
@@ -128,9 +132,9 @@ impl<'t> Block<'t> {
         let (mut loads, mut stores, mut atomics) = (0, 0, 0);
         for record in self.raw_records() {
             match self.operation(&record).map(|(_, operation)| operation.kind) {
-                Some(Kind::Load) => loads += 1,
-                Some(Kind::Store) => stores += 1,
-                Some(Kind::Atomic) => atomics += 1,
+                Some(OperationKind::Load) => loads += 1,
+                Some(OperationKind::Store) => stores += 1,
+                Some(OperationKind::Atomic) => atomics += 1,
                 _ => {}
             }
         }
@@ -178,13 +182,13 @@ impl<'t> Block<'t> {
     /// Returns whose the instruction with `index` instructions before it in the block is, and where it
     /// is among those of its warp, as far as the source says.
     #[must_use]
-    pub fn place(&self, index: u32) -> Place {
+    pub fn place(&self, index: u32) -> WarpPosition {
         let (mut from, mut to) = (0, self.raw.runs as usize);
         while from < to {
             let middle = from.midpoint(to);
             if self.run(middle).first <= index { from = middle + 1 } else { to = middle }
         }
-        let Some(i) = from.checked_sub(1) else { return Place::default() };
+        let Some(i) = from.checked_sub(1) else { return WarpPosition::default() };
         let run = self.run(i);
         run.place().after(index - run.first)
     }
@@ -192,8 +196,8 @@ impl<'t> Block<'t> {
     /// Returns the places of instructions that are asked for in ascending order, which is faster than
     /// [`Self::place`].
     #[must_use]
-    pub fn places(&self) -> Places<'t> {
-        Places { block: *self, next: 0, run: RawRun::default() }
+    pub fn places(&self) -> WarpPositions<'t> {
+        WarpPositions { block: *self, next: 0, run: RawRun::default() }
     }
 
     /// Returns the block's row of the index.
@@ -231,7 +235,7 @@ impl<'t> Block<'t> {
             form::DELTAS => (8 + 4 * active.checked_sub(1)?).next_multiple_of(8),
             form::LIST => 8 * active,
             form::UNKNOWN => 0,
-            form::TRANSFER if operation.kind == Kind::Transfer => 16,
+            form::TRANSFER if operation.kind == OperationKind::Transfer => 16,
             _ => return None,
         };
         let (addresses, rest) =
@@ -261,21 +265,21 @@ impl<'t> Block<'t> {
     }
 }
 
-/// Places of instructions in ascending order, from [`Block::places`].
+/// Places of instructions in ascending order, from [`TraceBlock::places`].
 #[derive(Clone, Debug)]
-pub struct Places<'t> {
-    block: Block<'t>,
+pub struct WarpPositions<'t> {
+    block: TraceBlock<'t>,
     /// The number of the run after `run`.
     next: usize,
     /// The run of the last instruction; of an unknown warp before the first one.
     run: RawRun,
 }
 
-impl Places<'_> {
-    /// Returns what [`Block::place`] does, for an index that is not below that of the call before.
+impl WarpPositions<'_> {
+    /// Returns what [`TraceBlock::place`] does, for an index that is not below that of the call before.
     #[inline]
     #[must_use]
-    pub fn place(&mut self, index: u32) -> Place {
+    pub fn place(&mut self, index: u32) -> WarpPosition {
         while self.next < self.block.raw.runs as usize {
             let run = self.block.run(self.next);
             if run.first > index {
@@ -297,7 +301,7 @@ impl<'t> MemoryRecord<'t> {
     /// Returns what the instruction does.
     #[inline]
     #[must_use]
-    pub fn operation(&self) -> &'t Operation {
+    pub fn operation(&self) -> &'t MemoryOperation {
         self.op
     }
 
@@ -318,35 +322,35 @@ impl<'t> MemoryRecord<'t> {
     /// Returns the lanes' addresses; meaningless for lanes that are not active, and if they are unknown.
     #[inline]
     #[must_use]
-    pub fn addresses(&self) -> Addresses {
-        let mut addresses = Addresses::Stride { base: 0, stride: 0 };
+    pub fn addresses(&self) -> WarpAddresses {
+        let mut addresses = WarpAddresses::Stride { base: 0, stride: 0 };
         self.read_addresses(&mut addresses);
         addresses
     }
 
     /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
     #[inline]
-    pub fn read_addresses(&self, addresses: &mut Addresses) {
+    pub fn read_addresses(&self, addresses: &mut WarpAddresses) {
         let base = word(self.addresses, 0);
         let stride = if self.form == form::STRIDE { word(self.addresses, 8) } else { 0 };
         // Strides are from active lane to active lane.
         match (self.form, self.mask.range()) {
             // The latter two have no address for a lane; that it is the same for any says nothing.
             (form::UNIFORM | form::UNKNOWN | form::TRANSFER, _) => {
-                *addresses = Addresses::Stride { base, stride };
+                *addresses = WarpAddresses::Stride { base, stride };
                 return;
             }
             (form::STRIDE, Some(Range { start, .. })) => {
                 let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
-                *addresses = Addresses::Stride { base, stride };
+                *addresses = WarpAddresses::Stride { base, stride };
                 return;
             }
             _ => {}
         }
-        if let Addresses::Stride { .. } = addresses {
-            *addresses = Addresses::Each([0; LANES]);
+        if let WarpAddresses::Stride { .. } = addresses {
+            *addresses = WarpAddresses::Each([0; LANES]);
         }
-        let Addresses::Each(lanes) = addresses else { return };
+        let WarpAddresses::Each(lanes) = addresses else { return };
         match self.form {
             form::STRIDE => {
                 for (i, lane) in (0u64..).zip(self.mask.lanes()) {

@@ -3,7 +3,7 @@
 
 use bytemuck::pod_read_unaligned;
 
-use crate::binary::contents::Contents;
+use crate::binary::contents::TraceContents;
 use crate::binary::error::TraceError;
 use crate::binary::format::{
     BYTE_ORDER, Header, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS, OLDEST_VERSION,
@@ -93,10 +93,13 @@ fn checked<'b>(bytes: &'b [u8], section: &RawSection) -> Result<&'b [u8], TraceE
     Ok(held)
 }
 
-pub(super) fn read_contents(bytes: &[u8], section: &RawSection) -> Result<Contents, TraceError> {
+pub(super) fn read_contents(
+    bytes: &[u8],
+    section: &RawSection,
+) -> Result<TraceContents, TraceError> {
     let wrong =
         |message| TraceError::Malformed { part: "contents", offset: section.offset, message };
-    let mut contents: Contents = serde_json::from_slice(checked(bytes, section)?)
+    let mut contents: TraceContents = serde_json::from_slice(checked(bytes, section)?)
         .map_err(|error| wrong(error.to_string()))?;
     for operation in &mut contents.operations {
         // Earlier writers set it for `LDS.U` too, which has no broadcast path.
@@ -125,7 +128,7 @@ pub(super) fn read_index(
     bytes: &[u8],
     section: &RawSection,
     header: &Header,
-    contents: &Contents,
+    contents: &TraceContents,
 ) -> Result<Vec<RawBlock>, TraceError> {
     let wrong = |message: String| TraceError::Malformed {
         part: "block index",

@@ -1,32 +1,24 @@
 //! Reads Accel-Sim's traces (`.trace`, `.traceg`, `.tracez`), as its NVBit tracer writes them: versions 1.2 to
 //! 6, grouped by thread block or not (docs/traces.md).
 
-mod addresses;
-mod fields;
 mod groups;
-mod header;
-mod instruction;
 mod line;
-mod merge;
-mod part;
 mod pieces;
 mod reader;
 mod scan;
-mod tokens;
 mod tracez;
-mod version;
 
 use std::path::Path;
 
-use self::reader::Reader;
+use self::reader::AccelSimReader;
 pub(super) use self::tracez::FORMAT as TRACEZ_FORMAT;
 use super::error::ImportError;
-use super::format::{self, Format, Sign, first_line};
+use super::formats::{Format, FormatReader, Sign, first_line};
 use super::sink::Sink;
 use super::text::Text;
 
 pub(super) const FORMAT: Format =
-    Format { name: "an Accel-Sim trace", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "an Accel-Sim trace", recognize, reader: FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     let is_key = start.starts_with(b"-") && first_line(start).windows(3).any(|part| part == b" = ");
@@ -43,5 +35,5 @@ fn read(
     threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    Reader::new(file).read(input, threads, sink)
+    AccelSimReader::new(file).read(input, threads, sink)
 }

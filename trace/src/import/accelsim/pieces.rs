@@ -1,8 +1,18 @@
-//! [`Pieces`]: a text in pieces of whole lines, which can be read in any order.
+//! [`Pieces`]: a text in pieces of whole lines, and [`PieceReader`], which reads them in any order.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
-use super::groups::Mark;
+use rustc_hash::FxHashMap;
+
+use super::groups::{Mark, is_instruction};
+use super::line::{Body, Instruction, LineReader, List, Operand};
+use super::scan::{Fields, Tokens, find_ends};
+use crate::binary::{NewRecord, RecordAddresses, Segment, WarpPosition};
+use crate::import::error::ImportError;
+use crate::import::sink::operation_of;
+use crate::operation::OperationKind;
+use warpload::impossible::OrImpossible;
 use warpload_binary::lines::{LineError, MAX_LINE_BYTES};
 
 /// How many bytes a piece has, unless it is one longer line. With the loads in it, it fits in a
@@ -43,7 +53,7 @@ impl Piece {
     }
 
     /// Returns the text with line ends after it, at least one of them and eight bytes.
-    pub(super) fn padded(&self) -> &[u8] {
+    fn padded(&self) -> &[u8] {
         &self.buffer[..self.length + PADDING.len() - 1]
     }
 
@@ -163,4 +173,348 @@ fn last_warp(text: &[u8]) -> Option<u64> {
         before = &text[..start];
     }
     None
+}
+
+/// What a piece holds. What depends on the pieces before it is left to [`merge`](super::groups::merge).
+#[derive(Default)]
+pub(super) struct ParsedPiece {
+    pub(super) marks: Vec<PlacedMark>,
+    /// Whose grouped instructions say that they are, in order.
+    pub(super) claims: Vec<Claim>,
+    /// The instructions after the last mark, including one at which reading stopped.
+    pub(super) after_marks: u64,
+    /// The different opcodes of instructions with a memory operand, in order.
+    pub(super) opcodes: Vec<PlacedOpcode>,
+    /// The source lines of memory instructions, by program counter.
+    pub(super) source_lines: FxHashMap<u32, u32>,
+    /// The instructions, with opcodes as indices of `opcodes`.
+    pub(super) segment: Segment,
+    /// Why reading stopped before the end of the piece.
+    pub(super) error: Option<ImportError>,
+}
+
+/// A line that groups instructions.
+pub(super) struct PlacedMark {
+    pub(super) line: u64,
+    /// The number of instructions since the mark before it.
+    pub(super) instructions: u64,
+    pub(super) mark: Mark,
+}
+
+/// What a grouped instruction says of itself and of those after it.
+#[derive(Clone, Copy)]
+pub(super) struct Claim {
+    pub(super) line: u64,
+    pub(super) place: WarpPosition,
+}
+
+/// An opcode at its first use in a piece.
+pub(super) struct PlacedOpcode {
+    pub(super) line: u64,
+    pub(super) column: usize,
+    /// Its place in the text of the piece.
+    pub(super) text: Range<usize>,
+}
+
+/// Reads pieces.
+#[derive(Default)]
+pub(super) struct PieceReader {
+    ends: Vec<u32>,
+    list: List,
+    deltas: Vec<i32>,
+}
+
+/// The opcodes of a piece: each one's index and, of a load, its bytes.
+type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Option<u32>)>;
+
+impl PieceReader {
+    /// Replaces `part` by what `piece` holds.
+    pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut ParsedPiece) {
+        part.marks.clear();
+        part.claims.clear();
+        part.opcodes.clear();
+        part.source_lines.clear();
+        part.segment.clear();
+        part.after_marks = 0;
+        part.error = self.read_lines(body, piece, part).err();
+    }
+
+    fn read_lines(
+        &mut self,
+        body: &Body<'_>,
+        piece: &Piece,
+        part: &mut ParsedPiece,
+    ) -> Result<(), ImportError> {
+        let text = piece.padded();
+        let ends = find_ends(text, &mut self.ends);
+        let mut opcodes = Opcodes::default();
+        let (mut at, mut next) = (0, 0);
+        let mut line = LineReader { body, line: piece.line, warp: piece.warp };
+        let mut room = Room { list: &mut self.list, deltas: &mut self.deltas };
+        let is_ascii = text.is_ascii();
+        while at < piece.len() {
+            if text[at].is_ascii_hexdigit() && is_ascii {
+                let mut fields = Fields::of_line(text, ends, next, at);
+                if let Ok(instruction) = body.instruction(line.warp, &mut fields, room.list) {
+                    part.after_marks += 1;
+                    line.take(&instruction, at, part, &mut opcodes, &mut room)?;
+                    (at, next) = (fields.at, fields.next);
+                    line.line += 1;
+                    continue;
+                }
+            }
+            // The padding ends the last line.
+            while ends.get(next).is_some_and(|end| text[*end as usize] != b'\n') {
+                next += 1;
+            }
+            let end = ends.get(next).map_or(text.len(), |end| *end as usize);
+            let offset = piece.offset + at as u64;
+            line.read(&text[at..end], at, offset, part, &mut opcodes, &mut room)?;
+            (at, next) = (end + 1, next + 1);
+            line.line += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Room for the addresses of one load.
+struct Room<'r> {
+    list: &'r mut List,
+    deltas: &'r mut Vec<i32>,
+}
+
+impl LineReader<'_> {
+    /// Reads a line, which is at `at` in the piece and at `offset` in the text.
+    fn read<'t>(
+        &mut self,
+        line: &'t [u8],
+        at: usize,
+        offset: u64,
+        part: &mut ParsedPiece,
+        opcodes: &mut Opcodes<'t>,
+        room: &mut Room<'_>,
+    ) -> Result<(), ImportError> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let error = LineError::NotUtf8 {
+                line: self.line,
+                column: error.valid_up_to() + 1,
+                offset: offset + error.valid_up_to() as u64,
+            };
+            ImportError::in_lines(self.body.file, error)
+        })?;
+        let begin = line.trim_ascii_start();
+        match begin.first() {
+            None => Ok(()),
+            Some(_) if is_instruction(begin) => {
+                part.after_marks += 1;
+                let mut tokens = Tokens::new(self, line);
+                let instruction = self.body.instruction(self.warp, &mut tokens, room.list)?;
+                self.take(&instruction, at, part, opcodes, room)
+            }
+            Some(b'-') => Err(self.error(0, "a header line after instructions")),
+            _ => match Mark::read(text) {
+                Ok(Some(Mark::Begin)) if !self.body.is_grouped => {
+                    Err(self.error(0, "a thread block after instructions outside one"))
+                }
+                Ok(Some(mark)) => {
+                    if let Mark::Warp(warp) = mark {
+                        self.warp = warp;
+                    }
+                    let instructions = std::mem::take(&mut part.after_marks);
+                    part.marks.push(PlacedMark { line: self.line, instructions, mark });
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err((column, message)) => Err(self.error(column, message)),
+            },
+        }
+    }
+
+    /// Adds an instruction of a line that is at `at` in the piece.
+    #[inline(always)]
+    fn take<'t>(
+        &self,
+        instruction: &Instruction<'t>,
+        at: usize,
+        part: &mut ParsedPiece,
+        opcodes: &mut Opcodes<'t>,
+        room: &mut Room<'_>,
+    ) -> Result<(), ImportError> {
+        let Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued, .. } =
+            *instruction;
+        if let Some(place) = place {
+            self.place(place, part);
+        }
+        let Some(operand) = operand else {
+            part.segment.skip();
+            return Ok(());
+        };
+        if instruction.source_line != 0 {
+            part.source_lines.entry(pc).or_insert(instruction.source_line);
+        }
+        let known = opcodes.get(opcode).copied();
+        let (operation, bytes) = known.unwrap_or_else(|| {
+            let start = at + opcode_at;
+            let (line, text) = (self.line, start..start + opcode.len());
+            // A piece has fewer instructions than a segment.
+            let new = (part.opcodes.len() as u16, self.load_bytes(opcode));
+            part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
+            opcodes.insert(opcode, new);
+            new
+        });
+        let list = room.list.addresses();
+        let addresses = match operand {
+            Operand::Run(base, stride) => RecordAddresses::Stride { base, stride },
+            Operand::Listed => RecordAddresses::shortest(list, room.deltas),
+            Operand::Unknown => RecordAddresses::Unknown,
+            Operand::Transfer(count, bytes) => RecordAddresses::Transfer { count, bytes },
+        };
+        let width_disagrees = bytes.is_some_and(|bytes| width != u64::from(bytes));
+        let record = NewRecord::new(pc, mask, operation, addresses);
+        part.segment.record(&NewRecord { width_disagrees, is_valued, ..record });
+        Ok(())
+    }
+
+    /// Keeps whose the next instruction is. Groups say so too; [`merge`](super::groups::merge) compares them.
+    #[inline(always)]
+    fn place(&self, place: WarpPosition, part: &mut ParsedPiece) {
+        if !self.body.is_grouped {
+            part.segment.place(part.segment.count(), Some(place));
+            return;
+        }
+        let is_first = part.after_marks == 1;
+        if is_first || part.claims.last().is_none_or(|claim| claim.place != place) {
+            part.claims.push(Claim { line: self.line, place });
+        }
+    }
+
+    /// Returns the bytes that the opcode says of a load; `None` of other instructions.
+    #[cold]
+    fn load_bytes(&self, opcode: &[u8]) -> Option<u32> {
+        let opcode = std::str::from_utf8(opcode).ok();
+        let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
+        let operation = operation_of(opcode, self.body.is_spa5);
+        (operation.kind == OperationKind::Load).then(|| operation.width.bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::binary::Kernel;
+    use crate::import::accelsim::groups::Bounds;
+    use crate::import::accelsim::line::Version;
+    use warpload::memory::mix;
+
+    /// Instructions as versions 1.2, 3, 4, 5 and 6 have them.
+    const LINES: [&str; 20] = [
+        "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f1300000100 4 ",
+        "00f0 00000007 0 STG.E.64 1 R2 8 2 0x00000000deadBEEF -16 123456789012",
+        "0000 00000003 0 LDS 1 R2 4 0 0x1 ABCDEF0123456789 0x2",
+        "0000 80000001 0 LDC 0 4 1 0x1 4",
+        "0000 80000001 0 LDC 0 4 0 0x1 0x2",
+        "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f1300000100 4 0 ",
+        "0010 ffffffff 1 R1 IMAD 2 R1 R2 0 -264",
+        "12340 00000003 0 LDS 1 R2 4 0 0x1 ABCDEF0123456789 0",
+        "fff0 00000007 0 STG.E.64 1 R2 8 2 0x00000000deadBEEF -16 123456789012 7",
+        "0000 00000000 0 LDC 0 4 2 0x1 0",
+        "0000 80000000 0 LDC 0 4 1 0x1 0 9999999999999999",
+        "0000 00000001 1 R255 LDSM.16 0 16 2 0x1",
+        "0000 00000001 1 R255 MOV 0 0 ",
+        "0010 ffffffff 1 R1 LDC 0 0 0 0 NoVal ",
+        "0010 00000003 1 R4 LDG.E 1 R2 4 2 0x7f1300000100 -4 16 0 Val 1 7d 1 0xabc",
+        "0010 00000001 1 UR4 SYNCS 2 P6 UP7 4 2 0x10 16 NoVal",
+        "0010 ffffffff 1 R88 HGMMA.64x8x16 2 UR4 R88 1 0 0 0 NoVal ",
+        "0110 ffffffff 0 UTMALDG.3D.MULTICAST 2 UR8 UR16 128 0x418 1 0xf 1024 0 4 0x7f13 2 -16 0 0 NoVal",
+        "0110 ffffffff 0 UBLKPF 0 0 0x418 0 384 0 3 2 0x7f00 0x7f80 0 NoVal ",
+        "0ff0 ffffffff 0 REPLAY_START 0 0 0 0 Val ",
+    ];
+    const BYTES: &[u8] = b" \t\r-0123456789abcfgxAFGRZUVal/:@`'\x00\x7f\x10";
+
+    /// Returns what both readers say of a line: `None` for a line that is unusual, or wrong.
+    fn read(body: &Body<'_>, line: &str) -> [Option<String>; 2] {
+        let mut list = List::default();
+        let seen = |instruction: Instruction<'_>, list: &List| {
+            let Instruction {
+                place, pc, mask, opcode, opcode_at, width, operand, is_valued, ..
+            } = instruction;
+            let listed = if operand == Some(Operand::Listed) { list.addresses() } else { &[] };
+            format!(
+                "{place:?} {pc} {mask:?} {opcode:?} {opcode_at} {width} {operand:?} {listed:?} \
+                 {is_valued}"
+            )
+        };
+        let text = format!("{line}{}", "\n".repeat(16));
+        let mut room = Vec::new();
+        let ends = find_ends(text.as_bytes(), &mut room);
+        let mut fields = Fields::of_line(text.as_bytes(), ends, 0, 0);
+        let usual = body.instruction(1, &mut fields, &mut list).ok();
+        let usual = usual.map(|instruction| seen(instruction, &list));
+        assert!(usual.is_none() || fields.at == line.len() + 1);
+        let reader = LineReader { body, line: 1, warp: 1 };
+        let mut tokens = Tokens::new(&reader, line.as_bytes());
+        let slow = body.instruction(1, &mut tokens, &mut list).ok();
+        [usual, slow.map(|instruction| seen(instruction, &list))]
+    }
+
+    /// Usual lines are read as token by token, and wrong ones are unusual.
+    #[test]
+    fn both_readers_agree() {
+        let mut random = 0;
+        let mut below = |end: usize| {
+            random += 1;
+            (mix(mix(random)) % end as u64) as usize
+        };
+        let kernel = Kernel { grid: [40_000; 3], block: [35, 1, 1], ..Kernel::default() };
+        let bounds = Bounds::of(&kernel);
+        for number in [1, 3, 4, 5, 6] {
+            let version = Version::of_number(number).expect("a known version");
+            for (has_line_numbers, has_core_ids, is_grouped) in [
+                (false, false, true),
+                (true, true, true),
+                (true, false, false),
+                (false, true, false),
+            ] {
+                let body = Body {
+                    file: Path::new("file"),
+                    version,
+                    is_grouped,
+                    has_core_ids,
+                    has_line_numbers,
+                    bounds,
+                    is_spa5: false,
+                };
+                let mut before = String::new();
+                before += if body.has_ids() { "1 22 33333 1 " } else { "" };
+                before += if body.has_clusters() { "1 2 3 4 5 6 7 " } else { "" };
+                before += if has_core_ids { "131 63 " } else { "" };
+                before += if has_line_numbers { "1234 " } else { "" };
+                let mut usual_lines = 0;
+                for line in LINES {
+                    let line = format!("{before}{line}");
+                    let [usual, slow] = read(&body, &line);
+                    usual_lines += u32::from(usual.is_some());
+                    assert!(usual.is_none() || usual == slow, "{line:?}");
+                    for _ in 0..1000 {
+                        let mut changed = line.clone().into_bytes();
+                        for _ in 0..=below(2) {
+                            let (at, byte) = (below(changed.len()), BYTES[below(BYTES.len())]);
+                            match below(3) {
+                                0 => changed[at] = byte,
+                                1 => changed.insert(at, byte),
+                                _ => drop(changed.remove(at)),
+                            }
+                        }
+                        let changed = String::from_utf8(changed).expect("ASCII");
+                        let [usual, slow] = read(&body, &changed);
+                        assert!(usual.is_none() || usual == slow, "{changed:?}");
+                    }
+                }
+                assert!(usual_lines >= 3, "version {number}: {usual_lines}");
+            }
+        }
+    }
 }

@@ -1,8 +1,7 @@
 //! [`Line`]: one line of CUTracer's NDJSON.
 
 use super::json::{Json, Read};
-use crate::import::launches::LaunchId;
-use crate::import::numbers::hexadecimal;
+use crate::import::logs::{LaunchId, hexadecimal};
 use warpload::lane::LANES;
 
 /// The most words of a value: of an access of 32 bytes, the tool keeps the first 16.
@@ -13,7 +12,7 @@ pub(super) enum Line {
     /// A kernel's names, shape and instructions, which are still to be read.
     Kernel,
     /// A warp accessed memory: the rest is in [`Fields`].
-    Memory(Access),
+    Memory(AccessRecord),
     /// It says nothing of memory accesses.
     Other(Type),
 }
@@ -45,7 +44,7 @@ impl Type {
 
 /// What a record of a memory access says, apart from what [`Fields`] has.
 #[derive(Clone, Copy)]
-pub(super) struct Access {
+pub(super) struct AccessRecord {
     pub(super) launch: LaunchId,
     pub(super) cta: [u32; 3],
     /// The warp's number in the grid.
@@ -149,7 +148,7 @@ impl Fields {
     }
 
     /// Returns what the keys of a record say.
-    fn access(&self, keys: Keys, is_valued: bool, start: Json<'_>) -> Read<Access> {
+    fn access(&self, keys: Keys, is_valued: bool, start: Json<'_>) -> Read<AccessRecord> {
         needed(keys.addresses, start, "no key `addrs`")?;
         let size = if is_valued {
             needed(keys.values, start, "no key `values`")?;
@@ -170,7 +169,7 @@ impl Fields {
         let Some(opcode) = sass.or(number) else {
             return start.wrong("no key `opcode_id` and no `sass`");
         };
-        Ok(Access {
+        Ok(AccessRecord {
             launch: LaunchId {
                 context: keys.context.transpose()?.flatten(),
                 number: needed(keys.launch, start, "no key `grid_launch_id`")?,

@@ -1,6 +1,5 @@
 //! Reads CUTracer's traces: lines of JSON, and its text log (docs/traces.md).
 
-mod batch;
 mod json;
 mod line;
 mod metadata;
@@ -8,8 +7,8 @@ mod ndjson;
 mod text;
 
 use super::error::ImportError;
+use super::logs::UNMASKED_NOTE;
 use super::sink::Sink;
-use super::unmasked;
 use crate::binary::NO_END_MARK;
 
 pub(super) use self::ndjson::FORMAT as NDJSON_FORMAT;
@@ -21,6 +20,6 @@ const NO_RECORD: &str = "no record of a memory access is in it: nothing was impo
 
 /// Says what a trace with that many records of memory accesses cannot tell.
 fn add_notes(sink: &mut Sink<'_>, records: u64) -> Result<(), ImportError> {
-    sink.note(if records > 0 { unmasked::NOTE } else { NO_RECORD }.to_owned())?;
+    sink.note(if records > 0 { UNMASKED_NOTE } else { NO_RECORD }.to_owned())?;
     sink.end_is_unknown(NO_END_MARK)
 }

@@ -1,23 +1,23 @@
-//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access.
+//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access, in batches of lines.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use memchr::memmem;
 
-use super::batch::{Batch, End};
 use super::json::{Json, Wrong};
-use super::line::{Access, Fields, Opcode, keeps_nothing, opcode, words};
+use super::line::{AccessRecord, Fields, Line, Opcode, Type, keeps_nothing, opcode, words};
 use super::metadata::{Invalid, Metadata};
 use super::{TOOL, add_notes};
-use crate::binary::{NewRecord, Place};
+use crate::binary::{NewRecord, WarpPosition};
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign, first_line};
+use crate::import::formats::{Format, FormatReader, Sign, first_line};
 use crate::import::in_parallel;
-use crate::import::launches::{Begun, Launches};
+use crate::import::in_parallel::Chunk;
+use crate::import::logs::{Begun, Launches, Unmasked};
 use crate::import::sink::{Refused, Sink, operation_of};
 use crate::import::text::Text;
-use crate::import::unmasked::Unmasked;
-use crate::operation::{Kind, Operation};
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
 use warpload_binary::lines::{LineError, Lines};
 
@@ -25,7 +25,7 @@ use warpload_binary::lines::{LineError, Lines};
 const MAX_LINE_BYTES: usize = 8 << 20;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "CUTracer's NDJSON", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "CUTracer's NDJSON", recognize, reader: FormatReader::Trace(read) };
 
 /// The first object has a type. A kernel's can be longer than what is looked at.
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -106,7 +106,7 @@ struct Reader<'r, 's> {
     /// The last kernel that a line described.
     kernel: Option<Metadata>,
     /// The operations, by their numbers.
-    operations: Vec<Operation>,
+    operations: Vec<MemoryOperation>,
     lanes: Unmasked,
     values: Vec<u32>,
     records: u64,
@@ -168,7 +168,7 @@ impl<'r, 's> Reader<'r, 's> {
     fn access(
         &mut self,
         line: &str,
-        access: &Access,
+        access: &AccessRecord,
         addresses: &[u64; LANES],
         values: &[u32],
     ) -> Result<(), Stop> {
@@ -176,10 +176,10 @@ impl<'r, 's> Reader<'r, 's> {
         let launch = self.launches.select(self.sink, access.launch, named)?;
         let (number, keeps_nothing) = self.operation(line, access.opcode)?;
         let Some(operation) = self.operations.get(usize::from(number)) else { return Ok(()) };
-        let place = Place {
+        let place = WarpPosition {
             cta: Some(access.cta),
             warp: warp_in_block(&launch, access.cta, access.warp),
-            ..Place::default()
+            ..WarpPosition::default()
         };
         self.sink.place(Some(place));
         if let Some(named) = access.memory_space {
@@ -195,8 +195,8 @@ impl<'r, 's> Reader<'r, 's> {
             let are_in_memory = operation.space_name() == "shared";
             let says_them = match operation.kind {
                 // Of no register, zeros are written.
-                Kind::Load => are_in_memory || !keeps_nothing,
-                Kind::Store => true,
+                OperationKind::Load => are_in_memory || !keeps_nothing,
+                OperationKind::Store => true,
                 _ => false,
             };
             if says_them && registers == words {
@@ -260,7 +260,11 @@ impl<'r, 's> Reader<'r, 's> {
 const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
 
 /// Returns the number of an opcode's operation, which is added to those that are `known` if it is new.
-fn number(sink: &mut Sink<'_>, known: &mut Vec<Operation>, opcode: &str) -> Result<u16, Refused> {
+fn number(
+    sink: &mut Sink<'_>,
+    known: &mut Vec<MemoryOperation>,
+    opcode: &str,
+) -> Result<u16, Refused> {
     let number = sink.operation(opcode)?;
     // Operations are numbered one by one.
     if usize::from(number) == known.len() {
@@ -282,25 +286,134 @@ fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
 }
 
 /// Returns the number that NVBit has for the memory that an instruction accesses, if the opcode says.
-fn memory_space(operation: &Operation) -> Option<u64> {
+fn memory_space(operation: &MemoryOperation) -> Option<u64> {
     match (operation.kind, operation.space_name()) {
-        (Kind::Copy, _) => Some(6),
-        (Kind::Load | Kind::Store, "local") => Some(1),
-        (Kind::Load | Kind::Store, "generic") => Some(2),
-        (Kind::Load | Kind::Store, "global") => Some(3),
-        (Kind::Load | Kind::Store, "shared") => Some(4),
-        (Kind::Load | Kind::Store, "constant") => Some(5),
+        (OperationKind::Copy, _) => Some(6),
+        (OperationKind::Load | OperationKind::Store, "local") => Some(1),
+        (OperationKind::Load | OperationKind::Store, "generic") => Some(2),
+        (OperationKind::Load | OperationKind::Store, "global") => Some(3),
+        (OperationKind::Load | OperationKind::Store, "shared") => Some(4),
+        (OperationKind::Load | OperationKind::Store, "constant") => Some(5),
         _ => None,
     }
 }
 
 /// Returns the register of a value that was read from memory as four bytes.
-fn loaded(value: u32, operation: &Operation) -> u32 {
+fn loaded(value: u32, operation: &MemoryOperation) -> u32 {
     match (operation.width.bytes(), operation.signed) {
         (1, false) => u32::from(value as u8),
         (1, true) => value as u8 as i8 as u32,
         (2, false) => u32::from(value as u16),
         (2, true) => value as u16 as i16 as u32,
         _ => value,
+    }
+}
+
+/// How many bytes of lines a batch has, unless it is one longer line.
+const BATCH_BYTES: usize = 128 << 10;
+
+/// Lines, and what they say.
+#[derive(Default)]
+struct Batch {
+    /// The number of the first line, from 1.
+    first: u64,
+    text: String,
+    /// Where each line ends in `text`.
+    ends: Vec<usize>,
+    accesses: Vec<BatchAccess>,
+    /// The lines about kernels, counted from 0.
+    kernels: Vec<usize>,
+    /// The values of accesses, one after the other.
+    values: Vec<u32>,
+    /// Lines of unknown types.
+    unknown: u64,
+    /// The line at which reading stopped.
+    error: Option<(usize, Wrong)>,
+}
+
+/// A memory access.
+struct BatchAccess {
+    /// Its line in the batch, counted from 0.
+    line: usize,
+    access: AccessRecord,
+    addresses: [u64; LANES],
+    /// Where its values begin.
+    values: usize,
+}
+
+/// Why no lines follow.
+enum End {
+    Whole,
+    /// The last line, of that number, has no end.
+    Cut(u64),
+    Unreadable(LineError),
+}
+
+impl Chunk for Batch {
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl Batch {
+    /// Replaces the lines; returns why there are no more, if there are none.
+    fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
+        self.text.clear();
+        self.ends.clear();
+        while self.text.len() < BATCH_BYTES {
+            let number = match lines.next_line() {
+                None => return Some(End::Whole),
+                Some(Err(error)) => return Some(End::Unreadable(error)),
+                Some(Ok(line)) => {
+                    self.text.push_str(line.text);
+                    line.number
+                }
+            };
+            if !lines.line_ended() {
+                return Some(End::Cut(number));
+            }
+            if self.ends.is_empty() {
+                self.first = number;
+            }
+            self.ends.push(self.text.len());
+        }
+        None
+    }
+
+    /// Returns the number of a line of the file, by that in the batch.
+    fn number(&self, line: usize) -> u64 {
+        self.first + line as u64
+    }
+
+    /// Returns a line.
+    fn line(&self, line: usize) -> &str {
+        let start = line.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let end = self.ends.get(line).copied().unwrap_or_default();
+        self.text.get(start.unwrap_or_default()..end).unwrap_or_default()
+    }
+
+    /// Reads the lines, up to the first wrong one.
+    fn read(&mut self, fields: &mut Fields) {
+        self.accesses.clear();
+        self.kernels.clear();
+        self.values.clear();
+        (self.unknown, self.error) = (0, None);
+        for line in 0..self.ends.len() {
+            match fields.read(self.line(line)) {
+                Ok(Line::Memory(access)) => {
+                    let (addresses, values) = (fields.addresses, self.values.len());
+                    if access.size.is_some() {
+                        self.values.extend_from_slice(fields.values());
+                    }
+                    self.accesses.push(BatchAccess { line, access, addresses, values });
+                }
+                Ok(Line::Kernel) => self.kernels.push(line),
+                Ok(Line::Other(name)) => self.unknown += u64::from(name == Type::Unknown),
+                Err(wrong) => {
+                    self.error = Some((line, wrong));
+                    return;
+                }
+            }
+        }
     }
 }

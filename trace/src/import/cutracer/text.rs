@@ -7,19 +7,17 @@ use memchr::memmem;
 
 use super::line::opcode;
 use super::{TOOL, add_notes};
-use crate::binary::{NewRecord, Place};
+use crate::binary::{NewRecord, WarpPosition};
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign, first_line};
-use crate::import::launches::{LaunchId, Launches};
-use crate::import::numbers::{decimal, dimensions, hexadecimal};
+use crate::import::formats::{Format, FormatReader, Sign, first_line};
+use crate::import::logs::{LaunchId, Launches, Unmasked, decimal, dimensions, hexadecimal};
 use crate::import::sink::{Refused, Sink};
 use crate::import::text::Text;
-use crate::import::unmasked::Unmasked;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "CUTracer's text log", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "CUTracer's text log", recognize, reader: FormatReader::Trace(read) };
 
 /// Before a warp's number, lines of registers have no launch.
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -232,7 +230,7 @@ impl Reader<'_, '_> {
     fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
-        sink.place(Some(Place { cta: Some(access.cta), ..Place::default() }));
+        sink.place(Some(WarpPosition { cta: Some(access.cta), ..WarpPosition::default() }));
         let operation = sink.operation(access.opcode)?;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
 use super::error::ImportError;
-use super::format::{self, Format, Sign};
+use super::formats::{Format, FormatReader, Sign};
 use super::sink::{Sink, operation_of};
 use super::text::Text;
-use crate::binary::{Addresses, Kernel, NewRecord, Place};
+use crate::binary::{Kernel, NewRecord, RecordAddresses, WarpPosition};
 use crate::export::{VERSION, kind_name};
-use crate::operation::{Kind, Operation};
+use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LaneMask;
 use warpload_binary::lines::Lines;
 
 pub(super) const FORMAT: Format =
-    Format { name: "an export of warpload", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "an export of warpload", recognize, reader: FormatReader::Trace(read) };
 
 const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
     atomics: they are counted as others";
@@ -65,7 +65,7 @@ struct Reader {
     kernels: Vec<(Skipped, Skipped)>,
     current: usize,
     /// The opcode read last, as lines in a row often have the same.
-    operation: Option<(Operation, u16)>,
+    operation: Option<(MemoryOperation, u16)>,
     addresses: Vec<u64>,
     deltas: Vec<i32>,
     values: Vec<u32>,
@@ -209,8 +209,8 @@ impl Reader {
         let addresses = read_addresses(&line, kind, mask, &mut self.addresses, &mut self.deltas)?;
         read_values(&line, registers, mask, &mut self.values)?;
         let RecordLine { cta, warp, cluster, index, .. } = line;
-        let place = Place { cta, warp, cluster, index };
-        sink.place((place != Place::default()).then_some(place));
+        let place = WarpPosition { cta, warp, cluster, index };
+        sink.place((place != WarpPosition::default()).then_some(place));
         let mask_of = |mask: Option<Hex>, what| mask.map(|mask| mask.mask(what)).transpose();
         sink.record(&NewRecord {
             pc: line.pc.small("pc")?,
@@ -226,9 +226,9 @@ impl Reader {
         self.next += 1;
         if let Some((_, seen)) = self.kernels.get_mut(self.current) {
             match kind {
-                Kind::Load => {}
-                Kind::Store => seen.store += 1,
-                Kind::Atomic => seen.atomic += 1,
+                OperationKind::Load => {}
+                OperationKind::Store => seen.store += 1,
+                OperationKind::Atomic => seen.atomic += 1,
                 _ => seen.other += 1,
             }
         } else {
@@ -265,17 +265,17 @@ impl Reader {
 /// Returns the addresses of a line's active lanes, in `list` or in `deltas` if that is shorter.
 fn read_addresses<'l>(
     line: &RecordLine<'_>,
-    kind: Kind,
+    kind: OperationKind,
     mask: LaneMask,
     list: &'l mut Vec<u64>,
     deltas: &'l mut Vec<i32>,
-) -> Result<Addresses<'l>, Wrong> {
+) -> Result<RecordAddresses<'l>, Wrong> {
     let lanes = match (&line.addresses, line.transfers) {
-        (None, Some(count)) if kind == Kind::Transfer => {
-            return Ok(Addresses::Transfer { count, bytes: line.bytes.unwrap_or(0) });
+        (None, Some(count)) if kind == OperationKind::Transfer => {
+            return Ok(RecordAddresses::Transfer { count, bytes: line.bytes.unwrap_or(0) });
         }
         (_, Some(_)) => return Err("`transfers` of an instruction that has lanes".into()),
-        (None, None) => return Ok(Addresses::Unknown),
+        (None, None) => return Ok(RecordAddresses::Unknown),
         (Some(lanes), None) => lanes,
     };
     list.clear();
@@ -285,7 +285,7 @@ fn read_addresses<'l>(
         }
         list.extend(address.map(|address| address.0));
     }
-    Ok(Addresses::shortest(list, deltas))
+    Ok(RecordAddresses::shortest(list, deltas))
 }
 
 /// Sets `values` to those of a line's active lanes, register by register; to none if it has none.

@@ -8,18 +8,18 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-use super::{Access, Reader};
+use super::{AccessWriter, MemoryAccess};
 use crate::binary::NO_END_MARK;
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign};
-use crate::import::launches::LaunchId;
+use crate::import::formats::{Format, FormatReader, Sign};
+use crate::import::logs::LaunchId;
 use crate::import::sink::{Refused, Sink};
 use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::{MAX_LINE_BYTES, skip_mark};
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "a mem_trace of NVBit as JSON", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "a mem_trace of NVBit as JSON", recognize, reader: FormatReader::Trace(read) };
 
 fn recognize(start: &[u8]) -> Option<Sign> {
     matches!(start.first(), Some(b'[' | b'{')).then_some(Sign::Likely)
@@ -48,7 +48,7 @@ fn read(
     let failed = |source| ImportError::Read { file: file.to_owned(), source };
     let mut input = skip_mark(input).map_err(failed)?;
     let is_array = input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(b"[");
-    let mut reader = Reader::new(sink)?;
+    let mut reader = AccessWriter::new(sink)?;
     let place = Cell::new(Place { left: MAX_OBJECT_BYTES, line: 1, column: 1 });
     let mut json = serde_json::Deserializer::from_reader(Bounded { input, place: &place });
     // serde's error type cannot hold an error of the sink, which is kept here.
@@ -141,7 +141,7 @@ fn json_error(file: &Path, error: serde_json::Error, place: Place) -> ImportErro
 
 fn read_sequence<R: Read>(
     json: serde_json::Deserializer<serde_json::de::IoRead<R>>,
-    reader: &mut Reader<'_, '_>,
+    reader: &mut AccessWriter<'_, '_>,
     stopped: &mut Option<ImportError>,
     file: &Path,
     place: &Cell<Place>,
@@ -157,18 +157,18 @@ fn read_sequence<R: Read>(
 }
 
 impl AccessJson {
-    fn pass_on(&self, reader: &mut Reader<'_, '_>) -> Result<(), Refused> {
+    fn pass_on(&self, reader: &mut AccessWriter<'_, '_>) -> Result<(), Refused> {
         let cta = [self.cta_id_x, self.cta_id_y, self.cta_id_z];
         let cta = if let [Some(x), Some(y), Some(z)] = cta { Some([x, y, z]) } else { None };
         let launch = LaunchId { context: None, number: self.grid_launch_id };
         let (opcode, pc) = (&*self.instr_opcode, self.instr_offset);
-        reader.access(&Access { launch, cta, opcode, pc }, &self.addrs)
+        reader.access(&MemoryAccess { launch, cta, opcode, pc }, &self.addrs)
     }
 }
 
 /// An array whose elements are passed on one by one, so that memory stays bounded.
 struct Accesses<'a, 'r, 's> {
-    reader: &'a mut Reader<'r, 's>,
+    reader: &'a mut AccessWriter<'r, 's>,
     stopped: &'a mut Option<ImportError>,
     file: &'a Path,
     place: &'a Cell<Place>,

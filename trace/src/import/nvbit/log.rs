@@ -1,23 +1,22 @@
-//! Reads the log of mem_trace: messages in the traced program's output.
+//! Reads the log of mem_trace: messages in the traced program's output, of accesses and of launches, which derived
+//! tools write over several lines.
 
 use std::path::Path;
 
 use memchr::memmem;
 
-use super::launch::{Begun, ID, Launch};
-use super::{Access, Reader, TOOL};
-use crate::binary::NO_END_MARK;
+use super::{AccessWriter, MemoryAccess, TOOL};
+use crate::binary::{Kernel, NO_END_MARK, NameError};
 use crate::import::error::ImportError;
-use crate::import::format::{self, Format, Sign};
-use crate::import::launches::LaunchId;
-use crate::import::numbers::{context, decimal, dimensions, hexadecimal};
+use crate::import::formats::{Format, FormatReader, Sign};
+use crate::import::logs::{LaunchId, context, decimal, dimensions, hexadecimal};
 use crate::import::sink::{Refused, Sink};
 use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;
 
 pub(in crate::import) const FORMAT: Format =
-    Format { name: "a mem_trace log of NVBit", recognize, reader: format::Reader::Trace(read) };
+    Format { name: "a mem_trace log of NVBit", recognize, reader: FormatReader::Trace(read) };
 
 /// The program's own output, of any form, may come before the first message.
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -35,7 +34,7 @@ fn read(
     _threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    let mut reader = Reader::new(sink)?;
+    let mut reader = AccessWriter::new(sink)?;
     let mut lines = Lines::new(input);
     let mut begun: Option<Begun> = None;
     // The place of the last line's last message, if it has one.
@@ -118,7 +117,7 @@ const EXPECTED_LAUNCH: &str = "`… - Kernel name S - grid launch id N - …`, w
 const EXPECTED_ACCESS: &str =
     "`CTX … - grid_launch_id N - CTA x,y,z - warp W - OPCODE - ` and 32 addresses";
 
-impl Reader<'_, '_> {
+impl AccessWriter<'_, '_> {
     fn begun(&mut self, begun: &Begun, file: &Path) -> Result<(), ImportError> {
         let &Begun { line, column, ref text, .. } = begun;
         let place = |message| ImportError::Line { file: file.to_owned(), line, column, message };
@@ -175,7 +174,7 @@ impl<'t> Message<'t> {
 }
 
 /// Reads a record, and its addresses into `addresses`.
-fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access<'t>> {
+fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<MemoryAccess<'t>> {
     let (head, list) = text.rsplit_once(" - ")?;
     let (head, opcode) = head.rsplit_once(" - ")?;
     let mut values = list.split_ascii_whitespace();
@@ -193,11 +192,95 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Access
     let opcode = opcode.trim();
     let is_opcode = opcode.starts_with(|first: char| first.is_ascii_uppercase())
         && !opcode.contains(char::is_whitespace);
-    is_opcode.then_some(Access { launch, cta: Some(cta), opcode, pc: 0 })
+    is_opcode.then_some(MemoryAccess { launch, cta: Some(cta), opcode, pc: 0 })
 }
 
 /// Returns the text after `marker`, up to the next ` - `.
 fn field<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
     let rest = text.split_once(marker)?.1;
     Some(rest.split_once(" - ").map_or(rest, |(value, _)| value).trim())
+}
+
+/// The most lines of a launch.
+const MAX_LINES: u32 = 4;
+
+/// The most parts that are kept after the launch's id; the tool writes five.
+const MAX_PARTS: usize = 32;
+
+/// How parts after the launch's id begin, which can be on a line of their own.
+const KEYS: [&str; 5] = ["grid size ", "block size ", "nregs ", "shmem ", "cuda stream id "];
+
+/// What comes after the kernel's name.
+const ID: &str = " - grid launch id ";
+
+/// A launch of a kernel.
+struct Launch<'t> {
+    id: LaunchId,
+    name: &'t str,
+    /// Keys and values, separated by ` - `.
+    rest: &'t str,
+}
+
+impl<'t> Launch<'t> {
+    fn read(text: &'t str) -> Option<Self> {
+        // A name can contain the separator: it ends before the last id.
+        let (head, tail) = text.rsplit_once(ID)?;
+        let name = head.split_once(" - Kernel name ")?.1;
+        let (id, rest) = tail.split_once(" - ").unwrap_or((tail, ""));
+        let number = decimal(id.trim_end_matches([' ', '-']).trim())?;
+        let launch = Self { id: LaunchId { context: context(text), number }, name, rest };
+        let is_shaped = |key| launch.part(key).is_none_or(|value| dimensions(value).is_some());
+        (is_shaped("grid size ") && is_shaped("block size ")).then_some(launch)
+    }
+
+    /// Returns the value of a key; `None` if the tool does not write it.
+    fn part(&self, key: &str) -> Option<&'t str> {
+        self.rest.split(" - ").find_map(|part| part.trim().strip_prefix(key))
+    }
+
+    /// Returns the kernel, with texts that `sink` holds. Dimensions that are unknown are zeros.
+    fn kernel(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
+        let shape = |key| self.part(key).and_then(dimensions).unwrap_or_default();
+        let mut kernel = Kernel {
+            name: sink.name(self.name)?,
+            grid: shape("grid size "),
+            block: shape("block size "),
+            ..Kernel::default()
+        };
+        let parts = self.rest.split(" - ").map(|part| part.trim_matches([' ', '-']));
+        for part in parts.filter(|part| !part.is_empty()).take(MAX_PARTS) {
+            let (key, value) = part.rsplit_once(' ').unwrap_or((part, ""));
+            kernel.header.push((sink.name(key)?, sink.name(value)?));
+        }
+        Ok(kernel)
+    }
+}
+
+/// A launch that may go on in the next line.
+struct Begun {
+    /// The place of its first byte: line and column, from 1.
+    line: u64,
+    column: usize,
+    text: String,
+    lines: u32,
+}
+
+impl Begun {
+    fn new(line: u64, column: usize, text: &str) -> Self {
+        Self { line, column, text: text.trim_end().to_owned(), lines: 1 }
+    }
+
+    /// Adds a line that belongs to the launch; returns whether it does.
+    fn takes(&mut self, line: &str) -> bool {
+        let (part, has_id) = (line.trim(), self.text.contains(ID));
+        let has_key = KEYS.iter().any(|key| part.trim_start_matches("- ").starts_with(key));
+        let is_one = (has_key || !has_id) && self.lines < MAX_LINES && !line.contains(TOOL);
+        if is_one {
+            let has_joint = !has_id || self.text.ends_with(" -") || part.starts_with("- ");
+            self.text.push_str(if has_joint { " " } else { " - " });
+            self.text.push_str(part);
+            self.lines += 1;
+        }
+        is_one
+    }
 }

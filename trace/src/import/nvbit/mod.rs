@@ -2,14 +2,12 @@
 //! Both have 32 addresses and no mask.
 
 mod json;
-mod launch;
 mod log;
 
 use super::error::ImportError;
-use super::launches::{LaunchId, Launches};
+use super::logs::{LaunchId, Launches, UNMASKED_NOTE, Unmasked};
 use super::sink::{Refused, Sink};
-use super::unmasked::{self, Unmasked};
-use crate::binary::{NewRecord, Place};
+use crate::binary::{NewRecord, WarpPosition};
 use warpload::lane::LANES;
 
 pub(super) use self::json::FORMAT as JSON_FORMAT;
@@ -20,7 +18,7 @@ const TOOL: &str = "MEMTRACE: ";
 
 /// One memory access. The source names its warp too, but by the slot in the multiprocessor that executes
 /// it, which other warps use as well.
-struct Access<'a> {
+struct MemoryAccess<'a> {
     launch: LaunchId,
     cta: Option<[u32; 3]>,
     opcode: &'a str,
@@ -28,23 +26,29 @@ struct Access<'a> {
 }
 
 /// Passes accesses on, under the kernel of their launch.
-struct Reader<'r, 's> {
+struct AccessWriter<'r, 's> {
     sink: &'r mut Sink<'s>,
     launches: Launches,
     lanes: Unmasked,
 }
 
-impl<'r, 's> Reader<'r, 's> {
+impl<'r, 's> AccessWriter<'r, 's> {
     fn new(sink: &'r mut Sink<'s>) -> Result<Self, ImportError> {
         sink.tool("NVBit mem_trace".to_owned())?;
-        sink.note(unmasked::NOTE.to_owned())?;
+        sink.note(UNMASKED_NOTE.to_owned())?;
         Ok(Self { sink, launches: Launches::default(), lanes: Unmasked::default() })
     }
 
-    fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
+    fn access(
+        &mut self,
+        access: &MemoryAccess<'_>,
+        addresses: &[u64; LANES],
+    ) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
-        sink.place(access.cta.map(|cta| Place { cta: Some(cta), ..Place::default() }));
+        sink.place(
+            access.cta.map(|cta| WarpPosition { cta: Some(cta), ..WarpPosition::default() }),
+        );
         let operation = sink.operation(access.opcode)?;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)

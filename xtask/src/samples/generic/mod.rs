@@ -22,7 +22,7 @@ use warpload::memory::OutsideWindow;
 use warpload::warp::Warp;
 use warpload_suite::random::Random;
 use warpload_trace as trace;
-use warpload_trace::{Addresses, Kernel, NewRecord, Operation, TraceWriter};
+use warpload_trace::{Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter};
 
 use plan::{Case, Form, Place, Plan, plans};
 
@@ -116,7 +116,7 @@ impl Generator {
             }
         }
         for warp in 0..plan.warps {
-            self.writer.place(Some(trace::Place {
+            self.writer.place(Some(trace::WarpPosition {
                 cta: Some([0; 3]),
                 warp: Some(warp),
                 cluster: None,
@@ -228,15 +228,15 @@ impl Generator {
 
     /// Writes the record of a store or an atomic of all lanes, side by side; replays count it.
     fn other(&mut self, pc: u32, opcode: &str) -> Result<()> {
-        let operation = self.writer.operation(&Operation::of_opcode(opcode));
+        let operation = self.writer.operation(&MemoryOperation::of_opcode(opcode));
         let operation = operation.context("at most 65,536 operations")?;
-        let addresses = Addresses::Stride { base: image::FIRST.base, stride: 4 };
+        let addresses = RecordAddresses::Stride { base: image::FIRST.base, stride: 4 };
         self.writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses))?;
         Ok(())
     }
 
     fn operation(&mut self, instruction: &Instruction, word: u64) -> Result<u16> {
-        let operation = Operation { word: Some(word), ..Operation::of(instruction)? };
+        let operation = MemoryOperation { word: Some(word), ..MemoryOperation::of(instruction)? };
         self.writer.operation(&operation).context("at most 65,536 operations")
     }
 
@@ -314,21 +314,25 @@ fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
 }
 
 /// Returns the addresses in that form, even if another one is shorter; `deltas` is a buffer for it.
-fn in_form<'a>(form: Form, list: &'a [u64], deltas: &'a mut Vec<i32>) -> Result<Addresses<'a>> {
+fn in_form<'a>(
+    form: Form,
+    list: &'a [u64],
+    deltas: &'a mut Vec<i32>,
+) -> Result<RecordAddresses<'a>> {
     let base = list.first().copied().unwrap_or_default();
     let step = |i: usize| list[i + 1].wrapping_sub(list[i]) as i64;
     Ok(match form {
-        Form::Shortest => Addresses::shortest(list, deltas),
-        Form::List => Addresses::List(list),
-        Form::Uniform => Addresses::Stride { base, stride: 0 },
-        Form::Stride if list.len() < 2 => Addresses::Stride { base, stride: 4 },
-        Form::Stride => Addresses::Stride { base, stride: step(0) },
+        Form::Shortest => RecordAddresses::shortest(list, deltas),
+        Form::List => RecordAddresses::List(list),
+        Form::Uniform => RecordAddresses::Stride { base, stride: 0 },
+        Form::Stride if list.len() < 2 => RecordAddresses::Stride { base, stride: 4 },
+        Form::Stride => RecordAddresses::Stride { base, stride: step(0) },
         Form::Deltas if list.is_empty() => bail!("deltas of no lane"),
         Form::Deltas => {
             for i in 0..list.len() - 1 {
                 deltas.push(i32::try_from(step(i))?);
             }
-            Addresses::Deltas { base, deltas }
+            RecordAddresses::Deltas { base, deltas }
         }
     })
 }

@@ -1,0 +1,394 @@
+//! [`PtxLoad::tensor_load`]: from the text of a load of Tensor Memory to what is executed,
+//! or to [`TensorLoadError`], if it is not legal.
+
+use crate::syntax::Span;
+use crate::syntax::load::{
+    AddressForm, AddressOperand, Element, ElementKind, Opcode, Operand, OperandKind, PtxLoad,
+    QualifierKind,
+};
+use crate::tensor::judge::{Parts, Problem, RequiredPart};
+use crate::tensor::{Form, IllegalLoadError, Reduction, ReductionType, TensorLoad};
+
+/// A load of Tensor Memory and the names of its operands, which are not looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenTensorLoad {
+    /// What it does, the half offset included.
+    pub load: TensorLoad,
+    /// The data registers as they are written, `r0` or `Q.x`, as many as the load has for
+    /// each thread.
+    pub registers: Vec<Span>,
+    /// The register for the result of a reduction, as it is written.
+    pub reduced: Option<Span>,
+    /// The name of the register that holds the address.
+    pub address: Span,
+    /// What is added to that register, modulo 2^32.
+    pub address_offset: u32,
+}
+
+type Result<T> = std::result::Result<T, TensorLoadError>;
+
+impl PtxLoad {
+    /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
+    /// statement.
+    ///
+    /// ```
+    /// use warpload_ptx::read_load;
+    ///
+    /// let text = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr + 0x100000];";
+    /// let written = read_load(text)?.tensor_load(text)?;
+    /// assert_eq!(written.load.registers(), 2);
+    /// assert_eq!(written.registers[1].text(text), "r1");
+    /// assert_eq!((written.address.text(text), written.address_offset), ("taddr", 16 << 16));
+    ///
+    /// let text = "tcgen05.ld.sync.aligned.16x32b.x2.b32 {r0, r1}, [taddr];";
+    /// let error = read_load(text)?.tensor_load(text).unwrap_err();
+    /// assert_eq!((error.code(), error.span.text(text)), ("shape", ".16x32b"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
+    /// are unknown, double, missing or another instruction's, operands, rules that the combination
+    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) checks
+    /// their declarations.
+    pub fn tensor_load(&self, text: &str) -> Result<WrittenTensorLoad> {
+        if self.opcode == Opcode::Ld {
+            let expected = "`tcgen05.ld` or `tcgen05.ld.red`";
+            return Err(TensorLoadError::expected(expected, self.opcode_span));
+        }
+        if let Some(fault) = self.fault {
+            return Err(TensorLoadError::expected(fault.expected, fault.span));
+        }
+        known(self, text)?;
+        let parts = Parts::of(self);
+        let problem = parts.problems().next();
+        // Operands are read before combinations are judged.
+        if let Some(problem) = problem.filter(is_of_qualifiers) {
+            return Err(self.refused(problem));
+        }
+        let Operands { registers, reduced, address, address_offset, split } = Operands::of(self)?;
+        if let Some(problem) = problem {
+            return Err(self.refused(problem));
+        }
+        let form =
+            parts.form(split, self.has(QualifierKind::Absolute), self.has(QualifierKind::Nan));
+        let form = form.ok_or_else(|| self.refused(Problem::Missing(RequiredPart::Shape)))?;
+        let load =
+            TensorLoad::new(form).map_err(|illegal| self.refused(Problem::Combination(illegal)))?;
+        Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
+    }
+
+    /// Maps a problem to the place to change.
+    fn refused(&self, problem: Problem) -> TensorLoadError {
+        let is_red = self.opcode == Opcode::TensorLdRed;
+        let kind = match problem {
+            Problem::Missing(part) => TensorLoadErrorKind::Expected(part.name(is_red)),
+            Problem::ReductionWithoutRed => TensorLoadErrorKind::ReductionWithoutRed,
+            Problem::Type => TensorLoadErrorKind::Type { types: RequiredPart::Type.name(is_red) },
+            Problem::Combination(illegal) => TensorLoadErrorKind::Illegal(illegal),
+            Problem::RegisterCount { expected, got } => {
+                TensorLoadErrorKind::RegisterCount { expected, got }
+            }
+        };
+        let qualifier = self.qualifiers.iter().find(|qualifier| problem.is_about(qualifier.kind));
+        let qualifier = qualifier.map(|qualifier| qualifier.span);
+        let operand = || self.operand_of(problem);
+        let span = qualifier.or_else(operand).unwrap_or_else(|| self.after_qualifiers());
+        TensorLoadError { kind, span }
+    }
+
+    /// Returns the operand that a problem is about, if it is about one.
+    fn operand_of(&self, problem: Problem) -> Option<Span> {
+        let fixed = fixed_operands(self.opcode);
+        let operand = |place: usize| self.operands.get(place).map(|operand| operand.span);
+        match problem {
+            Problem::RegisterCount { .. } => operand(0),
+            Problem::Combination(IllegalLoadError::SplitMissing) => operand(fixed - 1).map(after),
+            Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => operand(fixed),
+            _ => None,
+        }
+    }
+
+    /// Returns the place where a missing qualifier could be added.
+    fn after_qualifiers(&self) -> Span {
+        after(self.qualifiers.last().map_or(self.opcode_span, |last| last.span))
+    }
+}
+
+/// Returns the empty span after a span.
+fn after(span: Span) -> Span {
+    Span { start: span.end, end: span.end }
+}
+
+/// Returns the number of operands that each load of an opcode has, the half offset not counted.
+pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
+    if opcode == Opcode::TensorLdRed { 3 } else { 2 }
+}
+
+impl Parts {
+    /// Returns the parts of a written load, of repeated qualifiers the first.
+    pub(crate) fn of(load: &PtxLoad) -> Self {
+        let fixed = fixed_operands(load.opcode);
+        let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
+        let registers = match load.operands.first().map(|list| &list.kind) {
+            Some(OperandKind::Vector(elements)) => Some(elements.len()),
+            _ => None,
+        };
+        let mut parts = Self {
+            is_reduction: load.opcode == Opcode::TensorLdRed,
+            sync: load.has(QualifierKind::Sync),
+            aligned: load.has(QualifierKind::Aligned),
+            pack: load.has(QualifierKind::Pack),
+            modifier: load.has(QualifierKind::Absolute) || load.has(QualifierKind::Nan),
+            scalar: load.scalar(),
+            split: split.map(|more| more == 1),
+            registers,
+            ..Self::default()
+        };
+        for qualifier in load.qualifiers.iter().rev() {
+            match qualifier.kind {
+                QualifierKind::Shape(shape) => parts.shape = Some(shape),
+                QualifierKind::Repeat(repeat) => parts.num = Some(repeat.get() as u32),
+                QualifierKind::Reduction(operation) => parts.operation = Some(operation),
+                _ => {}
+            }
+        }
+        parts
+    }
+
+    /// Returns the form; `None` if a qualifier is missing.
+    fn form(self, split: Option<i64>, absolute: bool, propagates_nan: bool) -> Option<Form> {
+        let reduction = if self.is_reduction {
+            let (operation, kind) = (self.operation?, ReductionType::of_scalar(self.scalar?)?);
+            Some(Reduction { operation, kind, absolute, propagates_nan })
+        } else {
+            None
+        };
+        Some(Form { shape: self.shape?, num: self.num?, pack: self.pack, split, reduction })
+    }
+}
+
+impl Problem {
+    /// Whether a qualifier is the one to change.
+    pub(crate) fn is_about(self, qualifier: QualifierKind) -> bool {
+        use IllegalLoadError as Illegal;
+        use QualifierKind as Q;
+        match self {
+            Self::Missing(_) | Self::RegisterCount { .. } => false,
+            Self::ReductionWithoutRed => {
+                matches!(qualifier, Q::Reduction(_) | Q::Absolute | Q::Nan)
+            }
+            Self::Type => matches!(qualifier, Q::Type(_)),
+            Self::Combination(illegal) => match illegal {
+                Illegal::Shape | Illegal::ReductionShape { .. } => matches!(qualifier, Q::Shape(_)),
+                Illegal::Num { .. } | Illegal::ReductionNum => matches!(qualifier, Q::Repeat(_)),
+                Illegal::ReductionPack => qualifier == Q::Pack,
+                Illegal::ReductionModifier { .. } => matches!(qualifier, Q::Absolute | Q::Nan),
+                // In a text that is an unknown qualifier.
+                Illegal::ReductionKind => false,
+                Illegal::SplitMissing | Illegal::SplitSurplus { .. } => false,
+            },
+        }
+    }
+}
+
+/// Whether a problem can be seen without the operands.
+fn is_of_qualifiers(problem: &Problem) -> bool {
+    !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
+}
+
+/// Refuses unknown and repeated qualifiers.
+fn known(load: &PtxLoad, text: &str) -> Result<()> {
+    for (place, qualifier) in load.qualifiers.iter().enumerate() {
+        let span = qualifier.span;
+        if qualifier.kind == QualifierKind::Unknown {
+            let name = span.text(text).trim_start_matches('.');
+            return Err(match unknown(load, name) {
+                Some(illegal) => TensorLoadError::illegal(illegal, span),
+                None => TensorLoadError { kind: TensorLoadErrorKind::Unknown, span },
+            });
+        }
+        // These may be written twice.
+        if matches!(qualifier.kind, QualifierKind::Sync | QualifierKind::Nan) {
+            continue;
+        }
+        let of_kind = |kind: QualifierKind| std::mem::discriminant(&kind);
+        let mut before = load.qualifiers.iter().take(place);
+        if before.any(|other| of_kind(other.kind) == of_kind(qualifier.kind)) {
+            return Err(TensorLoadError { kind: TensorLoadErrorKind::Duplicate, span });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
+fn unknown(load: &PtxLoad, name: &str) -> Option<IllegalLoadError> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
+        let form = Form::plain(Parts::of(load).shape?, digits.parse().ok()?);
+        return form.problems().find(|problem| matches!(problem, IllegalLoadError::Num { .. }));
+    }
+    let (lanes, bits) = name.split_once('x')?;
+    let is_shape = is_number(lanes) && bits.starts_with(|first: char| first.is_ascii_digit());
+    is_shape.then_some(IllegalLoadError::Shape)
+}
+
+/// `{r0, r1}, {redval,} [taddr] {, offset}`.
+struct Operands {
+    registers: Vec<Span>,
+    reduced: Option<Span>,
+    address: Span,
+    address_offset: u32,
+    split: Option<i64>,
+}
+
+impl Operands {
+    fn of(load: &PtxLoad) -> Result<Self> {
+        let mut operands = load.operands.iter();
+        let end = after(load.span);
+        let mut next = |what| operands.next().ok_or(TensorLoadError::expected(what, end));
+        const LIST: &str = "the data registers in braces";
+        let list = next(LIST)?;
+        let OperandKind::Vector(elements) = &list.kind else {
+            return Err(TensorLoadError::expected(LIST, list.span));
+        };
+        let registers = elements.iter().map(register).collect::<Result<_>>()?;
+        let reduced = match load.opcode {
+            Opcode::TensorLdRed => Some(reduced(next("a register for the reduction's result")?)?),
+            _ => None,
+        };
+        let (address, address_offset) = address(next("`[` and the address")?)?;
+        let unified = load.address().and_then(|address| address.unified);
+        if let Some(unified) = unified.filter(|_| load.opcode == Opcode::TensorLdRed) {
+            return Err(TensorLoadError::expected("no `.unified` on a reduction", unified));
+        }
+        let split = operands.next().map(split).transpose()?;
+        if let Some(more) = operands.next() {
+            return Err(TensorLoadError::expected("the end", more.span));
+        }
+        Ok(Self { registers, reduced, address, address_offset, split })
+    }
+}
+
+fn register(element: &Element) -> Result<Span> {
+    match element.kind {
+        ElementKind::Name | ElementKind::Component(_) => Ok(element.span),
+        _ => Err(TensorLoadError::expected("a register", element.span)),
+    }
+}
+
+/// `redval`, alone or in braces.
+fn reduced(operand: &Operand) -> Result<Span> {
+    match &operand.kind {
+        OperandKind::Name | OperandKind::Component(_) => Ok(operand.span),
+        OperandKind::Vector(elements) if elements.len() == 1 => register(&elements[0]),
+        _ => {
+            let expected = "a register for the reduction's result";
+            Err(TensorLoadError::expected(expected, operand.span))
+        }
+    }
+}
+
+/// `[taddr]` or `[taddr+imm]`: the register, and what is added modulo 2^32.
+fn address(operand: &Operand) -> Result<(Span, u32)> {
+    let expected = |what, span| Err(TensorLoadError::expected(what, span));
+    let OperandKind::Address(address) = &operand.kind else {
+        return expected("`[` and the address", operand.span);
+    };
+    let &AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
+        return expected("the register that holds the address, in brackets", operand.span);
+    };
+    if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
+        return expected("an integer constant", offset.span);
+    }
+    Ok((base, address.displacement() as u32))
+}
+
+/// Reads the half offset. One that does not fit in 32 bits is a fault when the load executes.
+fn split(operand: &Operand) -> Result<i64> {
+    let value = match &operand.kind {
+        OperandKind::Constant(value) => value.integer(),
+        _ => None,
+    };
+    let expected = "a half offset, an integer constant";
+    let value = value.ok_or(TensorLoadError::expected(expected, operand.span))?;
+    Ok(value as i64)
+}
+
+/// Why a text is not a legal load of Tensor Memory, and the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+#[non_exhaustive]
+pub struct TensorLoadError {
+    /// What is wrong.
+    pub kind: TensorLoadErrorKind,
+    /// The bytes at fault; empty if something is missing.
+    pub span: Span,
+}
+
+/// What is wrong with a load of Tensor Memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorLoadErrorKind {
+    /// Something else was expected: this.
+    #[error("expected {0}")]
+    Expected(&'static str),
+    /// A qualifier that these loads do not have.
+    #[error("not a qualifier of `tcgen05.ld`")]
+    Unknown,
+    /// A second qualifier of one kind.
+    #[error("a second qualifier of this kind")]
+    Duplicate,
+    /// The type of another instruction.
+    #[error("invalid type; expected {types}")]
+    Type {
+        /// The types of this one.
+        types: &'static str,
+    },
+    /// A reduction's operation or modifier without `.red`.
+    #[error("only `tcgen05.ld.red` has an operation")]
+    ReductionWithoutRed,
+    /// The number of data registers is not that of the shape and `.num`.
+    #[error(
+        "{got} data register{}; shape and repeat make it {expected}",
+        if *got == 1 { "" } else { "s" }
+    )]
+    RegisterCount {
+        /// How many the load has.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// The combination breaks a rule.
+    #[error(transparent)]
+    Illegal(#[from] IllegalLoadError),
+}
+
+impl TensorLoadError {
+    /// Returns the code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
+    /// `syntax` for everything else.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    pub(super) const fn expected(what: &'static str, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Expected(what), span }
+    }
+
+    pub(super) const fn illegal(illegal: IllegalLoadError, span: Span) -> Self {
+        Self { kind: TensorLoadErrorKind::Illegal(illegal), span }
+    }
+}
+
+impl TensorLoadErrorKind {
+    /// Returns the code of the rule, as [`TensorLoadError::code`] has it.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Illegal(illegal) => illegal.code(),
+            _ => "syntax",
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! The panels of the memories: what loads cost in [`global`], [`shared`], [`local`] and [`constant`] memory, which
+//! banks of shared memory they use, and the traffic of [`stores`].
+
+use super::chart::{Bar, chart};
+use super::heat::{COLOURS, heat_map};
+use super::html::{Context, LONG_NAME, Panel};
+use super::rows::{conflicts, ideal};
+use super::table::{Cell, PcTable, bar};
+use super::text::{bytes, count, cut, of, per, percent};
+use crate::{
+    BankUse, KernelSummary, LocalCounts, PcSharedCounts, ProgramCounter, SectorSummary,
+    TrafficCounts,
+};
+
+const GLOBAL_TABLE: PcTable = PcTable {
+    id: "program-counters",
+    caption: "Loads of global memory by program counter",
+    space: "global",
+    counts: ["loads", "lanes/load"],
+    columns: &[
+        ("mean", "sectors/load", |row| {
+            let sectors = &row.summary.sectors;
+            let bar = bar(ideal(row), sectors.mean, sectors.min, sectors.max);
+            Cell::Shown(sectors.mean, format!("{:.2}{bar}", sectors.mean))
+        }),
+        ("ideal", "ideal", |row| Cell::Mean(ideal(row))),
+        ("min", "min", |row| Cell::Count(row.summary.sectors.min)),
+        ("max", "max", |row| Cell::Count(row.summary.sectors.max)),
+        ("waste", "wasted sectors", |row| Cell::Count(row.waste().max(0.0).round() as u64)),
+    ],
+    sorted: "waste",
+    weight: |row| row.waste(),
+    heaviest: "that waste most sectors",
+};
+
+pub(super) fn global(context: &Context<'_>) -> Panel {
+    let (page, rows) = (context.page, &context.rows.global);
+    let counts = &page.summary.counts;
+    let mut body = format!(
+        "<p class=\"note\">{} touched {}, and {} would do: efficiency {}.</p>\n",
+        of(counts.by_space.global, "load"),
+        of(counts.sectors, "sector"),
+        count(counts.ideal_sectors),
+        percent(counts.ideal_sectors, counts.sectors)
+    );
+    if context.kernels.is_none() {
+        body += &sectors_chart(rows).unwrap_or_default();
+    }
+    let begins: Vec<u64> = page.survey.records.iter().map(|records| records.start).collect();
+    // More lines would hide the map.
+    let begins = if begins.len() <= 40 { begins } else { Vec::new() };
+    body += "<h3>Global memory over time</h3>\n";
+    body += &heat_map(&page.survey.whole, 360.0, &begins)
+        .unwrap_or_else(|| "<p class=\"note\">No load touched global memory.</p>\n".to_owned());
+    if !rows.is_empty() {
+        body += "<h3>Program counters</h3>\n";
+        body += &GLOBAL_TABLE.html(rows, context);
+    }
+    if context.kernels.is_some() {
+        body += &kernels_with_excess(context);
+    }
+    let title = "Global memory: sectors of loads";
+    Panel { id: "global", tab: "Global", title, rows: Some(rows.len()), body }
+}
+
+fn sectors_chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
+    let bar = |row| Bar::new(row, row.summary.loads, row.summary.sectors, ideal(row));
+    chart(&rows.iter().map(bar).collect::<Vec<_>>(), "sector")
+}
+
+/// Returns a part for each of the busiest kernels.
+fn kernels_with_excess(context: &Context<'_>) -> String {
+    let page = context.page;
+    let shown = page.survey.kernels.len();
+    let mut html = String::new();
+    let loading = page.summary.kernels.iter().filter(|kernel| kernel.counts.loads > 0).count();
+    if shown > 0 && shown < loading {
+        html += &format!(
+            "<p class=\"note\">Of {} with loads, the {shown} that touch most sectors follow one by \
+             one.</p>\n",
+            of(loading as u64, "launch")
+        );
+    }
+    for (kernel, map) in &page.survey.kernels {
+        let Some(KernelSummary { counts, .. }) = page.summary.kernels.get(*kernel) else {
+            continue;
+        };
+        let number = context.number(*kernel);
+        html += &format!(
+            "<section id=\"kernel-{number}\" data-k=\"{number}\"><h3>Kernel {number} <code>{}</code></h3>\n\
+             <p class=\"note\">{}, {:.1} lanes per load; {}, efficiency {}; {}.</p>\n",
+            context.name(*kernel, LONG_NAME),
+            of(counts.loads, "load"),
+            per(counts.lanes, counts.loads),
+            of(counts.sectors, "sector"),
+            percent(counts.ideal_sectors, counts.sectors),
+            of(counts.footprint.pages, "page")
+        );
+        let all = &context.rows.global;
+        let own = all.partition_point(|row| row.kernel < *kernel)
+            ..all.partition_point(|row| row.kernel <= *kernel);
+        html += &sectors_chart(&all[own]).unwrap_or_default();
+        html += &heat_map(map, 220.0, &[]).unwrap_or_default();
+        html += "</section>\n";
+    }
+    html
+}
+
+const SHARED_TABLE: PcTable = PcTable {
+    id: "shared-loads",
+    caption: "Loads of shared memory by program counter",
+    space: "shared",
+    counts: ["loads", "lanes/load"],
+    columns: &[
+        ("mean", "wavefronts/load", |row| {
+            wavefronts(row, |all, ideal| {
+                let bar = bar(ideal, all.mean, all.min, all.max);
+                Cell::Shown(all.mean, format!("{:.2}{bar}", all.mean))
+            })
+        }),
+        ("ideal", "ideal", |row| wavefronts(row, |_, ideal| Cell::Mean(ideal))),
+        ("min", "min", |row| wavefronts(row, |all, _| Cell::Count(all.min))),
+        ("max", "max", |row| wavefronts(row, |all, _| Cell::Count(all.max))),
+        ("conflicts", "bank conflicts", |row| Cell::Count(conflicts(row) as u64)),
+    ],
+    sorted: "conflicts",
+    weight: conflicts,
+    heaviest: "with most bank conflicts",
+};
+
+/// Returns a cell of a row's wavefronts and the ideal.
+fn wavefronts(row: &ProgramCounter<'_>, cell: fn(SectorSummary, f64) -> Cell) -> Cell {
+    let cell = |shared: PcSharedCounts| Some(cell(shared.wavefronts?, ideal_wavefronts(&shared)));
+    row.summary.shared.and_then(cell).unwrap_or(Cell::Unknown)
+}
+
+fn ideal_wavefronts(shared: &PcSharedCounts) -> f64 {
+    per(shared.ideal_wavefronts, shared.loads)
+}
+
+pub(super) fn shared(context: &Context<'_>) -> Panel {
+    let rows = &context.rows.shared;
+    let shared = context.page.summary.counts.shared;
+    let mut body = format!(
+        "<p class=\"note\">{} took {}, and {} would do: {}.</p>\n",
+        of(shared.loads, "load"),
+        of(shared.wavefronts, "wavefront"),
+        count(shared.ideal_wavefronts),
+        of(shared.conflicts, "bank conflict")
+    );
+    if context.kernels.is_none() {
+        let bars: Vec<Bar<'_>> = rows.iter().filter_map(wavefront_bar).collect();
+        body += &chart(&bars, "wavefront").unwrap_or_default();
+    }
+    body += &bank_map(context).unwrap_or_default();
+    if !rows.is_empty() {
+        body += "<h3>Program counters</h3>\n";
+        body += &SHARED_TABLE.html(rows, context);
+    }
+    let title = "Shared memory: wavefronts and bank conflicts";
+    Panel { id: "shared", tab: "Shared", title, rows: Some(rows.len()), body }
+}
+
+fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
+    let shared = row.summary.shared?;
+    Some(Bar::new(row, shared.loads, shared.wavefronts?, ideal_wavefronts(&shared)))
+}
+
+/// Returns a table with a column for each bank and a row for each instruction, the worst first; `None`
+/// without bank conflicts.
+fn bank_map(context: &Context<'_>) -> Option<String> {
+    let uses = &context.page.survey.banks;
+    let banks = uses.first()?.words.len();
+    let has_kernels = context.kernels.is_some();
+    let mut html = "<h3>Banks of the worst instructions</h3>\n<figure class=\"banks\">\
+        <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"banks-caption\">\
+        <table id=\"banks\" data-s=\"shared\">\n<caption id=\"banks-caption\">Wavefronts in which each bank \
+        serves a word, in percent</caption>\n<thead><tr>"
+        .to_owned();
+    if has_kernels {
+        html += "<th scope=\"col\">kernel</th>";
+    }
+    html += "<th scope=\"col\" class=\"n\">pc</th><th scope=\"col\">opcode</th>\
+             <th scope=\"col\" class=\"n\">wave&shy;fronts each</th><th scope=\"col\" class=\"n\">ideal</th>";
+    for bank in 0..banks {
+        html += &format!("<th scope=\"col\" class=\"bank\">{bank}</th>");
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for one in uses {
+        html += &bank_row(context, one, has_kernels);
+    }
+    html += "</tbody></table></div>\n<figcaption>A bank at 100 serves a word in every wavefront. If a few \
+             banks are high, lanes wait for these; if all are low, each access waits for another bank. \
+             Shown are the loads, stores and atomics with most bank conflicts.</figcaption></figure>\n";
+    Some(html)
+}
+
+fn bank_row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
+    let contents = context.page.contents;
+    let opcode = contents.operations.get(usize::from(one.operation)).map_or("", |op| &*op.opcode);
+    let number = context.number(one.kernel);
+    let mut html = format!("<tr data-k=\"{number}\">");
+    if has_kernels {
+        html += &format!(
+            "<td class=\"name\">{number} <code>{}</code></td>",
+            context.name(one.kernel, 20)
+        );
+    }
+    html += &format!(
+        "<th scope=\"row\" title=\"{}, {}\"><code>{:#x}</code></th>\
+         <td class=\"t\"><code>{}</code></td><td>{:.2}</td><td>{:.2}</td>",
+        of(one.accesses, "access"),
+        of(one.wavefronts, "wavefront"),
+        one.pc,
+        cut(opcode, 24),
+        per(one.wavefronts, one.accesses),
+        per(one.ideal_wavefronts, one.accesses)
+    );
+    for (bank, words) in one.words.iter().enumerate() {
+        let share = per(*words, one.wavefronts);
+        html += &format!(
+            "<td class=\"bank{}\" title=\"bank {bank}: {}\">{}</td>",
+            colour(share).map_or(String::new(), |colour| format!(" h{colour}")),
+            of(*words, "word"),
+            whole_percent(share)
+        );
+    }
+    html + "</tr>\n"
+}
+
+/// Returns the colour of a share; `None` of nothing.
+fn colour(share: f64) -> Option<usize> {
+    (share > 0.0).then(|| ((share * COLOURS as f64).ceil() as usize).clamp(1, COLOURS))
+}
+
+/// Returns whole percent, of which a little is not nothing.
+fn whole_percent(share: f64) -> String {
+    if share > 0.0 && share < 0.005 { "&lt;1".to_owned() } else { format!("{:.0}", 100.0 * share) }
+}
+
+const LOCAL_TABLE: PcTable = PcTable {
+    id: "local-loads",
+    caption: "Loads of local memory by program counter",
+    space: "local",
+    counts: ["loads", "lanes/load"],
+    columns: &[
+        ("mean", "sectors/load", |row| {
+            cell(row, |local| Cell::Mean(per(local.sectors, local.loads)))
+        }),
+        ("ideal", "ideal", |row| {
+            cell(row, |local| Cell::Mean(per(local.ideal_sectors, local.loads)))
+        }),
+        ("all", "sectors", |row| cell(row, |local| Cell::Count(local.sectors))),
+        ("waste", "wasted sectors", |row| Cell::Count(waste(row) as u64)),
+    ],
+    sorted: "waste",
+    weight: waste,
+    heaviest: "that waste most sectors",
+};
+
+fn cell(row: &ProgramCounter<'_>, cell: fn(LocalCounts) -> Cell) -> Cell {
+    row.summary.local.map_or(Cell::Unknown, cell)
+}
+
+/// Returns the sectors beyond the ideal.
+fn waste(row: &ProgramCounter<'_>) -> f64 {
+    let waste = |local: LocalCounts| local.sectors.saturating_sub(local.ideal_sectors);
+    row.summary.local.map_or(0, waste) as f64
+}
+
+pub(super) fn local(context: &Context<'_>) -> Panel {
+    let rows = &context.rows.local;
+    let local = context.page.summary.counts.local;
+    let mut body = format!(
+        "<p class=\"note\">{} touched {}, and {} would do: efficiency {}. Local memory is taken to be \
+         interleaved: word w of the 32 lanes lies side by side.</p>\n",
+        of(local.loads, "load"),
+        of(local.sectors, "sector"),
+        count(local.ideal_sectors),
+        percent(local.ideal_sectors, local.sectors)
+    );
+    if !rows.is_empty() {
+        body += &LOCAL_TABLE.html(rows, context);
+    }
+    Panel {
+        id: "local",
+        tab: "Local",
+        title: "Local memory: sectors of spills and arrays",
+        rows: Some(rows.len()),
+        body,
+    }
+}
+
+const CONSTANT_TABLE: PcTable = PcTable {
+    id: "constant-loads",
+    caption: "Loads of constant memory by program counter",
+    space: "constant",
+    counts: ["loads", "lanes/load"],
+    columns: &[
+        ("mean", "addresses/load", |row| {
+            row.summary.constant.map_or(Cell::Unknown, |constant| {
+                Cell::Mean(per(constant.addresses, constant.loads))
+            })
+        }),
+        ("repeats", "repeats", |row| Cell::Count(repeats(row) as u64)),
+    ],
+    sorted: "repeats",
+    weight: repeats,
+    heaviest: "that repeat most",
+};
+
+/// Returns the addresses beyond one of each load.
+fn repeats(row: &ProgramCounter<'_>) -> f64 {
+    row.summary.constant.map_or(0, |constant| constant.addresses.saturating_sub(constant.loads))
+        as f64
+}
+
+pub(super) fn constant(context: &Context<'_>) -> Panel {
+    let rows = &context.rows.constant;
+    let constant = context.page.summary.counts.constant;
+    let mut body = format!(
+        "<p class=\"note\">{} asked for {}. One address serves all lanes at once; each further one \
+         repeats the load.</p>\n",
+        of(constant.loads, "load"),
+        of(constant.addresses, "different address")
+    );
+    if !rows.is_empty() {
+        body += &CONSTANT_TABLE.html(rows, context);
+    }
+    let title = "Constant memory: addresses of loads";
+    Panel { id: "constant", tab: "Constant", title, rows: Some(rows.len()), body }
+}
+
+const STORES_TABLE: PcTable = PcTable {
+    id: "stores-atomics",
+    caption: "Stores and atomics by program counter",
+    space: "global",
+    counts: ["count", "lanes each"],
+    columns: &[
+        ("mean", "sectors each", |row| {
+            sectors(row).map_or(Cell::Unknown, |(all, _)| each(row, all))
+        }),
+        ("wavefronts", "wavefronts each", |row| {
+            let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
+            wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
+        }),
+        ("ideal", "ideal", |row| {
+            let of_sectors = sectors(row).map(|(_, ideal)| ideal);
+            let ideal = of_sectors.or_else(|| {
+                let shared = row.summary.shared.filter(|shared| shared.wavefronts.is_some())?;
+                Some(shared.ideal_wavefronts)
+            });
+            ideal.map_or(Cell::Unknown, |ideal| each(row, ideal))
+        }),
+        ("excess", "sectors beyond the ideal, bank conflicts", |row| match is_known(row) {
+            true => Cell::Count(excess(row) as u64),
+            false => Cell::Unknown,
+        }),
+    ],
+    sorted: "excess",
+    weight: excess,
+    heaviest: "with most sectors beyond the ideal or bank conflicts",
+};
+
+/// Returns whether it is known what a row costs: of atomics whose lanes share words of shared memory it is not.
+fn is_known(row: &ProgramCounter<'_>) -> bool {
+    sectors(row).is_some() || row.summary.shared.is_some_and(|shared| shared.conflicts.is_some())
+}
+
+/// Returns the sectors of global and of local memory and the ideal; `None` if it is neither.
+fn sectors(row: &ProgramCounter<'_>) -> Option<(u64, u64)> {
+    let global =
+        row.has_sectors().then(|| (row.sectors().round() as u64, row.summary.ideal_sectors));
+    let local = row.summary.local.map(|local| (local.sectors, local.ideal_sectors));
+    // Generic addresses can be in both.
+    [global, local]
+        .into_iter()
+        .flatten()
+        .reduce(|(all, ideal), more| (all + more.0, ideal + more.1))
+}
+
+fn each(row: &ProgramCounter<'_>, all: u64) -> Cell {
+    Cell::Mean(per(all, row.summary.loads))
+}
+
+/// Returns the sectors beyond the ideal and the bank conflicts.
+fn excess(row: &ProgramCounter<'_>) -> f64 {
+    sectors(row).map_or(0.0, |(all, ideal)| all.saturating_sub(ideal) as f64) + conflicts(row)
+}
+
+pub(super) fn stores(context: &Context<'_>) -> Panel {
+    let rows = &context.rows.stores;
+    let counts = &context.page.summary.counts;
+    let mut body = match (counts.stores, counts.atomics) {
+        (Some(stores), Some(atomics)) => traffic("store", stores) + &traffic("atomic", atomics),
+        _ => format!(
+            "<p class=\"note\">{} and {}: this trace has no addresses of them.</p>\n",
+            of(counts.skipped.store, "store"),
+            of(counts.skipped.atomic, "atomic")
+        ),
+    };
+    if !rows.is_empty() {
+        body += &STORES_TABLE.html(rows, context);
+    }
+    let title = "Stores and atomics";
+    Panel { id: "stores", tab: "Stores, atomics", title, rows: Some(rows.len()), body }
+}
+
+fn traffic(one: &str, traffic: TrafficCounts) -> String {
+    format!(
+        "<p class=\"note\">{}: {}, {}; {} of global memory, and {} would do.</p>\n",
+        of(traffic.count, one),
+        of(traffic.lanes, "lane"),
+        bytes(traffic.bytes),
+        of(traffic.sectors, "sector"),
+        count(traffic.ideal_sectors)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        assert_eq!((colour(0.0), colour(1e-9), colour(1.0)), (None, Some(1), Some(COLOURS)));
+        assert_eq!(
+            (whole_percent(0.0), whole_percent(0.001)),
+            ("0".to_owned(), "&lt;1".to_owned())
+        );
+        assert_eq!(whole_percent(1.0), "100");
+    }
+}

@@ -1,0 +1,448 @@
+//! Fresh vectors, any number of them: [`Generator`]. Each is drawn at random, but aims at flags, so that
+//! a few hundred cover every flag of an instruction, and a few thousand every pair of flags that can occur
+//! together. What a vector expects, and which flags it has, comes from the literal executor alone.
+//! [`Coverage`] counts how often vectors show each flag, and which pairs of flags.
+
+use std::fmt::Write as _;
+
+use warpload::load::{Outcome, execute as fast, reference};
+use warpload::warp::Warp;
+use warpload_encoding::Sm;
+
+use super::draft::{Draft, Drawn, Ending, Family, State};
+use super::flags::{self, Flag, FlagSet, flags_of};
+use super::random::Random;
+use super::vector::Vector;
+
+/// The draws of one case, of which that is taken which shows most of the pairs: the first pair that each
+/// aims at, and the number of pairs.
+const DRAWS: [(usize, usize); 6] = [(0, 3), (1, 2), (2, 2), (0, 1), (1, 1), (2, 1)];
+
+/// The draws after which a case with certain flags is given up.
+const MOST_DRAWS: u64 = 5_000;
+
+/// Draws vectors of one instruction. Case N of a seed is always the same, whatever is drawn before it, on
+/// every platform.
+///
+/// ```
+/// use warpload::encoding::Sm;
+/// use warpload_suite::generate::Generator;
+///
+/// let generator = Generator::new("LDG", Sm::SPA5, 7)?;
+/// let case = generator.case(41)?;
+/// assert!(case.line().starts_with(r#"{"id":"execute-ldg-seed7-0041","#));
+/// assert_eq!(generator.case(41)?.line(), case.line());
+/// # Ok::<(), warpload_suite::generate::GenerateError>(())
+/// ```
+#[derive(Debug)]
+pub struct Generator {
+    family: Family,
+    seed: u64,
+    /// What every case shows.
+    wanted: FlagSet,
+    /// The numbers of the flags that the instruction can show.
+    possible: Vec<usize>,
+    aims: Aims,
+}
+
+/// One vector.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it is called: its instruction, its seed unless that is 0, and its number.
+    pub id: String,
+    /// The text of its instruction.
+    pub name: String,
+    /// What it is a case of.
+    pub flags: FlagSet,
+    /// Whether it depends on a point that no public source decides.
+    pub is_decision: bool,
+    /// The keys `instruction` and `initial` with their values, as JSON without braces.
+    pub question: String,
+    /// The value of `final`, as JSON.
+    pub expected: String,
+}
+
+impl Case {
+    /// Returns the vector as one line of JSON, without its end (docs/vectors.md).
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Self { id, name, flags, is_decision, question, expected } = self;
+        // Neither ids, texts of instructions nor names of flags have characters that JSON escapes.
+        let flags: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
+        let flags = flags.join(",");
+        let decision = if *is_decision { r#""decision":true,"# } else { "" };
+        format!(
+            r#"{{"id":"{id}","name":"{name}","flags":[{flags}],"source":"document",{decision}{question},"final":{expected}}}"#
+        )
+    }
+}
+
+/// A draw that has been executed. Warps are large, and moved often.
+struct Executed {
+    vector: Box<Vector>,
+    state: State,
+    after: Box<Warp>,
+    outcome: Outcome,
+    flags: FlagSet,
+}
+
+/// Returns the names of the instructions of an SM that vectors are drawn of.
+pub fn instructions(sm: Sm) -> impl Iterator<Item = &'static str> {
+    Family::mnemonics(sm)
+}
+
+/// Returns the first `count` vectors of an instruction and a seed, each as a line without its end.
+///
+/// # Errors
+/// Returns [`GenerateError`] if the SM has no such instruction. The lines themselves are errors if the
+/// executors differ.
+pub fn lines(
+    instruction: &str,
+    sm: Sm,
+    seed: u64,
+    count: u64,
+) -> Result<impl Iterator<Item = Result<String, GenerateError>>, GenerateError> {
+    let generator = Generator::new(instruction, sm, seed)?;
+    Ok((0..count).map(move |number| Ok(generator.case(number)?.line())))
+}
+
+impl Generator {
+    /// Creates a generator of vectors of an instruction, named in either case.
+    ///
+    /// # Errors
+    /// Returns [`GenerateError::UnknownInstruction`] if the SM has no such load that can be executed.
+    pub fn new(instruction: &str, sm: Sm, seed: u64) -> Result<Self, GenerateError> {
+        let unknown = || GenerateError::UnknownInstruction { name: instruction.to_owned(), sm };
+        let family = Family::new(instruction, sm).ok_or_else(unknown)?;
+        let are_possible = |numbers: &[usize]| {
+            let mut flags = numbers.iter().filter_map(|number| flags::all().get(*number));
+            let draft = Draft::new(&family, Random::new(0, &[]));
+            draft.is_some_and(|mut draft| flags.all(|flag| flag.apply(&mut draft)))
+        };
+        let possible: Vec<usize> =
+            (0..flags::all().len()).filter(|number| are_possible(&[*number])).collect();
+        let aims = Aims::new(pairs(&possible).filter(|pair| are_possible(pair)));
+        Ok(Self { family, seed, wanted: FlagSet::default(), possible, aims })
+    }
+
+    /// Restricts the cases to those that show all of these flags.
+    ///
+    /// # Errors
+    /// Returns [`GenerateError::NeverShown`] for a flag that the instruction cannot show.
+    pub fn with_flags(mut self, wanted: &[&'static Flag]) -> Result<Self, GenerateError> {
+        for flag in wanted {
+            let number = self.possible.iter().find(|number| {
+                flags::all().get(**number).is_some_and(|known| known.name == flag.name)
+            });
+            let (instruction, sm) = (self.family.mnemonic, self.family.sm);
+            let never = GenerateError::NeverShown { instruction, sm, flag: flag.name };
+            self.wanted.insert(*number.ok_or(never)?);
+        }
+        Ok(self)
+    }
+
+    /// Returns the name of the instruction.
+    #[must_use]
+    pub fn instruction(&self) -> &'static str {
+        self.family.mnemonic
+    }
+
+    /// Returns an empty count of the flags that the instruction can show.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        Coverage::new(&self.possible)
+    }
+
+    /// Draws a case.
+    ///
+    /// # Errors
+    /// Returns [`GenerateError`] if no draw shows the flags that all cases are to show, or if the
+    /// executors differ.
+    pub fn case(&self, number: u64) -> Result<Case, GenerateError> {
+        let drawn = self.draw(number)?;
+        let id = self.id(number);
+        let Vector { instruction, machine, warp, .. } = &*drawn.vector;
+        let mut after = Box::new(warp.clone());
+        let outcome = fast(instruction, machine, &mut after);
+        if outcome.as_ref() != Ok(&drawn.outcome) || after != drawn.after {
+            return Err(GenerateError::ExecutorsDiffer { id });
+        }
+        let observed = serde_json::to_string(&drawn.vector.observed(&drawn.after, &drawn.outcome));
+        let mut question = format!(r#""instruction":"{:#}","initial":"#, instruction.word());
+        drawn.state.write_json(&mut question);
+        Ok(Case {
+            id,
+            name: instruction.text().to_string(),
+            flags: drawn.flags,
+            is_decision: drawn.flags.is_decision(self.family.sm.has_wide_words()),
+            question,
+            expected: observed.map_err(|error| GenerateError::Json(error.to_string()))?,
+        })
+    }
+
+    fn id(&self, number: u64) -> String {
+        let mut id = format!("execute-{}", self.family.mnemonic.to_ascii_lowercase());
+        // Writing to a string does not fail.
+        if self.family.sm.has_wide_words() {
+            let _ = write!(id, "-sm{}", self.family.sm);
+        }
+        if self.seed != 0 {
+            let _ = write!(id, "-seed{}", self.seed);
+        }
+        let _ = write!(id, "-{number:04}");
+        id
+    }
+
+    /// Returns the best draw of a case.
+    fn draw(&self, number: u64) -> Result<Executed, GenerateError> {
+        let aims = self.aims.of_case(self.seed, number);
+        let has_wishes = self.wanted != FlagSet::default();
+        let mut best: Option<(usize, Executed)> = None;
+        for draw in 0..MOST_DRAWS {
+            let is_enough = draw >= DRAWS.len() as u64 && best.is_some();
+            if is_enough {
+                break;
+            }
+            let Some(executed) = self.attempt(number, draw, &aims) else { continue };
+            if !executed.flags.is_superset(self.wanted) {
+                continue;
+            }
+            let is_shown = |pair: &[usize; 2]| pair.iter().all(|n| executed.flags.contains(*n));
+            // One of them counts more, another one from case to case.
+            let first = (number % PAIRS as u64) as usize;
+            let worth = |at: usize| if at == first { 3 } else { 2 };
+            let shown = aims.iter().enumerate().filter(|(_, pair)| is_shown(pair));
+            let score: usize = shown.map(|(at, _)| worth(at)).sum();
+            let most: usize = (0..aims.len()).map(worth).sum();
+            if best.as_ref().is_none_or(|(least, _)| score > *least) {
+                best = Some((score, executed));
+            }
+            if score == most || has_wishes {
+                break;
+            }
+        }
+        let missing = || GenerateError::NotFound {
+            instruction: self.family.mnemonic,
+            sm: self.family.sm,
+            flags: self.wanted.iter().map(|flag| flag.name).collect(),
+            draws: MOST_DRAWS,
+        };
+        best.map(|(_, executed)| executed).ok_or_else(missing)
+    }
+
+    /// Makes one draw: the flags that are wanted, then some of the pairs.
+    fn attempt(&self, number: u64, draw: u64, aims: &[[usize; 2]]) -> Option<Executed> {
+        let name = self.family.mnemonic.bytes().fold(0, |name, byte| name << 8 | u64::from(byte));
+        let others = [name, self.family.sm.number().into(), number, draw];
+        let mut draft = Draft::new(&self.family, Random::new(self.seed, &others))?;
+        for flag in self.wanted.iter() {
+            if !flag.apply(&mut draft) {
+                return None;
+            }
+        }
+        // Later draws are made only if no pair goes with the flags that are wanted.
+        let (first, left) = DRAWS.get(draw as usize).copied().unwrap_or((0, 0));
+        let rotated = aims.iter().cycle().skip(first).take(left.min(aims.len()));
+        for flag in rotated.flatten().filter_map(|number| flags::all().get(*number)) {
+            flag.apply(&mut draft);
+        }
+        execute(draft.finish()?)
+    }
+}
+
+/// Executes a draw, and returns it with its flags; `None` if it cannot be executed.
+fn execute(drawn: Drawn) -> Option<Executed> {
+    let Drawn { load, state } = drawn;
+    let (name, machine) = (String::new(), state.machine()?);
+    let vector = Vector { name, instruction: load, machine, warp: Warp::new(), expected: None };
+    let mut vector = Box::new(vector);
+    state.fill(&mut vector.warp)?;
+    let mut after = Box::new(vector.warp.clone());
+    let outcome = reference(&vector.instruction, &vector.machine, &mut after).ok()?;
+    let flags = flags_of(&vector, &outcome);
+    Some(Executed { vector, state, after, outcome, flags })
+}
+
+/// The pairs that one case aims at.
+const PAIRS: usize = 3;
+
+/// The pairs of flags in the order in which cases aim at them. Those that end alike, with a fault for
+/// example, are aimed at together.
+#[derive(Debug)]
+struct Aims {
+    /// Pairs of flags by number: of loads that fault, of those that no lane executes, and all others.
+    classes: [Vec<[usize; 2]>; 3],
+}
+
+impl Aims {
+    /// Creates the aims of pairs that do not exclude each other.
+    pub(super) fn new(pairs: impl Iterator<Item = [usize; 2]>) -> Self {
+        let mut classes = [const { Vec::new() }; 3];
+        for pair in pairs {
+            let endings = pair.iter().filter_map(|number| flags::all().get(*number));
+            let class = match endings.fold(Ending::Any as u8, |both, flag| both & flag.endings()) {
+                both if both == Ending::Faults as u8 => 0,
+                both if both == Ending::NoLane as u8 => 1,
+                _ => 2,
+            };
+            if let Some(class) = classes.get_mut(class) {
+                class.push(pair);
+            }
+        }
+        Self { classes }
+    }
+
+    /// Returns the pairs of a case. As many cases as there are thirds of pairs visit all of them, after which
+    /// they start again in other combinations.
+    fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
+        let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
+        let all: u64 = self.classes.iter().map(groups).sum();
+        let Some(pass) = number.checked_div(all) else { return Vec::new() };
+        let mut group = spread(number % all, all, seed);
+        for class in &self.classes {
+            let count = groups(class);
+            if group < count {
+                let first = group * PAIRS as u64 + pass;
+                let at = |i| spread(first.wrapping_add(i), class.len() as u64, 0);
+                let places = (0..(PAIRS as u64).min(class.len() as u64)).map(at);
+                return places.filter_map(|at| class.get(at as usize).copied()).collect();
+            }
+            group -= count;
+        }
+        Vec::new()
+    }
+}
+
+/// Maps the numbers below `count` to each other so that neighbours come apart: in the list they have a
+/// flag in common.
+fn spread(number: u64, count: u64, start: u64) -> u64 {
+    let stride = (count * 5 / 8..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
+    let place = u128::from(number) * u128::from(stride) + u128::from(start);
+    (place % u128::from(count.max(1))) as u64
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Counts of flags, and of pairs of flags that one vector shows.
+#[derive(Clone, Debug)]
+pub struct Coverage {
+    /// The numbers of the flags that are counted.
+    possible: Vec<usize>,
+    cases: u64,
+    /// How many vectors show each flag, by its number.
+    counts: Vec<u64>,
+    /// Of each flag, the flags that a vector shows together with it.
+    together: Vec<FlagSet>,
+}
+
+/// Returns the pairs of the numbers.
+pub(super) fn pairs(numbers: &[usize]) -> impl Iterator<Item = [usize; 2]> {
+    let after = |at: usize| numbers.get(at + 1..).unwrap_or_default();
+    (0..).zip(numbers).flat_map(move |(at, one)| after(at).iter().map(|other| [*one, *other]))
+}
+
+impl Coverage {
+    pub(super) fn new(possible: &[usize]) -> Self {
+        let count = flags::all().len();
+        Self {
+            possible: possible.to_vec(),
+            cases: 0,
+            counts: vec![0; count],
+            together: vec![FlagSet::default(); count],
+        }
+    }
+
+    /// Counts a vector with these flags.
+    pub fn add(&mut self, flags: FlagSet) {
+        self.cases += 1;
+        for one in flags.numbers() {
+            if let Some(count) = self.counts.get_mut(one) {
+                *count += 1;
+            }
+            for other in flags.numbers() {
+                if let Some(together) = self.together.get_mut(one) {
+                    together.insert(other);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of vectors.
+    #[must_use]
+    pub fn cases(&self) -> u64 {
+        self.cases
+    }
+
+    /// Returns the flags that the instruction can show, with how many vectors show each.
+    pub fn flags(&self) -> impl Iterator<Item = (&'static Flag, u64)> {
+        self.possible.iter().filter_map(|number| {
+            Some((flags::all().get(*number)?, self.counts.get(*number).copied()?))
+        })
+    }
+
+    /// Returns the number of pairs of the flags that the instruction can show.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        pairs(&self.possible).count()
+    }
+
+    /// Returns the pairs that no vector shows.
+    pub fn missing(&self) -> impl Iterator<Item = [&'static Flag; 2]> {
+        let is_missing = |[one, other]: &[usize; 2]| {
+            self.together.get(*one).is_none_or(|together| !together.contains(*other))
+        };
+        pairs(&self.possible)
+            .filter(is_missing)
+            .filter_map(|[one, other]| Some([flags::all().get(one)?, flags::all().get(other)?]))
+    }
+}
+
+/// Why no vector is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The SM has no such load, or it is not one that a vector executes.
+    #[error("no load {name:?} of sm_{sm} that a vector executes")]
+    UnknownInstruction {
+        /// The name that was given.
+        name: String,
+        /// The SM.
+        sm: Sm,
+    },
+    /// The instruction cannot show a flag.
+    #[error("{instruction} of sm_{sm} never shows the flag `{flag}`")]
+    NeverShown {
+        /// The instruction.
+        instruction: &'static str,
+        /// Its SM.
+        sm: Sm,
+        /// The flag.
+        flag: &'static str,
+    },
+    /// No draw shows all of the flags.
+    #[error(
+        "no {instruction} of sm_{sm} found that shows `{}` together, in {draws} draws",
+        flags.join("`, `")
+    )]
+    NotFound {
+        /// The instruction.
+        instruction: &'static str,
+        /// Its SM.
+        sm: Sm,
+        /// The flags.
+        flags: Vec<&'static str>,
+        /// How many draws were made.
+        draws: u64,
+    },
+    /// The fast executor does not agree with the literal one.
+    #[error("{id}: the executors differ")]
+    ExecutorsDiffer {
+        /// The case.
+        id: String,
+    },
+    /// What a vector expects could not be written.
+    #[error("could not be written as JSON: {0}")]
+    Json(String),
+}

@@ -1,0 +1,166 @@
+//! Common to the logs of tools: kernels by the launch that accesses name, numbers without signs and spaces, and
+//! addresses of 32 lanes without a mask that says which are active.
+
+use std::str::FromStr;
+
+use rustc_hash::FxHashMap;
+
+use super::MAX_KERNELS;
+use super::sink::{Refused, Sink};
+use crate::binary::{Kernel, NameError, RecordAddresses};
+use warpload::lane::{LANES, LaneMask};
+
+/// What tells launches apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LaunchId {
+    /// The context, in which some tools begin to count anew; `None` if the source does not say.
+    pub(super) context: Option<u64>,
+    pub(super) number: u64,
+}
+
+/// The launches of a file, by their ids. Launches can run at the same time, so that their accesses
+/// alternate; each launch is one kernel.
+#[derive(Default)]
+pub(super) struct Launches {
+    launches: FxHashMap<LaunchId, Launch>,
+    current: Option<(LaunchId, Begun)>,
+}
+
+enum Launch {
+    /// Its kernel is known; no access was found so far.
+    Named(Box<Kernel>),
+    /// It has accesses.
+    Begun(Begun),
+}
+
+/// A launch that has accesses.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    /// The number of its kernel.
+    kernel: u32,
+    /// Zeros if unknown, as for `block`.
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+}
+
+impl Launches {
+    /// Names the kernel of a launch. One with a known id is another launch, for example of another
+    /// process.
+    pub(super) fn name(&mut self, launch: LaunchId, kernel: Kernel) -> Result<(), NameError> {
+        self.check_room(launch)?;
+        self.launches.insert(launch, Launch::Named(Box::new(kernel)));
+        self.current = None;
+        Ok(())
+    }
+
+    fn check_room(&self, launch: LaunchId) -> Result<(), NameError> {
+        if self.launches.len() >= MAX_KERNELS && !self.launches.contains_key(&launch) {
+            return Err(NameError::TooMany);
+        }
+        Ok(())
+    }
+
+    /// Makes the kernel of a launch the current one of `sink`. One that was not named is `kernel`, or
+    /// else has its number as name.
+    #[inline]
+    pub(super) fn select(
+        &mut self,
+        sink: &mut Sink<'_>,
+        launch: LaunchId,
+        kernel: Option<&Kernel>,
+    ) -> Result<Begun, Refused> {
+        match self.current {
+            Some((current, begun)) if current == launch => Ok(begun),
+            _ => self.select_other(sink, launch, kernel),
+        }
+    }
+
+    fn select_other(
+        &mut self,
+        sink: &mut Sink<'_>,
+        launch: LaunchId,
+        unnamed: Option<&Kernel>,
+    ) -> Result<Begun, Refused> {
+        let kernel = match self.launches.remove(&launch) {
+            Some(Launch::Begun(begun)) => {
+                sink.select(begun.kernel)?;
+                self.launches.insert(launch, Launch::Begun(begun));
+                self.current = Some((launch, begun));
+                return Ok(begun);
+            }
+            Some(Launch::Named(kernel)) => *kernel,
+            None => {
+                self.check_room(launch)?;
+                let mut kernel = unnamed.cloned().unwrap_or_default();
+                if kernel.name.is_empty() {
+                    kernel.name = sink.name(&format!("grid launch {}", launch.number))?;
+                }
+                kernel
+            }
+        };
+        let Kernel { grid, block, .. } = kernel;
+        let begun = Begun { kernel: sink.kernel(kernel)?, grid, block };
+        self.launches.insert(launch, Launch::Begun(begun));
+        self.current = Some((launch, begun));
+        Ok(begun)
+    }
+}
+
+/// Returns a decimal number.
+pub(super) fn decimal<N: FromStr>(text: &str) -> Option<N> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// Returns a hexadecimal number of at most 16 digits.
+#[inline]
+pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    digits
+        .bytes()
+        .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
+}
+
+/// Returns the context that a message begins with, `CTX 0x…`.
+pub(super) fn context(message: &str) -> Option<u64> {
+    hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
+}
+
+/// Returns three numbers, `x,y,z`.
+pub(super) fn dimensions(text: &str) -> Option<[u32; 3]> {
+    let mut numbers = text.split(',').map(|number| decimal(number.trim()));
+    let three = [numbers.next()??, numbers.next()??, numbers.next()??];
+    numbers.next().is_none().then_some(three)
+}
+
+/// The note of a trace with such addresses.
+pub(super) const UNMASKED_NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as \
+    inactive, and offset 0 of shared or local memory looks the same";
+
+/// Room for the addresses of one access.
+#[derive(Default)]
+pub(super) struct Unmasked {
+    list: [u64; LANES],
+    deltas: Vec<i32>,
+}
+
+impl Unmasked {
+    /// Returns the lanes that have an address, and their addresses.
+    #[inline]
+    pub(super) fn active(&mut self, addresses: &[u64; LANES]) -> (LaneMask, RecordAddresses<'_>) {
+        let (mut mask, mut count) = (0, 0);
+        for (lane, address) in addresses.iter().enumerate() {
+            let is_active = *address != 0;
+            mask |= u32::from(is_active) << lane;
+            // The place of an inactive lane's address is the next one's too.
+            if let Some(place) = self.list.get_mut(count) {
+                *place = *address;
+            }
+            count += usize::from(is_active);
+        }
+        let list = self.list.get(..count).unwrap_or_default();
+        (LaneMask::from_bits(mask), RecordAddresses::shortest(list, &mut self.deltas))
+    }
+}
