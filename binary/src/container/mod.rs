@@ -7,7 +7,7 @@
 //! ```
 //! use warpload_binary::container::{ImageKind, Images};
 //!
-//! let library = std::fs::read("tests/data/fatbins/lib.so")?;
+//! let library = std::fs::read("../tests/data/fatbins/lib.so")?;
 //! let mut cubins = Vec::new();
 //! for image in Images::new(&library) {
 //!     let image = image?;

@@ -21,7 +21,7 @@ use crate::file_kind::FileKind;
 /// use warpload_binary::sass::Functions;
 ///
 /// let mut functions = Functions::default();
-/// functions.add(std::fs::File::open("traces/rows.sm_50.cubin")?)?;
+/// functions.add(std::fs::File::open("../traces/rows.sm_50.cubin")?)?;
 /// let column = functions.get("_Z6columnPfPKfi").ok_or("not there")?;
 /// let load = column.at(0x68).ok_or("no instruction at that offset")?;
 /// assert_eq!(load.word, MachineWord::Bits64(0xeed4200000470206));
