@@ -4,7 +4,7 @@
 use warpload_oracle::{NVDISASM, Nvdisasm, run};
 
 #[test]
-#[ignore = "needs nvdisasm: NVDISASM=/path/to/nvdisasm cargo test --test oracle -- --ignored"]
+#[ignore = "needs nvdisasm: NVDISASM=/path/to/nvdisasm cargo test --test it oracle -- --ignored"]
 fn nvdisasm_agrees_on_5000_fresh_words() {
     let Some(nvdisasm) = Nvdisasm::from_env() else {
         panic!("set {NVDISASM} to the path of nvdisasm; `cargo xtask oracle` fetches one");
