@@ -17,6 +17,7 @@ use warpload_binary::sass;
 use warpload_oracle::{NVDISASM, Nvdisasm, TARGETS, run_wide};
 
 use crate::metadata::Metadata;
+use crate::renewal::files;
 use crate::step::Failed;
 
 /// A wheel of a package, whichever platform and Python version run pip: only files of it are needed.
@@ -218,23 +219,6 @@ fn compiled(root: &Path) -> Result<Vec<u128>> {
     words.sort_unstable();
     words.dedup();
     Ok(words)
-}
-
-/// Returns the files in a folder and in those in it whose names have `part`, in order.
-fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
-    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().contains(part) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// The cubins and the PTX of a file, each by its size and its hash, sorted: cuobjdump has another order of the

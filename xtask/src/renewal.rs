@@ -1,6 +1,7 @@
-//! Renewing generated files, whose bytes are always the same.
+//! Renewing generated files, which always have the same bytes; and walks through folders.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -34,4 +35,21 @@ impl Renewal {
         ensure!(is_equal, Failed::SHOWN);
         Ok(())
     }
+}
+
+/// Returns the files in a folder and in those in it whose names have `part`, in order.
+pub(crate) fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().contains(part) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
 }

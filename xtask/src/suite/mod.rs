@@ -1,7 +1,6 @@
 //! `cargo xtask suite`: writes the conformance suite, `vectors/v1`, always the same bytes. [`FAMILIES`] is the
 //! list of families; another one is a row and a file beside this one.
 
-mod answers;
 mod case;
 mod coalescing;
 mod decode;
