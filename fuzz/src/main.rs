@@ -10,20 +10,13 @@ use std::time::Instant;
 
 use arguments::Arguments;
 use clap::Parser;
+use warpload_fuzz::exit_code;
 use warpload_fuzz::mutate::{Random, mutant};
 use warpload_fuzz::seeds::{Seed, read, write_corpus};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(&arguments) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Arguments::parse()))
 }
 
 /// Returns whether each target held for each of its inputs.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 use warpload_encoding::Bundle;
@@ -43,8 +43,8 @@ impl Nvdisasm {
     /// # Errors
     /// Returns an error if it cannot be run.
     pub fn release(&self) -> Result<String> {
-        let output = self.output(Command::new(&self.path).arg("--version"))?;
-        let release = output.lines().find_map(|line| Some(line.split_once("release ")?.1));
+        let printed = self.text(self.output(Command::new(&self.path).arg("--version"))?)?;
+        let release = printed.lines().find_map(|line| Some(line.split_once("release ")?.1));
         Ok(release.unwrap_or("unknown").to_owned())
     }
 
@@ -53,33 +53,26 @@ impl Nvdisasm {
     /// # Errors
     /// Returns an error if the program cannot be run, fails, or prints anything but one line per word.
     pub fn disassemble(&self, words: &[u64]) -> Result<Vec<Answer>> {
-        let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
-        file.write_all(&bundles(words)).context("cannot write a temporary file")?;
-        let mut command = Command::new(&self.path);
-        command.args(["--binary", "SM50", "-raw"]).arg(file.path());
-        let mut texts = texts(&self.output(&mut command)?)?;
+        let mut texts = texts(&self.text(self.raw(&bundles(words), &["SM50", "-raw"])?)?)?;
         ensure!(texts.len() >= words.len(), "nvdisasm printed too few lines: {}", texts.len());
         // The NOPs that fill the last bundle.
         texts.truncate(words.len());
         Ok(texts.into_iter().map(Answer::Text).collect())
     }
 
-    /// Returns what the program prints for raw words of an architecture, and its errors.
-    pub(crate) fn raw(&self, bytes: &[u8], architecture: &str) -> Result<(String, String)> {
+    /// Runs the program on raw words; `options` are those after `--binary`, an architecture first.
+    pub(crate) fn raw(&self, bytes: &[u8], options: &[&str]) -> Result<Output> {
         let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
         file.write_all(bytes).context("cannot write a temporary file")?;
-        let mut command = Command::new(&self.path);
-        command.args(["--binary", architecture, "-raw", "-ndf"]).arg(file.path());
-        let output =
-            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let errors = if output.status.success() { String::new() } else { text(output.stderr) };
-        Ok((text(output.stdout), errors))
+        self.output(Command::new(&self.path).arg("--binary").args(options).arg(file.path()))
     }
 
-    fn output(&self, command: &mut Command) -> Result<String> {
-        let output =
-            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+    fn output(&self, command: &mut Command) -> Result<Output> {
+        command.output().with_context(|| format!("cannot run {}", self.path.display()))
+    }
+
+    /// Returns what the program printed; an error if it failed.
+    fn text(&self, output: Output) -> Result<String> {
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
             bail!("{} ended with {}: {}", self.path.display(), output.status, errors.trim());

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use warpload_encoding::{Instruction128, Sm};
 
 use crate::compare::{Report, compare};
-use crate::nvdisasm::{Answer, Nvdisasm};
+use crate::nvdisasm::{Answer, Nvdisasm, without_end};
 use crate::words::Random;
 
 /// Words in one run of nvdisasm.
@@ -71,21 +71,21 @@ impl Nvdisasm {
     /// # Errors
     /// Returns an error if it cannot be run, or fails for another reason than the words.
     pub fn disassemble_wide(&self, words: &[u128], sm: Sm) -> Result<Vec<Answer>> {
-        let numbers: Vec<usize> = (0..words.len()).collect();
         let mut answers = vec![Answer::Nothing; words.len()];
-        let mut left = numbers;
+        let mut left: Vec<usize> = (0..words.len()).collect();
         // It names all refused words and prints none of the others.
         for _ in 0..4 {
             let bytes: Vec<u8> = left.iter().flat_map(|n| words[*n].to_le_bytes()).collect();
-            let (output, errors) = self.raw(&bytes, &format!("SM{sm}"))?;
-            if errors.is_empty() {
-                for (offset, text) in lines(&output) {
+            let output = self.raw(&bytes, &[&format!("SM{sm}"), "-raw", "-ndf"])?;
+            if output.status.success() {
+                for (offset, text) in lines(&String::from_utf8_lossy(&output.stdout)) {
                     if let Some(n) = left.get(offset / 16) {
                         answers[*n] = Answer::Text(text);
                     }
                 }
                 return Ok(answers);
             }
+            let errors = String::from_utf8_lossy(&output.stderr);
             let refused = refused(&errors);
             if refused.is_empty() {
                 bail!("nvdisasm fails and names no address: {errors}");
@@ -115,7 +115,7 @@ fn refused(errors: &str) -> HashSet<usize> {
 fn lines(listing: &str) -> impl Iterator<Item = (usize, String)> {
     listing.lines().filter_map(|line| {
         let (offset, text) = line.trim().strip_prefix("/*")?.split_once("*/")?;
-        let text = text.trim().trim_end_matches(';').trim_end();
+        let text = without_end(text);
         let tails = [" &req=", " &rd=", " &wr=", " ?"];
         let end = tails.iter().filter_map(|tail| text.find(tail)).min().unwrap_or(text.len());
         Some((usize::from_str_radix(offset, 16).ok()?, text[..end].trim_end().to_owned()))

@@ -18,7 +18,7 @@ use warpload_oracle::{NVDISASM, Nvdisasm, TARGETS, run_wide};
 
 use crate::metadata::Metadata;
 use crate::renewal::files;
-use crate::step::Failed;
+use crate::step::{Failed, root};
 
 /// A wheel of a package, whichever platform and Python version run pip: only files of it are needed.
 struct Wheel {
@@ -189,7 +189,7 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
         arguments.sm.iter().map(|name| Ok(name.parse::<Sm>()?)).collect::<Result<_>>()?
     };
     println!("nvdisasm {release}, {words} words an SM, --seed {seed}");
-    let compiled = compiled(&workspace.root()?)?;
+    let compiled = compiled()?;
     let mut differences = 0;
     for sm in sms {
         ensure!(sm.has_wide_words(), "SM {sm} has words of 64 bits; omit --sm");
@@ -203,9 +203,9 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
 }
 
 /// Returns the loads of 128 bits of the compiled code among the tests' data.
-fn compiled(root: &Path) -> Result<Vec<u128>> {
+fn compiled() -> Result<Vec<u128>> {
     let mut words = Vec::new();
-    for path in files(&root.join("tests/data/listings128"), ".cubin")? {
+    for path in files(&root().join("tests/data/listings128"), ".cubin")? {
         for instruction in sass::read(BufReader::new(File::open(&path)?), sass::Format::Detect)? {
             let instruction = instruction?;
             let word = instruction.word.and_then(|word| word.wide()).zip(instruction.sm);

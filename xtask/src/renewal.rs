@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::metadata::Metadata;
-use crate::step::Failed;
+use crate::step::{Failed, root};
 
 #[derive(Args)]
 pub(crate) struct Renewal {
@@ -19,7 +18,7 @@ pub(crate) struct Renewal {
 impl Renewal {
     /// Writes named files to `folder` of the workspace, or compares them.
     pub(crate) fn renew<B: AsRef<[u8]>>(&self, folder: &str, files: &[(&str, B)]) -> Result<()> {
-        let folder = Metadata::workspace()?.root()?.join(folder);
+        let folder = root().join(folder);
         let mut is_equal = true;
         for (name, bytes) in files {
             let (path, bytes) = (folder.join(name), bytes.as_ref());

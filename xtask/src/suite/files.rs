@@ -5,9 +5,8 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::metadata::Metadata;
 use crate::renewal::{Renewal, files};
-use crate::step::Failed;
+use crate::step::{Failed, root};
 
 /// The suite, relative to the root of the repository.
 pub(crate) const FOLDER: &str = "vectors/v1";
@@ -29,8 +28,7 @@ impl Files {
     pub(crate) fn renew(mut self, renewal: &Renewal, schemas: &[(String, Vec<u8>)]) -> Result<()> {
         self.0.sort();
         let list = self.list(schemas);
-        let root = Metadata::workspace()?.root()?;
-        let folder = root.join(FOLDER);
+        let folder = root().join(FOLDER);
         let known: BTreeSet<&str> = self.0.iter().map(|(name, _)| &**name).collect();
         let mut others = files(&folder, "")?;
         others.retain(|path| {

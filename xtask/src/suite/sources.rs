@@ -10,14 +10,13 @@ use crate::step;
 
 /// What cases are made from: files, and the command, which answers questions.
 pub(crate) struct Sources {
-    pub(crate) root: PathBuf,
     program: PathBuf,
 }
 
 impl Sources {
     /// Builds the command, unless the environment names one.
-    pub(crate) fn new(root: PathBuf) -> Result<Self> {
-        Ok(Self { program: step::warpload(&root)?, root })
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self { program: step::warpload()? })
     }
 
     /// Reads a file of the repository; one whose name ends in `.xz` is decompressed.
@@ -31,7 +30,7 @@ impl Sources {
     }
 
     pub(crate) fn bytes(&self, path: &str) -> Result<Vec<u8>> {
-        std::fs::read(self.root.join(path)).with_context(|| format!("cannot read {path}"))
+        std::fs::read(step::root().join(path)).with_context(|| format!("cannot read {path}"))
     }
 
     /// Returns the answers of `warpload answer` to questions of a family, which are the keys of objects in JSON.
@@ -46,7 +45,7 @@ impl Sources {
         asked.rewind()?;
         let mut answer = Command::new(&self.program);
         answer.args(["answer", "--executor", "reference"]);
-        let output = answer.current_dir(&self.root).stdin(asked).output()?;
+        let output = answer.current_dir(step::root()).stdin(asked).output()?;
         ensure!(output.status.success(), "`warpload answer`: {}", output.status);
         let answers = String::from_utf8(output.stdout).context("an answer that is not UTF-8")?;
         let answers: Vec<String> = answers.lines().map(str::to_owned).collect();

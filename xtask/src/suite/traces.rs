@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
+use crate::step::root;
 
 pub(crate) const FAMILY: Family = Family { name: "traces", cases, flags: || notes(FLAGS) };
 
@@ -164,7 +165,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
                     counts(&sources.text(&format!("{INDEPENDENT}/expected/{expected}.json"))?)?
                 }
                 None => {
-                    let path = sources.root.join(folder).join(name);
+                    let path = root().join(folder).join(name);
                     let path = super::case::quoted(&path.to_string_lossy());
                     let question = format!(r#""file":{path},"options":{{"fill":"address"}}"#);
                     let answers = sources.answers("traces", &[question])?;

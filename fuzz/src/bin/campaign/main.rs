@@ -15,6 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use warpload_fuzz::exit_code;
 use warpload_fuzz::seeds::{Seed, read, repository, write_corpus};
 use warpload_fuzz::targets::{TARGETS, Target};
 
@@ -111,14 +112,7 @@ impl Campaign {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Arguments::parse()))
 }
 
 /// Runs the campaign; returns whether nothing was found.
