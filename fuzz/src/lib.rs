@@ -11,3 +11,15 @@ mod import;
 mod made_trace;
 #[path = "../../replay/tests/bounds/peak.rs"]
 mod peak;
+
+/// Returns the exit status of a command by whether everything held; prints its error.
+#[must_use]
+pub fn exit_code(outcome: std::io::Result<bool>) -> std::process::ExitCode {
+    match outcome {
+        Ok(held) => u8::from(!held).into(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            2.into()
+        }
+    }
+}

@@ -24,6 +24,11 @@ pub(crate) const CONTENTS: &[u8] =
 {"opcode":"UTMALDG","kind":"transfer","space":"global","bytes":4,"signed":false,"uniform":false},
 {"opcode":"LDSM","kind":"other","space":"shared","bytes":4,"signed":false,"uniform":false}]}"#;
 
+/// Returns [`CONTENTS`], to be changed.
+pub(crate) fn contents() -> serde_json::Value {
+    serde_json::from_slice(CONTENTS).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// How many of the operations are loads: the first ones.
 pub(crate) const LOADS: u8 = 5;
 /// How many operations there are.

@@ -5,26 +5,18 @@ mod arguments;
 use std::fs;
 use std::io::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use arguments::Arguments;
 use clap::Parser;
+use warpload_fuzz::exit_code;
 use warpload_fuzz::mutate::{Random, mutant};
-use warpload_fuzz::seeds::{Seed, read};
+use warpload_fuzz::seeds::{Seed, read, write_corpus};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(&arguments) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Arguments::parse()))
 }
 
 /// Returns whether each target held for each of its inputs.
@@ -40,21 +32,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
             inputs = target.seeds()?;
         }
         match &arguments.write_seeds {
-            Some(folder) => write(&folder.join(target.name), &inputs)?,
+            Some(folder) => {
+                let folder = folder.join(target.name);
+                write_corpus(&folder, &inputs)?;
+                println!("{}: {} inputs", folder.display(), inputs.len());
+            }
             None => all_held &= holds(target, &inputs, arguments)?,
         }
     }
     Ok(all_held)
-}
-
-/// Writes inputs as the files of a libFuzzer corpus.
-fn write(folder: &Path, inputs: &[Seed]) -> Result<()> {
-    fs::create_dir_all(folder)?;
-    for (i, input) in inputs.iter().enumerate() {
-        fs::write(folder.join(format!("seed-{i:04}")), &input.bytes)?;
-    }
-    println!("{}: {} inputs", folder.display(), inputs.len());
-    Ok(())
 }
 
 /// Runs a target on all inputs and their mutants, up to the first that fails, which is then in a file named after
@@ -102,7 +88,7 @@ mod tests {
         name: "refuses_zeroes",
         run: |input| assert!(!input.contains(&0), "a zero"),
         aim: 0,
-        sources: &[],
+        sources: "",
     };
 
     /// Returns whether the target holds for an input and mutants of it, and the input that is kept.

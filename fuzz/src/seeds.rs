@@ -7,21 +7,6 @@ use std::path::{Path, PathBuf};
 use warpload::encoding::Sm;
 use warpload_suite::generate;
 
-/// Inputs in the repository. Paths are relative to its root.
-#[derive(Clone, Copy, Debug)]
-pub enum Source {
-    /// A file.
-    File(&'static str),
-    /// The files of a folder that have this extension.
-    Files(&'static str, &'static str),
-    /// Lines of a file, each an input: the first one, and every n-th after it.
-    Lines(&'static str, usize),
-    /// Vectors of an instruction of SM 5.0 that are drawn, that many.
-    Vectors(&'static str, u64),
-    /// The concatenation of files as one input.
-    Joined(&'static [&'static str]),
-}
-
 /// An input and its origin.
 #[derive(Clone, Debug)]
 pub struct Seed {
@@ -38,31 +23,35 @@ pub fn repository() -> &'static Path {
     package.parent().unwrap_or(package)
 }
 
-/// Reads the inputs of sources, always in the same order.
+/// Reads the inputs that the words of `sources` name, always in the same order. Paths are relative to the
+/// repository:
+///
+/// * `file` and `one+other`: a file, and the concatenation of files as one input;
+/// * `folder/*.extension`: the files of a folder;
+/// * `file%20`: lines of a file, each an input: the first one, and every 20th after it;
+/// * `LDG#4`: so many drawn vectors of an instruction of SM 5.0.
 ///
 /// # Errors
-/// Returns those of the system, with the file's name; and an error if a source has no inputs.
-pub fn read_sources(sources: &[Source]) -> Result<Vec<Seed>> {
+/// Returns those of the system, with the file's name; and an error if a word names no inputs.
+pub fn read_sources(sources: &str) -> Result<Vec<Seed>> {
     let mut seeds = Vec::new();
-    for source in sources {
-        let found = match source {
-            Source::File(path) => vec![read_file(&repository().join(path))?],
-            Source::Files(folder, extension) => {
-                let mut files = files(&repository().join(folder))?;
-                files.retain(|file| file.extension().is_some_and(|its| its == *extension));
-                files.iter().map(|file| read_file(file)).collect::<Result<_>>()?
-            }
-            Source::Lines(path, every) => lines(&repository().join(path), *every)?,
-            Source::Vectors(instruction, count) => vectors(instruction, *count)?,
-            Source::Joined(paths) => {
-                let parts = paths.iter().map(|path| read_file(&repository().join(path)));
-                let parts: Vec<Seed> = parts.collect::<Result<_>>()?;
-                let bytes = parts.iter().flat_map(|part| part.bytes.clone()).collect();
-                vec![Seed { name: paths.join("+"), bytes }]
-            }
+    for source in sources.split_whitespace() {
+        let found = if let Some((folder, extension)) = source.split_once("/*.") {
+            let mut files = files(&repository().join(folder))?;
+            files.retain(|file| file.extension().is_some_and(|its| its == extension));
+            files.iter().map(|file| read_file(file)).collect::<Result<_>>()?
+        } else if let Some((path, every)) = source.split_once('%') {
+            lines(&repository().join(path), every.parse().map_err(Error::other)?)?
+        } else if let Some((instruction, count)) = source.split_once('#') {
+            vectors(instruction, count.parse().map_err(Error::other)?)?
+        } else {
+            let parts = source.split('+').map(|path| read_file(&repository().join(path)));
+            let parts: Vec<Seed> = parts.collect::<Result<_>>()?;
+            let bytes = parts.into_iter().flat_map(|part| part.bytes).collect();
+            vec![Seed { name: source.to_owned(), bytes }]
         };
         if found.is_empty() {
-            return Err(Error::other(format!("{source:?}: no inputs")));
+            return Err(Error::other(format!("{source}: no inputs")));
         }
         seeds.extend(found);
     }
@@ -91,6 +80,16 @@ pub fn read(path: &Path) -> Result<Vec<Seed>> {
         seeds.extend(read(&file)?);
     }
     Ok(seeds)
+}
+
+/// Writes inputs to a folder as a corpus of libFuzzer.
+///
+/// # Errors
+/// Returns those of the system.
+pub fn write_corpus(folder: &Path, inputs: &[Seed]) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut inputs = inputs.iter().enumerate();
+    inputs.try_for_each(|(i, input)| fs::write(folder.join(format!("seed-{i:04}")), &input.bytes))
 }
 
 fn named(path: &Path) -> impl Fn(Error) -> Error {

@@ -12,6 +12,6 @@ mod wide;
 mod words;
 
 pub use compare::{Report, run};
-pub use nvdisasm::{NVDISASM, Nvdisasm};
-pub use wide::{Answer, run_wide};
+pub use nvdisasm::{Answer, NVDISASM, Nvdisasm};
+pub use wide::run_wide;
 pub use words::{TARGETS, Target};

@@ -2,13 +2,24 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 use warpload_encoding::Bundle;
 
 /// The environment variable that names the nvdisasm to use.
 pub const NVDISASM: &str = "NVDISASM";
+
+/// What nvdisasm says of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This text, without the semicolon and without scheduling.
+    Text(String),
+    /// It refuses the word.
+    Illegal,
+    /// It prints no line; of 64 bits it always does.
+    Nothing,
+}
 
 /// An nvdisasm that can be run.
 #[derive(Clone, Debug)]
@@ -32,43 +43,36 @@ impl Nvdisasm {
     /// # Errors
     /// Returns an error if it cannot be run.
     pub fn release(&self) -> Result<String> {
-        let output = self.output(Command::new(&self.path).arg("--version"))?;
-        let release = output.lines().find_map(|line| Some(line.split_once("release ")?.1));
+        let printed = self.text(self.output(Command::new(&self.path).arg("--version"))?)?;
+        let release = printed.lines().find_map(|line| Some(line.split_once("release ")?.1));
         Ok(release.unwrap_or("unknown").to_owned())
     }
 
-    /// Returns the printed text of each word, including the semicolon.
+    /// Returns the printed text of each word of 64 bits.
     ///
     /// # Errors
     /// Returns an error if the program cannot be run, fails, or prints anything but one line per word.
-    pub fn disassemble(&self, words: &[u64]) -> Result<Vec<String>> {
-        let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
-        file.write_all(&bundles(words)).context("cannot write a temporary file")?;
-        let mut command = Command::new(&self.path);
-        command.args(["--binary", "SM50", "-raw"]).arg(file.path());
-        let mut texts = texts(&self.output(&mut command)?)?;
+    pub fn disassemble(&self, words: &[u64]) -> Result<Vec<Answer>> {
+        let mut texts = texts(&self.text(self.raw(&bundles(words), &["SM50", "-raw"])?)?)?;
         ensure!(texts.len() >= words.len(), "nvdisasm printed too few lines: {}", texts.len());
         // The NOPs that fill the last bundle.
         texts.truncate(words.len());
-        Ok(texts)
+        Ok(texts.into_iter().map(Answer::Text).collect())
     }
 
-    /// Returns what the program prints for raw words of an architecture, and its errors.
-    pub(crate) fn raw(&self, bytes: &[u8], architecture: &str) -> Result<(String, String)> {
+    /// Runs the program on raw words; `options` are those after `--binary`, an architecture first.
+    pub(crate) fn raw(&self, bytes: &[u8], options: &[&str]) -> Result<Output> {
         let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
         file.write_all(bytes).context("cannot write a temporary file")?;
-        let mut command = Command::new(&self.path);
-        command.args(["--binary", architecture, "-raw", "-ndf"]).arg(file.path());
-        let output =
-            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let errors = if output.status.success() { String::new() } else { text(output.stderr) };
-        Ok((text(output.stdout), errors))
+        self.output(Command::new(&self.path).arg("--binary").args(options).arg(file.path()))
     }
 
-    fn output(&self, command: &mut Command) -> Result<String> {
-        let output =
-            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+    fn output(&self, command: &mut Command) -> Result<Output> {
+        command.output().with_context(|| format!("cannot run {}", self.path.display()))
+    }
+
+    /// Returns what the program printed; an error if it failed.
+    fn text(&self, output: Output) -> Result<String> {
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
             bail!("{} ended with {}: {}", self.path.display(), output.status, errors.trim());
@@ -96,11 +100,16 @@ fn texts(listing: &str) -> Result<Vec<String>> {
         let expected = texts.len() / 3 * 32 + texts.len() % 3 * 8 + 8;
         let parts = line.strip_prefix("/*").and_then(|line| line.split_once("*/"));
         match parts.map(|(offset, text)| (usize::from_str_radix(offset, 16), text)) {
-            Some((Ok(offset), text)) if offset == expected => texts.push(text.trim().to_owned()),
+            Some((Ok(offset), text)) if offset == expected => texts.push(without_end(text)),
             _ => bail!("nvdisasm printed `{line}` where offset {expected:#06x} was expected"),
         }
     }
     Ok(texts)
+}
+
+/// Returns a text without the semicolon and the spaces around it.
+pub(crate) fn without_end(text: &str) -> String {
+    text.trim().trim_end_matches(';').trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -120,7 +129,7 @@ mod tests {
     fn listings_are_read_without_gaps() {
         let listing =
             "  /*0008*/   LD.E R4, [R4], P0 ;\n\t/*0010*/ A ;\n/*0018*/ B ;\n/*0028*/ C ;\n";
-        assert_eq!(texts(listing).unwrap(), ["LD.E R4, [R4], P0 ;", "A ;", "B ;", "C ;"]);
+        assert_eq!(texts(listing).unwrap(), ["LD.E R4, [R4], P0", "A", "B", "C"]);
         assert!(texts("/*0008*/ A ;\n/*0018*/ B ;").unwrap_err().to_string().contains("0x0010"));
         assert!(texts(".L_1:").is_err());
     }

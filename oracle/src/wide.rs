@@ -4,25 +4,14 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, bail};
-use warpload_encoding::{Decoded128, Instruction128, Sm, parse_line_128};
+use warpload_encoding::{Instruction128, Sm};
 
-use crate::compare::Report;
-use crate::nvdisasm::Nvdisasm;
+use crate::compare::{Report, compare};
+use crate::nvdisasm::{Answer, Nvdisasm, without_end};
 use crate::words::Random;
 
 /// Words in one run of nvdisasm.
 const BATCH: usize = 16_384;
-
-/// What nvdisasm says of a word of 128 bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// This text, without the semicolon and without scheduling.
-    Text(String),
-    /// It refuses the word.
-    Illegal,
-    /// It prints no line.
-    Nothing,
-}
 
 /// Compares `words` fresh words of `sm` generated from `seed`: half of them have random fields, half
 /// differ in a few bits from a word of `compiled`, if there are any.
@@ -39,29 +28,16 @@ pub fn run_wide(
 ) -> Result<Report> {
     let mut random = Random::new(seed);
     let forms: Vec<Instruction128> = Instruction128::forms(sm).collect();
-    let mut report = Report::default();
-    while report.words < words {
-        let count = BATCH.min(words - report.words);
-        let batch: Vec<u128> = (0..count)
-            .map(|n| match compiled.len() {
-                of @ 1.. if n % 2 == 1 => {
-                    neighbour(compiled[random.below(of as u32) as usize], &mut random)
-                }
-                _ => fresh(&forms[n / 2 % forms.len()], &mut random),
-            })
-            .collect();
-        for (word, answer) in batch.iter().zip(nvdisasm.disassemble_wide(&batch, sm)?) {
-            let ours = Instruction128::decode(*word, sm);
-            match ours {
-                Decoded128::Load(_) => report.loads += 1,
-                Decoded128::Refused(_) => report.refused += 1,
-                Decoded128::Other => {}
+    let draw = |count| {
+        let word = |n| match compiled.len() {
+            of @ 1.. if n % 2 == 1 => {
+                neighbour(compiled[random.below(of as u32) as usize], &mut random)
             }
-            let problem = check(*word, sm, ours, &answer);
-            report.add(format!("SM {sm} {word:#034x}"), &format!("{answer:?}"), problem);
-        }
-    }
-    Ok(report)
+            _ => fresh(&forms[n / 2 % forms.len()], &mut random),
+        };
+        (0..count).map(word).collect()
+    };
+    compare(sm, words, BATCH, draw, |batch| nvdisasm.disassemble_wide(batch, sm))
 }
 
 /// Returns a word of a form with random fields.
@@ -89,65 +65,27 @@ fn neighbour(word: u128, random: &mut Random) -> u128 {
     })
 }
 
-/// Returns how the answers for one word differ, if they do.
-fn check(word: u128, sm: Sm, ours: Decoded128, answer: &Answer) -> Option<String> {
-    match (ours, answer) {
-        (Decoded128::Load(load), Answer::Text(text)) => {
-            if load.encode() != word {
-                return Some(format!("encoded again as {:#034x}", load.encode()));
-            }
-            if load.text().as_str() != text {
-                return Some(load.text().as_str().to_owned());
-            }
-            let is_invalid = text.contains("INVALID") || text.contains("???");
-            match parse_line_128(text, sm) {
-                Ok(parsed) if is_invalid => Some(format!("accepted as {parsed:?}")),
-                Ok(parsed) if parsed.text().as_str() == text => None,
-                Ok(parsed) => Some(format!("assembled as {parsed:?}")),
-                Err(_) if is_invalid => None,
-                Err(error) => Some(format!("this text is refused: {error}")),
-            }
-        }
-        (Decoded128::Refused(_), Answer::Illegal) => None,
-        // An instruction that is none of the loads, or none at all.
-        (Decoded128::Other, Answer::Illegal | Answer::Nothing) => None,
-        (Decoded128::Other, Answer::Text(text)) if !is_load(text, sm) => None,
-        (Decoded128::Other, _) => Some("no load".to_owned()),
-        (Decoded128::Refused(refusal), _) => Some(format!("refused: {refusal}")),
-        // Version 13.5 prints no line for this one.
-        (Decoded128::Load(load), Answer::Nothing) if load.text().contains(".U4TO8.") => None,
-        (Decoded128::Load(load), _) => Some(load.text().as_str().to_owned()),
-    }
-}
-
-/// Returns whether the text is that of one of the loads.
-fn is_load(text: &str, sm: Sm) -> bool {
-    let text = text.strip_prefix('@').map_or(text, |t| t.split_once(' ').map_or("", |(_, t)| t));
-    let mnemonic = text.split(['.', ' ']).next().unwrap_or_default();
-    Instruction128::mnemonics(sm).any(|known| known == mnemonic)
-}
-
 impl Nvdisasm {
     /// Returns what the program says of each word of `sm`.
     ///
     /// # Errors
     /// Returns an error if it cannot be run, or fails for another reason than the words.
     pub fn disassemble_wide(&self, words: &[u128], sm: Sm) -> Result<Vec<Answer>> {
-        let numbers: Vec<usize> = (0..words.len()).collect();
         let mut answers = vec![Answer::Nothing; words.len()];
-        let mut left = numbers;
+        let mut left: Vec<usize> = (0..words.len()).collect();
         // It names all refused words and prints none of the others.
         for _ in 0..4 {
             let bytes: Vec<u8> = left.iter().flat_map(|n| words[*n].to_le_bytes()).collect();
-            let (output, errors) = self.raw(&bytes, &format!("SM{sm}"))?;
-            if errors.is_empty() {
-                for (offset, text) in lines(&output) {
+            let output = self.raw(&bytes, &[&format!("SM{sm}"), "-raw", "-ndf"])?;
+            if output.status.success() {
+                for (offset, text) in lines(&String::from_utf8_lossy(&output.stdout)) {
                     if let Some(n) = left.get(offset / 16) {
                         answers[*n] = Answer::Text(text);
                     }
                 }
                 return Ok(answers);
             }
+            let errors = String::from_utf8_lossy(&output.stderr);
             let refused = refused(&errors);
             if refused.is_empty() {
                 bail!("nvdisasm fails and names no address: {errors}");
@@ -177,7 +115,7 @@ fn refused(errors: &str) -> HashSet<usize> {
 fn lines(listing: &str) -> impl Iterator<Item = (usize, String)> {
     listing.lines().filter_map(|line| {
         let (offset, text) = line.trim().strip_prefix("/*")?.split_once("*/")?;
-        let text = text.trim().trim_end_matches(';').trim_end();
+        let text = without_end(text);
         let tails = [" &req=", " &rd=", " &wr=", " ?"];
         let end = tails.iter().filter_map(|tail| text.find(tail)).min().unwrap_or(text.len());
         Some((usize::from_str_radix(offset, 16).ok()?, text[..end].trim_end().to_owned()))

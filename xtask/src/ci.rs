@@ -1,7 +1,6 @@
 //! The two lists of checks: `cargo xtask ci`, which each change passes, and `cargo xtask nightly`, which has
 //! all that takes longer and runs before a release.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use crate::metadata::{Metadata, array};
 use crate::renewal::Renewal;
-use crate::step::{cargo, command, timed};
+use crate::step::{cargo, command, root, run_cargo, timed};
 use crate::{fuzz, nvidia, packages, python, samples, suite};
 
 /// The packages that are workspaces of their own.
@@ -30,26 +29,26 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
     let workspace = Metadata::workspace()?;
-    let root = workspace.root()?;
-    let run = |arguments: &str| command(&root, cargo(arguments));
 
     let mut tracked = Command::new("git");
     tracked.args(["ls-files", "--error-unmatch", "Cargo.lock"]);
-    command(&root, tracked)?;
-    run("fmt --all --check")?;
+    command(tracked)?;
+    run_cargo("fmt --all --check")?;
     for folder in APART {
-        run(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
+        run_cargo(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
         // Changes nothing: fails if the lock file is not up to date.
-        run(&format!("update --quiet --workspace --locked --manifest-path {folder}/Cargo.toml"))?;
+        run_cargo(&format!(
+            "update --quiet --workspace --locked --manifest-path {folder}/Cargo.toml"
+        ))?;
     }
     if !arguments.tested {
-        run("test --workspace --locked")?;
+        run_cargo("test --workspace --locked")?;
     }
-    run("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
+    run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
     // All features, as for clippy: dependencies have then been checked already.
     let mut doc = cargo("doc --workspace --no-deps --all-features --locked");
     doc.env("RUSTDOCFLAGS", "-D warnings");
-    command(&root, doc)?;
+    command(doc)?;
     packages::check(&workspace)?;
     timed("the samples and the conformance suite are what is generated", || {
         samples::run(&Renewal { check: true })?;
@@ -64,44 +63,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// Returns that of the check that failed.
 pub(crate) fn nightly() -> Result<()> {
     let workspace = Metadata::workspace()?;
-    let root = workspace.root()?;
-    let run = |arguments: &str| command(&root, cargo(arguments));
 
     // Unpublished packages have no features. Clippy checks all features together.
     for package in workspace.packages() {
         let name = package["name"].as_str().context("a package without a name")?;
         for features in feature_sets(package) {
-            run(&format!("check --tests -p {name} --locked {features}"))?;
+            run_cargo(&format!("check --tests -p {name} --locked {features}"))?;
         }
     }
     for manifest in ["Cargo.toml", "arrow/Cargo.toml"] {
-        minimum_rust(&root, manifest)?;
+        minimum_rust(manifest)?;
     }
     // Tests that take minutes, and pages in a browser; the one that needs nvdisasm has a step below.
-    run("test --workspace --locked -- --ignored --skip nvdisasm")?;
+    run_cargo("test --workspace --locked -- --ignored --skip nvdisasm")?;
     // Each bench once, without timing.
-    run("test --quiet --workspace --locked --bench *")?;
+    run_cargo("test --quiet --workspace --locked --bench *")?;
     examples(&workspace)?;
     fuzz::check(&workspace)?;
     for features in ["", "--features ffi", "--features parquet"] {
         let clippy = format!("clippy --locked --manifest-path arrow/Cargo.toml --lib {features}");
-        run(&format!("{clippy} -- -D warnings"))?;
+        run_cargo(&format!("{clippy} -- -D warnings"))?;
     }
     let arrow = "--locked --manifest-path arrow/Cargo.toml --all-features";
-    run(&format!("clippy --all-targets {arrow} -- -D warnings"))?;
-    run(&format!("test --quiet {arrow}"))?;
+    run_cargo(&format!("clippy --all-targets {arrow} -- -D warnings"))?;
+    run_cargo(&format!("test --quiet {arrow}"))?;
     python::nightly(&workspace)?;
-    packages::semver(&root)?;
+    packages::semver()?;
     // The result is `target/book`.
-    if_installed(&root, "mdbook", "build docs/book")?;
+    if_installed("mdbook", "build docs/book")?;
     // Without arguments, all workflows of the repository.
-    if_installed(&root, "actionlint", "")?;
+    if_installed("actionlint", "")?;
     nvidia::at_hand(&workspace)
 }
 
 /// Runs the examples of all packages.
 fn examples(workspace: &Metadata) -> Result<()> {
-    let root = workspace.root()?;
     for package in workspace.packages() {
         for target in array(&package["targets"]) {
             let (Some(package), Some(name)) = (package["name"].as_str(), target["name"].as_str())
@@ -114,12 +110,12 @@ fn examples(workspace: &Metadata) -> Result<()> {
             // Of the whole workspace, so that nothing is built again with fewer features.
             let mut build = cargo("build --quiet --locked --workspace --example");
             build.arg(name);
-            command(&root, build)?;
+            command(build)?;
             let program = workspace.target()?.join("debug/examples").join(name);
             let mut run = Command::new(program);
             // Only whether it fails matters here.
-            run.stdout(Stdio::null()).current_dir(&root);
-            command(&root, run).with_context(|| format!("{package}, example {name}"))?;
+            run.stdout(Stdio::null());
+            command(run).with_context(|| format!("{package}, example {name}"))?;
         }
     }
     Ok(())
@@ -138,8 +134,8 @@ fn feature_sets(package: &Value) -> Vec<String> {
 
 /// Checks that no dependency declares a newer Rust than the workspace of `manifest`, and builds it with that
 /// version if it is installed, which alone is a proof.
-fn minimum_rust(root: &Path, manifest: &str) -> Result<()> {
-    let graph = Metadata::resolved(&root.join(manifest))?;
+fn minimum_rust(manifest: &str) -> Result<()> {
+    let graph = Metadata::resolved(&root().join(manifest))?;
     let members: Vec<&Value> = array(graph.get("workspace_members")).collect();
     let mut versions = graph.packages().filter(|package| members.contains(&&package["id"]));
     let ours = versions.next().and_then(|member| member["rust_version"].as_str());
@@ -159,11 +155,9 @@ fn minimum_rust(root: &Path, manifest: &str) -> Result<()> {
         return Ok(());
     }
     let mut check = Command::new("rustup");
-    check.args(["run", ours, "cargo", "check", "--workspace", "--locked", "--manifest-path"]);
-    command(root, {
-        check.arg(manifest);
-        check
-    })
+    check.args(["run", ours, "cargo", "check", "--workspace", "--locked"]);
+    check.args(["--manifest-path", manifest]);
+    command(check)
 }
 
 /// Returns the numbers of a version; those that are missing are 0.
@@ -172,14 +166,14 @@ fn numbers(version: &str) -> [u64; 3] {
     std::array::from_fn(|_| parts.next().unwrap_or(0))
 }
 
-fn if_installed(root: &Path, program: &str, arguments: &str) -> Result<()> {
+fn if_installed(program: &str, arguments: &str) -> Result<()> {
     if !succeeds(Command::new(program).arg("--version")) {
         println!("\nskipped: {program} {arguments}, which is not installed");
         return Ok(());
     }
     let mut run = Command::new(program);
     run.args(arguments.split_whitespace());
-    command(root, run)
+    command(run)
 }
 
 /// Returns whether a command can be run and succeeds; its output is not shown.
@@ -216,18 +210,16 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_no_error() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert!(if_installed(root, "a-program-that-is-not-there", "build").is_ok());
-        assert!(if_installed(root, env!("CARGO"), "no-such-task").is_err());
+        assert!(if_installed("a-program-that-is-not-there", "build").is_ok());
+        assert!(if_installed(env!("CARGO"), "no-such-task").is_err());
     }
 
     /// Another version of a dependency would be built a second time in the target directory that all share.
     #[test]
     fn the_lock_files_agree() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         // Versions by name and by what is compatible, `1` or `0.3`: some packages are there twice.
         let versions = |folder: &str| {
-            let text = std::fs::read_to_string(root.join(folder).join("Cargo.lock")).unwrap();
+            let text = std::fs::read_to_string(root().join(folder).join("Cargo.lock")).unwrap();
             let packages = text.split("[[package]]").filter(|one| one.contains("\nsource = "));
             let version = |package: &str| {
                 let mut values = package.split('"').skip(1).step_by(2).map(str::to_owned);

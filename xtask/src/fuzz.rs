@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::metadata::Metadata;
-use crate::step::{Failed, PassedOn, cargo, command};
+use crate::step::{Failed, PassedOn, command, run_cargo};
 
 /// The package without libFuzzer, which needs another toolchain.
 const PACKAGE: &str = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
@@ -22,9 +22,8 @@ pub(crate) fn run(arguments: &PassedOn) -> Result<()> {
 /// # Errors
 /// Returns that of the step that failed.
 pub(crate) fn check(workspace: &Metadata) -> Result<()> {
-    let root = workspace.root()?;
-    command(&root, cargo(&format!("clippy {PACKAGE} --all-targets -- -D warnings")))?;
-    command(&root, cargo(&format!("test --quiet {PACKAGE}")))?;
+    run_cargo(&format!("clippy {PACKAGE} --all-targets -- -D warnings"))?;
+    run_cargo(&format!("test --quiet {PACKAGE}"))?;
     // A few seconds.
     targets(workspace, &["--mutations", "50"].map(OsString::from))
 }
@@ -32,25 +31,24 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
 /// Runs a campaign, which runs the command as users do, and then the targets.
 pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
     let workspace = Metadata::workspace()?;
-    let root = workspace.root()?;
-    command(&root, cargo("build --release --quiet --locked -p warpload-cli"))?;
+    run_cargo("build --release --quiet --locked -p warpload-cli")?;
     let mut campaign = Command::new(built(&workspace, "campaign")?);
     campaign.args(&arguments.arguments);
-    command(&root, campaign)
+    command(campaign)
 }
 
 /// Builds the programs; returns the path of one.
 fn built(workspace: &Metadata, program: &str) -> Result<PathBuf> {
-    command(&workspace.root()?, cargo(&format!("build --quiet {PACKAGE}")))?;
+    run_cargo(&format!("build --quiet {PACKAGE}"))?;
     Ok(workspace.target()?.join("debug").join(program))
 }
 
 fn targets(workspace: &Metadata, arguments: &[OsString]) -> Result<()> {
-    let (root, program) = (workspace.root()?, built(workspace, "warpload-fuzz")?);
+    let program = built(workspace, "warpload-fuzz")?;
     let run = |more: &[&str]| {
         let mut runner = Command::new(&program);
         runner.args(more).args(arguments);
-        command(&root, runner)
+        command(runner)
     };
     run(&[]).or_else(|error| {
         if Failed::is_signal(&error) {

@@ -71,11 +71,10 @@ fn main() -> ExitCode {
 /// Runs the tests of the command with the variables that make them record its outputs. The changes are
 /// then in `git diff`, for a person to judge.
 fn goldens() -> Result<()> {
-    let root = Metadata::workspace()?.root()?;
     let mut test = step::cargo("test --locked -p warpload-cli --test recorded");
     test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);
-    step::command(&root, test)?;
+    step::command(test)?;
     let mut draw = step::cargo("test --locked -p warpload-cli --test it pictures");
     draw.env("WARPLOAD_DRAW", "1");
-    step::command(&root, draw)
+    step::command(draw)
 }

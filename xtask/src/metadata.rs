@@ -42,11 +42,6 @@ impl Metadata {
         &self.0[key]
     }
 
-    /// Returns the workspace's directory.
-    pub(crate) fn root(&self) -> Result<PathBuf> {
-        Ok(self.get("workspace_root").as_str().context("metadata without a root")?.into())
-    }
-
     /// Returns the directory that cargo builds in.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         Ok(self.get("target_directory").as_str().context("metadata without a target")?.into())

@@ -17,7 +17,8 @@ use warpload_binary::sass;
 use warpload_oracle::{NVDISASM, Nvdisasm, TARGETS, run_wide};
 
 use crate::metadata::Metadata;
-use crate::step::Failed;
+use crate::renewal::files;
+use crate::step::{Failed, root};
 
 /// A wheel of a package, whichever platform and Python version run pip: only files of it are needed.
 struct Wheel {
@@ -188,7 +189,7 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
         arguments.sm.iter().map(|name| Ok(name.parse::<Sm>()?)).collect::<Result<_>>()?
     };
     println!("nvdisasm {release}, {words} words an SM, --seed {seed}");
-    let compiled = compiled(&workspace.root()?)?;
+    let compiled = compiled()?;
     let mut differences = 0;
     for sm in sms {
         ensure!(sm.has_wide_words(), "SM {sm} has words of 64 bits; omit --sm");
@@ -202,9 +203,9 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
 }
 
 /// Returns the loads of 128 bits of the compiled code among the tests' data.
-fn compiled(root: &Path) -> Result<Vec<u128>> {
+fn compiled() -> Result<Vec<u128>> {
     let mut words = Vec::new();
-    for path in files(&root.join("tests/data/listings128"), ".cubin")? {
+    for path in files(&root().join("tests/data/listings128"), ".cubin")? {
         for instruction in sass::read(BufReader::new(File::open(&path)?), sass::Format::Detect)? {
             let instruction = instruction?;
             let word = instruction.word.and_then(|word| word.wide()).zip(instruction.sm);
@@ -218,23 +219,6 @@ fn compiled(root: &Path) -> Result<Vec<u128>> {
     words.sort_unstable();
     words.dedup();
     Ok(words)
-}
-
-/// Returns the files in a folder and in those in it whose names have `part`, in order.
-fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
-    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().contains(part) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// The cubins and the PTX of a file, each by its size and its hash, sorted: cuobjdump has another order of the

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::ci::succeeds;
 use crate::metadata::{Metadata, array};
-use crate::step::{cargo, command, timed};
+use crate::step::{cargo, command, root, run_cargo, timed};
 
 /// The maximum size of a package, in bytes.
 const MAX_BYTES: u64 = 2_000_000;
@@ -22,14 +22,13 @@ const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 /// # Errors
 /// Returns an error if a package is incomplete or too large.
 pub(crate) fn check(workspace: &Metadata) -> Result<()> {
-    let root = workspace.root()?;
     let published: Vec<&Value> =
         workspace.packages().filter(|package| package["publish"].is_null()).collect();
     let mut package = cargo("package --locked --no-verify --allow-dirty --quiet");
     for name in published.iter().filter_map(|package| package["name"].as_str()) {
         package.args(["-p", name]);
     }
-    command(&root, package)?;
+    command(package)?;
     timed("packages have what they need", || {
         for package in &published {
             inspect(package, &workspace.target()?)?;
@@ -64,10 +63,10 @@ fn inspect(package: &Value, target: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if an interface is broken.
-pub(crate) fn semver(root: &Path) -> Result<()> {
+pub(crate) fn semver() -> Result<()> {
     let mut describe = Command::new("git");
     let describe =
-        describe.args(["describe", "--tags", "--abbrev=0"]).current_dir(root).output()?;
+        describe.args(["describe", "--tags", "--abbrev=0"]).current_dir(root()).output()?;
     let tag = String::from_utf8_lossy(&describe.stdout).trim().to_owned();
     if tag.is_empty() || !succeeds(&mut cargo("semver-checks --version")) {
         println!(
@@ -75,7 +74,7 @@ pub(crate) fn semver(root: &Path) -> Result<()> {
         );
         return Ok(());
     }
-    command(root, cargo(&format!("semver-checks --baseline-rev {tag}")))
+    run_cargo(&format!("semver-checks --baseline-rev {tag}"))
 }
 
 #[cfg(test)]
@@ -85,9 +84,8 @@ mod tests {
     /// Packages that are no members of the workspace, and the citation, have a version of their own.
     #[test]
     fn versions_are_the_same_everywhere() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let version = |file: &str, key: &str| {
-            let text = fs::read_to_string(root.join(file)).unwrap();
+            let text = fs::read_to_string(root().join(file)).unwrap();
             let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
             line.trim_matches([' ', '"']).to_owned()
         };

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::metadata::Metadata;
-use crate::step::{cargo, command, timed, warpload};
+use crate::step::{cargo, command, root, timed, warpload};
 
 const FOLDER: &str = "python";
 /// The stubs, which this version writes.
@@ -19,7 +19,6 @@ const MAX_WHEEL: u64 = 3_000_000;
 
 /// A virtual environment, in which the package is built.
 struct Environment {
-    root: PathBuf,
     folder: PathBuf,
     programs: PathBuf,
 }
@@ -27,14 +26,14 @@ struct Environment {
 impl Environment {
     /// Creates the environment if it is not there, with the packages that `requirements` name.
     fn new(workspace: &Metadata, name: &str, requirements: &str) -> Result<Self> {
-        let (root, folder) = (workspace.root()?, workspace.target()?.join(FOLDER).join(name));
+        let folder = workspace.target()?.join(FOLDER).join(name);
         let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
         if !programs.join("pip").exists() && !programs.join("pip.exe").exists() {
             let mut create = Command::new(if cfg!(windows) { "python" } else { "python3" });
             create.args(["-m", "venv"]).arg(&folder);
-            command(&root, create)?;
+            command(create)?;
         }
-        let environment = Self { root, folder, programs };
+        let environment = Self { folder, programs };
         environment.run("python", &format!("-m pip install --quiet {requirements}"))?;
         Ok(environment)
     }
@@ -43,8 +42,8 @@ impl Environment {
     fn run(&self, program: &str, arguments: &str) -> Result<()> {
         let mut run = Command::new(self.programs.join(program));
         run.args(arguments.split_whitespace()).env("VIRTUAL_ENV", &self.folder);
-        run.env("PIP_QUIET", "1");
-        command(&self.root.join(FOLDER), run)
+        run.env("PIP_QUIET", "1").current_dir(root().join(FOLDER));
+        command(run)
     }
 }
 
@@ -65,13 +64,13 @@ pub(crate) fn run() -> Result<()> {
             fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
         };
         let new = stubs.join("warpload/_native.pyi");
-        if read(&new)? != read(&environment.root.join(FOLDER).join(STUBS))? {
+        if read(&new)? != read(&root().join(FOLDER).join(STUBS))? {
             bail!("{FOLDER}/{STUBS} is not what the crate says; copy {} there", new.display());
         }
         Ok(())
     })?;
     // Results are compared with the command's.
-    warpload(&environment.root)?;
+    warpload()?;
     environment.run("python", "-m pytest -q")
 }
 
@@ -82,7 +81,7 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
     clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);
-    command(&workspace.root()?, clippy)?;
+    command(clippy)?;
     run()?;
     let wheels = workspace.target()?.join(FOLDER).join("wheels");
     if wheels.exists() {

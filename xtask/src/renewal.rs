@@ -1,12 +1,12 @@
-//! Renewing generated files, whose bytes are always the same.
+//! Renewing generated files, which always have the same bytes; and walks through folders.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::metadata::Metadata;
-use crate::step::Failed;
+use crate::step::{Failed, root};
 
 #[derive(Args)]
 pub(crate) struct Renewal {
@@ -18,7 +18,7 @@ pub(crate) struct Renewal {
 impl Renewal {
     /// Writes named files to `folder` of the workspace, or compares them.
     pub(crate) fn renew<B: AsRef<[u8]>>(&self, folder: &str, files: &[(&str, B)]) -> Result<()> {
-        let folder = Metadata::workspace()?.root()?.join(folder);
+        let folder = root().join(folder);
         let mut is_equal = true;
         for (name, bytes) in files {
             let (path, bytes) = (folder.join(name), bytes.as_ref());
@@ -34,4 +34,21 @@ impl Renewal {
         ensure!(is_equal, Failed::SHOWN);
         Ok(())
     }
+}
+
+/// Returns the files in a folder and in those in it whose names have `part`, in order.
+pub(crate) fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().contains(part) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
 }

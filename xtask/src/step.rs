@@ -66,6 +66,12 @@ pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     }
 }
 
+/// Returns the root of the repository, which cargo has just built this in.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
 /// Returns a command of the cargo that runs this; `arguments` are separated by spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -80,27 +86,34 @@ const WARPLOAD: &str = "WARPLOAD";
 ///
 /// # Errors
 /// Returns an error if it cannot be built.
-pub(crate) fn warpload(root: &Path) -> Result<PathBuf> {
+pub(crate) fn warpload() -> Result<PathBuf> {
     if let Some(program) = std::env::var_os(WARPLOAD) {
-        return Ok(root.join(program));
+        return Ok(root().join(program));
     }
-    command(root, cargo("build --quiet --locked -p warpload-cli"))?;
+    run_cargo("build --quiet --locked -p warpload-cli")?;
     Ok(Metadata::workspace()?.target()?.join("debug/warpload"))
 }
 
-/// Runs `command` in `directory`; prints it and the time that it took.
+/// Runs `command`, at the root unless it has another directory; prints it and the time that it took.
 ///
 /// # Errors
 /// Returns [`Failed`] if it fails, and another error if it could not be started.
-pub(crate) fn command(directory: &Path, mut command: Command) -> Result<()> {
+pub(crate) fn command(mut command: Command) -> Result<()> {
     let shown = shown(&command);
+    if command.get_current_dir().is_none() {
+        command.current_dir(root());
+    }
     timed(&shown, || {
-        let status = command
-            .current_dir(directory)
-            .status()
-            .with_context(|| format!("cannot run `{shown}`"))?;
-        Failed::check(status)
+        Failed::check(command.status().with_context(|| format!("cannot run `{shown}`"))?)
     })
+}
+
+/// Runs the cargo that runs this, as [`command`] does; `arguments` are separated by spaces.
+///
+/// # Errors
+/// Returns those of [`command`].
+pub(crate) fn run_cargo(arguments: &str) -> Result<()> {
+    command(cargo(arguments))
 }
 
 /// Runs `check`; prints its name and the time that it took.

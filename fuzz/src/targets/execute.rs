@@ -28,6 +28,24 @@ impl Input<'_> {
     pub(super) fn word(&mut self) -> u32 {
         u32::from_le_bytes(self.bytes())
     }
+
+    /// Returns a warp with executing lanes and predicates of the input.
+    pub(super) fn warp(&mut self) -> Warp {
+        let mut warp = Warp::new();
+        warp.active = LaneMask::from_bits(self.word());
+        for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
+            warp.set_predicate(predicate, LaneMask::from_bits(self.word()));
+        }
+        warp
+    }
+
+    /// Returns addresses about a stride apart.
+    pub(super) fn addresses(&mut self) -> [u32; LANES] {
+        let (base, stride) = (self.word(), u32::from(self.byte()));
+        let spread: [u8; LANES] = self.bytes();
+        let address = |lane| stride * lane as u32 + u32::from(spread[lane]);
+        std::array::from_fn(|lane| base.wrapping_add(address(lane)))
+    }
 }
 
 /// Returns a machine with everything in about the first 64 KiB, so that addresses often hit and often
@@ -72,18 +90,9 @@ pub fn fast_equals_literal(input: &[u8]) {
         _ => bits >> 3 | 0b100 << 61,
     };
     let Some(load) = Instruction::decode(word) else { return };
-    let mut warp = Warp::new();
-    warp.active = LaneMask::from_bits(input.word());
-    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
-        warp.set_predicate(predicate, LaneMask::from_bits(input.word()));
-    }
-    let (base, stride) = (input.word(), input.byte());
-    let spread: [u8; LANES] = input.bytes();
+    let mut warp = input.warp();
     let register = load.address().base;
-    let value = |lane: usize| {
-        base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
-    };
-    warp.set_register(register, std::array::from_fn(value));
+    warp.set_register(register, input.addresses());
     let mut warp = executed_by_both(&load, &machine, warp);
     // The register after an extended base decides whether 64-bit addresses are in range.
     if register != Reg::RZ && register.number() < 254 {

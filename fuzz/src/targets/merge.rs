@@ -8,11 +8,7 @@ pub fn summaries_merge_in_any_order(input: &[u8]) {
     let summaries: Result<Vec<Summary>, _> = summaries.collect();
     let Ok(summaries) = summaries else { return };
     // With the checksums of what they say, of which most inputs would have another.
-    let read = |summary: &Summary| {
-        let json = serde_json::to_string(summary).unwrap_or_else(|error| panic!("{error}"));
-        serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}"))
-    };
-    let summaries: Vec<Summary> = summaries.iter().map(read).collect();
+    let summaries: Vec<Summary> = summaries.iter().map(read_again).collect();
     if let [one, other, ..] = &summaries[..] {
         let comparison = Comparison::new(one, other);
         assert_eq!(comparison.per_pc.len(), Comparison::new(other, one).per_pc.len());
@@ -35,11 +31,15 @@ pub fn summaries_merge_in_any_order(input: &[u8]) {
     match (&merged, Summary::merge(reversed)) {
         (Ok(merged), other) => {
             assert_eq!(other.as_ref(), Ok(merged));
-            let json = serde_json::to_string(merged).unwrap_or_else(|error| panic!("{error}"));
-            let again: Result<Summary, _> = serde_json::from_str(&json);
-            assert_eq!(again.ok().as_ref(), Some(merged));
+            assert_eq!(read_again(merged), *merged);
         }
         (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
         (Err(error), Ok(_)) => panic!("refused in only one order: {error}"),
     }
+}
+
+/// Writes a summary as JSON, and reads it.
+pub(super) fn read_again(summary: &Summary) -> Summary {
+    let json = serde_json::to_string(summary).unwrap_or_else(|error| panic!("{error}"));
+    serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}"))
 }

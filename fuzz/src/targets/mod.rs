@@ -23,7 +23,7 @@ mod wide_parse;
 
 use std::io::{Error, Result};
 
-use crate::seeds::{Seed, Source, read, read_sources, repository};
+use crate::seeds::{Seed, read, read_sources, repository};
 
 /// A property, and its seeds.
 #[derive(Debug)]
@@ -34,8 +34,9 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// How many inputs a campaign runs, if there is time.
     pub aim: u64,
-    /// Seeds elsewhere in the repository; those in `fuzz/seeds/NAME/` are not listed.
-    pub sources: &'static [Source],
+    /// Seeds elsewhere in the repository, as [`read_sources`] reads them; those in `fuzz/seeds/NAME/` are
+    /// not listed.
+    pub sources: &'static str,
 }
 
 impl Target {
@@ -72,112 +73,62 @@ macro_rules! targets {
             name: stringify!($name),
             run: $name,
             aim: $aim,
-            sources: &$seeds,
+            sources: $seeds,
         }),+];
     };
 }
 
-use Source::{File, Files, Joined, Lines, Vectors};
-
 targets! {
-    decode::decode_then_encode_is_identity: SHORT [
-        Files("tests/data/listings", "cubin"),
-        File("tests/data/cmd/absolute.bin"),
-    ],
-    parse::parse_does_not_panic: SHORT [
-        Lines("cli/tests/cmd/stdin-encode.stdin", 1),
-        Lines("encoding/tests/data/nvdisasm-ld.tsv", 600),
-        Lines("encoding/tests/data/nvdisasm-load-family.tsv", 450),
-    ],
-    encode::encode_then_decode_is_identity: SHORT [
-        File("cli/tests/cmd/stdin-encode.stdin"),
-        File("tests/data/cmd/no-words.txt"),
-    ],
-    execute::fast_equals_literal: FILE [],
-    sass::sass_does_not_panic: FILE [
-        Files("tests/data/listings", "cubin"),
-        Files("tests/data/cmd", "txt"),
-        Files("tests/data/cmd", "cubin"),
-        Files("tests/data/cmd", "bin"),
-        File("tests/data/listings/chase.sm_50.nvdisasm.txt"),
-        File("tests/data/listings/uniform.sm_50.cuobjdump.txt"),
-        File("tests/data/listings/relocated.sm_61.nvdisasm.txt"),
-        File("traces/rows.sm_50.cubin"),
-    ],
-    vector::vector_does_not_panic: FILE [
-        Lines("tests/data/ld-vectors.jsonl", 90),
-        Vectors("LDG", 4),
-        Vectors("LDL", 4),
-        Vectors("LDS", 3),
-        Vectors("LDC", 3),
-        Lines("tests/data/cmd/malformed.jsonl", 1),
-        Lines("tests/data/cmd/fail.jsonl", 1),
-        File("tests/data/cmd/one.json"),
-        File("tests/data/cmd/warp-fault.json"),
-    ],
-    tensor_case::tensor_case_does_not_panic: FILE [
-        Lines("ptx/tests/tensor_memory/cases.jsonl", 12),
-        Lines("tests/data/cmd/tmem-cases.jsonl", 1),
-    ],
-    image::image_does_not_panic: FILE [
-        File("traces/generic.image.json"),
-        File("tests/data/cmd/image-of-example.json"),
-        File("tests/data/ptx/image.json"),
-        File("tests/data/report/faulty.json"),
-    ],
-    ptx::ptx_does_not_panic: FILE [
-        Files("tests/data/ptx", "ptx"),
-        Files("ptx/tests/ptx/mutations", "ptx"),
-        File("tests/data/listings/gather.ptx"),
-        File("tests/data/listings/chase.ptx"),
-        File("ptx/tests/ptx/clang/cached-O0-g.ptx"),
-        File("ptx/tests/ptx/clang/stencil-O2.ptx"),
-        File("ptx/tests/ptx/clang/structures-O2.ptx"),
-    ],
-    trace::trace_does_not_panic: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    trace_set::trace_set_does_not_panic: WHOLE [
-        Joined(&["tests/data/cmd/example.wlt", "tests/data/cmd/example.wlt"]),
-    ],
-    accelsim::accelsim_does_not_panic: FILE [
-        Files("tests/data/cmd", "traceg"),
-        Files("tests/data/report", "traceg"),
-        Files("tests/independent", "traceg"),
-        Files("tests/independent", "trace"),
-        Files("tests/independent", "log"),
-        Files("tests/data/traces2", "traceg"),
-        Files("tests/data/traces2", "tracez"),
-        Files("tests/data/traces2/damaged", "traceg"),
-        Files("tests/data/traces2/damaged", "tracez"),
-        Files("tests/data/traces2/damaged", "ndjson"),
-        Files("tests/data/traces2/damaged", "log"),
-        File("tests/independent/handwritten-export.jsonl"),
-        File("traces/nvbit-mem_trace.json"),
-    ],
-    kernels_list::kernels_list_does_not_panic: FILE [
-        Files("tests/data/cmd", "g"),
-        File("tests/independent/kernelslist.g"),
-    ],
-    compressed::compressed_is_bounded: WHOLE [
-        Files("tests/independent/traces", "xz"),
-        File("traces/vecadd-v3-sm61-head.trace.xz"),
-        File("tests/data/cmd/kernel-1.traceg"),
-        File("tests/independent/handwritten-memtrace.log"),
-    ],
-    container::container_is_bounded: FILE [
-        Files("tests/data/fatbins", "fatbin"),
-        File("tests/data/fatbins/host.obj"),
-        File("tests/data/fatbins/lib.a"),
-        File("tests/data/fatbins/kernel.cubin"),
-    ],
-    page::page_is_inert: WHOLE [Files("tests/data/cmd", "wlt"), File("traces/generic.wlt")],
-    merge::summaries_merge_in_any_order: FILE [
-        Joined(&["tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"]),
-        Joined(&["tests/data/cmd/shard-1.json", "tests/data/cmd/shard-0.json"]),
-        File("tests/data/cmd/shard-0.json"),
-    ],
-    wide_decode::wide_decode_then_encode_is_identity: SHORT [],
-    wide_parse::wide_parse_does_not_panic: SHORT [],
-    wide_execute::wide_fast_equals_literal: FILE [],
+    decode::decode_then_encode_is_identity: SHORT "\
+        tests/data/listings/*.cubin tests/data/cmd/absolute.bin",
+    parse::parse_does_not_panic: SHORT "\
+        cli/tests/cmd/stdin-encode.stdin%1 encoding/tests/data/nvdisasm-ld.tsv%600 \
+        encoding/tests/data/nvdisasm-load-family.tsv%450",
+    encode::encode_then_decode_is_identity: SHORT "\
+        cli/tests/cmd/stdin-encode.stdin tests/data/cmd/no-words.txt",
+    execute::fast_equals_literal: FILE "",
+    sass::sass_does_not_panic: FILE "\
+        tests/data/listings/*.cubin tests/data/cmd/*.txt tests/data/cmd/*.cubin \
+        tests/data/cmd/*.bin tests/data/listings/chase.sm_50.nvdisasm.txt \
+        tests/data/listings/uniform.sm_50.cuobjdump.txt \
+        tests/data/listings/relocated.sm_61.nvdisasm.txt traces/rows.sm_50.cubin",
+    vector::vector_does_not_panic: FILE "\
+        tests/data/ld-vectors.jsonl%90 LDG#4 LDL#4 LDS#3 LDC#3 tests/data/cmd/malformed.jsonl%1 \
+        tests/data/cmd/fail.jsonl%1 tests/data/cmd/one.json tests/data/cmd/warp-fault.json",
+    tensor_case::tensor_case_does_not_panic: FILE "\
+        ptx/tests/tensor_memory/cases.jsonl%12 tests/data/cmd/tmem-cases.jsonl%1",
+    image::image_does_not_panic: FILE "\
+        traces/generic.image.json tests/data/cmd/image-of-example.json tests/data/ptx/image.json \
+        tests/data/report/faulty.json",
+    ptx::ptx_does_not_panic: FILE "\
+        tests/data/ptx/*.ptx ptx/tests/ptx/mutations/*.ptx tests/data/listings/gather.ptx \
+        tests/data/listings/chase.ptx ptx/tests/ptx/clang/cached-O0-g.ptx \
+        ptx/tests/ptx/clang/stencil-O2.ptx ptx/tests/ptx/clang/structures-O2.ptx",
+    trace::trace_does_not_panic: WHOLE "tests/data/cmd/*.wlt traces/generic.wlt",
+    trace_set::trace_set_does_not_panic: WHOLE "\
+        tests/data/cmd/example.wlt+tests/data/cmd/example.wlt",
+    accelsim::accelsim_does_not_panic: FILE "\
+        tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
+        tests/independent/*.trace tests/independent/*.log tests/data/traces2/*.traceg \
+        tests/data/traces2/*.tracez tests/data/traces2/damaged/*.traceg \
+        tests/data/traces2/damaged/*.tracez tests/data/traces2/damaged/*.ndjson \
+        tests/data/traces2/damaged/*.log tests/independent/handwritten-export.jsonl \
+        traces/nvbit-mem_trace.json",
+    kernels_list::kernels_list_does_not_panic: FILE "\
+        tests/data/cmd/*.g tests/independent/kernelslist.g",
+    compressed::compressed_is_bounded: WHOLE "\
+        tests/independent/traces/*.xz traces/vecadd-v3-sm61-head.trace.xz \
+        tests/data/cmd/kernel-1.traceg tests/independent/handwritten-memtrace.log",
+    container::container_is_bounded: FILE "\
+        tests/data/fatbins/*.fatbin tests/data/fatbins/host.obj tests/data/fatbins/lib.a \
+        tests/data/fatbins/kernel.cubin",
+    page::page_is_inert: WHOLE "tests/data/cmd/*.wlt traces/generic.wlt",
+    merge::summaries_merge_in_any_order: FILE "\
+        tests/data/cmd/shard-0.json+tests/data/cmd/shard-1.json \
+        tests/data/cmd/shard-1.json+tests/data/cmd/shard-0.json tests/data/cmd/shard-0.json",
+    wide_decode::wide_decode_then_encode_is_identity: SHORT "",
+    wide_parse::wide_parse_does_not_panic: SHORT "",
+    wide_execute::wide_fast_equals_literal: FILE "",
 }
 
 #[cfg(test)]

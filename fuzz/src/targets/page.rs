@@ -1,10 +1,11 @@
-use serde_json::json;
+use serde_json::{Value, json};
 use warpload::memory::{Arena, Fill};
 use warpload_replay::report::{ReportPage, html};
-use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
+use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
-use crate::made_trace::made_trace;
+use super::merge::read_again;
+use crate::made_trace::{self, made_trace};
 
 /// Tags that the page of any trace contains exactly once.
 const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
@@ -42,10 +43,7 @@ pub fn page_is_inert(input: &[u8]) {
     assert!(!page.contains("<img"), "a name became an element");
     let raw = page.chars().find(|c| c.is_control() && *c != '\n' || turns_direction(*c));
     assert_eq!(raw, None, "raw in the page");
-
-    let json = serde_json::to_string(&summary).unwrap_or_else(|error| panic!("{error}"));
-    let again: Summary = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again, summary);
+    assert_eq!(read_again(&summary), summary);
 }
 
 /// Returns whether the character changes the text direction, or is a line break but not a control
@@ -56,32 +54,25 @@ fn turns_direction(character: char) -> bool {
 }
 
 /// Returns kernels and operations with `name` wherever a trace contains text.
-fn contents(name: &str) -> serde_json::Value {
-    let kernel = |shared: u64, local: u64| {
-        json!({"name": name, "grid": [1, 2, 1], "block": [32, 1, 1], "shared_base": shared,
-            "local_base": local, "header": [[name, name]]})
-    };
-    let of_kind = |kind: &str, opcode: &str, space: &str, bytes: u8| {
-        json!({"opcode": opcode, "kind": kind, "space": space, "bytes": bytes, "signed": false,
-            "uniform": opcode == "LD.U.128"})
-    };
-    let load = |opcode: &str, space: &str, bytes: u8| of_kind("load", opcode, space, bytes);
-    json!({
-        "source": name,
-        "tools": [name],
-        "notes": [name],
-        "kernels": [kernel(4096, 0x400_0000), kernel(0xfe00_0000, 0xff00_0000)],
-        "operations": [
-            load("LD.U.128", "generic", 16),
-            load(name, "global", 4),
-            load(&format!("LDL.{name}"), "local", 2),
-            load("LDS.64", "shared", 8),
-            load("LDC.U8", "constant", 1),
-            of_kind("store", name, "global", 4),
-            of_kind("atomic", name, "generic", 8),
-            of_kind("copy", name, "generic", 16),
-            of_kind("transfer", name, "global", 4),
-            of_kind("other", &format!("LD{name}"), "shared", 4),
-        ],
-    })
+fn contents(name: &str) -> Value {
+    let mut contents = made_trace::contents();
+    for (key, value) in
+        [("source", json!(name)), ("tools", json!([name])), ("notes", json!([name]))]
+    {
+        contents[key] = value;
+    }
+    for kernel in contents["kernels"].as_array_mut().into_iter().flatten() {
+        (kernel["name"], kernel["header"]) = (json!(name), json!([[name, name]]));
+        (kernel["grid"], kernel["block"]) = (json!([1, 2, 1]), json!([32, 1, 1]));
+    }
+    let operations = contents["operations"].as_array_mut().into_iter().flatten();
+    for (number, operation) in operations.enumerate() {
+        match number {
+            0 | 3 | 4 => {}
+            2 => operation["opcode"] = json!(format!("LDL.{name}")),
+            9 => operation["opcode"] = json!(format!("LD{name}")),
+            _ => operation["opcode"] = json!(name),
+        }
+    }
+    contents
 }

@@ -5,7 +5,7 @@ use warpload::memory::{Arena, Fill};
 use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, SetBuilder, Shard, TraceSet};
 
-use crate::made_trace::{CONTENTS, LOADS, made_trace};
+use crate::made_trace::{CONTENTS, LOADS, contents, made_trace};
 
 /// The parts that the text of a set can name.
 const PARTS: [(&str, &[u8]); 2] = [
@@ -54,8 +54,7 @@ fn counts(trace: &BinaryTrace) -> Option<[u64; 5]> {
 
 /// The contents with other numbers of operations: those of loads still come first.
 fn in_other_order() -> Vec<u8> {
-    let contents = serde_json::from_slice(CONTENTS);
-    let mut contents: serde_json::Value = contents.unwrap_or_else(|error| panic!("{error}"));
+    let mut contents = contents();
     if let Some(operations) = contents["operations"].as_array_mut() {
         operations[..LOADS.into()].rotate_left(2);
     }

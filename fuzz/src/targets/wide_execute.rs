@@ -1,6 +1,5 @@
 use warpload::encoding::{Decoded128, Instruction128, Pred, Reg, Sm, UniformReg};
-use warpload::lane::{LANES, LaneMask};
-use warpload::warp::Warp;
+use warpload::lane::LANES;
 
 use super::execute::{Input, executed_by_both, machine};
 use super::wide_decode::sm_of;
@@ -12,11 +11,7 @@ pub fn wide_fast_equals_literal(input: &[u8]) {
     let Some(machine) = machine(&mut input) else { return };
     let sm = sm_of(input.byte());
     let Some(load) = instruction(&mut input, sm) else { return };
-    let mut warp = Warp::new();
-    warp.active = LaneMask::from_bits(input.word());
-    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
-        warp.set_predicate(predicate, LaneMask::from_bits(input.word()));
-    }
+    let mut warp = input.warp();
     let uniform = input.byte();
     for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
         warp.set_uniform_predicate(predicate, uniform >> predicate.number() & 1 != 0);
@@ -25,12 +20,7 @@ pub fn wide_fast_equals_literal(input: &[u8]) {
     if let Some(part) = address.uniform {
         warp.set_uniform_register(part.register, input.word());
     }
-    let (base, stride) = (input.word(), input.byte());
-    let spread: [u8; LANES] = input.bytes();
-    let value = |lane: usize| {
-        base.wrapping_add(u32::from(stride) * lane as u32).wrapping_add(u32::from(spread[lane]))
-    };
-    warp.set_register(address.base, std::array::from_fn(value));
+    warp.set_register(address.base, input.addresses());
     let mut warp = executed_by_both(&load, &machine, warp);
     // The registers after the first of pairs decide whether 64-bit addresses are in range.
     let high = input.word();

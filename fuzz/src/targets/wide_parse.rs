@@ -1,5 +1,6 @@
-use warpload::encoding::{Load, ParseError, Sm, parse_line_128, parse_opcode_128};
+use warpload::encoding::{Load, Sm, parse_line_128, parse_opcode_128};
 
+use super::parse::is_in;
 use super::wide_decode::sm_of;
 
 /// Any text is refused with a span in it, or is a load of the SM, whose text parses to the same, line by
@@ -36,10 +37,4 @@ fn check(line: &str, sm: Sm) {
         }
         Err(error) => is_in(line, &error),
     }
-}
-
-fn is_in(line: &str, error: &ParseError) {
-    assert!(line.get(error.span.range()).is_some(), "{line}");
-    let (message, hint) = (error.to_string(), error.hint_in(line));
-    assert!(!message.is_empty() && hint.is_none_or(|hint| !hint.to_string().is_empty()));
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use warpload_suite::random::Random;
 
+use super::flag::{Flag, shown};
 use super::sources::Sources;
 
 /// A family: its cases, and what their flags mean.
@@ -141,6 +142,11 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Creates the head of a case that is made of `by`.
+    pub(crate) fn of<T>(flags: &[Flag<T>], by: &T, source: &'static str) -> Self {
+        Self { flags: shown(flags, by), source, ..Self::default() }
+    }
+
     /// Returns the case of a family with the keys of its question, as JSON without braces, and the value that it
     /// expects.
     pub(crate) fn asking(self, family: &'static str, question: &str, expected: &str) -> Case {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use warpload_suite::random::Random;
 
 use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL, quoted};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "coalescing", cases, flags: || notes(FLAGS) };
@@ -232,19 +232,14 @@ fn cases(sources: &Sources) -> Result<Cases> {
                 accesses.push(Access { space, bytes, pattern, active, addresses });
             }
         }
-        let questions: Vec<String> = accesses
-            .iter()
-            .map(|access| format!(r#"{{"family":"coalescing",{}}}"#, access.question()))
-            .collect();
-        let answers = sources.answers.of(&questions)?;
-        let cases = accesses.iter().zip(answers).map(|(access, answer)| {
-            let head = Head {
-                flags: shown(FLAGS, access),
-                source: if access.is_textbook() { DOCUMENT } else { MODEL },
-                is_decision: access.is_assumed(),
-                ..Head::default()
-            };
-            head.asking("coalescing", &access.question(), &answer)
+        let questions: Vec<String> = accesses.iter().map(Access::question).collect();
+        let answers = sources.answers("coalescing", &questions)?;
+        let answered = accesses.iter().zip(questions.iter().zip(answers));
+        let cases = answered.map(|(access, (question, answer))| {
+            let source = if access.is_textbook() { DOCUMENT } else { MODEL };
+            let head = Head::of(FLAGS, access, source);
+            let head = Head { is_decision: access.is_assumed(), ..head };
+            head.asking("coalescing", question, &answer)
         });
         files.push(CaseFile { instruction: space.to_owned(), cases: cases.collect() });
     }

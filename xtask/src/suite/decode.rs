@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use warpload::encoding::{Decoded, Load, MachineWord, Sm};
 
 use super::case::{Case, CaseFile, Cases, Family, Head, NVDISASM, quoted, spread};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "decode", cases, flags: || notes(FLAGS) };
@@ -208,10 +208,6 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files, ..Cases::default() })
 }
 
-fn head(row: &Row) -> Head {
-    Head { flags: shown(FLAGS, row), source: NVDISASM, ..Head::default() }
-}
-
 /// Returns the case of a row's word.
 fn decode(row: &Row) -> Case {
     let Row { sm, word, text, .. } = row;
@@ -219,7 +215,11 @@ fn decode(row: &Row) -> Case {
         true => r#"{"illegal":true}"#.to_owned(),
         false => format!(r#"{{"text":{}}}"#, quoted(text)),
     };
-    head(row).asking("decode", &format!(r#""sm":"{sm}","word":"{word}""#), &expected)
+    Head::of(FLAGS, row, NVDISASM).asking(
+        "decode",
+        &format!(r#""sm":"{sm}","word":"{word}""#),
+        &expected,
+    )
 }
 
 /// Returns the case of a row's text. What the scheduling of a word is whose text does not say it is a decision
@@ -228,6 +228,6 @@ fn encode(row: &Row) -> Result<Case> {
     let Row { sm, word, text, .. } = row;
     let is_decision = !says_scheduling(sm.parse()?);
     let question = format!(r#""sm":"{sm}","text":{}"#, quoted(text));
-    let head = Head { is_decision, ..head(row) };
+    let head = Head { is_decision, ..Head::of(FLAGS, row, NVDISASM) };
     Ok(head.asking("encode", &question, &format!(r#"{{"word":"{word}"}}"#)))
 }

@@ -92,12 +92,8 @@ pub(crate) fn schema_of_flags(families: &[Family]) -> Result<Vec<u8>> {
 
 /// Prints how many cases each family has.
 pub(crate) fn print(written: &[(&str, CaseFile)]) {
-    let cases = written.iter().map(|(family, file)| (*family, file.cases.len()));
-    let mut counts = BTreeMap::<&str, usize>::new();
-    for (family, count) in cases {
-        *counts.entry(family).or_default() += count;
-    }
-    println!("{counts:#?}");
+    let families = written.iter().flat_map(|(family, file)| file.cases.iter().map(|_| *family));
+    println!("{:#?}", counts(families));
 }
 
 fn json(value: &impl Serialize) -> Result<Vec<u8>> {

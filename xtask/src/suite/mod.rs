@@ -1,7 +1,6 @@
 //! `cargo xtask suite`: writes the conformance suite, `vectors/v1`, always the same bytes. [`FAMILIES`] is the
 //! list of families; another one is a row and a file beside this one.
 
-mod answers;
 mod case;
 mod coalescing;
 mod decode;
@@ -16,15 +15,14 @@ mod tensor_memory;
 mod traces;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use self::case::Family;
 use self::files::Files;
 use self::sources::Sources;
-use crate::metadata::Metadata;
-use crate::renewal::Renewal;
+use crate::renewal::{self, Renewal};
+use crate::step::root;
 
 /// What the suite consists of.
 const FAMILIES: [Family; 7] = [
@@ -44,8 +42,7 @@ pub(crate) fn check() -> Result<()> {
 
 /// Writes the suite, or compares it.
 pub(crate) fn run(renewal: &Renewal) -> Result<()> {
-    let root = Metadata::workspace()?.root()?;
-    let sources = Sources::new(root)?;
+    let sources = Sources::new()?;
     let mut files = Files::default();
     let mut written = Vec::new();
     let mut left_out = BTreeMap::new();
@@ -63,7 +60,7 @@ pub(crate) fn run(renewal: &Renewal) -> Result<()> {
             written.push((family.name, file));
         }
     }
-    let mut schemas = schemas(&sources.root)?;
+    let mut schemas = schemas()?;
     let of_flags = manifest::schema_of_flags(&FAMILIES)?;
     files.add(format!("schema/{FLAGS_SCHEMA}"), of_flags.clone());
     schemas.push((FLAGS_SCHEMA.to_owned(), of_flags));
@@ -79,11 +76,10 @@ pub(crate) fn run(renewal: &Renewal) -> Result<()> {
 const FLAGS_SCHEMA: &str = "flags.schema.json";
 
 /// Reads the other schemas.
-fn schemas(root: &Path) -> Result<Vec<(String, Vec<u8>)>> {
-    let folder = root.join(files::FOLDER).join("schema");
+fn schemas() -> Result<Vec<(String, Vec<u8>)>> {
+    let folder = root().join(files::FOLDER).join("schema");
     let mut schemas = Vec::new();
-    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
+    for path in renewal::files(&folder, "")? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name != FLAGS_SCHEMA {
             schemas.push((name, std::fs::read(&path)?));

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::case::{CaseFile, Cases, Family, Head, MODEL, quoted};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "ptx-execute", cases, flags: || notes(FLAGS) };
@@ -228,14 +228,11 @@ fn with_qualifiers() -> Vec<Program> {
     ] {
         programs.push(Program { is_decision: true, ..program(load, "global.", "") });
     }
-    let guarded = program("@%p1 ld.global.u8 %r1, [%rd1];", "global.", "");
     for guard in ["@%p1", "@!%p1"] {
         let registers = format!(r#"{{"%p1":"0xff00ff","%rd1":{}}}"#, addresses("global."));
-        programs.push(Program {
-            loads: guarded.loads.replace("@%p1", guard),
-            given: format!(r#","registers":{registers},{}"#, initial()),
-            ..program("", "", "")
-        });
+        let given = format!(r#","registers":{registers},{}"#, initial());
+        let load = format!("{guard} ld.global.u8 %r1, [%rd1];");
+        programs.push(Program { given, ..program(&load, "", "") });
     }
     programs.push(program("ld.global.u32 %r1, [%rd4];", "global.", ""));
     programs.push(program("ld.shared.nc.u32 %r1, [%rd1];", "shared.", ""));
@@ -251,31 +248,24 @@ fn with_qualifiers() -> Vec<Program> {
 
 /// Parameters, and loads that depend on each other.
 fn of_parameters() -> Vec<Program> {
-    let mut programs = Vec::new();
     let parameters = format!(
         r#","parameters":{{"p":"0x10000010","q":["0x1","0x80","0xff","0x7f","0x5"]}},{}"#,
         initial()
     );
-    for loads in [
+    let loads = [
         "ld.param.u64 %rd1, [p];",
         "ld.param.u64 %rd1, [p];\nld.global.u16 %h1, [%rd1+2];",
         "ld.param.s8 %r1, [q+1];",
         "ld.param.v2.b32 {%r1, %r2}, [q];",
         "ld.param.v4.u8 {%r1, _, %r2, %h1}, [q];",
-    ] {
-        programs.push(Program {
-            given: parameters.clone(),
-            loads: loads.to_owned(),
-            ..program("", "", "")
-        });
-    }
-    programs
+    ];
+    let program = |loads| Program { given: parameters.clone(), ..program(loads, "", "") };
+    loads.map(program).into()
 }
 
 /// Variables of the module.
 fn of_variables() -> Vec<Program> {
-    let mut programs = Vec::new();
-    for (declaration, load, is_decision) in [
+    let variables = [
         (
             ".const .align 4 .b8 tab[8] = {1, 2, 3, 4, 250, 251, 252, 253};\n",
             "ld.const.s8 %r1, [tab+4];",
@@ -291,55 +281,40 @@ fn of_variables() -> Vec<Program> {
         ),
         (".global .f32 tab[2] = {1.5, -2.25};\n", "ld.global.f32 %f1, [tab+4];", true),
         (".shared .u32 tab[4];\n", "ld.shared.u32 %r1, [tab+8];", false),
-    ] {
-        programs.push(Program {
-            declarations: declaration.to_owned(),
-            loads: load.to_owned(),
-            given: String::new(),
-            is_decision,
-            ..program("", "", "")
-        });
-    }
-    programs
+    ];
+    let program = |(declarations, load, is_decision): (&str, &str, bool)| {
+        let (declarations, given) = (declarations.to_owned(), String::new());
+        Program { declarations, given, is_decision, ..program(load, "", "") }
+    };
+    variables.map(program).into()
 }
 
 /// Tensor Memory.
 fn of_tensor_memory() -> Vec<Program> {
-    let mut programs = Vec::new();
-    for (load, pattern) in [
+    let loads = [
         ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r8];", "lane*65536+col"),
         ("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%r1}, [%r8];", "packid"),
         ("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r1, %r2, %r3, %r4}, [%r8];", "hash"),
-    ] {
-        programs.push(Program {
-            loads: load.to_owned(),
-            given: format!(r#","registers":{{"%r8":"0x4"}},"tensor_memory":"{pattern}","warp":0"#),
-            target: "sm_100a",
-            ..program("", "", "")
-        });
-    }
-    programs
+    ];
+    let program = |(load, pattern)| {
+        let given = format!(r#","registers":{{"%r8":"0x4"}},"tensor_memory":"{pattern}","warp":0"#);
+        Program { given, target: "sm_100a", ..program(load, "", "") }
+    };
+    loads.map(program).into()
 }
 
 fn cases(sources: &Sources) -> Result<Cases> {
     let programs = programs();
-    let questions: Vec<String> = programs
-        .iter()
-        .map(|program| format!(r#"{{"family":"ptx-execute",{}}}"#, program.question()))
-        .collect();
-    let answers = sources.answers.of(&questions)?;
+    let questions: Vec<String> = programs.iter().map(Program::question).collect();
+    let answers = sources.answers("ptx-execute", &questions)?;
     let mut ld = CaseFile { instruction: "ld".to_owned(), cases: Vec::new() };
     let mut tensor = CaseFile { instruction: "tcgen05-ld".to_owned(), cases: Vec::new() };
-    for (program, answer) in programs.into_iter().zip(answers) {
+    for ((program, question), answer) in programs.into_iter().zip(&questions).zip(answers) {
         let case = Executed::new(program, answer)?;
         let file = if case.is(&["tcgen05"]) { &mut tensor } else { &mut ld };
-        let head = Head {
-            flags: shown(FLAGS, &case),
-            source: MODEL,
-            is_decision: case.program.is_decision,
-            ..Head::default()
-        };
-        file.cases.push(head.asking("ptx-execute", &case.program.question(), &case.answer));
+        let is_decision = case.program.is_decision;
+        let head = Head { is_decision, ..Head::of(FLAGS, &case, MODEL) };
+        file.cases.push(head.asking("ptx-execute", question, &case.answer));
     }
     Ok(Cases { files: vec![ld, tensor], ..Cases::default() })
 }

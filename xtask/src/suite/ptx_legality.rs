@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use serde::Deserialize;
 
 use super::case::{CaseFile, Cases, Family, Head, quoted, spread};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "ptx-legality", cases, flags: || notes(FLAGS) };
@@ -122,15 +122,12 @@ fn cases(sources: &Sources) -> Result<Cases> {
         }
         let mut cases = Vec::new();
         for row in kinds.values().flat_map(|rows| spread(rows, count)) {
-            let head = Head {
-                flags: shown(FLAGS, row),
-                source: match &*row.ptxas {
-                    "12.9" => "ptxas-12.9",
-                    "13.5" => "ptxas-13.5",
-                    other => bail!("ptxas {other}"),
-                },
-                ..Head::default()
+            let source = match &*row.ptxas {
+                "12.9" => "ptxas-12.9",
+                "13.5" => "ptxas-13.5",
+                other => bail!("ptxas {other}"),
             };
+            let head = Head::of(FLAGS, row, source);
             let question = format!(r#""module":{}"#, quoted(&row.module));
             let expected = format!(r#"{{"accept":{}}}"#, row.accept);
             cases.push(head.asking("ptx-legality", &question, &expected));

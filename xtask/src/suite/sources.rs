@@ -1,20 +1,22 @@
 //! [`Sources`]: what cases are made from.
 
+use std::io::{Seek, Write};
 use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use super::answers::Answers;
+use crate::step;
 
-/// What cases are made from.
+/// What cases are made from: files, and the command, which answers questions.
 pub(crate) struct Sources {
-    pub(crate) root: PathBuf,
-    pub(crate) answers: Answers,
+    program: PathBuf,
 }
 
 impl Sources {
-    pub(crate) fn new(root: PathBuf) -> Result<Self> {
-        Ok(Self { answers: Answers::new(&root)?, root })
+    /// Builds the command, unless the environment names one.
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self { program: step::warpload()? })
     }
 
     /// Reads a file of the repository; one whose name ends in `.xz` is decompressed.
@@ -28,6 +30,31 @@ impl Sources {
     }
 
     pub(crate) fn bytes(&self, path: &str) -> Result<Vec<u8>> {
-        std::fs::read(self.root.join(path)).with_context(|| format!("cannot read {path}"))
+        std::fs::read(step::root().join(path)).with_context(|| format!("cannot read {path}"))
+    }
+
+    /// Returns the answers of `warpload answer` to questions of a family, which are the keys of objects in JSON.
+    ///
+    /// # Errors
+    /// Returns an error if a question is not answered.
+    pub(crate) fn answers(&self, family: &str, questions: &[String]) -> Result<Vec<String>> {
+        let mut asked = tempfile::tempfile()?;
+        for question in questions {
+            writeln!(asked, r#"{{"family":"{family}",{question}}}"#)?;
+        }
+        asked.rewind()?;
+        let mut answer = Command::new(&self.program);
+        answer.args(["answer", "--executor", "reference"]);
+        let output = answer.current_dir(step::root()).stdin(asked).output()?;
+        ensure!(output.status.success(), "`warpload answer`: {}", output.status);
+        let answers = String::from_utf8(output.stdout).context("an answer that is not UTF-8")?;
+        let answers: Vec<String> = answers.lines().map(str::to_owned).collect();
+        ensure!(answers.len() == questions.len(), "not one answer to each question");
+        for (question, answer) in questions.iter().zip(&answers) {
+            let is_answer =
+                !answer.starts_with(r#"{"skip":"#) && !answer.starts_with(r#"{"error":"#);
+            ensure!(is_answer, "{family}: {question}: {answer}");
+        }
+        Ok(answers)
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "tensor-memory", cases, flags: || notes(FLAGS) };
@@ -23,24 +23,19 @@ struct Row {
     split: Option<i64>,
     conf: String,
     expect: Outcome,
-    #[serde(default)]
     op: Option<String>,
     #[serde(default)]
     nan: bool,
     #[serde(default)]
     abs: bool,
-    #[serde(default)]
     lane_mode: Option<String>,
-    #[serde(default)]
     alloc: Option<serde_json::Value>,
     taddr: i64,
 }
 
 #[derive(Deserialize)]
 struct Outcome {
-    #[serde(default)]
     error: Option<String>,
-    #[serde(default)]
     code: Option<String>,
 }
 
@@ -146,11 +141,7 @@ fn case(row: &Row, line: &str) -> Result<Case> {
     let question = QUESTION.iter().filter_map(|key| Some((key, values.remove(*key)?)));
     let question: Vec<String> = question.map(|(key, value)| format!("\"{key}\":{value}")).collect();
     ensure!(values.is_empty(), "{}: unknown keys {:?}", row.id, values.keys());
-    let head = Head {
-        flags: shown(FLAGS, row),
-        source: if row.conf == "documented" { DOCUMENT } else { MODEL },
-        is_decision: row.is_decision(),
-        ..Head::default()
-    };
+    let source = if row.conf == "documented" { DOCUMENT } else { MODEL };
+    let head = Head { is_decision: row.is_decision(), ..Head::of(FLAGS, row, source) };
     Ok(head.asking("tensor-memory", &question.join(","), &expected))
 }

@@ -4,8 +4,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
-use super::flag::{Flag, flag, notes, shown};
+use super::flag::{Flag, flag, notes};
 use super::sources::Sources;
+use crate::step::root;
 
 pub(crate) const FAMILY: Family = Family { name: "traces", cases, flags: || notes(FLAGS) };
 
@@ -164,21 +165,15 @@ fn cases(sources: &Sources) -> Result<Cases> {
                     counts(&sources.text(&format!("{INDEPENDENT}/expected/{expected}.json"))?)?
                 }
                 None => {
-                    let path = sources.root.join(folder).join(name);
+                    let path = root().join(folder).join(name);
                     let path = super::case::quoted(&path.to_string_lossy());
-                    let question = format!(
-                        r#"{{"family":"traces","file":{path},"options":{{"fill":"address"}}}}"#
-                    );
-                    let answers = sources.answers.of(&[question])?;
+                    let question = format!(r#""file":{path},"options":{{"fill":"address"}}"#);
+                    let answers = sources.answers("traces", &[question])?;
                     counts(answers.first().context("no answer")?)?
                 }
             };
             let is_modelled = expected.is_some() || trace.is_damaged() && !trace.is(&[".wlt"]);
-            let head = Head {
-                flags: shown(FLAGS, trace),
-                source: if is_modelled { MODEL } else { DOCUMENT },
-                ..Head::default()
-            };
+            let head = Head::of(FLAGS, trace, if is_modelled { MODEL } else { DOCUMENT });
             let question = format!(r#""file":"files/{name}","options":{{"fill":"address"}}"#);
             file.cases.push(head.asking("traces", &question, &expect).of_file(&contents));
             cases.carried.push(((*name).to_owned(), contents));

@@ -5,13 +5,12 @@
 use std::fs;
 use std::io::{Error, Result};
 
-use warpload_fuzz::mutate::{Random, below, mutant};
+use warpload_fuzz::mutate::{Random, below, change, mutant};
 use warpload_fuzz::seeds::Seed;
 
 use crate::Campaign;
 use crate::command::{Ended, LIMITS, first_line, limited, run as run_command};
 use crate::samples::{Form, arguments, forms};
-use crate::text;
 
 /// How many damaged files run.
 const CASES: usize = 10_000;
@@ -77,7 +76,7 @@ fn ended(
 fn case(campaign: &mut Campaign, form: &Form, samples: &Samples, number: usize) -> Result<()> {
     let mut random = Random::new(campaign.seed, &[number as u64]);
     let which = below(&mut random, samples.seeds.len());
-    let bytes = damaged(form, &samples.seeds, which, &mut random);
+    let bytes = damaged(&samples.seeds, which, &mut random);
     let command = below(&mut random, form.commands.len());
     let name = &samples.seeds[which].name;
     let ended = ended(campaign, form, form.commands[command], name, &bytes)?;
@@ -94,22 +93,14 @@ fn case(campaign: &mut Campaign, form: &Form, samples: &Samples, number: usize) 
 }
 
 /// Returns changed contents of a sample.
-fn damaged(form: &Form, samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
+fn damaged(samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
     let whole = &samples[which].bytes;
     loop {
         let mut bytes = whole.clone();
-        let at = below(random, bytes.len());
-        match below(random, if form.is_text { 8 } else { 5 }) {
-            0 => bytes.truncate(at),
-            1 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << below(random, 8)),
-            2 => {
-                let other = &samples[below(random, samples.len())].bytes;
-                bytes.truncate(at);
-                bytes.extend_from_slice(&other[below(random, other.len())..]);
-            }
-            3 => drop(bytes.drain(at..(at + 1 + below(random, 512)).min(whole.len()))),
-            4 => bytes = mutant(samples, which, random),
-            _ => (0..=below(random, 3)).for_each(|_| text::change(&mut bytes, random)),
+        if str::from_utf8(whole).is_ok() && random.one_in(2) {
+            (0..=below(random, 3)).for_each(|_| change(&mut bytes, random));
+        } else {
+            bytes = mutant(samples, which, random);
         }
         if bytes != *whole {
             return bytes;
@@ -168,8 +159,8 @@ mod tests {
         let seeds = [seed("{\"a\": [1, 2]}\n"), seed("")];
         for number in 0..500 {
             let mut random = Random::new(3, &[number]);
-            assert_ne!(damaged(&forms()[1], &seeds, 0, &mut random), seeds[0].bytes);
+            assert_ne!(damaged(&seeds, 0, &mut random), seeds[0].bytes);
         }
-        assert!(!damaged(&forms()[1], &seeds, 1, &mut Random::new(3, &[])).is_empty());
+        assert!(!damaged(&seeds, 1, &mut Random::new(3, &[])).is_empty());
     }
 }

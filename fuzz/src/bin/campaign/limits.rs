@@ -49,15 +49,9 @@ pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
             let limits = format!("{LIMITS}; ulimit {option} {value}");
             for work in &all {
                 let folder = tempfile::tempdir()?;
-                let ended =
-                    run_command(work.command(campaign, inputs.path(), folder.path(), &limits))?;
-                written(
-                    campaign,
-                    work,
-                    (&fault, &value.to_string()),
-                    &ended,
-                    &files(folder.path())?,
-                )?;
+                let command = work.command(campaign, inputs.path(), folder.path(), &limits);
+                let outcome = written(work, &run_command(command)?, &files(folder.path())?);
+                campaign.judge(&fault, &format!("{}, {value}", work.command), outcome, None)?;
             }
             for (command, whole) in SHOWN.iter().zip(&undisturbed) {
                 let ended = run_command(shown(&limits, command))?;
@@ -76,23 +70,18 @@ pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
 }
 
 /// Judges how work under a limit ended, and the files that it left.
-fn written(
-    campaign: &mut Campaign,
-    work: &Work,
-    (fault, limit): (&str, &str),
-    ended: &Ended,
-    found: &Made,
-) -> Result<()> {
-    let outcome = ended_well(ended).and_then(|outcome| {
-        let is_short = ended.code() == Some(0) && *found != work.whole;
-        let wrong = is_short.then(|| "exit status 0 without the whole output".to_owned());
-        wrong.or_else(|| work.wrong(found)).map_or(Ok(outcome), Err)
-    });
-    campaign.judge(fault, &format!("{}, {limit}", work.command), outcome, None)
+fn written(work: &Work, ended: &Ended, found: &Made) -> Outcome {
+    let outcome = ended_well(ended)?;
+    let is_short = ended.code() == Some(0) && *found != work.whole;
+    let wrong = is_short.then(|| "exit status 0 without the whole output".to_owned());
+    wrong.or_else(|| work.wrong(found)).map_or(Ok(outcome), Err)
 }
 
-/// Returns how a run ended; the error says what is wrong with it.
-fn ended_well(ended: &Ended) -> std::result::Result<&'static str, String> {
+/// How a run ended; the error says what is wrong with it.
+type Outcome = std::result::Result<&'static str, String>;
+
+/// Judges how a run ended.
+fn ended_well(ended: &Ended) -> Outcome {
     match (ended.code(), ended.broken()) {
         // The system's loader, or its shell, which may say so in any way.
         (Some(125..=127), _) => Ok("not started"),

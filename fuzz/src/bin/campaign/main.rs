@@ -6,7 +6,6 @@ mod command;
 mod damage;
 mod limits;
 mod samples;
-mod text;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +15,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use warpload_fuzz::seeds::repository;
+use warpload_fuzz::exit_code;
+use warpload_fuzz::seeds::{Seed, read, repository, write_corpus};
 use warpload_fuzz::targets::{TARGETS, Target};
 
 /// Fuzzes all targets and the command for hours; exit status 1 if something was found
@@ -112,14 +112,7 @@ impl Campaign {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Arguments::parse()))
 }
 
 /// Runs the campaign; returns whether nothing was found.
@@ -181,10 +174,7 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
         return mutants(campaign, target, time);
     }
     let corpus = campaign.folder.join("corpus").join(target.name);
-    fs::create_dir_all(&corpus)?;
-    for (i, seed) in target.seeds()?.iter().enumerate() {
-        fs::write(corpus.join(format!("seed-{i:04}")), &seed.bytes)?;
-    }
+    write_corpus(&corpus, &target.seeds()?)?;
     // Speed finds more than AddressSanitizer would: there is little unsafe code.
     let mut fuzzer = nightly(&["run", "--sanitizer", "none", target.name]);
     fuzzer.arg(&corpus).arg("--").args([
@@ -228,19 +218,7 @@ fn file(name: &str) -> PathBuf {
 
 /// Reads all files of a folder and of those in it, by their paths in it.
 fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
-    fn add(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if entry.file_type()?.is_dir() {
-                add(&entry.path(), &format!("{name}/"), files)?;
-            } else {
-                files.insert(name, fs::read(entry.path())?);
-            }
-        }
-        Ok(())
-    }
-    let mut files = BTreeMap::new();
-    add(folder, "", &mut files)?;
-    Ok(files)
+    let prefix = format!("{}/", folder.display());
+    let by_path = |seed: Seed| (seed.name.replacen(&prefix, "", 1), seed.bytes);
+    Ok(read(folder)?.into_iter().map(by_path).collect())
 }

@@ -7,7 +7,7 @@ use std::io::{Error, Result};
 use std::path::Path;
 use std::process::Command;
 
-use warpload_fuzz::seeds::{Seed, Source, read_sources};
+use warpload_fuzz::seeds::{Seed, read_sources};
 
 use crate::command::{LIMITS, limited, run};
 use crate::{Campaign, file, files};
@@ -15,7 +15,7 @@ use crate::{Campaign, file, files};
 /// A form of input.
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// `folder/*.extension` are files, and `file%20` is every 20th line of one.
+    /// As [`read_sources`] reads it.
     from: &'static str,
     /// What reads an input, which is called `FILE` here.
     pub(crate) commands: Vec<&'static str>,
@@ -23,28 +23,27 @@ pub(crate) struct Form {
     beside: &'static str,
     /// Whether checksums cover an input, so that a changed one never has another answer.
     pub(crate) has_checksum: bool,
-    pub(crate) is_text: bool,
 }
 
-/// The forms: each begins with its name and what it is.
+/// The forms: each begins with its name, and whether it has checksums.
 const FORMS: &str = "
 # binary traces, checksum
 from tests/data/cmd/*.wlt traces/generic.wlt
 replay FILE --format json
 export FILE -o -
 info FILE
-# trace sets, checksum, text
+# trace sets, checksum
 from fuzz/seeds/trace_set_does_not_panic/two.set.json
 beside traces/generic.wlt tests/data/cmd/example.wlt
 replay FILE --format json
 info FILE
-# text traces, text
+# text traces
 from tests/data/cmd/*.traceg tests/data/report/*.traceg tests/independent/*.traceg \
     tests/data/traces2/*.traceg tests/independent/handwritten.trace traces/bfs-v3-kernel-14.traceg
 replay FILE --format json
 replay FILE
 info FILE
-# logs and lines of JSON, text
+# logs and lines of JSON
 from tests/independent/*.log tests/independent/handwritten-export.jsonl traces/nvbit-mem_trace.json \
     tests/data/traces2/damaged/values-31.ndjson
 replay FILE --format json
@@ -58,7 +57,7 @@ info FILE
 from tests/data/traces2/*.zst tests/data/traces2/*.tracez
 replay FILE --format json
 info FILE
-# lists of kernels, text
+# lists of kernels
 from traces/rows.kernelslist.g
 beside traces/rows-kernel-1.traceg traces/rows-kernel-2.traceg
 replay FILE --format json
@@ -75,38 +74,38 @@ from tests/data/fatbins/*.fatbin tests/data/fatbins/*.o tests/data/fatbins/*.a \
 decode FILE --format json
 decode --list FILE
 ptx check FILE
-# listings, text
+# listings
 from tests/data/listings/*.txt tests/data/cmd/*.txt
 decode FILE --format json
 decode FILE
 decode --check FILE
-# PTX modules, text
+# PTX modules
 from tests/data/ptx/*.ptx tests/data/listings/*.ptx ptx/tests/ptx/clang/*.ptx
 ptx check FILE
 ptx check --format json FILE
 ptx lower FILE
 ptx run FILE
-# vectors, text
+# vectors
 from tests/data/cmd/pass.jsonl tests/data/cmd/several.jsonl tests/data/cmd/sm70.jsonl tests/data/cmd/one.json
 test FILE
 run --all FILE
 test --format json FILE
-# suites, text
+# suites
 from vectors/v1/coalescing/shared.jsonl%20 vectors/v1/decode/ld.jsonl%40 \
     vectors/v1/execute/ldg-sm90.jsonl%20 vectors/v1/ptx-execute/ld.jsonl%40 \
     vectors/v1/ptx-legality/ld.jsonl%40 vectors/v1/tensor-memory/tcgen05-ld.jsonl%40
 conform --command ANSWER FILE
 conform --command ANSWER --format junit FILE
 conform --command cat FILE
-# cases of Tensor Memory, text
+# cases of Tensor Memory
 from ptx/tests/tensor_memory/cases.jsonl%40 tests/data/cmd/tmem-cases.jsonl
 tmem test FILE
-# images, text
+# images
 from traces/generic.image.json
 beside traces/generic.image.bin traces/generic.wlt
 replay generic.wlt --image FILE
 info FILE
-# summaries of shards, checksum, text
+# summaries of shards, checksum
 from tests/data/cmd/shard-0.json
 beside tests/data/cmd/shard-1.json
 merge FILE shard-1.json
@@ -116,10 +115,11 @@ merge FILE shard-1.json
 pub(crate) fn forms() -> Vec<Form> {
     let form = |text: &'static str| {
         let mut lines = text.lines();
-        let mut title = lines.next().unwrap_or_default().trim().split(", ");
-        let name = title.next().unwrap_or_default();
-        let is: Vec<&str> = title.collect();
-        let (has_checksum, is_text) = (is.contains(&"checksum"), is.contains(&"text"));
+        let title = lines.next().unwrap_or_default();
+        let (name, has_checksum) = match title.strip_suffix(", checksum") {
+            Some(name) => (name, true),
+            None => (title, false),
+        };
         let (mut from, mut beside, mut commands) = ("", "", Vec::new());
         for line in lines {
             match line.split_once(' ') {
@@ -128,7 +128,7 @@ pub(crate) fn forms() -> Vec<Form> {
                 _ => commands.push(line),
             }
         }
-        Form { name, from, commands, beside, has_checksum, is_text }
+        Form { name, from, commands, beside, has_checksum }
     };
     FORMS.split("# ").skip(1).map(form).collect()
 }
@@ -139,12 +139,7 @@ impl Form {
     /// # Errors
     /// Returns those of the system.
     pub(crate) fn samples(&self) -> Result<Vec<Seed>> {
-        let source = |name: &'static str| match (name.split_once("/*."), name.split_once('%')) {
-            (Some((folder, extension)), _) => Source::Files(folder, extension),
-            (_, Some((file, every))) => Source::Lines(file, every.parse().unwrap_or(1)),
-            _ => Source::File(name),
-        };
-        let mut samples = read_sources(&self.from.split(' ').map(source).collect::<Vec<_>>())?;
+        let mut samples = read_sources(self.from)?;
         for seed in &mut samples {
             seed.name = seed.name.rsplit('/').next().unwrap_or_default().to_owned();
         }
