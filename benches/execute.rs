@@ -79,8 +79,8 @@ fn execute(criterion: &mut Criterion) {
     }
 }
 
-/// Loads whose lanes are anywhere in 1 GiB, in warps whose data exceed the caches: one by one and many at a
-/// time, beside gathers on the same pages.
+/// Loads from random addresses in 1 GiB, with more warps than the caches hold: one by one and many at a time,
+/// beside gathers on the same pages.
 fn far(criterion: &mut Criterion) {
     const WARPS: usize = 1 << 16;
     // `cargo test --benches` only asks whether it runs.

@@ -208,7 +208,7 @@ fn push_values(
     column.push(executing, &rows[..count]);
 }
 
-/// Texts, each once, in the order in which they were added.
+/// Texts without repetition, in the order of their addition.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     texts: Arc<StringArray>,

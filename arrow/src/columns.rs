@@ -224,7 +224,7 @@ fn fields(has_values: bool) -> Fields {
     fields.into()
 }
 
-/// Returns the type of names: a dictionary, whose keys are as pyarrow and Polars make them.
+/// Returns the type of names: a dictionary with keys of 32 bits, as pyarrow and Polars make them.
 pub(crate) fn names() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }

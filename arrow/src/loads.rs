@@ -128,8 +128,8 @@ pub struct LoadOptions<'a> {
 }
 
 impl<'a> LoadOptions<'a> {
-    /// Creates the options of rows whose costs are those of a replay with these options. Its data, its
-    /// addresses and its selection of loads matter here; a shard does not.
+    /// Creates options for rows with the costs of this replay. Its data, its addresses and its selection of
+    /// loads apply; its shard does not.
     #[must_use]
     pub fn new(replay: ReplayOptions<'a>) -> Self {
         Self { replay, has_values: false, threads: NonZero::<usize>::MIN }
@@ -149,7 +149,7 @@ impl<'a> LoadOptions<'a> {
         self
     }
 
-    /// Returns the options of the replay whose costs the rows have.
+    /// Returns the options of the replay that determines the costs.
     #[must_use]
     pub fn get_replay(&self) -> &ReplayOptions<'a> {
         &self.replay

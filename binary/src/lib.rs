@@ -2,7 +2,7 @@
 //!
 //! - [`sass`]: every instruction of a cubin, a raw stream or a listing, with its function and source line.
 //! - `container` (feature `container`): cubins and PTX in fat binaries, libraries and programs.
-//! - [`statistics`]: which loads a function has, and which stand out.
+//! - [`statistics`]: the loads of a function, and remarks on unusual ones.
 //! - [`file_kind`]: the kind of a file by its first bytes.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!

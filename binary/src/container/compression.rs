@@ -1,5 +1,5 @@
-//! [`Compression`]: how an entry is compressed, and decompression with bounded memory: what is allocated grows with what
-//! is found, whatever is claimed.
+//! [`Compression`] of an entry, and decompression with bounded memory: allocations grow with the bytes that are
+//! decompressed, not with the size that a header claims.
 
 use std::fmt;
 use std::io::Read;
@@ -51,7 +51,7 @@ pub(super) struct Payload<'f> {
 }
 
 impl Payload<'_> {
-    /// Returns what it decompresses to, and what is wrong if that is not all that it claims.
+    /// Returns the decompressed bytes, and an error if they are damaged or not as many as the header claims.
     pub(super) fn decompress(&self) -> (Vec<u8>, Option<ContainerError>) {
         let mut output = Vec::new();
         let ended = match self.compression {

@@ -1,5 +1,5 @@
-//! What the headers of a container's entries say: [`Entry`], and [`Table`], the images of an entry that has several in
-//! one stream (`fatbinary --concat`). Nothing in them is trusted.
+//! The headers of a container's entries: [`Entry`], and [`Table`] for an entry with several images in one stream
+//! (`fatbinary --concat`). Nothing in them is trusted.
 
 use std::ops::Range;
 

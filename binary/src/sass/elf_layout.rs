@@ -255,7 +255,7 @@ const SIZED: u8 = 4;
 const REGISTER_COUNT: u8 = 0x2f;
 
 /// Returns the registers of the function that begins each section, by the index of the section.
-/// Nothing else depends on them, so what is damaged is left out.
+/// Nothing else depends on them, so damaged entries are left out.
 fn registers_of_sections<'data, Elf: FileHeader<Endian = LittleEndian>>(
     data: &'data [u8],
     sections: &SectionTable<'data, Elf, &'data [u8]>,

@@ -135,7 +135,7 @@ pub(super) struct InstructionLine<'l> {
     pub(super) end: usize,
 }
 
-/// What is wrong, and at which byte of the line.
+/// A syntax error, with the byte of the line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -162,7 +162,7 @@ fn is_word(content: &str) -> bool {
     content.starts_with("0x") || content.starts_with("0X")
 }
 
-/// Parses the word in a comment whose content begins with `0x`.
+/// Parses the word in a comment that begins with `0x`.
 pub(super) fn word(text: &str, start: usize, content: &str, end: Option<usize>) -> Read<u64> {
     let at = skip_space(text, start + 2);
     if end.is_none() {
