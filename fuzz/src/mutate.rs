@@ -27,9 +27,15 @@ fn range(random: &mut Random, length: usize, most: usize) -> Range<usize> {
 
 /// Returns a mutant of `seeds[which]`, with one to four changes.
 pub fn mutant(seeds: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
+    let changes = 1 + below(random, 4);
+    changed(seeds, which, changes, random)
+}
+
+/// Returns `seeds[which]` with as many changes.
+pub fn changed(seeds: &[Seed], which: usize, changes: usize, random: &mut Random) -> Vec<u8> {
     let Some(seed) = seeds.get(which) else { return Vec::new() };
     let mut bytes = seed.bytes.clone();
-    for _ in 0..=below(random, 4) {
+    for _ in 0..changes {
         if bytes.is_empty() {
             bytes.push(random.next() as u8);
         }

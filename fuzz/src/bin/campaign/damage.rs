@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{Error, Result};
 
-use warpload_fuzz::mutate::{Random, below, change, mutant};
+use warpload_fuzz::mutate::{Random, below, change, changed};
 use warpload_fuzz::seeds::Seed;
 
 use crate::Campaign;
@@ -100,7 +100,9 @@ fn damaged(samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
         if str::from_utf8(whole).is_ok() && random.one_in(2) {
             (0..=below(random, 3)).for_each(|_| change(&mut bytes, random));
         } else {
-            bytes = mutant(samples, which, random);
+            // A single change is the hardest to notice where there is a checksum.
+            let changes = [1, 1, 1, 2 + below(random, 3)][below(random, 4)];
+            bytes = changed(samples, which, changes, random);
         }
         if bytes != *whole {
             return bytes;
