@@ -1,11 +1,11 @@
-//! What the suite says of itself: schemas, flags, the manifest, ids.
+//! Statements of the suite about itself: flags, the manifest, ids. The schemas are checked by
+//! python/tests/test_suite.py, because a validator in Rust brings 40 crates.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use jsonschema::{Registry, Validator};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use warpload_vectors::{CASES, FLAGS, MANIFEST, SCHEMAS, TRACES};
@@ -19,103 +19,13 @@ fn cases() -> impl Iterator<Item = (&'static str, Value)> {
     CASES.iter().flat_map(|(name, text)| text.lines().map(|line| (*name, json(line))))
 }
 
-/// The form of a case: vectors name no family.
+/// Returns the form of a case: vectors name no family.
 fn form(case: &Value) -> &str {
     case["family"].as_str().unwrap_or("execute")
 }
 
 fn names(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
-}
-
-/// Returns the validators of all schemas but that which holds what they share.
-fn validators() -> BTreeMap<&'static str, Validator> {
-    let resources =
-        SCHEMAS.iter().map(|(name, text)| (format!("json-schema:///{name}"), json(text)));
-    let registry = Registry::new().extend(resources).unwrap().prepare().unwrap();
-    let validator = |(name, text): &(&'static str, &str)| {
-        let schema = json(text);
-        jsonschema::meta::validate(&schema).unwrap();
-        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
-        assert_eq!(schema["$id"], *name);
-        let options = jsonschema::options().with_registry(&registry);
-        (*name, options.build(&schema).unwrap_or_else(|error| panic!("{name}: {error}")))
-    };
-    SCHEMAS.iter().map(validator).collect()
-}
-
-#[test]
-fn every_case_has_the_form_of_its_schema() {
-    let validators = validators();
-    let mut count = 0;
-    for (file, case) in cases() {
-        let form = form(&case);
-        let expected = if form == "execute" { "final" } else { "expect" };
-        for (schema, value) in [
-            (format!("{form}.schema.json"), &case),
-            (format!("{form}.answer.schema.json"), &case[expected]),
-        ] {
-            if let Some(error) = validators[&*schema].iter_errors(value).next() {
-                panic!("{file}: {}: {}: {error}", case["id"], error.instance_path());
-            }
-        }
-        count += 1;
-    }
-    assert_eq!(json(MANIFEST)["cases"], count);
-    assert!(count > 4_000, "{count}");
-}
-
-/// Returns the object with each key renamed in turn, and with one key more.
-fn misspelt(object: &Value) -> Vec<Value> {
-    let keys = object.as_object().unwrap().keys();
-    let renamed = keys.map(|key| {
-        let mut changed = object.clone();
-        let map = changed.as_object_mut().unwrap();
-        let value = map.remove(key).unwrap();
-        map.insert(format!("{key}_"), value);
-        changed
-    });
-    let mut longer = object.clone();
-    longer["unknown"] = 1.into();
-    renamed.chain([longer]).collect()
-}
-
-/// A schema that anything fulfils would check nothing.
-#[test]
-fn schemas_refuse_what_is_changed() {
-    let validators = validators();
-    let mut forms = BTreeSet::new();
-    for (_, case) in cases() {
-        let form = form(&case);
-        if !forms.insert(form.to_owned()) {
-            continue;
-        }
-        let validator = &validators[&*format!("{form}.schema.json")];
-        assert!(validator.is_valid(&case), "{form}");
-        for key in case.as_object().unwrap().keys().filter(|key| *key != "name") {
-            let mut changed = case.clone();
-            changed[key] = json(r#"{"x": [1.5]}"#);
-            assert!(!validator.is_valid(&changed), "{form}: {key}");
-        }
-        for changed in misspelt(&case) {
-            assert!(!validator.is_valid(&changed), "{form}: {changed}");
-        }
-        let mut flagged = case.clone();
-        flagged["flags"] = json(r#"["no-such-flag"]"#);
-        assert!(!validator.is_valid(&flagged), "{form}");
-        // Objects within the case whose keys are the suite's.
-        for path in ["/expect", "/final", "/initial", "/initial/memory", "/expect/loads/0", "/tmem"]
-        {
-            let Some(object) = case.pointer(path) else { continue };
-            for misspelt in misspelt(object) {
-                let mut changed = case.clone();
-                *changed.pointer_mut(path).unwrap() = misspelt;
-                assert!(!validator.is_valid(&changed), "{form}: {path}: {changed}");
-            }
-        }
-    }
-    assert_eq!(forms.len(), 8);
-    assert_eq!(validators.len(), 18);
 }
 
 #[test]

@@ -58,12 +58,12 @@ fn a_replay_of_many_kernels_by_many_threads() {
 
 /// Imports what is compressed, as one would a file from somewhere.
 fn import(text: impl Fn(&mut dyn Write)) -> (Result<Vec<u8>, ImportError>, usize) {
-    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     text(&mut encoder);
     let compressed = encoder.finish().unwrap();
     peak::during(|| {
         let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
-        import_from(&compressed[..], Path::new("names.xz"), &mut writer, 1, &|_| {})?;
+        import_from(&compressed[..], Path::new("names.zst"), &mut writer, 1, &|_| {})?;
         Ok(writer.finish().unwrap().into_inner())
     })
 }
@@ -99,7 +99,7 @@ fn different_names_are_refused_when_they_are_too_many() {
         });
         let error = result.unwrap_err().to_string();
         let expected = "1: the different names of this trace take more than 67108864 bytes";
-        assert!(error.starts_with("names.xz:1") && error.ends_with(expected), "{error}");
+        assert!(error.starts_with("names.zst:1") && error.ends_with(expected), "{error}");
         assert!(mib(peak) < 90, "kind {kind}: {} MiB", mib(peak));
     }
 }
@@ -112,9 +112,9 @@ fn different_names_of_several_files_are_refused_together() {
     let long = "A".repeat(60 << 10);
     let mut list = String::new();
     for file in 0..3 {
-        let name = format!("{file}.trace.xz");
+        let name = format!("{file}.trace.zst");
         let mut encoder =
-            liblzma::write::XzEncoder::new(File::create(folder.path().join(&name)).unwrap(), 1);
+            zstd::Encoder::new(File::create(folder.path().join(&name)).unwrap(), 1).unwrap();
         for i in 0..512 {
             encoder.write_all(launch(i, &format!("{file} {i} {long}")).as_bytes()).unwrap();
             encoder.write_all(access(i, "LDG.E").as_bytes()).unwrap();
@@ -130,7 +130,7 @@ fn different_names_of_several_files_are_refused_together() {
         warpload_trace::import(&path, &mut writer, 1, &|_| {})
     });
     let error = result.unwrap_err().to_string();
-    let expected = "2.trace.xz: the different names of this trace take more than 67108864 bytes";
+    let expected = "2.trace.zst: the different names of this trace take more than 67108864 bytes";
     assert!(error.ends_with(expected), "{error}");
     assert!(mib(peak) < 130, "{} MiB", mib(peak));
 }
@@ -160,7 +160,7 @@ fn a_name_that_is_too_long_is_refused() {
     for line in [launch(0, &"A".repeat(65537)), access(0, &"LDG.".repeat(17_000))] {
         let (result, _) = import(|out| out.write_all(line.as_bytes()).unwrap());
         let error = result.unwrap_err().to_string();
-        assert!(error.starts_with("names.xz:1:1: a name of 6"), "{error}");
+        assert!(error.starts_with("names.zst:1:1: a name of 6"), "{error}");
         assert!(error.ends_with(" bytes; expected at most 65536"), "{error}");
     }
     let header = |out: &mut dyn Write| {
@@ -170,7 +170,7 @@ fn a_name_that_is_too_long_is_refused() {
         }
     };
     let error = import(header).0.unwrap_err().to_string();
-    assert_eq!(error, "names.xz:1025:1: more than 1024 header lines");
+    assert_eq!(error, "names.zst:1025:1: more than 1024 header lines");
 }
 
 /// Launches whose accesses alternate: one kernel each, and open blocks within a bound.

@@ -128,7 +128,7 @@ fn a_set_is_the_one_trace() {
     for seed in 30..36 {
         check(&random_items(seed, 400), &mut random);
     }
-    check(&random_items(36, 9000), &mut random);
+    check(&random_items(36, 4000), &mut random);
 }
 
 /// The operations of a part are numbered by itself.

@@ -298,7 +298,7 @@ fn a_trace_that_is_not_there_is_an_error() {
 fn the_order_is_that_of_the_cases() {
     let suite = Suite::new(1);
     let mut text = String::new();
-    for i in 0..3000 {
+    for i in 0..640 {
         let (line, _) = case(&format!("n{i:04}"), &["all"], 1 + i % 32);
         text += &line.replace("\"sectors\":7,", "\"sectors\":8,");
         text.push('\n');
@@ -309,7 +309,7 @@ fn the_order_is_that_of_the_cases() {
         .iter()
         .map(|jobs| run(&own(), &["--format", "json", "--jobs", jobs], &[&many]))
         .collect();
-    assert_eq!(results[0].stdout.lines().count(), 95);
+    assert_eq!(results[0].stdout.lines().count(), 21);
     assert_eq!(results[0].status, 1);
     assert_eq!(results[1], results[0]);
     assert_eq!(results[2], results[0]);

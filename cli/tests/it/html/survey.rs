@@ -35,18 +35,16 @@ fn a_heat_map_misses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scattered.wlt");
     // With fewer pages than are counted apart, and with more.
-    for (bytes, is_exact) in [(1 << 12, true), (1 << 20, true), (1 << 30, false)] {
+    for (bytes, is_exact) in [(1 << 20, true), (1 << 30, false)] {
         scattered(&path, bytes);
         let trace = BinaryTrace::open(&path).unwrap();
         for shard in [None, Shard::new(1, 4)] {
             let options = ReplayOptions::new(ReplayData::Absent).shard(shard).survey(true);
             let replayed = replay(&trace, &options).unwrap();
             let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
-            for threads in [1, 3] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let again = pool.install(|| replay(&trace, &options)).unwrap();
-                assert!(again.survey().unwrap() == survey, "{threads} threads");
-            }
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            let again = pool.install(|| replay(&trace, &options)).unwrap();
+            assert!(again.survey().unwrap() == survey);
             assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
             for (kernel, map) in &survey.kernels {
                 let counted = summary.kernels[*kernel].counts.sectors;

@@ -57,7 +57,7 @@ fn parts_of_a_module_are_in_proportion_to_its_text() {
         assert_eq!(error.kind, ReadErrorKind::TooManyParts, "{unit}");
     }
     // What a compiler writes is never too much.
-    let line = "mov.u32 %r1, %r2;\n".repeat(2 << 20);
+    let line = "mov.u32 %r1, %r2;\n".repeat(1 << 18);
     assert!(read(&format!("{head}.entry k() {{ {line} }}")).is_ok());
 }
 
