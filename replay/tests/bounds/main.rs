@@ -43,17 +43,17 @@ fn kernels(count: usize) -> BinaryTrace {
 #[test]
 fn a_replay_of_many_kernels_by_many_threads() {
     let _alone = alone();
-    let trace = kernels(20_000);
+    let trace = kernels(8_000);
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let mut all = Vec::new();
-    for threads in [1, 8, 32] {
+    for threads in [1, 32] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (replayed, peak) = peak::during(|| pool.install(|| replay(&trace, &options).unwrap()));
         // About 2 KiB a kernel. Each split's own counts of all kernels took 32 times as much.
-        assert!(mib(peak) < 120, "{threads} threads: {} MiB", mib(peak));
+        assert!(mib(peak) < 48, "{threads} threads: {} MiB", mib(peak));
         all.push(replayed.summary());
     }
-    assert!(all[0] == all[1] && all[0] == all[2]);
+    assert!(all[0] == all[1]);
 }
 
 /// Imports what is compressed, as one would a file from somewhere.
@@ -83,6 +83,7 @@ fn access(id: usize, opcode: &str) -> String {
 }
 
 /// Different names of kernels or opcodes, 60 KiB each: 66 MiB of them, a few more than are allowed.
+#[ignore = "reads 200 MiB of text: `cargo xtask nightly`"]
 #[test]
 fn different_names_are_refused_when_they_are_too_many() {
     let _alone = alone();

@@ -120,7 +120,7 @@ fn broken_traces_of_version_1() {
     assert!(blocks.iter().all(|block| block.loads > 0));
     let mut random = Random(36);
     let (mut refused, mut accepted) = (0, 0);
-    for _ in 0..1000 {
+    for _ in 0..400 {
         let mut bytes = original.clone();
         let block = random.below(blocks.len());
         let start = blocks[block].offset as usize;
