@@ -49,8 +49,8 @@ fn a_replay_of_many_kernels_by_many_threads() {
     for threads in [1, 32] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (replayed, peak) = peak::during(|| pool.install(|| replay(&trace, &options).unwrap()));
-        // About 2 KiB a kernel. Each split's own counts of all kernels took 32 times as much.
-        assert!(mib(peak) < 48, "{threads} threads: {} MiB", mib(peak));
+        // About 4 KiB a kernel and 16 MiB. Each split's own counts of all kernels took 32 times as much.
+        assert!(mib(peak) < 64, "{threads} threads: {} MiB", mib(peak));
         all.push(replayed.summary());
     }
     assert!(all[0] == all[1]);

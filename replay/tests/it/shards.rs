@@ -50,7 +50,7 @@ fn random_traces() {
 
 #[test]
 fn borders_inside_of_blocks_and_kernels() {
-    check(&random_items(14, 5000));
+    check(&random_items(14, 9000));
 }
 
 #[test]
