@@ -278,7 +278,7 @@ impl Worker<'_, '_> {
         one
     }
 
-    #[inline]
+    #[inline(always)]
     fn count_load(
         &mut self,
         traced: &MemoryRecord<'_>,
@@ -436,7 +436,7 @@ pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Lo
 
 /// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
 /// decide it.
-#[inline]
+#[inline(always)]
 fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);

@@ -46,6 +46,7 @@ impl LaneAddresses {
         }
     }
 
+    #[inline]
     pub(super) fn of(guard: Guard, plg: Pred, base: Base, warp: &Warp) -> Self {
         let (executing, plg) = (executing(guard, warp), warp.predicate(plg));
         Self { executing, plg, addresses: base.addresses(warp) }
@@ -120,6 +121,7 @@ impl Base {
     }
 
     /// Returns each lane's effective address.
+    #[inline]
     fn addresses(self, warp: &Warp) -> WarpAddresses {
         let low = warp.register(self.low);
         let stride = low[1].wrapping_sub(low[0]);

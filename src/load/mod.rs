@@ -53,6 +53,7 @@ impl Executor {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
     /// unknown. The warp is then unchanged.
+    #[inline]
     pub fn execute<I: LoadInstruction, M: LoadMemory>(
         self,
         instruction: &I,

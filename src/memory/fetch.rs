@@ -145,20 +145,25 @@ pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) ->
     true
 }
 
-/// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake.
+/// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake. Loops, because
+/// whether `std::array::from_fn` becomes vectors depends on the code around it.
 #[inline(never)]
 fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     match (access.width, rows) {
         (Width::B1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
             let extend = |byte: u8| if access.signed { byte as i8 as u32 } else { byte.into() };
-            *row = bytes.map(extend);
+            for (value, byte) in row.iter_mut().zip(bytes) {
+                *value = extend(*byte);
+            }
         }
         (Width::B2, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<{ 2 * LANES }>() else { return };
             let half = |lane: usize| u16::from_le_bytes([bytes[2 * lane], bytes[2 * lane + 1]]);
             let extend = |half: u16| if access.signed { half as i16 as u32 } else { half.into() };
-            *row = std::array::from_fn(|lane| extend(half(lane)));
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = extend(half(lane));
+            }
         }
         (Width::B8, rows) => copy_words::<{ 8 * LANES }, 2>(bytes, rows),
         (Width::B16, rows) => copy_words::<{ 16 * LANES }, 4>(bytes, rows),
@@ -171,8 +176,17 @@ fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
 #[inline]
 fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &mut [LaneValues]) {
     let Some(bytes) = bytes.first_chunk::<BYTES>() else { return };
-    for (i, row) in rows.iter_mut().enumerate().take(REGISTERS) {
-        *row = std::array::from_fn(|lane| word_at(bytes, REGISTERS * lane + i));
+    let Some(rows) = rows.first_chunk_mut::<REGISTERS>() else {
+        // The last registers of a load may be missing.
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = std::array::from_fn(|lane| word_at(bytes, REGISTERS * lane + i));
+        }
+        return;
+    };
+    for lane in 0..LANES {
+        for (i, row) in rows.iter_mut().enumerate() {
+            row[lane] = word_at(bytes, REGISTERS * lane + i);
+        }
     }
 }
 
