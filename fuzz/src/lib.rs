@@ -9,7 +9,7 @@ pub mod targets;
 mod folder;
 mod import;
 mod made_trace;
-#[path = "../../replay/tests/bounds/peak.rs"]
+#[path = "../../trace/tests/bounds/peak.rs"]
 mod peak;
 
 /// Returns the exit status of a command by whether everything held; prints its error.
