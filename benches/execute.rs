@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use warpload::encoding::{Instruction, Reg, parse_line};
+use warpload::encoding::{Instruction, Reg, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneAddresses, LoadOp, Prepared, load, load_many};
 use warpload::machine::{Machine, Misaligned};
@@ -39,7 +39,7 @@ fn execute(criterion: &mut Criterion) {
     let bytes: Vec<u8> = (0..BYTES).map(|i| i as u8).collect();
     let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
     let machine = Machine::new(memory.expect("a legal configuration"));
-    let instruction: Instruction = parse_line("LD.E R0, [R2]").expect("legal").instruction;
+    let instruction: Instruction = Instruction::parse("LD.E R0, [R2]", Sm::SPA5).expect("legal");
     for (name, offset) in PATTERNS {
         let mut group = criterion.benchmark_group(format!("execute, {name}"));
         group.throughput(Throughput::Elements(1));
@@ -105,7 +105,7 @@ fn far(criterion: &mut Criterion) {
             addresses: WarpAddresses::Each(*list),
         })
         .collect();
-    let op = LoadOp::try_from(&parse_line("LD.E R0, [R2]").expect("legal").instruction);
+    let op = LoadOp::try_from(&Instruction::parse("LD.E R0, [R2]", Sm::SPA5).expect("legal"));
     let op = black_box(op.expect("executable"));
     let mut rows = [[0u32; LANES]];
     let mut group = criterion.benchmark_group("loads, random in 1 GiB");

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use warpload::encoding::{Reg, parse_line};
+use warpload::encoding::{Instruction, Reg, Sm};
 use warpload::load::{Executor, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     before.set_register(Reg::new(3), [1; 32]);
     for executor in [Executor::Fast, Executor::Reference] {
         let mut warp = before.clone();
-        let load = parse_line("LD.E R0, [R2]")?.instruction;
+        let load = Instruction::parse("LD.E R0, [R2]", Sm::SPA5)?;
         let outcome = executor.execute(&load, &machine, &mut warp)?;
         assert!(outcome.lane_faults.is_empty());
         let values = warp.register(Reg::new(0));
@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{executor}: {load} loads {:#x} .. {:#x}", values[0], values[31]);
 
         // One page further, half of the lanes are outside.
-        let load = parse_line("LD.E R0, [R2 + 0x1000]")?.instruction;
+        let load = Instruction::parse("LD.E R0, [R2 + 0x1000]", Sm::SPA5)?;
         let outcome = executor.execute(&load, &machine, &mut warp)?;
         let outside = outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation);
         assert_eq!(outside.bits(), 0xffff_0000);

@@ -2,8 +2,8 @@
 //! sentence. Assumes 255 registers per thread.
 
 use warpload_encoding::{
-    Address, ConstantMode, LoadDestination, LoadInstruction, LoadParts, LoadSize, MemorySpace,
-    Offset, Size,
+    Address, ConstantMode, Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Offset,
+    Size,
 };
 
 use crate::load::{ExecuteError, Prepared, WarpFault};
@@ -12,15 +12,15 @@ use crate::machine::RegisterLimit;
 /// Returns remarks on the registers and addresses of an instruction.
 ///
 /// ```
-/// use warpload::encoding::parse_line;
+/// use warpload::encoding::{Instruction, Sm};
 /// use warpload::explain::remarks;
 ///
-/// let ld = parse_line("LD.64 R3, [R2]")?.instruction;
+/// let ld = Instruction::parse("LD.64 R3, [R2]", Sm::SPA5)?;
 /// assert!(remarks(&ld)[0].contains("misaligned_register"));
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 #[must_use]
-pub fn remarks(instruction: &impl LoadInstruction) -> Vec<String> {
+pub fn remarks(instruction: &Instruction) -> Vec<String> {
     let parts = instruction.parts();
     let mut remarks = Vec::new();
     match executable(instruction) {
@@ -50,7 +50,7 @@ pub fn remarks(instruction: &impl LoadInstruction) -> Vec<String> {
 
 /// Returns what executing the instruction does, in one sentence.
 #[must_use]
-pub fn effect(instruction: &impl LoadInstruction) -> String {
+pub fn effect(instruction: &Instruction) -> String {
     let parts = instruction.parts();
     let (size, fault) = match executable(instruction) {
         Ok(executable) => executable,
@@ -100,10 +100,10 @@ pub fn effect(instruction: &impl LoadInstruction) -> String {
 /// there is none, if no lane ever executes it, or if it cannot be executed.
 ///
 /// ```
-/// use warpload::encoding::parse_line;
+/// use warpload::encoding::{Sm, parse_line};
 /// use warpload::explain::certain_fault;
 ///
-/// let fault = |text| parse_line(text).map(|line| certain_fault(&line.instruction));
+/// let fault = |text| parse_line(text, Sm::SPA5).map(|line| certain_fault(&line.instruction));
 /// assert_eq!(fault("LD.128 R3, [R4], P0")?.map(|fault| fault.name()), Some("misaligned_register"));
 /// assert_eq!(fault("LD.64 R254, [R4]")?.map(|fault| fault.name()), Some("out_of_range_register"));
 /// assert_eq!(fault("LD.128 R4, [R3]")?, None);
@@ -111,27 +111,29 @@ pub fn effect(instruction: &impl LoadInstruction) -> String {
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 #[must_use]
-pub fn certain_fault(instruction: &impl LoadInstruction) -> Option<WarpFault> {
+pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
     let guard = instruction.parts().guard;
     let never = guard.pred.is_true() && guard.negated;
     executable(instruction).ok()?.1.filter(|_| !never)
 }
 
 /// Returns the size, and the fault that the instruction raises whatever its registers contain.
-fn executable(
-    instruction: &impl LoadInstruction,
-) -> Result<(LoadSize, Option<WarpFault>), ExecuteError> {
+fn executable(instruction: &Instruction) -> Result<(LoadSize, Option<WarpFault>), ExecuteError> {
     let size = instruction.parts().size.map_err(ExecuteError::from)?;
     Ok((size, Prepared::new(instruction, RegisterLimit::ALL)?.fault()))
 }
 
 fn space(space: MemorySpace) -> String {
     match space {
-        MemorySpace::Generic { plg } if plg.is_true() => "local or global memory".to_owned(),
-        MemorySpace::Generic { plg } => {
+        MemorySpace::Generic { plg: Some(plg) } if plg.is_true() => {
+            "local or global memory".to_owned()
+        }
+        MemorySpace::Generic { plg: Some(plg) } => {
             format!("local or global memory where {plg} is true, else shared memory")
         }
-        MemorySpace::Windows => "local, shared or global memory, by the address windows".to_owned(),
+        MemorySpace::Generic { plg: None } => {
+            "local, shared or global memory, by the address windows".to_owned()
+        }
         MemorySpace::Global => "global memory".to_owned(),
         MemorySpace::Local => "the lane's local memory".to_owned(),
         MemorySpace::Shared => "the CTA's shared memory".to_owned(),
@@ -143,7 +145,7 @@ fn space(space: MemorySpace) -> String {
 
 /// Returns whether addresses of the memory are offsets into it.
 fn has_offsets(space: MemorySpace) -> bool {
-    !matches!(space, MemorySpace::Generic { .. } | MemorySpace::Windows | MemorySpace::Global)
+    !matches!(space, MemorySpace::Generic { .. } | MemorySpace::Global)
 }
 
 /// Returns the destination registers, `R4..R7`.
@@ -235,7 +237,7 @@ fn destination_remark(destination: LoadDestination, size: LoadSize) -> Option<St
 fn address_remark(parts: &LoadParts) -> Option<String> {
     let address = parts.address;
     let what = match parts.space {
-        MemorySpace::Generic { .. } | MemorySpace::Windows | MemorySpace::Global => "address",
+        MemorySpace::Generic { .. } | MemorySpace::Global => "address",
         MemorySpace::Local => "offset into the lane's local memory",
         MemorySpace::Shared => "offset into the CTA's shared memory",
         MemorySpace::Constant { mode: ConstantMode::Direct, .. } => "offset into the constant bank",

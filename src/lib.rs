@@ -1,8 +1,8 @@
 //! Emulates GPU load instructions from their machine code: those of SPA 5.0 (Maxwell and Pascal; SM
 //! 5.x and 6.x), first of all the generic `LD`, and those of SM 7.0 to 12.x, whose words have 128 bits.
 //!
-//! - [`encoding`]: words and text to instructions and back. Its [`Load`](encoding::Load) is a load of
-//!   any SM; what executes or explains loads takes each [`LoadInstruction`](encoding::LoadInstruction).
+//! - [`encoding`]: words and text to instructions and back. Its [`Instruction`](encoding::Instruction) is a load of
+//!   any SM.
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
@@ -15,9 +15,9 @@
 //!
 //! Assembled:
 //! ```
-//! use warpload::encoding::parse_line;
+//! use warpload::encoding::{Instruction, Sm};
 //!
-//! let word = |text| parse_line(text).map(|line| line.instruction.encode());
+//! let word = |text| Instruction::parse(text, Sm::SPA5).map(|load| load.bits());
 //! assert_eq!(word("LD.32 R3, [R1 + 20], P0;")?, 0x8080000001470103);
 //! assert_eq!(word("LD.E R0, [R2 + 0x1234];")?, 0x9c90000123470200);
 //! assert_eq!(word("LD.U.128 R4, [R1], P1;")?, 0x84e0000000070104);
@@ -26,10 +26,11 @@
 //!
 //! Explained:
 //! ```
-//! use warpload::encoding::{Instruction, describe};
+//! use warpload::encoding::{Instruction, Sm};
 //! use warpload::explain::effect;
 //!
-//! let say = |word| Instruction::decode(word).map(|load| effect(&load)).unwrap_or_default();
+//! let decode = |word: u64| Instruction::decode(word, Sm::SPA5).load();
+//! let say = |word| decode(word).map(|load| effect(&load)).unwrap_or_default();
 //! assert_eq!(
 //!     say(0x8080000001470103),
 //!     "Every active lane loads 4 bytes from address R1 + 0x14 (local or global memory where P0 \
@@ -45,18 +46,14 @@
 //!     "Every active lane loads 16 bytes from address R1 (local or global memory where P1 is \
 //!      true, else shared memory) into R4..R7."
 //! );
-//! let sizes: Vec<String> = describe(0x84e0000000070104)
-//!     .into_iter()
-//!     .flatten()
-//!     .filter(|reading| reading.row.name == "sz")
-//!     .map(|reading| reading.to_string())
-//!     .collect();
-//! assert_eq!(sizes, ["U.128: 16 bytes, four registers, uniform"]);
+//! let load = decode(0x84e0000000070104).expect("a load");
+//! let size = load.describe().find(|reading| reading.name() == "sz").expect("a size");
+//! assert_eq!(size.to_string(), "U.128: 16 bytes, four registers, uniform");
 //! ```
 //!
 //! Executed:
 //! ```
-//! use warpload::encoding::{Reg, parse_line};
+//! use warpload::encoding::{Instruction, Reg, Sm};
 //! use warpload::lane::LANES;
 //! use warpload::load::{UniformPath, execute};
 //! use warpload::machine::Machine;
@@ -71,7 +68,7 @@
 //!     .build()?;
 //! let machine = Machine::new(memory);
 //! let run = |text, warp: &mut Warp| -> Result<_, Box<dyn std::error::Error>> {
-//!     Ok(execute(&parse_line(text)?.instruction, &machine, warp)?)
+//!     Ok(execute(&Instruction::parse(text, Sm::SPA5)?, &machine, warp)?)
 //! };
 //!
 //! // P0 is false: the addresses are shared. Lane n reads word 5 + n.

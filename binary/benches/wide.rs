@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpload_binary::sass::{Format, read};
-use warpload_encoding::{Decoded128, Instruction, Instruction128, MachineWord, Sm};
+use warpload_encoding::{Decoded, Instruction, MachineWord, Sm};
 
 /// Code that ptxas wrote (tests/data/README.md).
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
@@ -19,7 +19,7 @@ const COUNT: usize = 2048;
 type Wide = (u128, Sm);
 
 fn is_load((word, sm): &Wide) -> bool {
-    matches!(Instruction128::decode(*word, *sm), Decoded128::Load(_))
+    matches!(Instruction::decode(*word, *sm), Decoded::Load(_))
 }
 
 /// Returns [`COUNT`] of the items, from everywhere among them.
@@ -66,7 +66,8 @@ fn numbers() -> impl Iterator<Item = u64> {
 
 /// Returns loads of every form and SM, with random fields.
 fn random_loads() -> Vec<Wide> {
-    let forms: Vec<_> = Sm::all().flat_map(Instruction128::forms).collect();
+    let forms: Vec<_> =
+        Sm::all().filter(|sm| sm.has_wide_words()).flat_map(Instruction::forms).collect();
     let mut numbers = numbers();
     let mut loads = Vec::with_capacity(COUNT);
     while loads.len() < COUNT {
@@ -75,7 +76,7 @@ fn random_loads() -> Vec<Wide> {
         let random = u128::from(next()) << 64 | u128::from(next());
         let fixed = form.describe().filter(|reading| reading.fixed().is_some());
         let mask = fixed.fold(0, |mask, reading| mask | reading.field().mask());
-        let word = (form.encode() & mask | random & !mask, form.sm());
+        let word = (form.bits() & mask | random & !mask, form.sm());
         if is_load(&word) {
             loads.push(word);
         }
@@ -85,8 +86,8 @@ fn random_loads() -> Vec<Wide> {
 
 /// Both widths, each into one array or buffer that is reused.
 fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) {
-    let decode = |word: &Wide| match Instruction128::decode(word.0, word.1) {
-        Decoded128::Load(load) => Some(load),
+    let decode = |word: &Wide| match Instruction::decode(word.0, word.1) {
+        Decoded::Load(load) => Some(load),
         _ => None,
     };
     let (narrow_bytes, wide_bytes) =
@@ -104,7 +105,9 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
     group.throughput(narrow_bytes.clone()).bench_function("limit: 64 bits", |b| {
         b.iter(|| {
             narrow_loads.clear();
-            narrow_loads.extend(black_box(narrow).iter().filter_map(|w| Instruction::decode(*w)));
+            narrow_loads.extend(
+                black_box(narrow).iter().filter_map(|w| Instruction::decode(*w, Sm::SPA5).load()),
+            );
             black_box(&narrow_loads);
         });
     });
@@ -123,7 +126,10 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
     group.throughput(narrow_bytes).bench_function("limit: 64 bits", |b| {
         b.iter(|| {
             texts.clear();
-            for load in black_box(narrow).iter().filter_map(|word| Instruction::decode(*word)) {
+            for load in black_box(narrow)
+                .iter()
+                .filter_map(|word| Instruction::decode(*word, Sm::SPA5).load())
+            {
                 texts.extend_from_slice(load.text().as_bytes());
             }
             black_box(&texts);
@@ -135,7 +141,7 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
 /// One in so many words of compiled code is a load, which differs between the two widths: compare the loads.
 fn words(criterion: &mut Criterion) {
     let (narrow, wide) = compiled();
-    let is_narrow = |word: &u64| Instruction::decode(*word).is_some();
+    let is_narrow = |word: &u64| Instruction::decode(*word, Sm::SPA5).load().is_some();
     let narrow_loads: Vec<u64> = narrow.iter().copied().filter(is_narrow).collect();
     let wide_loads: Vec<Wide> = wide.iter().copied().filter(is_load).collect();
     // `LD` with random fields.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use warpload_binary::sass::{self, Format};
-use warpload_encoding::{Instruction, MachineWord};
+use warpload_encoding::{Instruction, Sm};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or("traces/gather.sm_50.cubin".to_owned());
@@ -15,12 +15,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for instruction in sass::read(BufReader::new(File::open(path)?), Format::Detect)? {
         let instruction = instruction?;
         // Other instructions are read too, but not decoded.
-        if let Some(load) =
-            instruction.word.and_then(MachineWord::narrow).and_then(Instruction::decode)
-        {
+        let sm = instruction.sm.unwrap_or(Sm::SPA5);
+        if let Some(load) = instruction.word.and_then(|word| Instruction::decode(word, sm).load()) {
             let function = instruction.function.as_deref().unwrap_or("-");
             let offset = instruction.offset.unwrap_or_default();
-            println!("{function} {offset:#06x} {:#018x} {load}", load.encode());
+            println!("{function} {offset:#06x} {} {load}", load.word());
             loads += 1;
         }
     }

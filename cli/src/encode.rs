@@ -4,9 +4,9 @@ use std::path::Path;
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Alias, Decoded, Expected, HiddenDescriptor, Load, LoadDestination, LoadInstruction, LoadSize,
+    Alias, Decoded, Expected, HiddenDescriptor, Instruction, LoadDestination, LoadSize,
     MachineWord, NotExecutable, ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix,
-    parse_line, parse_line_128_like, parse_line_like,
+    parse_line, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
@@ -119,7 +119,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     sm: Sm,
-    like: Option<Load>,
+    like: Option<Instruction>,
     format: Format,
     /// What bundles are made of, once every line has been read.
     instructions: Vec<(u64, Control)>,
@@ -201,7 +201,7 @@ impl Batch {
 
 /// A line, and what an instruction does not hold.
 pub(crate) struct Parsed {
-    pub(crate) load: Load,
+    pub(crate) load: Instruction,
     control: Option<Control>,
     pub(crate) alias: Option<Alias>,
     /// The descriptor that is in the word although the text does not name it.
@@ -210,26 +210,22 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     /// Reads a text; all that it does not say is as in `like`.
-    pub(crate) fn new(text: &str, sm: Sm, like: Option<&Load>) -> Result<Self, ParseError> {
-        if sm.has_wide_words() {
-            let line = parse_line_128_like(text, sm, like.and_then(Load::wide).as_ref())?;
-            let load = line.instruction.into();
-            return Ok(Self { load, control: None, alias: None, chosen: line.chosen });
-        }
-        let ParsedLine { instruction, control, alias, .. } = match like.and_then(Load::narrow) {
-            Some(like) => parse_line_like(text, &like)?,
-            None => parse_line(text)?,
+    pub(crate) fn new(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<Self, ParseError> {
+        let line = match like {
+            Some(like) => parse_line_like(text, like)?,
+            None => parse_line(text, sm)?,
         };
-        Ok(Self { load: instruction.into(), control, alias, chosen: None })
+        let ParsedLine { instruction, control, alias, chosen, .. } = line;
+        Ok(Self { load: instruction, control, alias, chosen })
     }
 }
 
 /// Reads the word of `--like`.
-fn like(word: &str, sm: Sm) -> anyhow::Result<Load> {
+fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
-    match Load::decode(word, sm) {
+    match Instruction::decode(word, sm) {
         Decoded::Load(load) => Ok(load),
-        Decoded::Refused(refusal) => {
+        Decoded::Illegal(refusal) => {
             anyhow::bail!("--like: {word} is refused, as nvdisasm does: {refusal}")
         }
         Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
@@ -242,7 +238,7 @@ fn named(descriptor: HiddenDescriptor) -> String {
 }
 
 /// Warns that executing `load`, which was read from `text`, raises `fault`.
-fn warn_of(fault: WarpFault, load: &Load, origin: Origin<'_>, text: &str) {
+fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str) {
     let register = fault.register();
     let parts = load.parts();
     let address = parts.address;
@@ -309,7 +305,7 @@ fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
     let missing = ParseErrorKind::Expected(Expected::Instruction);
     (text.starts_with("//") || text.starts_with("/*"))
-        && parse_line(text).is_err_and(|error| error.kind == missing)
+        && parse_line(text, Sm::SPA5).is_err_and(|error| error.kind == missing)
 }
 
 pub(crate) fn hexadecimal(word: u64) -> String {

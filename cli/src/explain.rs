@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::{FieldReading, FieldReading128, Load, Sm, describe, parse_control_prefix};
+use warpload::encoding::{FieldReading, Instruction, Sm, parse_control_prefix};
 use warpload::explain::{effect, remarks};
 
 use super::decode::find::names_a_load;
@@ -120,7 +120,7 @@ impl Batch {
     }
 }
 
-fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<()> {
+fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
     let word = load.word();
     let fields = fields(load);
     let (remarks, effect) = match sass::explanation(load) {
@@ -151,7 +151,7 @@ fn explain(load: &Load, format: Format, output: &mut Output) -> anyhow::Result<(
     Ok(())
 }
 
-/// A field of a word of either family.
+/// A field of a word.
 struct Field {
     high: u8,
     low: u8,
@@ -170,32 +170,16 @@ impl Field {
 }
 
 /// Returns the fields of a word, most significant first.
-fn fields(load: &Load) -> Vec<Field> {
-    match load {
-        Load::Spa5(load) => {
-            let readings = describe(load.encode()).into_iter().flatten();
-            let field = |reading: FieldReading| Field {
-                high: reading.row.field.high(),
-                low: reading.row.field.low(),
-                name: reading.row.name,
-                raw: reading.raw,
-                meaning: reading.to_string(),
-                purpose: reading.row.purpose,
-            };
-            readings.map(field).collect()
-        }
-        Load::Sm70(load) => {
-            let field = |reading: FieldReading128| Field {
-                high: reading.field().high(),
-                low: reading.field().low(),
-                name: reading.name(),
-                raw: reading.raw,
-                meaning: reading.to_string(),
-                purpose: reading.purpose(),
-            };
-            load.describe().map(field).collect()
-        }
-    }
+fn fields(load: &Instruction) -> Vec<Field> {
+    let field = |reading: FieldReading| Field {
+        high: reading.field().high(),
+        low: reading.field().low(),
+        name: reading.name(),
+        raw: reading.raw,
+        meaning: reading.to_string(),
+        purpose: reading.purpose(),
+    };
+    load.describe().map(field).collect()
 }
 
 fn field_json(field: &Field) -> FieldJson<'_> {

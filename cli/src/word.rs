@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Decoded, Load, MachineWord, Sm};
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use super::decode::row::{self, ControlJson, LoadJson};
 use super::io::{self, Output};
@@ -93,27 +93,27 @@ fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Resul
 
 fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::Result<()> {
     let Style { sm, notation, hidden, format } = style;
-    let hidden = |load: &Load| row::hidden(load).filter(|_| hidden);
+    let hidden = |load: &Instruction| row::hidden(load).filter(|_| hidden);
     let json = || LoadJson {
         sm: sm.map(|sm| sm.to_string()),
         word: Some(word.to_string()),
         ..LoadJson::default()
     };
-    match (Load::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
+    match (Instruction::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
         (Decoded::Load(load), Format::Text) => match hidden(&load) {
             Some(hidden) => output.line(format_args!("{} {hidden}", text(load, notation))),
             None => output.line(text(load, notation)),
         },
-        (Decoded::Refused(_), Format::Text) => output.line("illegal"),
+        (Decoded::Illegal(_), Format::Text) => output.line("illegal"),
         (Decoded::Other, Format::Text) => output.line("-"),
         (Decoded::Other, Format::Json) => output.json(&()),
-        (Decoded::Refused(refusal), Format::Json) => {
+        (Decoded::Illegal(refusal), Format::Json) => {
             let reason = Some(refusal.to_string());
             output.json(&LoadJson { illegal: true, reason, ..json() })
         }
         (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
-            control: load.wide().map(|load| ControlJson::new(load.control(), Some(word))),
+            control: load.control().map(|control| ControlJson::new(control, Some(word))),
             hidden: hidden(&load),
             ..json()
         }),
@@ -121,12 +121,12 @@ fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::R
 }
 
 /// The text of a load, with the scheduling that its word has, if that is wanted.
-fn text(load: Load, notation: Option<Notation>) -> String {
-    match (load.wide(), notation) {
-        (Some(wide), Some(notation)) if notation.is_trailing() => {
-            format!("{wide}{}", wide.annotations())
+fn text(load: Instruction, notation: Option<Notation>) -> String {
+    match (load.control(), notation) {
+        (Some(_), Some(notation)) if notation.is_trailing() => {
+            format!("{load}{}", load.annotations())
         }
-        (Some(wide), Some(notation)) => format!("{}  {wide}", wide.control().display(notation)),
+        (Some(control), Some(notation)) => format!("{}  {load}", control.display(notation)),
         _ => load.to_string(),
     }
 }

@@ -1,13 +1,13 @@
 //! A load that is given as its word or as its text.
 
-use warpload::encoding::{Decoded, Instruction, Instruction128, Load, Sm};
+use warpload::encoding::{Decoded, Instruction, Sm};
 
 use super::diagnostic::{self, Origin};
 use super::encode::Parsed;
 use super::word::read_word;
 
 /// Reads a word or a text; reports what is wrong if it is neither.
-pub(crate) fn read_load(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
+pub(crate) fn read_load(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let read = if is_word(text, sm) { of_word } else { of_text };
     read(origin, text, sm)
 }
@@ -16,7 +16,7 @@ pub(crate) fn read_load(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Optio
 pub(crate) const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
 /// Returns the load of a word; reports what is wrong if there is none.
-fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
+fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let place = match origin.file {
         file if file.starts_with("<argument") => String::new(),
         file => format!("{file}: line {}: ", origin.line),
@@ -24,16 +24,13 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
     let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
     let word = word.map_err(diagnostic::error).ok()?;
     let sm = sm.unwrap_or(Sm::SPA5);
-    match Load::decode(word, sm) {
+    match Instruction::decode(word, sm) {
         Decoded::Load(load) => return Some(load),
-        Decoded::Refused(refusal) => {
+        Decoded::Illegal(refusal) => {
             diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
         }
         Decoded::Other => {
-            let known: Vec<&str> = match sm.has_wide_words() {
-                true => Instruction128::mnemonics(sm).collect(),
-                false => Instruction::MNEMONICS.to_vec(),
-            };
+            let known: Vec<&str> = Instruction::mnemonics(sm).collect();
             diagnostic::error(format_args!(
                 "{place}{word} is not a known load; expected an opcode of {}",
                 known.join(", ")
@@ -44,7 +41,7 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
 }
 
 /// Returns the load of a text; reports what is wrong if there is none.
-fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Load> {
+fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let sm = sm.unwrap_or(Sm::SPA5);
     let parsed = Parsed::new(text, sm, None);
     let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use warpload_encoding::{Instruction, parse_line};
+use warpload_encoding::{Instruction, LoadParts, Sm, parse_line};
 
 const COUNT: usize = 4096;
 
@@ -30,7 +30,12 @@ fn words() -> Vec<u64> {
 }
 
 fn instructions() -> Vec<Instruction> {
-    words().into_iter().filter_map(Instruction::decode).collect()
+    words().into_iter().filter_map(load_of).collect()
+}
+
+#[inline]
+fn load_of(word: u64) -> Option<Instruction> {
+    Instruction::decode(word, Sm::SPA5).load()
 }
 
 fn group<'c>(criterion: &'c mut Criterion, name: &str) -> BenchmarkGroup<'c, WallTime> {
@@ -57,42 +62,34 @@ fn limit_text(group: &mut BenchmarkGroup<'_, WallTime>, texts: &[String]) {
     });
 }
 
-/// Uses every field, so that none is left undecoded.
-fn sum_of_fields(instruction: Instruction) -> u64 {
-    match instruction {
-        Instruction::Ld(ld) => {
-            let ld = ld.fields();
-            u64::from(ld.plg.number())
-                + ld.cache as u64
-                + ld.size as u64
-                + u64::from(ld.extended)
-                + u64::from(ld.immediate.unsigned())
-                + u64::from(ld.guard_negated)
-                + u64::from(ld.guard.number())
-                + u64::from(ld.base.number())
-                + u64::from(ld.destination.number())
-        }
-        // The words are LD's.
-        _ => 0,
-    }
+/// Uses every part, so that none is left undecoded.
+fn sum_of_parts(instruction: Instruction) -> u64 {
+    let LoadParts { guard, destination, address, size, .. } = instruction.parts();
+    u64::from(guard.pred.number())
+        + u64::from(guard.negated)
+        + u64::from(destination.register().map_or(0, |register| register.number()))
+        + u64::from(address.base.number())
+        + u64::from(address.extended)
+        + u64::from(address.offset.without_base())
+        + u64::from(size.map_or(0, |size| size.bytes()))
 }
 
 fn decode(criterion: &mut Criterion) {
     let mut group = group(criterion, "decode");
     let words = words();
-    group.bench_function("sum of the fields", |b| {
+    group.bench_function("sum of the parts", |b| {
         b.iter(|| {
             black_box(&words)
                 .iter()
-                .filter_map(|word| Instruction::decode(*word))
-                .fold(0, |sum: u64, instruction| sum.wrapping_add(sum_of_fields(instruction)))
+                .filter_map(|word| load_of(*word))
+                .fold(0, |sum: u64, instruction| sum.wrapping_add(sum_of_parts(instruction)))
         });
     });
     let mut decoded = instructions();
     group.bench_function("into an array", |b| {
         b.iter(|| {
             for (slot, word) in decoded.iter_mut().zip(black_box(&words)) {
-                if let Some(instruction) = Instruction::decode(*word) {
+                if let Some(instruction) = load_of(*word) {
                     *slot = instruction;
                 }
             }
@@ -109,7 +106,7 @@ fn encode(criterion: &mut Criterion) {
     group.bench_function("into an array", |b| {
         b.iter(|| {
             for (slot, instruction) in encoded.iter_mut().zip(black_box(&instructions)) {
-                *slot = instruction.encode();
+                *slot = instruction.bits() as u64;
             }
             black_box(&encoded);
         });
@@ -141,8 +138,8 @@ fn parse(criterion: &mut Criterion) {
         b.iter(|| {
             black_box(&texts)
                 .iter()
-                .filter_map(|text| parse_line(text).ok())
-                .fold(0, |sum: u64, line| sum.wrapping_add(line.instruction.encode()))
+                .filter_map(|text| parse_line(text, Sm::SPA5).ok())
+                .fold(0, |sum: u64, line| sum.wrapping_add(line.instruction.bits() as u64))
         });
     });
     group.bench_function("limit: end of each word found, byte by byte", |b| {
@@ -219,7 +216,7 @@ fn x86(criterion: &mut Criterion) {
     group.bench_function("into a sink", |b| {
         b.iter(|| {
             texts.clear();
-            for load in black_box(&words).iter().filter_map(|word| Instruction::decode(*word)) {
+            for load in black_box(&words).iter().filter_map(|word| load_of(*word)) {
                 texts.extend_from_slice(load.text().as_bytes());
             }
             black_box(texts.len())

@@ -1,8 +1,6 @@
 //! [`Eight`]: eight bytes of text as one number, for what would otherwise be a loop over bytes whose
 //! end no processor can predict. Public only for the other packages of this repository.
 
-use crate::impossible::OrImpossible;
-
 /// Eight bytes, the first one lowest; 0 after the end of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eight(u64);
@@ -35,17 +33,28 @@ impl Eight {
         Self(eight)
     }
 
+    /// Returns the first eight bytes of `text` before a dot, with letters in upper case.
+    pub(crate) const fn upper_of(text: &str) -> Self {
+        let text = text.as_bytes();
+        let mut length = 0;
+        while let Some(byte) = text.split_at(length).1.first()
+            && *byte != b'.'
+        {
+            length += 1;
+        }
+        Self::of(text.split_at(length).0).to_upper()
+    }
+
     /// Returns the bytes of `text` from byte `at`, at most the length of the text.
     #[inline]
     pub(crate) fn at(text: &[u8], at: usize) -> Self {
         let Some(last) = text.len().checked_sub(8) else {
-            return Self::of(text.get(at..).or_impossible(&[], "the place is in the text"));
+            return Self::of(text.get(at..).unwrap_or_default());
         };
         // The last bytes of a text are read with those before them, which are then shifted out.
         let start = at.min(last);
         let bytes = text.get(start..).and_then(<[u8]>::first_chunk);
-        let bytes = bytes.or_impossible(&[0; 8], "eight bytes follow");
-        Self::new(*bytes).after(at - start)
+        Self::new(bytes.copied().unwrap_or_default()).after(at - start)
     }
 
     /// Returns the first `count` bytes.

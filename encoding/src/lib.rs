@@ -1,51 +1,47 @@
-//! Bits and text of load instructions: [`Instruction`], a word of 64 bits of SPA 5.0 (Maxwell and
-//! Pascal; SM 5.x and 6.x), [`Instruction128`], one of 128 bits of SM 7.0 to 12.x, and [`Load`], either.
+//! Bits and text of NVIDIA's load instructions: `LD` and its siblings of SM 5.0 to 12.x, as words of 64 bits (Maxwell,
+//! Pascal) and of 128 bits (Volta and later).
 //!
-//! | | 64 bits | 128 bits | either, by [`Sm`] |
-//! |---|---|---|---|
-//! | word to instruction | [`Instruction::decode`] | [`Instruction128::decode`] | [`Load::decode`] |
-//! | instruction to word | [`Instruction::encode`] | [`Instruction128::encode`] | [`Load::word`] |
-//! | text | [`Instruction::text`] | [`Instruction128::text`] | [`Load::text`] |
-//! | text to instruction | [`parse_line`] | [`parse_line_128`] | [`Load::parse`] |
-//! | fields and their meaning | [`describe`] | [`Instruction128::describe`] | |
-//! | scheduling | [`control`] | [`Instruction128::control`] | |
-//! | memory, address, registers | [`Instruction::parts`] | [`Instruction128::parts`] | [`LoadInstruction`] |
-//!
-//! - Every word that decodes survives the round trip in all of its bits.
-//! - The text is that of NVIDIA's disassembler, written without allocating. Parsing reads it, and a
-//!   documented superset of it.
-//! - [`control`] reads and writes scheduling: control words, 32-byte bundles and three textual
-//!   notations.
-//!
-//! The fields of each instruction are listed in one table for each family, from which decoder,
-//! encoder, description and documentation are made: [`layout`] and docs/load-sm70.md.
+//! An [`Instruction`] is a word and its form. Every form is one row of one table: opcode, fields, text and meaning, for
+//! each SM that has it. Decoder, encoder, disassembler, assembler and descriptions read the same rows, and the compiler
+//! checks that they cover each bit of each form once.
 //!
 //! ```
-//! use warpload_encoding::{Instruction, Load, parse_line};
+//! use warpload_encoding::{Decoded, Instruction, LoadSize, MemorySpace, Size, Slot, Sm, parse_line};
 //!
-//! let line = parse_line("LD.32 R3, [R1 + 20], P0")?;
-//! assert_eq!(line.instruction.encode(), 0x8080000001470103);
-//! // The canonical text omits what is default and writes offsets in hexadecimal.
-//! assert_eq!(line.instruction.text().as_str(), "LD R3, [R1+0x14], P0");
+//! // Decode.
+//! let hopper: Sm = "90".parse()?;
+//! let word = 0x000ea2000c1e1900_0000080402007981_u128;
+//! let Decoded::Load(load) = Instruction::decode(word, hopper) else { panic!("a load") };
+//! assert_eq!(load.text().as_str(), "LDG.E R0, desc[UR4][R2.64+0x8]");
+//! assert_eq!(load.word(), word.into());
 //!
-//! let instruction = Instruction::decode(0x9c90000123470200).expect("opcode of LD");
-//! assert_eq!(instruction.to_string(), "LD.E R0, [R2+0x1234]");
+//! // Encode: from text, or field by field.
+//! let line = parse_line("LD.64 R4, [R2 + 20], P0", Sm::SPA5)?;
+//! assert_eq!(line.instruction.word(), 0x80a0000001470204_u64.into());
+//! let other = line.instruction.with(Slot::Base, 6).expect("below 256");
+//! assert_eq!(other.text().as_str(), "LD.64 R4, [R6+0x14], P0");
 //!
-//! // Of SM 7.0 and later, the word includes the scheduling.
-//! let load = Load::parse("LDG.E R0, desc[UR4][R2.64+0x8] &wr=0x0", "90".parse()?)?;
-//! assert_eq!(load.word(), 0x000e22000c1e1900_0000080402007981_u128.into());
+//! // Describe: each field, and what the load does.
+//! let size = load.describe().find(|field| field.name() == "sz").expect("a size");
+//! assert_eq!((size.field().to_string(), size.to_string()), ("75:73".into(), "4 bytes".into()));
+//! let parts = load.parts();
+//! assert_eq!((parts.space, parts.size), (MemorySpace::Global, Ok(LoadSize::Lane(Size::B32))));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and
-//! `63:61` means bits 63 down to 61. In memory, words of 64 and of 128 bits are little-endian.
+//! - A word that decodes survives the round trip in all of its bits. Words that NVIDIA's disassembler calls illegal are
+//!   [illegal](Illegal) here, with the reason.
+//! - The text is that of nvdisasm, written without allocating. [`parse_line`] reads it and a documented superset of it; a
+//!   [`ParseError`] has the bytes at fault, and often a [hint](ParseError::hint).
+//! - [`control`] reads and writes scheduling: control words, 32-byte bundles and three textual notations.
+//! - [`OpcodeFacts`] knows the opcodes of all memory instructions, stores and atomics among them, by their text: kind,
+//!   memory, bytes a lane.
 //!
-//! # What may grow
-//! [`Instruction`], the kinds of errors and [`Notation`](control::Notation) are `#[non_exhaustive]`:
-//! an instruction is handled through its methods, not its variants. The enums of fields, such as
-//! [`Size`], have a value for every bit pattern and cannot grow. [`MemorySpace`] and [`Offset`] are
-//! exhaustive on purpose: the compiler then points whoever executes loads at what a further
-//! instruction adds.
+//! The crate decodes loads alone, no other instructions, and executes nothing: the crate `warpload` does. To disassemble
+//! whole programs, use nvdisasm; to take cubins apart, the crate `warpload-binary`.
+//!
+//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and `63:61` means bits 63 down to
+//! 61. In memory, words of 64 and of 128 bits are little-endian.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic))]
@@ -56,40 +52,40 @@ extern crate std;
 pub mod control;
 #[doc(hidden)]
 pub mod eight;
+mod facts;
 mod field;
+mod hidden;
 #[doc(hidden)]
 pub mod impossible;
 mod instruction;
-pub mod layout;
-mod load;
+mod meaning;
 mod operand;
-mod parts;
+mod plan;
+mod reading;
 mod ready;
 mod sm;
 mod table;
+mod tensor;
 mod text;
-mod wide;
 
 pub use control::{Bundle, Control};
-pub use field::{Bits, Field, FieldOverflow, FieldValue, WordBits};
-pub use instruction::{Instruction, describe};
-pub use layout::*;
-pub use load::{Decoded, Load, LoadInstruction, LoadText, MachineWord};
+pub use facts::{OpcodeFacts, OpcodeKind, OpcodeSpace};
+pub use field::{Bits, Field};
+pub use hidden::HiddenDescriptor;
+pub use instruction::{Decoded, Illegal, Instruction, MachineWord};
+pub use meaning::{LoadDestination, LoadParts, LoadSize, NotExecutable};
 pub use operand::{
-    Address, CacheOp, ConstantMode, Guard, Immediate, InvalidPred, InvalidSize, LimitedSize,
-    LocalCacheOp, MemorySpace, Offset, Pred, Reg, SignedImmediate, Size, UniformBase, UniformReg,
+    Address, ConstantMode, Guard, InvalidPred, MemorySpace, Offset, Pred, Reg, Size, UniformBase,
+    UniformReg,
 };
-pub use parts::{LoadDestination, LoadParts, LoadSize, NotExecutable};
+pub use reading::FieldReading;
 pub use sm::{Group, Sm, UnknownSm};
-pub use table::{FieldReading, LayoutRow, Word, WordLayout};
+pub use table::row::Slot;
+pub use tensor::{TensorParts, TensorReduction, TensorShape, TensorType};
 pub use text::{
-    Alias, Expected, Hint, LineSpan, Modifiers, ParseError, ParseErrorKind, ParsedLine, Text,
-    later_syntax, parse_control_prefix, parse_line, parse_line_like, parse_opcode,
-};
-pub use wide::{
-    Addresses128, Annotations128, Decoded128, FieldReading128, HiddenDescriptor, Instruction128,
-    Modifiers128, ParsedLine128, Refusal, TensorParts128, TensorReduction128, TensorShape128,
-    TensorType128, parse_line_128, parse_line_128_like, parse_opcode_128,
+    Addresses, Alias, Expected, Hint, LineSpan, Modifiers, ParseError, ParseErrorKind, ParsedLine,
+    SchedulingText, Text, later_syntax, parse_control_prefix, parse_line, parse_line_like,
+    parse_opcode,
 };
 
 /// The example of the README, run as a test.

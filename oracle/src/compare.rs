@@ -3,10 +3,10 @@
 use std::fmt;
 
 use anyhow::Result;
-use warpload_encoding::{Decoded, Instruction128, Load, MachineWord, Sm};
+use warpload_encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use crate::nvdisasm::{Answer, Nvdisasm};
-use crate::words::{self, TARGETS};
+use crate::words::{Random, fresh};
 
 /// How many differences a [`Report`] keeps.
 const SHOWN_DIFFERENCES: usize = 20;
@@ -58,8 +58,10 @@ impl fmt::Display for Report {
 /// Returns an error if nvdisasm cannot be run or its output cannot be parsed. A difference is not an
 /// error.
 pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
-    let mut fresh = words::words(seed).map(|(_, word)| word);
-    let draw = |count| fresh.by_ref().take(count).collect();
+    let mut random = Random::new(seed);
+    let forms: Vec<Instruction> = Instruction::forms(Sm::SPA5).collect();
+    let draw =
+        |count| (0..count).map(|n| fresh(&forms[n % forms.len()], &mut random) as u64).collect();
     compare(Sm::SPA5, words, BATCH, draw, |batch| nvdisasm.disassemble(batch))
 }
 
@@ -75,11 +77,11 @@ pub(crate) fn compare<W: Copy + Into<MachineWord>>(
     while report.words < words {
         let batch = draw(batch.min(words - report.words));
         for (word, answer) in batch.iter().zip(ask(&batch)?) {
-            let word = (*word).into();
-            let ours = Load::decode(word, sm);
+            let word: MachineWord = (*word).into();
+            let ours = Instruction::decode(word, sm);
             match ours {
                 Decoded::Load(_) => report.loads += 1,
-                Decoded::Refused(_) => report.refused += 1,
+                Decoded::Illegal(_) => report.refused += 1,
                 Decoded::Other => {}
             }
             let problem = check(word, sm, ours, &answer);
@@ -102,11 +104,13 @@ fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<St
             // The modifiers for which nvdisasm has no name; the assembler refuses them.
             let is_invalid = text.contains("INVALID") || text.contains("???");
             // The text of a word of 128 bits says nothing of its scheduling.
-            let is_same = |parsed: &Load| match word {
-                MachineWord::Bits64(_) => parsed.word().bits() == word.bits() & !load.unread_bits(),
+            let is_same = |parsed: &Instruction| match word {
+                MachineWord::Bits64(_) => {
+                    parsed.word().bits() == word.bits() & !load.reserved_bits()
+                }
                 MachineWord::Bits128(_) => parsed.text().as_str() == text,
             };
-            match Load::parse(text, sm) {
+            match Instruction::parse(text, sm) {
                 Ok(parsed) if is_invalid => Some(format!("accepted as {parsed:?}")),
                 Ok(parsed) if is_same(&parsed) => None,
                 Ok(parsed) => Some(format!("assembled as {parsed:?}")),
@@ -114,12 +118,12 @@ fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<St
                 Err(error) => Some(format!("this text is refused: {error}")),
             }
         }
-        (Decoded::Refused(_), Answer::Illegal) => None,
+        (Decoded::Illegal(_), Answer::Illegal) => None,
         // An instruction that is none of the loads, or none at all.
         (Decoded::Other, Answer::Illegal | Answer::Nothing) => None,
         (Decoded::Other, Answer::Text(text)) if !is_load(text, sm) => None,
         (Decoded::Other, _) => Some("no load".to_owned()),
-        (Decoded::Refused(refusal), _) => Some(format!("refused: {refusal}")),
+        (Decoded::Illegal(reason), _) => Some(format!("illegal: {reason}")),
         // Version 13.5 prints no line for this one.
         (Decoded::Load(load), Answer::Nothing) if load.text().contains(".U4TO8.") => None,
         (Decoded::Load(load), _) => Some(load.text().to_string()),
@@ -130,10 +134,7 @@ fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<St
 fn is_load(text: &str, sm: Sm) -> bool {
     let text = text.strip_prefix('@').map_or(text, |t| t.split_once(' ').map_or("", |(_, t)| t));
     let mnemonic = text.split(['.', ' ']).next().unwrap_or_default();
-    match sm.has_wide_words() {
-        true => Instruction128::mnemonics(sm).any(|known| known == mnemonic),
-        false => TARGETS.iter().any(|target| target.name == mnemonic),
-    }
+    Instruction::mnemonics(sm).any(|known| known == mnemonic)
 }
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn each_kind_of_difference_is_seen() {
         let ld = |word: u64, text: &str| {
-            let ours = Load::decode(word.into(), Sm::SPA5);
+            let ours = Instruction::decode(word, Sm::SPA5);
             check(word.into(), Sm::SPA5, ours, &Answer::Text(text.to_owned()))
         };
         assert_eq!(ld(WORD, "LD.E R4, [R4], P0"), None);

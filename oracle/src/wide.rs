@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, bail};
-use warpload_encoding::{Instruction128, Sm};
+use warpload_encoding::{Instruction, Sm};
 
 use crate::compare::{Report, compare};
 use crate::nvdisasm::{Answer, Nvdisasm, without_end};
-use crate::words::Random;
+use crate::words::{Random, fresh};
 
 /// Words in one run of nvdisasm.
 const BATCH: usize = 16_384;
@@ -27,7 +27,7 @@ pub fn run_wide(
     compiled: &[u128],
 ) -> Result<Report> {
     let mut random = Random::new(seed);
-    let forms: Vec<Instruction128> = Instruction128::forms(sm).collect();
+    let forms: Vec<Instruction> = Instruction::forms(sm).collect();
     let draw = |count| {
         let word = |n| match compiled.len() {
             of @ 1.. if n % 2 == 1 => {
@@ -38,23 +38,6 @@ pub fn run_wide(
         (0..count).map(word).collect()
     };
     compare(sm, words, BATCH, draw, |batch| nvdisasm.disassemble_wide(batch, sm))
-}
-
-/// Returns a word of a form with random fields.
-fn fresh(form: &Instruction128, random: &mut Random) -> u128 {
-    form.describe().fold(form.encode(), |word, reading| {
-        let field = reading.field();
-        let width = field.width();
-        let value = match (reading.fixed(), random.below(8)) {
-            (Some(_), _) if field.low() == 0 || random.below(64) > 0 => return word,
-            (_, 0) => return word,
-            // Few schedules are valid.
-            (_, 1..=5) if field.low() >= 105 && random.below(2) == 0 => return word,
-            (_, 1..=4) => random.next() & (u64::MAX >> (64 - width)),
-            _ => random.edge(width),
-        };
-        word & !field.mask() | u128::from(value) << field.low()
-    })
 }
 
 /// Returns a word that differs from `word` in up to four bits, seldom in those of the opcode.

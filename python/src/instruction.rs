@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyString, PyType};
 use warpload::encoding::{
-    Decoded, Guard, Load, LoadDestination, LoadInstruction, MachineWord, MemorySpace, Pred, Sm,
+    Decoded, Guard, Instruction as Load, LoadDestination, MachineWord, MemorySpace, Pred, Sm,
 };
 
 use crate::error::{error, of_message};
@@ -34,8 +34,8 @@ pub(crate) fn decode(
     match Load::decode(word, sm) {
         Decoded::Load(load) => Ok(Some(Instruction { load, sm })),
         Decoded::Other => Ok(None),
-        Decoded::Refused(refusal) => {
-            Err(error(py, format_args!("{word} is refused, as nvdisasm does: {refusal}")))
+        Decoded::Illegal(reason) => {
+            Err(error(py, format_args!("{word} is refused, as nvdisasm does: {reason}")))
         }
     }
 }
@@ -190,7 +190,7 @@ impl Instruction {
     #[getter]
     fn space(&self) -> Option<&'static str> {
         match self.load.parts().space {
-            MemorySpace::Generic { .. } | MemorySpace::Windows => Some("generic"),
+            MemorySpace::Generic { .. } => Some("generic"),
             MemorySpace::Global => Some("global"),
             MemorySpace::Local => Some("local"),
             MemorySpace::Shared => Some("shared"),
@@ -266,7 +266,7 @@ impl Instruction {
     #[getter]
     fn plg(&self) -> Option<String> {
         match self.load.parts().space {
-            MemorySpace::Generic { plg } if plg != Pred::PT => Some(plg.to_string()),
+            MemorySpace::Generic { plg: Some(plg) } if plg != Pred::PT => Some(plg.to_string()),
             _ => None,
         }
     }

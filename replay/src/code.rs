@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use warpload_encoding::{Decoded, Load};
+use warpload_encoding::{Decoded, Instruction};
 
 use super::replayed::Replayed;
 use warpload_binary::sass::{Functions, SourceLine};
@@ -41,7 +41,7 @@ pub(super) fn look_up(
 ) -> Answer {
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
-    let Decoded::Load(load) = Load::decode(located.word, located.sm) else {
+    let Decoded::Load(load) = Instruction::decode(located.word, located.sm) else {
         // Loads are decoded, other instructions are not.
         return match operation.kind {
             OperationKind::Load => Answer::OtherOpcode(None),

@@ -2,8 +2,7 @@
 //! besides its [`LoadOp`](super::LoadOp).
 
 use warpload_encoding::{
-    Address, Guard, LoadInstruction, LoadParts, MemorySpace, Offset, Pred, Reg, UniformBase,
-    UniformReg,
+    Address, Guard, Instruction, LoadParts, MemorySpace, Offset, Pred, Reg, UniformBase, UniformReg,
 };
 
 use crate::lane::{LANES, LaneMask, LaneValues};
@@ -34,7 +33,7 @@ impl LaneAddresses {
     /// These are meaningless if the load faults as a whole.
     #[must_use]
     pub fn new<M: LoadMemory>(
-        instruction: &impl LoadInstruction,
+        instruction: &Instruction,
         machine: &Machine<M>,
         warp: &Warp,
     ) -> Self {
@@ -64,7 +63,7 @@ pub(super) fn executing(guard: Guard, warp: &Warp) -> LaneMask {
 #[inline]
 pub(super) fn plg(space: MemorySpace) -> Pred {
     match space {
-        MemorySpace::Generic { plg } => plg,
+        MemorySpace::Generic { plg: Some(plg) } => plg,
         _ => Pred::PT,
     }
 }
@@ -178,7 +177,7 @@ impl Extras {
     #[inline]
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
         let LoadParts { is_guard_uniform, space, address, size, .. } = *parts;
-        let by_windows = matches!(space, MemorySpace::Windows);
+        let by_windows = matches!(space, MemorySpace::Generic { plg: None });
         let Address { scale, uniform, .. } = address;
         let is_plain = !is_guard_uniform && !by_windows && scale == 0 && uniform.is_none();
         let alignment = size.map_or(1, warpload_encoding::LoadSize::bytes);

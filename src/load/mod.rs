@@ -23,7 +23,7 @@ pub use outcome::{
 pub use prepared::{Prepared, execute};
 pub use reference::{LaneLoad, broken_register_rules, execute as reference, lane_loads};
 
-use warpload_encoding::LoadInstruction;
+use warpload_encoding::Instruction;
 
 use crate::machine::Machine;
 use crate::memory::LoadMemory;
@@ -54,9 +54,9 @@ impl Executor {
     /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
     /// unknown. The warp is then unchanged.
     #[inline]
-    pub fn execute<I: LoadInstruction, M: LoadMemory>(
+    pub fn execute<M: LoadMemory>(
         self,
-        instruction: &I,
+        instruction: &Instruction,
         machine: &Machine<M>,
         warp: &mut Warp,
     ) -> Result<Outcome, ExecuteError> {

@@ -1,8 +1,7 @@
 //! [`LoadOp`]: what is loaded.
 
 use warpload_encoding::{
-    ConstantMode, Instruction, InvalidSize, LoadInstruction, LoadParts, LoadSize, MemorySpace,
-    NotExecutable,
+    ConstantMode, Instruction, LoadParts, LoadSize, MemorySpace, NotExecutable,
 };
 
 use crate::memory::{AddressSpace, GenericAddress, LaneAccess, Width};
@@ -24,9 +23,6 @@ pub struct LoadOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
-    /// Its size field is invalid.
-    #[error("{0} encodes no size, so that the instruction cannot be executed")]
-    InvalidSize(InvalidSize),
     /// It forms bank and offset in an undocumented way.
     #[error(
         "how LDC.{} forms bank and offset is not public, so that it cannot be executed",
@@ -43,10 +39,7 @@ pub enum ExecuteError {
 
 impl From<NotExecutable> for ExecuteError {
     fn from(reason: NotExecutable) -> Self {
-        match reason {
-            NotExecutable::InvalidSize(size) => Self::InvalidSize(size),
-            reason => Self::NotExecutable(reason),
-        }
+        Self::NotExecutable(reason)
     }
 }
 
@@ -56,7 +49,7 @@ impl LoadOp {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction has an invalid size, a mode of `LDC` whose meaning is
     /// unknown (docs/load-family.md section 3), or anything else that cannot be executed.
-    pub fn of(instruction: &impl LoadInstruction) -> Result<Self, ExecuteError> {
+    pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
         Self::try_from(&instruction.parts())
     }
 }

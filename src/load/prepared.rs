@@ -1,6 +1,6 @@
 //! The fast executor of instructions: [`execute`], and [`Prepared`] for one that many warps execute.
 
-use warpload_encoding::{Guard, LoadDestination, LoadInstruction, LoadSize, Pred, Reg};
+use warpload_encoding::{Guard, Instruction, LoadDestination, LoadSize, Pred, Reg};
 
 use super::fast::{Loaded, load, load_run, load_spread};
 use super::lanes::{Base, LaneAddresses, executing, plg};
@@ -19,7 +19,7 @@ use crate::warp::Warp;
 /// it once:
 ///
 /// ```
-/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::encoding::{Instruction, Reg, Sm};
 /// use warpload::load::Prepared;
 /// use warpload::machine::Machine;
 /// use warpload::memory::Memory;
@@ -27,7 +27,7 @@ use crate::warp::Warp;
 ///
 /// let bytes: Vec<u8> = (0..128).collect();
 /// let machine = Machine::new(Memory::builder().global(0x1000, &bytes).build()?);
-/// let ld = Prepared::new(&parse_line("LD R0, [R2]")?.instruction, machine.register_limit)?;
+/// let ld = Prepared::new(&Instruction::parse("LD R0, [R2]", Sm::SPA5)?, machine.register_limit)?;
 /// for start in [0x1000, 0x1040] {
 ///     let mut warp = Warp::new();
 ///     warp.set_register(Reg::new(2), [start; 32]);
@@ -54,8 +54,8 @@ impl Prepared {
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
     #[inline]
-    pub fn new<I: LoadInstruction>(
-        instruction: &I,
+    pub fn new(
+        instruction: &Instruction,
         register_limit: RegisterLimit,
     ) -> Result<Self, ExecuteError> {
         let parts = instruction.parts();
@@ -225,7 +225,7 @@ fn register_fault(
 /// Executes one instruction.
 ///
 /// ```
-/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::encoding::{Instruction, Reg, Sm};
 /// use warpload::load::{LaneFaultKind, execute};
 /// use warpload::machine::Machine;
 /// use warpload::memory::Memory;
@@ -236,7 +236,7 @@ fn register_fault(
 /// let mut warp = Warp::new();
 /// warp.set_register(Reg::new(2), std::array::from_fn(|lane| 0x1000 + 4 * lane as u32));
 ///
-/// let ld = parse_line("LD R0, [R2 + 4]")?.instruction;
+/// let ld = Instruction::parse("LD R0, [R2 + 4]", Sm::SPA5)?;
 /// let outcome = execute(&ld, &Machine::new(memory), &mut warp)?;
 /// assert_eq!(warp.register(Reg::new(0))[0], 0x07060504);
 /// // The last lane's address is the first one after the allocation: it gets 0.
@@ -248,8 +248,8 @@ fn register_fault(
 /// # Errors
 /// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
 /// The warp is then unchanged.
-pub fn execute<I: LoadInstruction, M: LoadMemory>(
-    instruction: &I,
+pub fn execute<M: LoadMemory>(
+    instruction: &Instruction,
     machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {

@@ -15,7 +15,7 @@ use super::{LocalPart, Memory};
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use warpload::encoding::{Reg, parse_line};
+/// use warpload::encoding::{Instruction, Reg, Sm};
 /// use warpload::load::execute;
 /// use warpload::machine::Machine;
 /// use warpload::memory::{
@@ -52,7 +52,7 @@ use super::{LocalPart, Memory};
 /// memory.pages.insert(0x5000, Box::new([0xab; 4096]));
 /// let mut warp = Warp::new();
 /// warp.set_register(Reg::new(2), std::array::from_fn(|lane| 0x5f84 + 4 * lane as u32));
-/// let ld = parse_line("LD R0, [R2]")?.instruction;
+/// let ld = Instruction::parse("LD R0, [R2]", Sm::SPA5)?;
 /// let outcome = execute(&ld, &Machine::new(memory), &mut warp)?;
 /// assert_eq!(warp.register(Reg::new(0))[30], 0xabab_abab);
 /// // The last lane's address is on the next page, which is not there.

@@ -122,10 +122,9 @@ impl From<MemorySpace> for AddressSpace {
     /// executed; for them any answer is as good.
     fn from(space: MemorySpace) -> Self {
         match space {
-            MemorySpace::Generic { .. }
-            | MemorySpace::Windows
-            | MemorySpace::Tensor
-            | MemorySpace::Undocumented => Self::Generic,
+            MemorySpace::Generic { .. } | MemorySpace::Tensor | MemorySpace::Undocumented => {
+                Self::Generic
+            }
             MemorySpace::Global => Self::Global,
             MemorySpace::Local => Self::Local,
             MemorySpace::Shared => Self::Shared,

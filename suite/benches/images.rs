@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use warpload::encoding::parse_line;
+use warpload::encoding::{Instruction, Sm};
 use warpload::load::Executor;
 use warpload::memory::Arena;
 use warpload::warp::Warp;
@@ -23,7 +23,7 @@ fn open_image(criterion: &mut Criterion) {
     let manifest = folder.path().join("image.json");
     let json = r#"{"memory": {"global": [{"base": "0x100000000", "file": "heap.bin"}]}}"#;
     std::fs::write(&manifest, json).expect("written");
-    let load = parse_line("LD.E R0, [R2]").expect("legal").instruction;
+    let load = Instruction::parse("LD.E R0, [R2]", Sm::SPA5).expect("legal");
     let mut group = criterion.benchmark_group("open an image of 256 MiB, execute one load");
     group.sample_size(10);
     type Map = fn(&Path, &File) -> std::io::Result<Arena>;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
-use warpload_encoding::{Decoded, Instruction, Load, MachineWord, Reg, Sm, UniformReg};
+use warpload_encoding::{Decoded, Instruction, MachineWord, Reg, Slot, Sm, UniformReg};
 
 use super::json::initial::Initial;
 use super::json::sources::Files;
@@ -26,7 +26,7 @@ pub struct Vector {
     /// What it is about.
     pub name: String,
     /// The instruction.
-    pub instruction: Load,
+    pub instruction: Instruction,
     /// What the warp executes on.
     pub machine: Machine,
     /// The warp before.
@@ -339,12 +339,12 @@ impl FinalJson {
     }
 }
 
-fn is_lds_u(instruction: &Load) -> bool {
-    matches!(instruction, Load::Spa5(Instruction::Lds(lds)) if lds.fields().uniform)
+fn is_lds_u(instruction: &Instruction) -> bool {
+    !instruction.sm().has_wide_words() && instruction.field(Slot::UniformHint) == Some(1)
 }
 
 /// A word in hexadecimal, or SASS.
-fn read_instruction(text: &str, sm: Sm) -> Result<Load, JsonError> {
+fn read_instruction(text: &str, sm: Sm) -> Result<Instruction, JsonError> {
     let wrong = |message| JsonError::at("instruction", message);
     if let Some(word) = hexadecimal(text) {
         let word = if sm.has_wide_words() {
@@ -355,13 +355,13 @@ fn read_instruction(text: &str, sm: Sm) -> Result<Load, JsonError> {
                 wrong(format!("{text} has more than 64 bits; `initial` needs \"sm\" for those"))
             })?)
         };
-        return match Load::decode(word, sm) {
+        return match Instruction::decode(word, sm) {
             Decoded::Load(load) => Ok(load),
-            Decoded::Refused(refusal) => Err(wrong(format!("{text} is refused: {refusal}"))),
+            Decoded::Illegal(refusal) => Err(wrong(format!("{text} is refused: {refusal}"))),
             Decoded::Other => Err(wrong(format!("{text} is no load"))),
         };
     }
-    Load::parse(text, sm).map_err(|error| {
+    Instruction::parse(text, sm).map_err(|error| {
         let at = text.get(error.span.start..error.span.end);
         let at = at.or_impossible("", "the span of an error is in its text");
         let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };

@@ -2,7 +2,7 @@
 //! clauses.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
-use warpload::encoding::{Control, Ld, WordLayout};
+use warpload::encoding::{Control, Instruction, Sm};
 
 const REFERENCE: &str = include_str!("../../docs/ld.md");
 
@@ -57,14 +57,16 @@ fn cites(line: &str, clause: &str) -> bool {
 fn the_word() {
     let documented: Vec<String> =
         table("1.").iter().map(|row| format!("{} {}", row[0], row[1])).collect();
+    let ld = Instruction::new("LD", Sm::SPA5).unwrap();
     let rows: Vec<String> =
-        Ld::ROWS.iter().map(|row| format!("{} {}", row.field, row.name)).collect();
+        ld.describe().map(|row| format!("{} {}", row.field(), row.name())).collect();
     assert_eq!(documented, rows);
 }
 
 #[test]
 fn the_control_word() {
     let documented: Vec<&str> = table("5.").iter().map(|row| row[0]).collect();
-    let rows: Vec<String> = Control::ROWS.iter().map(|row| row.field.to_string()).collect();
+    let rows: Vec<String> =
+        Control::default().describe().map(|row| row.field().to_string()).collect();
     assert_eq!(documented, rows);
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use warpload::encoding::{InvalidPred, InvalidSize, ParseError};
+use warpload::encoding::{InvalidPred, NotExecutable, ParseError};
 use warpload::load::ExecuteError;
 use warpload::memory::{ConfigError, OutsideWindow, WriteError};
 
@@ -13,7 +13,7 @@ fn errors_are_send_sync_and_static() {
     is_portable::<ConfigError>();
     is_portable::<ExecuteError>();
     is_portable::<InvalidPred>();
-    is_portable::<InvalidSize>();
+    is_portable::<NotExecutable>();
     is_portable::<OutsideWindow>();
     is_portable::<ParseError>();
     is_portable::<WriteError>();

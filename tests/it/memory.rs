@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use warpload::encoding::{Reg, parse_line};
+use warpload::encoding::{Instruction, Reg, Sm};
 use warpload::lane::LANES;
 use warpload::load::{Executor, LaneFaultKind};
 use warpload::machine::Machine;
@@ -118,7 +118,7 @@ fn a_paged_memory_executes_a_warp_with_both_executors() {
     let machine = Machine::new(Paged(AddressMap::default(), vec![[3; 64], [4; 64]]));
     let mut before = Warp::new();
     before.set_register(Reg::new(2), std::array::from_fn(|lane| 8 * lane as u32));
-    let load = parse_line("LD.64 R4, [R2]").unwrap().instruction;
+    let load = Instruction::parse("LD.64 R4, [R2]", Sm::SPA5).unwrap();
     let [fast, literal] = [Executor::Fast, Executor::Reference].map(|executor| {
         let mut warp = before.clone();
         let outcome = executor.execute(&load, &machine, &mut warp).unwrap();

@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use warpload_encoding::{Instruction, parse_opcode};
+use warpload_encoding::{Instruction, OpcodeFacts, OpcodeKind, OpcodeSpace, Sm, parse_opcode};
 
 use warpload::load::{ExecuteError, LoadOp};
 use warpload::memory::{AddressSpace, Width};
-
-/// The instructions of the Tensor Memory Accelerator: their opcodes before the first dot.
-pub(super) const TRANSFERS: [&str; 7] =
-    ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
 
 /// The constant space of a trace's instructions: traces do not name the bank.
 const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
@@ -72,7 +68,7 @@ pub enum OperationKind {
     Load,
     /// Counts its traffic: `ST`, `STG`, `STL`, `STS`.
     Store,
-    /// Counts its traffic: `RED`, `REDG`, and opcodes that begin with `ATOM`.
+    /// Counts its traffic: `RED`, `REDG`, `ATOM`, `ATOMG`, `ATOMS`.
     Atomic,
     /// Counts it and its lanes: `LDGSTS`, which copies from global to shared memory.
     Copy,
@@ -106,58 +102,32 @@ impl MemoryOperation {
     /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
     #[must_use]
     pub fn of_spa5(opcode: &str) -> Self {
-        let exact = parse_opcode(opcode).ok().and_then(|instruction| {
-            let opcode_word = Some(instruction.encode());
+        let exact = parse_opcode(opcode, Sm::SPA5).ok().and_then(|instruction| {
+            let opcode_word = Some(instruction.bits() as u64);
             Some(Self { opcode: opcode.into(), opcode_word, ..Self::of(&instruction).ok()? })
         });
         exact.unwrap_or_else(|| Self::of_opcode(opcode))
     }
 
     /// Returns the operation of an instruction with a memory operand, by the text of its opcode
-    /// (docs/traces.md): the part before the first dot says what it does.
+    /// (docs/traces.md).
     #[must_use]
     pub fn of_opcode(opcode: &str) -> Self {
-        use AddressSpace::{Generic, Global, Local, Shared};
-        let (head, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
-        let (kind, space) = match head {
-            "LD" => (OperationKind::Load, Generic),
-            "LDG" => (OperationKind::Load, Global),
-            "LDL" => (OperationKind::Load, Local),
-            "LDS" => (OperationKind::Load, Shared),
-            "LDC" => (OperationKind::Load, CONSTANT),
-            "ST" => (OperationKind::Store, Generic),
-            "STG" => (OperationKind::Store, Global),
-            "STL" => (OperationKind::Store, Local),
-            "STS" => (OperationKind::Store, Shared),
-            "ATOMG" | "REDG" => (OperationKind::Atomic, Global),
-            "ATOMS" => (OperationKind::Atomic, Shared),
-            "RED" => (OperationKind::Atomic, Generic),
-            _ if head.starts_with("ATOM") => (OperationKind::Atomic, Generic),
-            // Its shared and its global addresses come as two records, which the opcode cannot tell
-            // apart.
-            "LDGSTS" => (OperationKind::Copy, Generic),
-            _ if TRANSFERS.contains(&head) => (OperationKind::Transfer, Global),
-            "LDSM" => (OperationKind::Other, Shared),
-            "ULDC" | "LDCU" => (OperationKind::Other, CONSTANT),
-            _ => (OperationKind::Other, Generic),
+        let facts = OpcodeFacts::of(opcode);
+        let (kind, space) = match facts {
+            Some(facts) => kind_and_space(facts),
+            // Of an SM that is not known.
+            None if opcode.starts_with("ATOM") => (OperationKind::Atomic, AddressSpace::Generic),
+            None => (OperationKind::Other, AddressSpace::Generic),
         };
-        let has = |wanted: &str| modifiers.split('.').any(|modifier| modifier == wanted);
-        let (width, signed) = modifiers
-            .split('.')
-            .find_map(|modifier| match modifier {
-                "U8" => Some((Width::B1, false)),
-                "S8" => Some((Width::B1, true)),
-                "U16" => Some((Width::B2, false)),
-                "S16" => Some((Width::B2, true)),
-                "64" => Some((Width::B8, false)),
-                "128" => Some((Width::B16, false)),
-                "256" => Some((Width::B32, false)),
-                _ if kind == OperationKind::Atomic => Some((atomic_width(modifier)?, false)),
-                _ => None,
-            })
-            .unwrap_or((Width::B4, false));
-        let is_load = kind == OperationKind::Load;
-        let uniform = is_load && width == Width::B16 && has("U") && reaches_global(space);
+        let bytes =
+            facts.filter(|facts| is_of_lanes(facts.kind())).and_then(OpcodeFacts::lane_bytes);
+        let width = bytes.and_then(Width::from_bytes).unwrap_or(Width::B4);
+        let signed = facts.is_some_and(OpcodeFacts::is_signed);
+        let uniform = kind == OperationKind::Load
+            && width == Width::B16
+            && facts.is_some_and(|facts| facts.has("U"))
+            && reaches_global(space);
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
     }
 
@@ -177,9 +147,17 @@ impl MemoryOperation {
     /// replayed nor counted otherwise, such as `LDSM`: its opcode before the first dot.
     #[must_use]
     pub fn not_replayed(&self) -> Option<&str> {
-        let head = self.opcode.split('.').next()?;
-        let reads = head.starts_with("LD") || head.starts_with("ULD");
-        (self.kind == OperationKind::Other && reads).then_some(head)
+        let name = self.opcode.split('.').next()?;
+        let reads = match OpcodeFacts::of(name) {
+            Some(facts) => match facts.kind() {
+                OpcodeKind::MatrixLoad | OpcodeKind::TensorLoad | OpcodeKind::ReducingLoad => true,
+                OpcodeKind::Load => facts.is_uniform(),
+                _ => false,
+            },
+            // Of an SM that is not known.
+            None => name.starts_with("LD") || name.starts_with("ULD"),
+        };
+        (self.kind == OperationKind::Other && reads).then_some(name)
     }
 
     /// Returns what the executors execute.
@@ -203,25 +181,43 @@ impl MemoryOperation {
     }
 }
 
-/// Returns the size of an atomic whose opcode names the type of its numbers: one of 64 bits, or several as
-/// in `F32x4`, `F16x2` or, as nvdisasm of CUDA 11 writes it, `BF16_V2`. `None` if it is another modifier.
-fn atomic_width(modifier: &str) -> Option<Width> {
-    let (kind, count) = match modifier {
-        "U64" | "S64" | "F64" => return Some(Width::B8),
-        _ => modifier.split_once('x').or_else(|| modifier.split_once("_V"))?,
+/// Returns whether each lane of an instruction has an access of its own, with a size that is the lane's.
+fn is_of_lanes(kind: OpcodeKind) -> bool {
+    use OpcodeKind::{MatrixLoad, MatrixStore, TensorLoad, TensorStore};
+    !matches!(kind, MatrixLoad | MatrixStore | TensorLoad | TensorStore)
+}
+
+/// Returns kind and address space of an operation, the space generic if traces have none for it.
+fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
+    let kind = match facts.kind() {
+        OpcodeKind::Transfer | OpcodeKind::Prefetch => {
+            return (OperationKind::Transfer, AddressSpace::Global);
+        }
+        OpcodeKind::MatrixLoad => OperationKind::Other,
+        OpcodeKind::Load if facts.is_uniform() => OperationKind::Other,
+        _ if facts.is_uniform() => return (OperationKind::Other, AddressSpace::Generic),
+        // Its shared and its global addresses come as two records, which the opcode cannot tell
+        // apart.
+        OpcodeKind::Copy => return (OperationKind::Copy, AddressSpace::Generic),
+        OpcodeKind::Load => OperationKind::Load,
+        OpcodeKind::Store => OperationKind::Store,
+        OpcodeKind::Atomic | OpcodeKind::Reduction => OperationKind::Atomic,
+        _ => return (OperationKind::Other, AddressSpace::Generic),
     };
-    let bytes = match kind {
-        "F16" | "BF16" => 2,
-        "F32" => 4,
-        _ => return None,
-    };
-    let count = match count {
-        "2" => 2,
-        "4" => 4,
-        "8" => 8,
-        _ => return None,
-    };
-    Width::from_bytes(bytes * count)
+    match facts.space() {
+        Some(OpcodeSpace::Generic) => (kind, AddressSpace::Generic),
+        Some(OpcodeSpace::Global) => (kind, AddressSpace::Global),
+        Some(OpcodeSpace::Local) => (kind, AddressSpace::Local),
+        Some(OpcodeSpace::Shared) => (kind, AddressSpace::Shared),
+        Some(OpcodeSpace::Constant) => (kind, CONSTANT),
+        _ => (OperationKind::Other, AddressSpace::Generic),
+    }
+}
+
+/// Returns whether an opcode is one of the Tensor Memory Accelerator that moves blocks.
+pub(super) fn is_transfer(opcode: &str) -> bool {
+    let kind = OpcodeFacts::of(opcode).map(OpcodeFacts::kind);
+    matches!(kind, Some(OpcodeKind::Transfer | OpcodeKind::Prefetch))
 }
 
 /// Returns whether loads of a space can reach global memory: those are the ones that have a `.U.128`
@@ -259,6 +255,12 @@ mod tests {
             ("LDSM.16.M88.4", Some("LDSM")),
             ("ULDC.64", Some("ULDC")),
             ("LDCU", Some("LDCU")),
+            ("LDTM.x64", Some("LDTM")),
+            ("LDX.64", Some("LDX")),
+            ("STSM.16.M88", None),
+            ("STAS.64", None),
+            ("SULD.D.1D", None),
+            ("USTGR.E", None),
         ] {
             assert_eq!(kind(opcode), OperationKind::Other, "{opcode}");
             assert_eq!(MemoryOperation::of_opcode(opcode).not_replayed(), name);
@@ -336,7 +338,7 @@ mod tests {
         ] {
             let exact = MemoryOperation::of_spa5(opcode);
             let word = exact.opcode_word.expect("an instruction of SPA 5.0");
-            let instruction = Instruction::decode(word).expect("a load");
+            let instruction = Instruction::decode(word, Sm::SPA5).load().expect("a load");
             assert_eq!(instruction.opcode().as_str(), opcode);
             let told = MemoryOperation::of_opcode(opcode);
             assert_eq!(told, MemoryOperation { opcode_word: None, ..exact });

@@ -11,10 +11,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use warpload::encoding::{Decoded128, Instruction128, Sm};
+use warpload::encoding::{Decoded, Instruction, Sm};
 use warpload_binary::container::{ImageKind, Images};
 use warpload_binary::sass;
-use warpload_oracle::{NVDISASM, Nvdisasm, TARGETS, run_wide};
+use warpload_oracle::{NVDISASM, Nvdisasm, run_wide};
 
 use crate::metadata::Metadata;
 use crate::renewal::files;
@@ -167,7 +167,8 @@ const NOP: u128 = 0x000f_c000_0000_0000_0000_0000_0000_7918;
 
 /// Compares fresh words with nvdisasm; fails if one differs.
 pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
-    ensure!(arguments.words >= TARGETS.len(), "--words: expected at least one word an instruction");
+    let names: Vec<&str> = Instruction::mnemonics(Sm::SPA5).collect();
+    ensure!(arguments.words >= names.len(), "--words: expected at least one word an instruction");
     let workspace = Metadata::workspace()?;
     let nvdisasm = Nvdisasm::new(program(&workspace, "nvdisasm", NVDISASM)?);
     // The low bits of the time differ from run to run.
@@ -175,7 +176,6 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
     let (words, seed) = (arguments.words, arguments.seed.unwrap_or_else(now));
     let release = nvdisasm.release()?;
     if arguments.sm.is_empty() {
-        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
         println!("nvdisasm {release}, {}, --seed {seed}", names.join(" "));
         let report = warpload_oracle::run(&nvdisasm, words, seed)?;
         println!("{report}");
@@ -210,7 +210,7 @@ fn compiled() -> Result<Vec<u128>> {
             let instruction = instruction?;
             let word = instruction.word.and_then(|word| word.wide()).zip(instruction.sm);
             if let Some((word, sm)) = word
-                && matches!(Instruction128::decode(word, sm), Decoded128::Load(_))
+                && matches!(Instruction::decode(word, sm), Decoded::Load(_))
             {
                 words.push(word);
             }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use warpload_encoding::{OpcodeFacts, OpcodeKind};
+
 use super::neighbours::Neighbours;
 use super::remark::{Remark, RemarkKind};
 use super::step::{AccessOrder, InstructionFacts, LoadFacts};
@@ -61,7 +63,9 @@ impl StatisticsBuilder {
         *self.by_kind.entry(kind).or_default() += 1;
         *self.by_bits.entry(bits).or_default() += 1;
         // An LDSM has the address of a row, whatever a lane gets of the matrices.
-        let access = if kind == "LDSM" { Some(128) } else { bits };
+        let is_matrix =
+            OpcodeFacts::of(kind).is_some_and(|facts| facts.kind() == OpcodeKind::MatrixLoad);
+        let access = if is_matrix { Some(128) } else { bits };
         if let (Some(bits), Some(displacement)) = (access, displacement)
             && displacement % i64::from((bits / 8).max(1)) != 0
         {

@@ -27,12 +27,13 @@
 //! destinations must become consecutive registers.
 //!
 //! ```
-//! use warpload_encoding::parse_line;
+//! use warpload_encoding::{Instruction, Sm};
 //! use warpload_binary::statistics::{InstructionFacts, StatisticsBuilder};
 //!
 //! let mut builder = StatisticsBuilder::default();
 //! for (offset, text) in [(0x8, "LDG.E R4, [R2+0x10]"), (0x10, "LDG.E R0, [R2+0x14]")] {
-//!     builder.add(InstructionFacts::narrow(Some(offset), parse_line(text)?.instruction.encode()));
+//!     let word = Instruction::parse(text, Sm::SPA5)?.bits() as u64;
+//!     builder.add(InstructionFacts::narrow(Some(offset), word));
 //! }
 //! let statistics = builder.finish();
 //! assert_eq!(statistics.loads, 2);

@@ -3,15 +3,10 @@
 //! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
 //! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
 
-use std::borrow::Cow;
-
 use warpload_encoding::control::{BUNDLE_BYTES, NOP};
-use warpload_encoding::{ConstantMode, Instruction, LoadParts, MemorySpace, describe};
+use warpload_encoding::{Instruction, Sm};
 
-use super::step::{
-    AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts,
-    RegisterRange,
-};
+use super::step::{AccessOrder, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts};
 
 const WORD_BYTES: u64 = 8;
 /// The first bit of an opcode; opcodes below that of `LD` are arithmetic.
@@ -23,23 +18,26 @@ impl InstructionFacts {
     #[must_use]
     pub fn narrow(offset: Option<u64>, word: u64) -> Self {
         let next = offset.and_then(|offset| offset.checked_add(WORD_BYTES));
-        let (flow, effect) = match Instruction::decode(word) {
-            Some(load) => (Flow::NEXT, loading(&load)),
-            None => other(next, word),
+        let load = Instruction::decode(word, Sm::SPA5).load();
+        let facts = load.as_ref().map(LoadFacts::from);
+        let (flow, effect) = match (&load, &facts) {
+            (Some(load), Some(facts)) => (Flow::NEXT, loading(load, facts)),
+            _ => other(next, word),
         };
         // Each bundle begins with its control word.
         let is_control = next.is_some_and(|next| next % BUNDLE_BYTES as u64 == 0);
         let next = if is_control { next.and_then(|n| n.checked_add(WORD_BYTES)) } else { next };
-        let load = Instruction::decode(word).map(|load| LoadFacts::from(&load));
-        Self { offset, next, load, flow, effect }
+        Self { offset, next, load: facts, flow, effect }
     }
 }
 
 /// Returns what a load may change.
-fn loading(load: &Instruction) -> Effect {
-    let registers = load.size().map_or(4, |size| size.registers() as u8);
-    let writing = Effect::writing(load.destination().number(), registers);
-    Effect { memory: cache(load).1 != AccessOrder::Weak, ..writing }
+fn loading(load: &Instruction, facts: &LoadFacts) -> Effect {
+    let parts = load.parts();
+    let registers = parts.size.map_or(4, |size| size.registers() as u8);
+    let first = parts.destination.register().map_or(u8::MAX, |register| register.number());
+    let memory = facts.order != AccessOrder::Weak;
+    Effect { memory, ..Effect::writing(first, registers) }
 }
 
 /// Returns where an instruction that is no load goes on, and what it may change. Relative targets count
@@ -103,83 +101,4 @@ fn arithmetic(opcode: u64, destination: u8) -> Effect {
         },
     };
     Effect { predicates, ..Effect::writing(destination, registers) }
-}
-
-/// Returns the cache operator of a load and what it means.
-fn cache(load: &Instruction) -> (&'static str, AccessOrder) {
-    let name = match load {
-        Instruction::Ld(load) => load.fields().cache.name(),
-        Instruction::Ldg(load) => load.fields().cache.name(),
-        Instruction::Ldl(load) => load.fields().cache.name(),
-        _ => "",
-    };
-    (name, if name == "CV" { AccessOrder::Volatile } else { AccessOrder::Weak })
-}
-
-impl From<&Instruction> for LoadFacts {
-    fn from(load: &Instruction) -> Self {
-        let (cache, order) = cache(load);
-        let parts = load.parts();
-        let widest = if matches!(parts.space, MemorySpace::Constant { .. }) { 64 } else { 128 };
-        let form = form(load.encode()).into();
-        Self::new(load.mnemonic(), &parts, Cow::Borrowed(cache), order, widest, form)
-    }
-}
-
-impl LoadFacts {
-    /// Creates a load of any family from its parts, the modifiers of caches and order and what they
-    /// mean, the bits of the widest load like it, and its word without destination and displacement.
-    pub(super) fn new(
-        kind: &'static str,
-        parts: &LoadParts,
-        cache: Cow<'static, str>,
-        order: AccessOrder,
-        widest: u32,
-        form: u128,
-    ) -> Self {
-        let extended = parts.address.extended;
-        let base = parts.address.base;
-        let registers = (!base.is_zero())
-            .then(|| RegisterRange { first: base.number(), count: if extended { 2 } else { 1 } });
-        let offset = parts.address.offset;
-        let has_base = registers.is_some() || parts.address.uniform.is_some();
-        let displacement = match has_base.then_some(()) {
-            Some(()) => i64::from(offset.signed()),
-            None => i64::from(offset.without_base()),
-        };
-        let is_known = match parts.space {
-            // What the other modes do with the offset is not public.
-            MemorySpace::Constant { mode, .. } => mode == ConstantMode::Direct,
-            // Addresses of Tensor Memory count no bytes.
-            MemorySpace::Undocumented | MemorySpace::Tensor => false,
-            _ => true,
-        };
-        let uniform = parts.address.uniform.filter(|uniform| !uniform.register.is_zero());
-        let uniform = uniform.map(|uniform| RegisterRange {
-            first: uniform.register.number(),
-            count: if uniform.extended { 2 } else { 1 },
-        });
-        let plg = match parts.space {
-            MemorySpace::Generic { plg } => !plg.is_true(),
-            _ => false,
-        };
-        Self {
-            kind,
-            bits: parts.size.ok().map(|size| 8 * size.bytes()),
-            cache,
-            order,
-            base: BaseRegisters { registers, uniform },
-            displacement: is_known.then_some(displacement),
-            has_predicate: plg || !parts.guard.pred.is_true(),
-            form,
-            widest,
-        }
-    }
-}
-
-/// Returns the word of a load without its destination and displacement.
-fn form(word: u64) -> u64 {
-    let rows = describe(word).into_iter().flatten().map(|reading| reading.row);
-    let varying = rows.filter(|row| matches!(row.name, "Rd" | "imm"));
-    word & !varying.fold(0, |mask, row| mask | row.field.mask())
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use warpload_encoding::{ConstantMode, Instruction, LoadDestination, MemorySpace, Slot};
+
 /// An instruction as the statistics see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFacts {
@@ -104,6 +106,62 @@ pub struct Effect {
     pub uniform: bool,
     /// Whether memory, or the order of accesses to it, or anything else.
     pub memory: bool,
+}
+
+impl From<&Instruction> for LoadFacts {
+    fn from(load: &Instruction) -> Self {
+        let parts = load.parts();
+        // The operators of SM 5.x and 6.x are named even if the text leaves them out.
+        let cache = match load.modifier(Slot::Cache) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(load.cache_modifiers().as_str().to_owned()),
+        };
+        let order = match &*cache {
+            text if text == "CV" || text.contains("STRONG.SYS") || text.contains("MMIO") => {
+                AccessOrder::Volatile
+            }
+            text if text.contains("STRONG") => AccessOrder::Strong,
+            _ => AccessOrder::Weak,
+        };
+        let widest = match parts.destination {
+            LoadDestination::SharedMemory => 0,
+            _ => load.widest_lane_bits().unwrap_or(0),
+        };
+        let varying = load.describe().filter(|reading| {
+            matches!(reading.slot(), Slot::Destination | Slot::Offset)
+                || reading.field().low() >= 102
+        });
+        let form = varying.fold(load.bits(), |form, reading| form & !reading.field().mask());
+        let (address, base) = (parts.address, parts.address.base);
+        let range = |first, is_pair| RegisterRange { first, count: if is_pair { 2 } else { 1 } };
+        let registers = (!base.is_zero()).then(|| range(base.number(), address.extended));
+        let uniform = address.uniform.filter(|uniform| !uniform.register.is_zero());
+        let uniform = uniform.map(|uniform| range(uniform.register.number(), uniform.extended));
+        let displacement = match registers.is_some() || address.uniform.is_some() {
+            true => i64::from(address.offset.signed()),
+            false => i64::from(address.offset.without_base()),
+        };
+        let is_known = match parts.space {
+            // What the other modes do with the offset is not public.
+            MemorySpace::Constant { mode, .. } => mode == ConstantMode::Direct,
+            // Addresses of Tensor Memory count no bytes.
+            MemorySpace::Undocumented | MemorySpace::Tensor => false,
+            _ => true,
+        };
+        let has_plg =
+            matches!(parts.space, MemorySpace::Generic { plg: Some(plg) } if !plg.is_true());
+        Self {
+            kind: load.mnemonic(),
+            bits: load.lane_bits(),
+            cache,
+            order,
+            base: BaseRegisters { registers, uniform },
+            displacement: is_known.then_some(displacement),
+            has_predicate: has_plg || !parts.guard.pred.is_true(),
+            form,
+            widest,
+        }
+    }
 }
 
 impl Flow {

@@ -3,9 +3,7 @@
 //! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
 //! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
 
-use std::borrow::Cow;
-
-use warpload_encoding::{self as encoding, Group, Instruction128, Sm};
+use warpload_encoding::{Group, Sm};
 
 use super::step::{AccessOrder, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts};
 
@@ -24,39 +22,6 @@ impl InstructionFacts {
         };
         effect.memory |= load.as_ref().is_some_and(|load| load.order != AccessOrder::Weak);
         Self { offset, next, load, flow, effect }
-    }
-}
-
-impl From<&Instruction128> for LoadFacts {
-    fn from(load: &Instruction128) -> Self {
-        let parts = load.parts();
-        let cache = load.cache_modifiers();
-        let order = match cache.as_str() {
-            text if text.contains("STRONG.SYS") || text.contains("MMIO") => AccessOrder::Volatile,
-            text if text.contains("STRONG") => AccessOrder::Strong,
-            _ => AccessOrder::Weak,
-        };
-        let widest = match load.mnemonic() {
-            "LD" | "LDG" | "LDL" | "LDS" | "LDCU" => 128,
-            "LDC" | "ULDC" => 64,
-            _ => 0,
-        };
-        let varying = load.describe().filter(|reading| {
-            matches!(reading.name(), "Rd" | "URd" | "off") || reading.field().low() >= 102
-        });
-        let form = varying.fold(load.encode(), |form, reading| form & !reading.field().mask());
-        let cache = Cow::Owned(cache.as_str().to_owned());
-        let loaded = Self::new(load.mnemonic(), &parts, cache, order, widest, form);
-        Self { bits: load.lane_bits(), ..loaded }
-    }
-}
-
-impl From<&encoding::Load> for LoadFacts {
-    fn from(load: &encoding::Load) -> Self {
-        match load {
-            encoding::Load::Spa5(load) => Self::from(load),
-            encoding::Load::Sm70(load) => Self::from(load),
-        }
     }
 }
 

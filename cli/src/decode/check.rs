@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use warpload::encoding::{Decoded, Instruction, Ld, Ldg, Ldl, Lds, Load, Sm, parse_line_128};
+use warpload::encoding::{Decoded, Instruction, Slot, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
 
 use super::find::{is_later_load, names_a_load, sm_of};
@@ -78,10 +78,10 @@ impl Checked {
     fn hidden(&mut self, instruction: &SassInstruction) -> Option<String> {
         let (text, word) = (instruction.text.as_deref()?, instruction.word?);
         let sm = sm_of(instruction)?;
-        let Decoded::Load(Load::Sm70(load)) = Load::decode(word, sm) else { return None };
+        let load = Instruction::decode(word, sm).load()?;
         let hidden = load.hidden_descriptor()?;
         let relocated = without_relocations(text);
-        let parsed = parse_line_128(relocated.as_deref().unwrap_or(text), sm).ok()?;
+        let parsed = Instruction::parse(relocated.as_deref().unwrap_or(text), sm).ok()?;
         if parsed.hidden_descriptor() == Some(hidden) {
             return None;
         }
@@ -98,8 +98,8 @@ impl Checked {
     fn unread(&mut self, instruction: &SassInstruction) -> Option<String> {
         instruction.text.as_ref()?;
         let word = instruction.word?;
-        let Decoded::Load(load) = Load::decode(word, sm_of(instruction)?) else { return None };
-        let unread = load.unread_bits() & word.bits();
+        let load = Instruction::decode(word, sm_of(instruction)?).load()?;
+        let unread = load.reserved_bits() & word.bits();
         if unread == 0 {
             return None;
         }
@@ -117,17 +117,17 @@ impl Checked {
         let word = instruction.word?;
         let sm = sm_of(instruction)?;
         let Some(text) = instruction.text.as_deref() else {
-            let is_load = matches!(Load::decode(word, sm), Decoded::Load(_));
+            let is_load = matches!(Instruction::decode(word, sm), Decoded::Load(_));
             self.without_text += u64::from(is_load);
             return None;
         };
-        let decoded = match Load::decode(word, sm) {
+        let decoded = match Instruction::decode(word, sm) {
             Decoded::Load(load) => Some(load),
             _ if !names_a_load(text, sm) => return None,
             _ => None,
         };
         if let (Some(load), Some(relocated)) = (decoded, without_relocations(text))
-            && Load::parse(&relocated, sm)
+            && Instruction::parse(&relocated, sm)
                 .is_ok_and(|parsed| is_equal_elsewhere(text, parsed, load))
         {
             self.relocated += 1;
@@ -138,14 +138,12 @@ impl Checked {
             return None;
         }
         self.differences += 1;
-        let meant = decoded.map_or("no load".to_owned(), |load| match load {
+        let meant = decoded.map_or("no load".to_owned(), |load| match text.contains(['&', '?']) {
             // A text with annotations may differ in these alone.
-            Load::Sm70(wide) if text.contains(['&', '?']) => {
-                format!("`{wide}{}`", wide.annotations())
-            }
-            load => format!("`{load}`"),
+            true => format!("`{load}{}`", load.annotations()),
+            false => format!("`{load}`"),
         });
-        let error = Load::parse(text, sm).err().filter(|_| is_later_load(instruction));
+        let error = Instruction::parse(text, sm).err().filter(|_| is_later_load(instruction));
         let hint = error.and_then(|error| error.hint_in(text));
         let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
         Some(format!("the text says `{text}`, its word {word} is {meant}{hint}"))
@@ -153,77 +151,48 @@ impl Checked {
 }
 
 /// Whether a text is that of a load, in this spelling or another accepted one.
-fn says(text: &str, load: Load, sm: Sm) -> bool {
+fn says(text: &str, load: Instruction, sm: Sm) -> bool {
     if load.text().as_str() == text {
         return true;
     }
     // Listings align what follows the operands.
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    match (load, Load::parse(&text, sm)) {
-        (Load::Spa5(load), Ok(Load::Spa5(parsed))) => parsed == load,
-        (Load::Sm70(load), Ok(Load::Sm70(parsed))) => {
+    match Instruction::parse(&text, sm) {
+        Ok(parsed) => {
             // Texts do not show all bits, and need not have annotations; if they do, these count.
-            let is_annotated = text.contains(['&', '?']);
+            let is_annotated = sm.has_wide_words() && text.contains(['&', '?']);
             let has_same = parsed.annotations().to_string() == load.annotations().to_string();
             parsed.text().as_str() == load.text().as_str() && (!is_annotated || has_same)
         }
-        // What is invalid can be listed, but not assembled.
-        (Load::Sm70(load), Err(_)) => {
-            text == load.text().as_str() || text == format!("{load}{}", load.annotations())
-        }
-        _ => false,
+        // An invalid modifier can be listed, but not assembled.
+        Err(_) => text == load.text().as_str() || text == format!("{load}{}", load.annotations()),
     }
 }
 
 /// Whether the load `parsed`, whose relocated operands in `text` were read as 0, and the decoded
 /// one differ in nothing but what a relocation replaces: the displacement, the constant bank, or
 /// both.
-fn is_equal_elsewhere(text: &str, parsed: Load, decoded: Load) -> bool {
+fn is_equal_elsewhere(text: &str, parsed: Instruction, decoded: Instruction) -> bool {
     // `` c[R0+`(symbol)] `` has one bracket for bank and displacement.
     let bank = text.split_once("c[").and_then(|(_, rest)| rest.split(']').next());
     let is_bank_relocated = bank.is_some_and(|bank| bank.contains('`'));
-    let (parsed, decoded) = match (parsed, decoded) {
-        (Load::Spa5(parsed), Load::Spa5(decoded)) => (parsed, decoded),
-        (Load::Sm70(parsed), Load::Sm70(decoded)) => {
-            let replaced = decoded.with_displacement_of(&parsed, is_bank_relocated);
-            return replaced.is_some_and(|load| load.text().as_str() == parsed.text().as_str());
-        }
-        _ => return false,
-    };
     // `` c[`(symbol)] `` names bank and displacement at once.
     let is_displacement_relocated =
         text.split_once("][").is_none_or(|(_, address)| address.contains('`'));
-    macro_rules! displaced {
-        ($type:ident, $parsed:ident, $decoded:ident) => {
-            $type { immediate: $parsed.fields().immediate, ..$decoded.fields() }.into()
-        };
+    let mut replaced = decoded;
+    for (slot, is_relocated) in
+        [(Slot::Offset, is_displacement_relocated), (Slot::Bank, is_bank_relocated)]
+    {
+        let number = parsed.field(slot).filter(|_| is_relocated);
+        replaced = number.and_then(|number| replaced.with(slot, number)).unwrap_or(replaced);
     }
-    use Instruction as I;
-    let replaced: Instruction = match (parsed, decoded) {
-        (I::Ld(parsed), I::Ld(decoded)) => displaced!(Ld, parsed, decoded),
-        (I::Ldg(parsed), I::Ldg(decoded)) => displaced!(Ldg, parsed, decoded),
-        (I::Ldl(parsed), I::Ldl(decoded)) => displaced!(Ldl, parsed, decoded),
-        (I::Lds(parsed), I::Lds(decoded)) => displaced!(Lds, parsed, decoded),
-        (I::Ldc(parsed), I::Ldc(decoded)) => {
-            let (parsed, mut fields) = (parsed.fields(), decoded.fields());
-            if is_bank_relocated {
-                fields.bank = parsed.bank;
-            }
-            if is_displacement_relocated {
-                fields.immediate = parsed.immediate;
-            }
-            fields.into()
-        }
-        _ => return false,
-    };
-    // Not the words: bits that no text shows are no difference elsewhere either.
     replaced.text().as_str() == parsed.text().as_str()
 }
 
 #[cfg(test)]
 mod tests {
-    use warpload::encoding::parse_line;
+    use warpload::encoding::{Instruction, Sm};
 
     use super::*;
 
@@ -254,7 +223,7 @@ mod tests {
             ("LDC R0, c[R2+`((x + -0x8000))]", "LDC R1, c[0x2][R2]", false),
             ("LDC R0, c[R2+`((x + -0x8000))]", "LDC.U8 R0, c[0x2][R2]", false),
         ] {
-            let word = parse_line(word).expect("a load").instruction.encode();
+            let word = Instruction::parse(word, Sm::SPA5).expect("a load").bits() as u64;
             let mut checked = Checked::default();
             let mut instruction = SassInstruction::default();
             (instruction.text, instruction.word) = (Some(text.to_owned()), Some(word.into()));
@@ -267,7 +236,7 @@ mod tests {
 
     #[test]
     fn bits_that_no_text_shows() {
-        let word = |text: &str| parse_line(text).expect("a load").instruction.encode();
+        let word = |text: &str| Instruction::parse(text, Sm::SPA5).expect("a load").bits() as u64;
         let checked = |text: &str, word: u64| {
             let mut checked = Checked::default();
             let mut instruction = SassInstruction::default();
@@ -297,7 +266,7 @@ mod tests {
 
     #[test]
     fn words_without_text_are_counted() {
-        let word = parse_line("LDG.E R0, [R2]").expect("a load").instruction.encode();
+        let word = Instruction::parse("LDG.E R0, [R2]", Sm::SPA5).expect("a load").bits() as u64;
         let mut checked = Checked::default();
         let mut instruction = SassInstruction::default();
         instruction.word = Some(word.into());

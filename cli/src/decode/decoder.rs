@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use warpload::encoding::{Instruction, Instruction128, ParseError, Sm};
+use warpload::encoding::{Instruction, ParseError, Sm};
 use warpload_binary::sass::{self, SassInstruction};
 
 use super::arguments::Arguments;
@@ -331,10 +331,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             return;
         }
         if *loads == 0 && self.status == Status::Done {
-            let known: Vec<&str> = match counts.sm {
-                Some(sm) if sm.has_wide_words() => Instruction128::mnemonics(sm).collect(),
-                _ => Instruction::MNEMONICS.to_vec(),
-            };
+            let known: Vec<&str> = Instruction::mnemonics(counts.sm.unwrap_or(Sm::SPA5)).collect();
             let known = known.join(", ");
             match instructions {
                 _ if counts.of_unknown_sm > 0 => {}

@@ -1,18 +1,16 @@
 //! What an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{
-    Decoded, Instruction, Instruction128, Load, ParseError, Refusal, Sm, later_syntax,
-};
+use warpload::encoding::{Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
 use warpload_binary::sass::{CodeUnit, SassInstruction, without_relocations};
 
 /// What an instruction is.
 pub(super) enum FoundInstruction {
     /// A load, from its word or else from its text.
-    Load(Load),
+    Load(Instruction),
     /// A load without a word, whose displacement the linker fills in.
     Relocated,
     /// A word with the opcode of a load that no SM has.
-    Illegal(Refusal),
+    Illegal(Illegal),
     Other,
     /// Not a load by its word, but by its text.
     Contradictory,
@@ -27,9 +25,9 @@ impl FoundInstruction {
         let Some(sm) = sm_of(instruction) else { return Self::OfUnknownSm };
         let text = instruction.text.as_deref().unwrap_or_default();
         if let Some(word) = instruction.word {
-            return match Load::decode(word, sm) {
+            return match Instruction::decode(word, sm) {
                 Decoded::Load(load) => Self::Load(load),
-                Decoded::Refused(refusal) => Self::Illegal(refusal),
+                Decoded::Illegal(reason) => Self::Illegal(reason),
                 Decoded::Other if is_later_load(instruction) => Self::by_text(text, sm),
                 Decoded::Other if names_a_load(text, sm) => Self::Contradictory,
                 Decoded::Other => Self::Other,
@@ -40,13 +38,13 @@ impl FoundInstruction {
         }
         match without_relocations(text) {
             // What is wrong elsewhere in the text is shown in the text as it is written.
-            Some(relocated) if Load::parse(&relocated, sm).is_ok() => Self::Relocated,
+            Some(relocated) if Instruction::parse(&relocated, sm).is_ok() => Self::Relocated,
             _ => Self::by_text(text, sm),
         }
     }
 
     fn by_text(text: &str, sm: Sm) -> Self {
-        Load::parse(text, sm).map_or_else(Self::Unreadable, Self::Load)
+        Instruction::parse(text, sm).map_or_else(Self::Unreadable, Self::Load)
     }
 
     /// Returns whether this is a load.
@@ -82,10 +80,5 @@ pub(crate) fn names_a_load(text: &str, sm: Sm) -> bool {
     if mnemonic.is_empty() {
         return false;
     }
-    let is = |known: &str| known.eq_ignore_ascii_case(mnemonic);
-    if sm.has_wide_words() {
-        Instruction128::mnemonics(sm).any(is)
-    } else {
-        Instruction::MNEMONICS.iter().any(|known| is(known))
-    }
+    Instruction::mnemonics(sm).any(|known| known.eq_ignore_ascii_case(mnemonic))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Control, Load, MachineWord, Sm};
+use warpload::encoding::{Control, Instruction, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
 
 use super::find::{FoundInstruction, names_a_load, sm_of};
@@ -89,8 +89,8 @@ impl From<Control> for ControlJson {
 }
 
 /// Returns what the text of a load hides, as an annotation that `encode` reads.
-pub(crate) fn hidden(load: &Load) -> Option<String> {
-    let descriptor = load.wide()?.hidden_descriptor()?;
+pub(crate) fn hidden(load: &Instruction) -> Option<String> {
+    let descriptor = load.hidden_descriptor()?;
     Some(descriptor.to_string().trim_start().to_owned())
 }
 
@@ -218,10 +218,10 @@ impl InstructionRow<'_> {
         let Self { instruction, found, .. } = self;
         instruction.control.or_else(|| match found {
             // A word of 128 bits that was assembled with the annotations of its text.
-            FoundInstruction::Load(Load::Sm70(load))
+            FoundInstruction::Load(load)
                 if instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?'])) =>
             {
-                Some(load.control())
+                load.control()
             }
             _ => None,
         })
@@ -241,7 +241,9 @@ impl InstructionRow<'_> {
             None => text,
             Some((notation, control)) if notation.is_trailing() => match self.found {
                 // What NVIDIA's tools append depends on the SM.
-                FoundInstruction::Load(Load::Sm70(load)) => format!("{text}{}", load.annotations()),
+                FoundInstruction::Load(load) if load.sm().has_wide_words() => {
+                    format!("{text}{}", load.annotations())
+                }
                 _ if instruction.word.is_some_and(|word| word.wide().is_some()) => text,
                 _ => format!("{text} {}", control.display(notation)),
             },

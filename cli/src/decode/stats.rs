@@ -293,7 +293,7 @@ fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionF
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {
         let text = without_relocations(instruction.text.as_deref()?)?;
-        encoding::Load::parse(&text, sm).ok()
+        encoding::Instruction::parse(&text, sm).ok()
     };
     let known = match found {
         FoundInstruction::Load(load) => Some(*load),

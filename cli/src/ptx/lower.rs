@@ -12,7 +12,6 @@ use warpload_ptx::{StatementVerdict, check_as, lower};
 
 use super::file::{File, FileJson, Statement, each_file};
 use crate::diagnostic::Labelled;
-use crate::encode::hexadecimal;
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -76,7 +75,7 @@ struct SassJson {
 
 impl From<&Instruction> for SassJson {
     fn from(instruction: &Instruction) -> Self {
-        Self { text: instruction.to_string(), word: hexadecimal(instruction.encode()) }
+        Self { text: instruction.to_string(), word: instruction.word().to_string() }
     }
 }
 
@@ -154,7 +153,7 @@ impl File<'_> {
             text += "    no instruction: an operand of what uses it\n";
         }
         for instruction in &lowered.instructions {
-            let word = hexadecimal(instruction.encode());
+            let word = instruction.word().to_string();
             text += &format!("    {word}  {instruction}\n");
         }
         let held: Vec<String> =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use warpload::encoding::{Load, LoadInstruction, Sm};
+use warpload::encoding::{Instruction, Sm};
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::{LineIndex, Span};
@@ -164,7 +164,7 @@ impl Given {
         }
     }
 
-    fn of_sass(instruction: &Load, tensor: &SassTensorLoad) -> Result<Self, Illegal> {
+    fn of_sass(instruction: &Instruction, tensor: &SassTensorLoad) -> Result<Self, Illegal> {
         let whole = Span { start: 0, end: 0 };
         let error = |message| Illegal { code: "syntax", message, span: whole };
         let guard = instruction.parts().guard;

@@ -1,23 +1,17 @@
 //! `LDTM`: loads of Tensor Memory in SASS.
 
-use warpload::encoding::{Load, LoadInstruction, LoadParts, Sm};
+use warpload::encoding::{Instruction, LoadParts, Sm};
 use warpload_ptx::tensor::{Half, ReductionOperation, SassTensorError, SassTensorLoad};
 
 use crate::diagnostic;
 use crate::word_or_text::{ORIGIN, read_load};
 
 /// Reads the word or text of an `LDTM`; reports what is wrong if it is none.
-pub(super) fn read(text: &str, sm: Sm) -> Option<(Load, SassTensorLoad)> {
+pub(super) fn read(text: &str, sm: Sm) -> Option<(Instruction, SassTensorLoad)> {
     let load = read_load(ORIGIN, text, Some(sm))?;
-    let tensor = of(&load).map_err(|error| diagnostic::error(format_args!("{load}: {error}")));
+    let tensor = SassTensorLoad::new(&load)
+        .map_err(|error| diagnostic::error(format_args!("{load}: {error}")));
     Some((load, tensor.ok()?))
-}
-
-fn of(load: &Load) -> Result<SassTensorLoad, SassTensorError> {
-    match load {
-        Load::Spa5(load) => Err(SassTensorError::Other(load.mnemonic())),
-        Load::Sm70(load) => SassTensorLoad::new(load),
-    }
 }
 
 /// Returns the names of the data registers, `R4` and those after it; what is wrong if there are not
@@ -32,8 +26,8 @@ pub(super) fn registers(load: &SassTensorLoad) -> Result<Vec<String>, String> {
 }
 
 /// Returns the remarks on an `LDTM`, and what it does in one sentence; `None` for any other load.
-pub(crate) fn explanation(load: &Load) -> Option<(Vec<String>, String)> {
-    let tensor = match of(load) {
+pub(crate) fn explanation(load: &Instruction) -> Option<(Vec<String>, String)> {
+    let tensor = match SassTensorLoad::new(load) {
         Ok(tensor) => tensor,
         Err(SassTensorError::Other(_)) => return None,
         Err(error) => {
@@ -56,13 +50,11 @@ pub(crate) fn explanation(load: &Load) -> Option<(Vec<String>, String)> {
     if tensor.load.needs_even_column() {
         remarks.push("hardware is known, or assumed, to require an even column".to_owned());
     }
-    if let Load::Sm70(wide) = load {
-        remarks.push(format!(
-            "`warpload tmem map --sm {} {}` shows which thread and register each cell goes to",
-            wide.sm(),
-            load.word()
-        ));
-    }
+    remarks.push(format!(
+        "`warpload tmem map --sm {} {}` shows which thread and register each cell goes to",
+        load.sm(),
+        load.word()
+    ));
     Some((remarks, effect(&load.parts(), &tensor, names.ok().as_deref())))
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::common::{Ran, file, piped, succeeded, warpload};
 use serde_json::Value;
-use warpload::encoding::{Decoded128, Instruction128, Sm};
+use warpload::encoding::{Decoded, Instruction, Sm};
 
 const LISTINGS: &str = "tests/data/listings128";
 
@@ -185,10 +185,10 @@ fn words_are_what_nvdisasm_says() {
         let mut texts = Vec::new();
         for ((plain, full), (word, expected)) in plain.lines().zip(full.lines()).zip(&rows) {
             let bits = u128::from_str_radix(word.strip_prefix("0x").unwrap(), 16).unwrap();
-            let kind = match Instruction128::decode(bits, sm) {
-                Decoded128::Load(_) => "load",
-                Decoded128::Refused(_) => "illegal",
-                Decoded128::Other => "-",
+            let kind = match Instruction::decode(bits, sm) {
+                Decoded::Load(_) => "load",
+                Decoded::Illegal(_) => "illegal",
+                Decoded::Other => "-",
             };
             *counts.entry(kind).or_insert(0) += 1;
             match kind {

@@ -17,13 +17,11 @@ mod schedule;
 pub use self::notation::{ControlText, Notation};
 pub(crate) use self::notation::{read_cuassembler, read_maxas};
 pub use self::schedule::Schedule;
-use crate::field::{Bits, FieldValue};
-pub use crate::layout::Control;
-pub use crate::operand::{Barrier, WaitMask};
-use crate::table::WordLayout;
+use crate::field::Bits;
+pub use crate::operand::{Scoreboard, WaitMask};
 
 /// The width of a slot of a control word in bits.
-const SLOT_BITS: u32 = Control::WIDTH;
+const SLOT_BITS: u32 = 21;
 
 /// The lowest bit of the slot in an instruction word of 128 bits.
 const WIDE_WORD_LSB: u32 = 105;
@@ -34,14 +32,31 @@ pub const NOP: u64 = 0x50b0_0000_0007_0f00;
 /// The size of a bundle in bytes: one control word and three instruction words.
 pub const BUNDLE_BYTES: usize = 32;
 
+/// One instruction's slot of a control word: how the hardware schedules it. [`describe`](Self::describe) has its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Control {
+    /// Bits 20:17: operand reuse flags, bit 0 the first register source.
+    pub reuse: Bits<4>,
+    /// Bits 16:11: the scoreboards to wait for, one bit each.
+    pub wait: WaitMask,
+    /// Bits 10:8: the scoreboard released when Ra has been read.
+    pub read: Scoreboard,
+    /// Bits 7:5: the scoreboard released when Rd is written.
+    pub write: Scoreboard,
+    /// Bit 4, active low: 0 lets another warp issue next.
+    pub yield_bit: bool,
+    /// Bits 3:0: cycles until the warp's next instruction issues.
+    pub stall: Bits<4>,
+}
+
 impl Default for Control {
     /// No wait, no barrier, one cycle: the slot of an instruction without annotations.
     fn default() -> Self {
         Self {
             reuse: Bits::default(),
             wait: WaitMask::default(),
-            read: Barrier::NONE,
-            write: Barrier::NONE,
+            read: Scoreboard::NONE,
+            write: Scoreboard::NONE,
             yield_bit: false,
             stall: Bits::from_bits(1),
         }
@@ -49,6 +64,30 @@ impl Default for Control {
 }
 
 impl Control {
+    /// Returns the slot in the lowest 21 bits; ignores the others.
+    #[must_use]
+    pub const fn unpack(bits: u64) -> Self {
+        Self {
+            reuse: Bits::from_bits(bits >> 17),
+            wait: WaitMask::from_bits(bits >> 11),
+            read: Scoreboard::from_bits(bits >> 8),
+            write: Scoreboard::from_bits(bits >> 5),
+            yield_bit: bits >> 4 & 1 != 0,
+            stall: Bits::from_bits(bits),
+        }
+    }
+
+    /// Returns the 21 bits of the slot, the inverse of [`unpack`](Self::unpack).
+    #[must_use]
+    pub const fn pack(self) -> u64 {
+        (self.reuse.get() as u64) << 17
+            | (self.wait.mask() as u64) << 11
+            | self.read.bits() << 8
+            | self.write.bits() << 5
+            | (self.yield_bit as u64) << 4
+            | self.stall.get() as u64
+    }
+
     /// Returns the three slots of a control word; ignores bit 63.
     #[must_use]
     pub fn slots(control_word: u64) -> [Control; 3] {
@@ -151,7 +190,7 @@ mod tests {
         let slots = Control::slots(0x0000_0000_fe00_07f6);
         assert_eq!(slots[0].stall.get(), 6);
         assert!(slots[0].yield_bit);
-        assert_eq!(slots[0].read, Barrier::NONE);
+        assert_eq!(slots[0].read, Scoreboard::NONE);
         assert_eq!(slots[1], Control::unpack(0x7f0));
         assert!(slots[1].is_dual_issue());
         assert_eq!(Control::word(slots), 0x0000_0000_fe00_07f6);

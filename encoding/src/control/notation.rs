@@ -3,9 +3,9 @@
 
 use core::fmt;
 
+use super::Control;
 use crate::field::Bits;
-use crate::layout::Control;
-use crate::operand::{Barrier, WaitMask, write_list};
+use crate::operand::{Scoreboard, WaitMask, write_list};
 
 /// A way to write a slot of a control word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub enum Notation {
     Maxas,
     /// `[B------:R-:W-:-:S01]`, which CuAssembler writes before an instruction.
     CuAssembler,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the operands. Barrier 6 is printed, but not
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the operands. Scoreboard 6 is printed, but not
     /// accepted: `&rd` and `&wr` take 0..=5.
     Nvidia,
 }
@@ -92,7 +92,7 @@ fn fmt_cuassembler(control: Control, f: &mut fmt::Formatter<'_>) -> fmt::Result 
 fn fmt_nvidia(control: Control, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if control.wait.mask() != 0 {
         f.write_str("&req={")?;
-        write_list(f, control.wait.barriers())?;
+        write_list(f, control.wait.scoreboards())?;
         f.write_str("} ")?;
     }
     for (name, barrier) in [("rd", control.read), ("wr", control.write)] {
@@ -120,8 +120,8 @@ pub(crate) fn read_maxas(text: &str) -> Option<Control> {
         }
     };
     let barrier = |text: &str| match text {
-        "-" => Some(Barrier::NONE),
-        _ => Barrier::new(digit(text, 10)?.checked_sub(1)?),
+        "-" => Some(Scoreboard::NONE),
+        _ => Scoreboard::new(digit(text, 10)?.checked_sub(1)?),
     };
     Some(Control {
         reuse: Bits::default(),
@@ -154,8 +154,8 @@ pub(crate) fn read_cuassembler(text: &str) -> Option<Control> {
         }
     }
     let barrier = |text: &str| match text {
-        "-" => Some(Barrier::NONE),
-        _ => Barrier::new(digit(text, 10)?),
+        "-" => Some(Scoreboard::NONE),
+        _ => Scoreboard::new(digit(text, 10)?),
     };
     let stall = strip_letter(stall, 'S')?;
     let two_digits = stall.len() == 2 && stall.bytes().all(|byte| byte.is_ascii_digit());
@@ -200,8 +200,8 @@ mod tests {
         let control = Control {
             reuse: Bits::default(),
             wait: WaitMask::new(0b101).expect("fits"),
-            read: Barrier::new(2).expect("fits"),
-            write: Barrier::new(0).expect("fits"),
+            read: Scoreboard::new(2).expect("fits"),
+            write: Scoreboard::new(0).expect("fits"),
             yield_bit: false,
             stall: Bits::new(13).expect("fits"),
         };

@@ -2,95 +2,8 @@
 
 use core::fmt;
 
-use super::named::named_values;
 use super::register::{Pred, Reg, UniformReg};
-use crate::field::{Bits, FieldValue};
-use crate::impossible::OrImpossible;
-
-/// An immediate of `WIDTH` bits (at most 32); the rest of the instruction decides whether it is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Immediate<const WIDTH: u32>(u32);
-
-impl<const WIDTH: u32> Immediate<WIDTH> {
-    /// The smallest signed value.
-    pub const MIN_SIGNED: i64 = -(1 << (WIDTH - 1));
-    /// The largest signed value.
-    pub const MAX_SIGNED: i64 = (1 << (WIDTH - 1)) - 1;
-    /// The largest unsigned value.
-    pub const MAX_UNSIGNED: u64 = (1 << WIDTH) - 1;
-
-    /// Creates an immediate in two's complement, or returns `None` if `value` does not fit.
-    #[must_use]
-    pub const fn from_signed(value: i64) -> Option<Self> {
-        if value < Self::MIN_SIGNED || value > Self::MAX_SIGNED {
-            return None;
-        }
-        Some(Self(value as u32 & Self::MAX_UNSIGNED as u32))
-    }
-
-    /// Creates an unsigned immediate, or returns `None` if `value` does not fit.
-    #[must_use]
-    pub const fn from_unsigned(value: u64) -> Option<Self> {
-        if value > Self::MAX_UNSIGNED {
-            return None;
-        }
-        Some(Self(value as u32))
-    }
-
-    /// Returns the bits as a two's complement number.
-    #[inline]
-    #[must_use]
-    pub const fn signed(self) -> i32 {
-        (self.0 << (32 - WIDTH)) as i32 >> (32 - WIDTH)
-    }
-
-    /// Returns the bits as an unsigned number.
-    #[inline]
-    #[must_use]
-    pub const fn unsigned(self) -> u32 {
-        self.0
-    }
-}
-
-impl<const WIDTH: u32> FieldValue for Immediate<WIDTH> {
-    const WIDTH: u32 = WIDTH;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self((bits & Self::MAX_UNSIGNED) as u32)
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        u64::from(self.0)
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} with a base, {:#x} without", self.signed(), self.0)
-    }
-}
-
-/// An immediate that is signed with and without a base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct SignedImmediate<const WIDTH: u32>(pub Immediate<WIDTH>);
-
-impl<const WIDTH: u32> FieldValue for SignedImmediate<WIDTH> {
-    const WIDTH: u32 = WIDTH;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(Immediate::from_bits(bits))
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        self.0.to_bits()
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.signed())
-    }
-}
+use crate::field::Bits;
 
 /// The immediate of an instruction as a number of bytes. The instruction, and whether there is a base,
 /// decide how it is read.
@@ -108,13 +21,6 @@ pub enum Offset {
 }
 
 impl Offset {
-    /// Creates an offset from both readings of an immediate.
-    #[inline]
-    #[must_use]
-    pub const fn by_base<const WIDTH: u32>(immediate: Immediate<WIDTH>) -> Self {
-        Self::ByBase { signed: immediate.signed(), unsigned: immediate.unsigned() }
-    }
-
     /// Returns the offset that is added to a base register.
     #[inline]
     #[must_use]
@@ -174,8 +80,9 @@ pub struct UniformBase {
 pub enum MemorySpace {
     /// `LD`: generic addresses; the address windows decide which memory they are in.
     Generic {
-        /// The address is local or global if this is true, shared if it is false.
-        plg: Pred,
+        /// Plg of SM 5.x and 6.x: the address is local or global if this is true, shared if it is false. `None` from
+        /// SM 7.0 on, where the windows decide alone.
+        plg: Option<Pred>,
     },
     /// `LDG`: addresses of global memory.
     Global,
@@ -183,9 +90,6 @@ pub enum MemorySpace {
     Local,
     /// `LDS`: byte offsets into the CTA's shared memory.
     Shared,
-    /// `LD` from SM 7.0 on: generic addresses; the address windows alone decide which memory they are
-    /// in.
-    Windows,
     /// `LDTM`: Tensor Memory.
     Tensor,
     /// Memory of which nothing public says what it is.
@@ -199,27 +103,40 @@ pub enum MemorySpace {
     },
 }
 
-named_values! {
-    /// How `LDC` forms bank and offset. No public source says exactly what the indexed modes do
-    /// (docs/load-family.md section 3).
-    ConstantMode, 2 bits, default Direct;
-    Direct, "", "the bank as it stands, the offset added to Ra";
-    Il, "IL", "indexed linear";
-    Is, "IS", "indexed segmented";
-    Isl, "ISL", "indexed segmented linear";
+/// How `LDC` forms bank and offset, in the order of the encoding. No public source says exactly what the indexed modes
+/// do (docs/load-family.md section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ConstantMode {
+    /// The bank as it stands, the offset added to Ra.
+    Direct,
+    /// Indexed linear.
+    Il,
+    /// Indexed segmented.
+    Is,
+    /// Indexed segmented linear.
+    Isl,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl ConstantMode {
+    /// All of them, in the order of their encoding.
+    pub const ALL: [ConstantMode; 4] = [Self::Direct, Self::Il, Self::Is, Self::Isl];
 
-    #[test]
-    fn immediates_know_their_range() {
-        assert_eq!(Immediate::<24>::from_signed(-0x80_0000).map(|i| i.unsigned()), Some(0x80_0000));
-        assert_eq!(Immediate::<24>::from_signed(-0x80_0001), None);
-        assert_eq!(Immediate::<24>::from_signed(0x80_0000), None);
-        assert_eq!(Immediate::<24>::from_unsigned(0xff_ffff).map(|i| i.signed()), Some(-1));
-        assert_eq!(Immediate::<32>::from_unsigned(0x1_0000_0000), None);
-        assert_eq!(Immediate::<32>::from_signed(-0x8000_0000).map(|i| i.signed()), Some(i32::MIN));
+    /// Returns the modifier without its leading dot; empty for [`Direct`](Self::Direct).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "",
+            Self::Il => "IL",
+            Self::Is => "IS",
+            Self::Isl => "ISL",
+        }
+    }
+}
+
+/// Writes the name.
+impl fmt::Display for ConstantMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }

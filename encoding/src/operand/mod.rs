@@ -1,17 +1,12 @@
-//! The types of the fields: registers, predicates, cache operators, sizes, addresses, barriers.
+//! The types of the fields: registers, predicates, sizes, addresses, scoreboards.
 
 mod address;
-mod barrier;
-mod named;
 mod register;
+mod scoreboard;
 mod size;
 
-pub use address::{
-    Address, ConstantMode, Immediate, MemorySpace, Offset, SignedImmediate, UniformBase,
-};
-pub(crate) use barrier::write_list;
-pub use barrier::{Barrier, WaitMask};
-pub use named::{CacheOp, LocalCacheOp};
+pub use address::{Address, ConstantMode, MemorySpace, Offset, UniformBase};
 pub use register::{Guard, InvalidPred, Pred, Reg, UniformReg};
-pub(crate) use size::SizeField;
-pub use size::{InvalidSize, LimitedSize, Size};
+pub(crate) use scoreboard::write_list;
+pub use scoreboard::{Scoreboard, WaitMask};
+pub use size::Size;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::field::{Bits, FieldValue};
+use crate::field::Bits;
 
 /// A general register: `R0`..=`R254`, or `RZ`, which reads as zero and discards writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,24 +52,6 @@ impl Default for Reg {
 impl fmt::Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() { f.write_str("RZ") } else { write!(f, "R{}", self.0) }
-    }
-}
-
-impl FieldValue for Reg {
-    const WIDTH: u32 = 8;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(bits as u8)
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        u64::from(self.0)
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self, f)
     }
 }
 
@@ -167,6 +149,12 @@ impl Pred {
         Self(number.get())
     }
 
+    /// Returns the predicate in the lowest 3 bits; ignores the others.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits as u8 & 7)
+    }
+
     /// Returns the predicate's number, 0..=7.
     #[inline]
     #[must_use]
@@ -214,24 +202,6 @@ impl Default for Pred {
 impl fmt::Display for Pred {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_true() { f.write_str("PT") } else { write!(f, "P{}", self.0) }
-    }
-}
-
-impl FieldValue for Pred {
-    const WIDTH: u32 = 3;
-
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(bits as u8 & 7)
-    }
-
-    #[inline]
-    fn to_bits(self) -> u64 {
-        u64::from(self.0)
-    }
-
-    fn fmt_meaning(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self, f)
     }
 }
 

@@ -3,16 +3,17 @@
 
 use super::cursor::{Cursor, LineSpan, TokenKind, Word, skip_blank};
 use super::error::{Expected, ParseError, ParseErrorKind};
-use crate::control::{Barrier, Control, Schedule, WaitMask, read_cuassembler, read_maxas};
-use crate::field::FieldValue;
-use crate::wide::{HiddenDescriptor, uniform_named};
+use super::operands::uniform_named;
+use crate::control::{Control, Schedule, read_cuassembler, read_maxas};
+use crate::hidden::HiddenDescriptor;
+use crate::operand::{Scoreboard, WaitMask};
 
 /// The annotations of a line; `None` for those that it does not have.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Annotations {
     pub(crate) wait: Option<WaitMask>,
-    pub(crate) read: Option<Barrier>,
-    pub(crate) write: Option<Barrier>,
+    pub(crate) read: Option<Scoreboard>,
+    pub(crate) write: Option<Scoreboard>,
     pub(crate) schedule: Option<Schedule>,
     /// The batch hint of a word of 128 bits.
     pub(crate) batch: Option<u8>,
@@ -30,31 +31,28 @@ impl Annotations {
     }
 }
 
+impl Annotations {
+    /// Returns the scheduling, without what it does not name.
+    pub(crate) fn control(self) -> Control {
+        let default = Control::default();
+        let control = Control {
+            wait: self.wait.unwrap_or(default.wait),
+            read: self.read.unwrap_or(default.read),
+            write: self.write.unwrap_or(default.write),
+            ..default
+        };
+        control.with_schedule(self.schedule.unwrap_or(default.schedule()))
+    }
+}
+
 /// The names of the batch hint, 1 and up; `???3` is read apart.
 pub(crate) const BATCHES: [&str; 5] =
     ["BATCH_START", "BATCH_START_TILE", "???3", "BATCH_END", "BARRIER_EXEMPT"];
 
 impl Cursor<'_> {
-    /// Reads the annotations that are here, in any order; `None` if there are none.
-    pub(crate) fn annotations(&mut self) -> Result<Option<Control>, ParseError> {
-        let Some(annotations) = self.annotation_parts(false)? else { return Ok(None) };
-        let default = Control::default();
-        let control = Control {
-            wait: annotations.wait.unwrap_or(default.wait),
-            read: annotations.read.unwrap_or(default.read),
-            write: annotations.write.unwrap_or(default.write),
-            ..default
-        };
-        let schedule = annotations.schedule.unwrap_or(default.schedule());
-        Ok(Some(control.with_schedule(schedule)))
-    }
-
     /// Reads the annotations that are here, in any order; `None` if there are none. `is_wide` allows
     /// those that only words of 128 bits have.
-    pub(crate) fn annotation_parts(
-        &mut self,
-        is_wide: bool,
-    ) -> Result<Option<Annotations>, ParseError> {
+    pub(crate) fn annotations(&mut self, is_wide: bool) -> Result<Option<Annotations>, ParseError> {
         let mut found = Annotations::default();
         let mut any = false;
         loop {
@@ -151,7 +149,7 @@ impl Cursor<'_> {
         digits: &str,
         name: Word<'_>,
         is_wide: bool,
-    ) -> Result<Barrier, ParseError> {
+    ) -> Result<Scoreboard, ParseError> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
             let (number, span) = self.number()?;
@@ -162,7 +160,7 @@ impl Cursor<'_> {
             let within = LineSpan { start: end - digits.len(), end };
             small_barrier(Word { text: digits, span: within, ..name }.number()?, within)?
         };
-        Ok(Barrier::from_bits(number.into()))
+        Ok(Scoreboard::from_bits(number.into()))
     }
 
     /// Reads the number of a barrier, 0..=5.

@@ -3,9 +3,7 @@
 use core::ops::Range;
 
 use super::error::{Expected, ParseError, ParseErrorKind};
-use super::modifier::Alias;
 use crate::eight::Eight;
-use crate::impossible::OrImpossible;
 
 /// A range of bytes of the parsed line; `end` is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,7 +67,7 @@ const IS_WORD: [bool; 256] = {
 };
 
 fn is_word(byte: u8) -> bool {
-    IS_WORD.get(usize::from(byte)).copied().or_impossible(false, "a byte is below 256")
+    IS_WORD.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// A text, and which of its bytes are parts of words.
@@ -164,8 +162,7 @@ impl<'t> Word<'t> {
     /// Returns the bytes `span` of `line`.
     #[inline]
     pub(crate) fn of(line: &'t str, span: LineSpan) -> Self {
-        let text = line.get(span.range());
-        let text = text.or_impossible("", "spans of tokens are within their line");
+        let text = line.get(span.range()).unwrap_or_default();
         let upper = Eight::at(line.as_bytes(), span.start).first(text.len()).to_upper();
         Self { text, span, upper }
     }
@@ -220,14 +217,13 @@ pub(crate) struct Cursor<'t> {
     /// The end of the last token that was taken.
     position: usize,
     here: Token,
-    alias: Option<Alias>,
 }
 
 impl<'t> Cursor<'t> {
     /// Begins at byte `position` of `text`.
     pub(crate) fn new(text: &'t str, position: usize) -> Self {
         let lexer = Lexer::new(text);
-        Self { lexer, position, here: lexer.token(position), alias: None }
+        Self { lexer, position, here: lexer.token(position) }
     }
 
     /// Returns the token that is here, without taking it.
@@ -250,15 +246,6 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub(crate) fn peek_word(&self) -> Option<Word<'t>> {
         (self.here.kind == TokenKind::Word).then(|| Word::of(self.lexer.text(), self.here.span))
-    }
-
-    /// Returns the last alias that was noted.
-    pub(crate) fn alias(&self) -> Option<Alias> {
-        self.alias
-    }
-
-    pub(crate) fn note_alias(&mut self, alias: Alias) {
-        self.alias = Some(alias);
     }
 
     /// Returns an error at the token that is here.

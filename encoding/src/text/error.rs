@@ -3,9 +3,10 @@
 use core::fmt;
 
 use super::cursor::LineSpan;
-use super::modifier::Modifiers;
+use super::examples::Addresses;
+use super::names::Modifiers;
+use crate::instruction::Illegal;
 use crate::sm::Sm;
-use crate::wide::{Addresses128, Modifiers128, Refusal};
 
 /// Why a line could not be parsed, and which bytes of it are at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum Expected {
     ConstantBank,
     /// A uniform register.
     UniformRegister,
+    /// A uniform predicate.
+    UniformPredicate,
     /// `.64`, `.U32`, `.X4`, `.X8` or `.X16`, after a base register.
     BaseSuffix,
     /// An operand.
@@ -65,8 +68,11 @@ pub enum ParseErrorKind {
     UnclosedComment,
     /// Something else was expected.
     Expected(Expected),
-    /// Not the mnemonic of a known load.
-    UnknownMnemonic,
+    /// Not the mnemonic of a load of this SM.
+    UnknownMnemonic {
+        /// The SM.
+        sm: Sm,
+    },
     /// Not the name of a modifier.
     UnknownModifier {
         /// The modifiers of this load.
@@ -86,9 +92,14 @@ pub enum ParseErrorKind {
         /// The whole name, without its leading dot.
         whole: &'static str,
     },
-    /// `INVALIDSIZE6` or `INVALIDSIZE7`, which disassemblers print for numbers that encode no size.
-    InvalidSize {
+    /// `INVALIDSIZE6`, `INVALID7` or `???0`, which disassemblers print for numbers that mean nothing.
+    InvalidModifier {
         /// The modifiers of this load.
+        known: Modifiers,
+    },
+    /// A modifier that must be there is not.
+    MissingModifier {
+        /// The modifiers of this load, in order.
         known: Modifiers,
     },
     /// A modifier comes after one that must follow it.
@@ -155,25 +166,6 @@ pub enum ParseErrorKind {
     PredicateOperand,
     /// Text after the end of the instruction.
     TrailingText,
-    /// Not the mnemonic of a load of this SM.
-    UnknownMnemonicOf(Sm),
-    /// Not the name of a modifier, in a text of 128 bits.
-    UnknownModifier128 {
-        /// The modifiers of this load.
-        known: Modifiers128,
-    },
-    /// A modifier that another one must precede or follow, or a second one of its kind.
-    MisplacedModifier {
-        /// The modifiers of this load, in order.
-        known: Modifiers128,
-    },
-    /// A modifier that must be there is not.
-    MissingModifier {
-        /// The modifiers of this load, in order.
-        known: Modifiers128,
-    },
-    /// `INVALID7` or `???0`, which disassemblers print for numbers that mean nothing.
-    InvalidModifier,
     /// A uniform register that the SM does not have.
     UniformRegisterTooHigh {
         /// The number of the last one.
@@ -189,10 +181,8 @@ pub enum ParseErrorKind {
     /// An address that the load does not have on this SM.
     AddressForm {
         /// The addresses that it has.
-        known: Addresses128,
+        known: Addresses,
     },
-    /// An offset of more than 63 bits.
-    OffsetTooLong,
     /// An offset that is not a multiple of its unit.
     OffsetUnit {
         /// The unit in bytes.
@@ -204,8 +194,8 @@ pub enum ParseErrorKind {
     NumberTooLarge,
     /// The descriptor of an `LDGSTS` is not in the register after that of the shared address.
     DescriptorAfterUniform,
-    /// The instruction that the text names is refused by the disassembler.
-    Refused(Refusal),
+    /// The word of the text is illegal.
+    Illegal(Illegal),
     /// A descriptor in an annotation, but the text of this load hides none.
     NoHiddenDescriptor,
     /// The load from which all that the text does not say was to be taken has another form.
@@ -222,13 +212,17 @@ impl fmt::Display for ParseError {
             Kind::UnexpectedCharacter => f.write_str("invalid character"),
             Kind::UnclosedComment => f.write_str("unterminated comment; expected `*/`"),
             Kind::Expected(expected) => write!(f, "expected {expected}"),
-            Kind::UnknownMnemonic => f.write_str("unknown load instruction"),
+            Kind::UnknownMnemonic { sm } if sm.has_wide_words() => {
+                write!(f, "unknown load instruction of SM {sm}")
+            }
+            Kind::UnknownMnemonic { .. } => f.write_str("unknown load instruction"),
             Kind::UnknownModifier { .. } => f.write_str("unknown modifier"),
             Kind::OtherModifier { mnemonic, name, .. } => {
                 write!(f, "`{mnemonic}` has no `.{name}`")
             }
             Kind::PartOfModifier { .. } => f.write_str("incomplete modifier"),
-            Kind::InvalidSize { .. } => f.write_str("invalid size; it cannot be assembled"),
+            Kind::InvalidModifier { .. } => f.write_str("invalid modifier; it cannot be assembled"),
+            Kind::MissingModifier { .. } => f.write_str("missing modifier"),
             Kind::ModifierOrder { given, after, .. } => {
                 write!(f, "{given} must come before {after}")
             }
@@ -266,11 +260,6 @@ impl fmt::Display for ParseError {
             Kind::AddressOfConstant => write!(f, "expected {}", Expected::ConstantBank),
             Kind::PredicateOperand => write!(f, "expected {}", Expected::End),
             Kind::TrailingText => f.write_str("text after the end of the instruction"),
-            Kind::UnknownMnemonicOf(sm) => write!(f, "unknown load instruction of SM {sm}"),
-            Kind::UnknownModifier128 { .. } => f.write_str("unknown modifier"),
-            Kind::MisplacedModifier { .. } => f.write_str("modifier out of order, or repeated"),
-            Kind::MissingModifier { .. } => f.write_str("missing modifier"),
-            Kind::InvalidModifier => f.write_str("invalid modifier; it cannot be assembled"),
             Kind::UniformRegisterTooHigh { last } => {
                 write!(f, "invalid uniform register; expected UR0..=UR{last} or URZ")
             }
@@ -283,14 +272,13 @@ impl fmt::Display for ParseError {
             Kind::AddressForm { .. } => {
                 f.write_str("the load has no address of this form on this SM")
             }
-            Kind::OffsetTooLong => f.write_str("offset out of range"),
             Kind::OffsetUnit { unit } => write!(f, "the offset must be a multiple of {unit}"),
             Kind::NeedsExtended => f.write_str("a base of 64 bits needs `.E`"),
             Kind::NumberTooLarge => f.write_str("number out of range"),
             Kind::DescriptorAfterUniform => f.write_str(
                 "the descriptor must be in the uniform register after that of the shared address",
             ),
-            Kind::Refused(refusal) => write!(f, "no such instruction: {refusal}"),
+            Kind::Illegal(illegal) => write!(f, "no such instruction: {illegal}"),
             Kind::NoHiddenDescriptor => f.write_str("the text of this load hides no descriptor"),
             Kind::OtherForm { mnemonic } => {
                 write!(f, "not of the form of the word that it should be like, which is {mnemonic}")
@@ -312,6 +300,7 @@ impl fmt::Display for Expected {
             Self::Address => f.write_str("a base register or an address"),
             Self::ConstantBank => f.write_str("a constant bank, `c[0x0]`..=`c[0x1f]`"),
             Self::UniformRegister => f.write_str("a uniform register, UR0 and up or URZ"),
+            Self::UniformPredicate => f.write_str("a uniform predicate, UP0..=UP6 or UPT"),
             Self::BaseSuffix => f.write_str("`64`, `U32`, `X4`, `X8` or `X16`"),
             Self::Operand => f.write_str("an operand"),
             Self::Number => f.write_str("a number, decimal or 0x hexadecimal"),

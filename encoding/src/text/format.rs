@@ -6,27 +6,16 @@
 
 use core::fmt;
 
-use crate::impossible::OrImpossible;
-use crate::operand::{Address, Guard, Offset, Pred, Reg};
 use crate::ready::Ready;
 
-/// Room for the longest text, `@!P0 LD.E.CG.U.128 R200, [R200+-0x80000000], P0`, with the widest ready
-/// text after it.
-const NARROW: usize = 80;
+/// Room for the longest text, an `LDGSTS` with all its modifiers, with the widest ready text after it.
+const CAPACITY: usize = 192;
 
-const LONG_ENOUGH: &str = "the buffer is longer than the longest text";
-
-/// The canonical text of one instruction, without allocation. A word of 128 bits needs more room than
-/// the default.
+/// The canonical text of one instruction, without allocation.
 #[derive(Clone, Copy)]
-pub struct Text<const CAPACITY: usize = NARROW> {
+pub struct Text {
     bytes: [u8; CAPACITY],
     length: usize,
-}
-
-/// Appends `P0` to `P6` or `PT`.
-const fn with_predicate(text: Ready<7>, number: u8) -> Ready<7> {
-    if number == Pred::PT.number() { text.with("PT") } else { text.with("P").with_digit(number) }
 }
 
 /// Returns `R0` to `R254` and `RZ`, each between `before` and `after`.
@@ -49,97 +38,27 @@ pub(crate) const fn registers(before: &str, after: &str) -> [Ready<7>; 256] {
     registers
 }
 
-/// ` R0, ` and so on.
-const DESTINATIONS: [Ready<7>; 256] = registers(" ", ", ");
-
-/// `[R0` and so on.
-const BASES: [Ready<7>; 256] = registers("[", "");
-
-/// `@P0 ` to `@!PT `, negated ones last; empty for `@PT`.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const GUARDS: [Ready<7>; 16] = {
-    let mut guards = [Ready::EMPTY; 16];
-    let mut i = 0;
-    while i < 16 {
-        if i != Pred::PT.number() as usize {
-            let sign = Ready::EMPTY.with(if i < 8 { "@" } else { "@!" });
-            guards[i] = with_predicate(sign, i as u8 & 7).with(" ");
-        }
-        i += 1;
-    }
-    guards
-};
-
-/// `, P0` to `, P6`; empty for `PT`.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const PREDICATE_OPERANDS: [Ready<7>; 8] = {
-    let mut operands = [Ready::EMPTY; 8];
-    let mut number = 0;
-    while number < Pred::PT.number() {
-        operands[number as usize] = with_predicate(Ready::EMPTY.with(", "), number);
-        number += 1;
-    }
-    operands
-};
-
-impl<const CAPACITY: usize> Text<CAPACITY> {
-    #[inline]
-    pub(crate) fn new() -> Self {
-        Self { bytes: [0; CAPACITY], length: 0 }
+impl Text {
+    /// Creates the text that `write` writes.
+    #[inline(always)]
+    pub(crate) fn of(write: impl FnOnce(Out<'_>) -> usize) -> Self {
+        let mut text = Self { bytes: [0; CAPACITY], length: 0 };
+        text.length = write(Out { bytes: &mut text.bytes, length: 0 });
+        text
     }
 
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        let text = core::str::from_utf8(self.as_bytes()).ok();
-        text.or_impossible("", "only whole texts and ASCII digits are pushed")
+        // Only whole texts and ASCII digits are pushed.
+        core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
     /// Returns the bytes of the text, all ASCII.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).or_impossible(&[], LONG_ENOUGH)
-    }
-
-    /// Writes `bytes` after the text, of which the first `length` then belong to it.
-    #[inline]
-    fn append(&mut self, bytes: &[u8], length: usize) {
-        let room = self.bytes.get_mut(self.length..self.length + bytes.len());
-        debug_assert!(room.is_some(), "impossible, since {LONG_ENOUGH}");
-        if let Some(room) = room {
-            room.copy_from_slice(bytes);
-            self.length += length;
-        }
-    }
-
-    #[inline]
-    pub(crate) fn push_str(&mut self, text: &str) {
-        self.append(text.as_bytes(), text.len());
-    }
-
-    #[inline]
-    pub(crate) fn push_byte(&mut self, byte: u8) {
-        self.append(&[byte], 1);
-    }
-
-    #[inline]
-    pub(crate) fn push<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
-        self.append(&ready.bytes, ready.length.into());
-    }
-
-    /// Pushes a text that often is empty, which costs less to find out than to copy.
-    #[inline]
-    pub(crate) fn push_unless_empty<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
-        if ready.length > 0 {
-            self.push(ready);
-        }
-    }
-
-    /// Pushes one of a table of texts.
-    #[inline]
-    pub(crate) fn push_nth(&mut self, table: &'static [Ready<7>], index: u8) {
-        self.push(table.get(usize::from(index)).or_impossible(&Ready::EMPTY, "each has a text"));
+        self.bytes.get(..self.length).unwrap_or_default()
     }
 
     /// Returns the text without its first byte.
@@ -148,9 +67,65 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         self.length = self.length.saturating_sub(1);
         self
     }
+}
+
+/// The end of a text that is being written. Apart from the [`Text`], so that the length stays in a register: where it is
+/// in memory, each text has to wait for the one before.
+pub(crate) struct Out<'t> {
+    bytes: &'t mut [u8; CAPACITY],
+    pub(crate) length: usize,
+}
+
+impl Out<'_> {
+    /// Returns this for a function that is not inlined and returns the new length.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> Out<'_> {
+        Out { bytes: self.bytes, length: self.length }
+    }
+
+    /// Writes `bytes` after the text, of which the first `length` then belong to it.
+    #[inline(always)]
+    fn append(&mut self, bytes: &[u8], length: usize) {
+        let room = self.bytes.get_mut(self.length..self.length + bytes.len());
+        debug_assert!(room.is_some(), "the longest text fits");
+        if let Some(room) = room {
+            room.copy_from_slice(bytes);
+            self.length += length;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_str(&mut self, text: &str) {
+        self.append(text.as_bytes(), text.len());
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_byte(&mut self, byte: u8) {
+        self.append(&[byte], 1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn push<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
+        self.append(&ready.bytes, ready.length.into());
+    }
+
+    /// Pushes a text that often is empty, which costs less to find out than to copy.
+    #[inline(always)]
+    pub(crate) fn push_unless_empty<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
+        if ready.length > 0 {
+            self.push(ready);
+        }
+    }
+
+    /// Pushes one of a table of texts.
+    #[inline(always)]
+    pub(crate) fn push_nth(&mut self, table: &'static [Ready<7>; 256], index: u8) {
+        if let Some(text) = table.get(usize::from(index)) {
+            self.push(text);
+        }
+    }
 
     /// Pushes a number of at most three digits.
-    #[inline]
     pub(crate) fn push_decimal(&mut self, number: u8) {
         if number >= 100 {
             self.push_byte(b'0' + number / 100);
@@ -161,32 +136,8 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         self.push_byte(b'0' + number % 10);
     }
 
-    /// Pushes `@!P0 `; nothing for `@PT`.
-    #[inline]
-    pub(crate) fn push_guard(&mut self, guard: Guard) {
-        self.push_nth(&GUARDS, u8::from(guard.negated) << 3 | guard.pred.number());
-    }
-
-    /// Pushes `, P0`; nothing for `PT`.
-    #[inline]
-    pub(crate) fn push_predicate_operand(&mut self, predicate: Pred) {
-        self.push_nth(&PREDICATE_OPERANDS, predicate.number());
-    }
-
-    /// Pushes ` Rd, `.
-    #[inline]
-    pub(crate) fn push_destination(&mut self, register: Reg) {
-        self.push_nth(&DESTINATIONS, register.number());
-    }
-
-    /// Pushes `[Ra`.
-    #[inline]
-    pub(crate) fn push_base(&mut self, register: Reg) {
-        self.push_nth(&BASES, register.number());
-    }
-
     /// Pushes `0x` and the digits in lower case, without leading zeros.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
         let digits = (32 - (value | 1).leading_zeros()).div_ceil(4) as usize;
@@ -201,50 +152,21 @@ impl<const CAPACITY: usize> Text<CAPACITY> {
         // Writes all eight; those after the last digit are overwritten or never read.
         self.append(&text.to_be_bytes(), digits);
     }
-
-    /// Pushes `[R5]`, `[R5+0x14]`, `[R5+-0x4]`, `[0x1234]`, `[RZ]`; a signed offset without a base is
-    /// `[0x4]`, `[-0x4]`, `[0x0]`.
-    #[inline]
-    pub(crate) fn push_address(&mut self, Address { base, offset, .. }: Address) {
-        let number = match offset {
-            Offset::ByBase { signed: 0, .. } => None,
-            Offset::ByBase { unsigned, .. } if base.is_zero() => Some((false, unsigned)),
-            Offset::Signed(0) if !base.is_zero() => None,
-            Offset::ByBase { signed, .. } | Offset::Signed(signed) => {
-                Some((signed < 0, signed.unsigned_abs()))
-            }
-        };
-        match number {
-            None => self.push_nth(&BASES, base.number()),
-            Some(_) if base.is_zero() => self.push_byte(b'['),
-            Some(_) => {
-                self.push_nth(&BASES, base.number());
-                self.push_byte(b'+');
-            }
-        }
-        if let Some((negative, magnitude)) = number {
-            if negative {
-                self.push_byte(b'-');
-            }
-            self.push_hexadecimal(magnitude);
-        }
-        self.push_byte(b']');
-    }
 }
 
-impl<const CAPACITY: usize> fmt::Display for Text<CAPACITY> {
+impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl<const CAPACITY: usize> fmt::Debug for Text<CAPACITY> {
+impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }
 }
 
-impl<const CAPACITY: usize> core::ops::Deref for Text<CAPACITY> {
+impl core::ops::Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {

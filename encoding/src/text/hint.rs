@@ -5,11 +5,10 @@ use core::fmt;
 
 use super::cursor::{Lexer, LineSpan, TokenKind};
 use super::error::{ParseError, ParseErrorKind};
-use super::modifier::Modifiers;
-use crate::impossible::OrImpossible;
+use super::examples::Addresses;
+use super::names::Modifiers;
 use crate::instruction::Instruction;
 use crate::sm::Sm;
-use crate::wide::{Addresses128, Instruction128, Modifiers128};
 
 /// What to write instead, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +17,9 @@ pub struct Hint(HintText);
 #[derive(Clone, Copy, Debug)]
 enum HintText {
     Fixed(&'static str),
-    KnownMnemonics,
     Modifiers(Modifiers),
     MnemonicsOf(Sm),
-    Modifiers128(Modifiers128),
-    Addresses(Addresses128),
+    Addresses(Addresses),
     WholeModifier(&'static str),
     AddressUpTo(u64),
     /// This offset without signs.
@@ -37,18 +34,15 @@ impl ParseError {
     pub fn hint(&self) -> Option<Hint> {
         use ParseErrorKind as Kind;
         Some(Hint(match self.kind {
-            Kind::UnknownMnemonic => HintText::KnownMnemonics,
+            Kind::UnknownMnemonic { sm } => HintText::MnemonicsOf(sm),
             Kind::DoubleSign { magnitude } => HintText::Positive(magnitude?),
             Kind::OutOfRange { value, min, .. } => HintText::Wrapped(wrapped(value?, min)?),
             Kind::UnknownModifier { known }
             | Kind::OtherModifier { known, .. }
-            | Kind::InvalidSize { known }
+            | Kind::InvalidModifier { known }
+            | Kind::MissingModifier { known }
             | Kind::ModifierOrder { known, .. } => HintText::Modifiers(known),
-            Kind::UnknownMnemonicOf(sm) => HintText::MnemonicsOf(sm),
             Kind::AddressForm { known } => HintText::Addresses(known),
-            Kind::UnknownModifier128 { known }
-            | Kind::MisplacedModifier { known }
-            | Kind::MissingModifier { known } => HintText::Modifiers128(known),
             Kind::PartOfModifier { whole } => HintText::WholeModifier(whole),
             Kind::NegativeWithoutBase { max } => HintText::AddressUpTo(max),
             kind => HintText::Fixed(fixed_hint(kind)?),
@@ -59,10 +53,10 @@ impl ParseError {
     /// SM 7.0 and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
     ///
     /// ```
-    /// use warpload_encoding::parse_line;
+    /// use warpload_encoding::{Sm, parse_line};
     ///
     /// let line = "LDG.E R0, [R2.64]";
-    /// let hint = parse_line(line).unwrap_err().hint_in(line).map(|hint| hint.to_string());
+    /// let hint = parse_line(line, Sm::SPA5).unwrap_err().hint_in(line).map(|hint| hint.to_string());
     /// assert!(hint.unwrap_or_default().starts_with("this is the syntax of SM 7.0 and later"));
     /// ```
     #[must_use]
@@ -108,25 +102,20 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             HintText::Fixed(text) => f.write_str(text),
-            HintText::KnownMnemonics => {
-                f.write_str("known loads: ")?;
-                for (i, mnemonic) in Instruction::MNEMONICS.iter().enumerate() {
-                    write!(f, "{}{mnemonic}", if i > 0 { ", " } else { "" })?;
-                }
-                Ok(())
-            }
             HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::MnemonicsOf(sm) => {
-                write!(f, "loads of SM {sm}: ")?;
+                match sm.has_wide_words() {
+                    true => write!(f, "loads of SM {sm}: ")?,
+                    false => f.write_str("known loads: ")?,
+                }
                 let mut separator = "";
-                for mnemonic in Instruction128::mnemonics(sm) {
+                for mnemonic in Instruction::mnemonics(sm) {
                     write!(f, "{separator}{mnemonic}")?;
                     separator = ", ";
                 }
                 Ok(())
             }
             HintText::Addresses(known) => write!(f, "addresses that it has: {known}"),
-            HintText::Modifiers128(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
             HintText::AddressUpTo(max) => {
                 write!(f, "without a base register the number is the address itself, 0..={max:#x}")
@@ -180,7 +169,7 @@ pub fn later_syntax(text: &str) -> Option<LineSpan> {
             after_dot = found.kind == TokenKind::Punctuation(b'.');
             continue;
         };
-        let word = text.get(found.span.range()).or_impossible("", "tokens are within their text");
+        let word = text.get(found.span.range()).unwrap_or_default();
         let is_one_of = |known: &[&str]| known.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_later = match (after_dot, in_brackets) {
             // An address register with a modifier.

@@ -1,24 +1,26 @@
-//! Text: the canonical formatter and the parser.
+//! Text: the canonical writer and the parser, which follow the grammar of the table.
 //!
-//! Below the instructions: [`cursor`] reads tokens, `operands`, `modifier` and `annotation` read the
-//! parts of a line, `format` writes them. Above them: `parse` and `hint`.
+//! `cursor` reads tokens; `names`, `operands` and `annotation` the parts of a line, `read` the whole. `write` writes the
+//! text, `scheduling` what nvdisasm 12.8 appends to it. `error` and `hint` say what is wrong.
 
 pub(crate) mod annotation;
 pub(crate) mod cursor;
 mod error;
+mod examples;
 mod format;
 mod hint;
-pub(crate) mod modifier;
+mod names;
 mod operands;
-mod parse;
+mod read;
+mod scheduling;
+mod write;
 
-pub use annotation::parse_control_prefix;
-pub(crate) use cursor::Cursor;
-pub use cursor::LineSpan;
-pub use error::{Expected, ParseError, ParseErrorKind};
-pub use format::Text;
-pub(crate) use format::registers;
-pub use hint::{Hint, later_syntax};
-pub use modifier::{Alias, Modifiers};
-pub(crate) use operands::{Bare, predicate_named, register_named};
-pub use parse::{ParsedLine, parse_line, parse_line_like, parse_opcode};
+pub use self::annotation::parse_control_prefix;
+pub use self::cursor::LineSpan;
+pub use self::error::{Expected, ParseError, ParseErrorKind};
+pub use self::examples::Addresses;
+pub use self::format::Text;
+pub use self::hint::{Hint, later_syntax};
+pub use self::names::{Alias, Modifiers};
+pub use self::read::{ParsedLine, parse_line, parse_line_like, parse_opcode};
+pub use self::scheduling::SchedulingText;

@@ -1,203 +1,485 @@
-//! Reads operands: guards, registers, predicates, addresses, constant banks.
+//! Reads operands, token by token, as the grammar of a form says.
 
 use super::cursor::{Cursor, LineSpan, TokenKind, Word};
-use super::error::{Expected, ParseError, ParseErrorKind};
+use super::error::{Expected, ParseError, ParseErrorKind as Error};
+use super::examples::Addresses;
 use crate::eight::Eight;
-use crate::field::Bits;
-use crate::operand::{Guard, Immediate, Pred, Reg};
+use crate::instruction::Instruction;
+use crate::operand::{Pred, Reg, UniformReg};
+use crate::table::grammar::{Alternative, Bare, Condition, Operand, Part, Token};
+use crate::table::row::{Kind, Slot};
 
-/// How an offset without a base register is read. With one it is always signed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bare {
-    Unsigned,
-    Signed,
-}
+type Read<T> = Result<T, ParseError>;
 
-impl Cursor<'_> {
-    /// Reads `@P0` or `@!P0`, if there is one.
-    pub(crate) fn guard(&mut self) -> Result<Guard, ParseError> {
-        if !self.eat(b'@') {
-            return Ok(Guard::ALWAYS);
-        }
-        let negated = self.eat(b'!');
-        Ok(Guard { pred: self.predicate()?, negated })
-    }
+/// The error of an offset beside a base register that turns out to be the zero register, or the like: another
+/// alternative has a better one.
+const OTHER: Error = Error::Expected(Expected::Address);
 
-    /// Returns whether `, P0` is here.
-    pub(crate) fn is_predicate_operand(&self) -> bool {
-        let mut ahead = *self;
-        ahead.eat(b',') && ahead.predicate_operand().is_ok()
-    }
-
-    fn predicate(&mut self) -> Result<Pred, ParseError> {
-        predicate_named(self.word(Expected::Predicate)?)
-    }
-
-    /// Reads a predicate that has no negation bit.
-    pub(crate) fn predicate_operand(&mut self) -> Result<Pred, ParseError> {
-        let start = self.peek().span.start;
-        if self.eat(b'!') {
-            let end = self.word(Expected::Predicate)?.span.end;
-            let kind = ParseErrorKind::NegatedOperand;
-            return Err(ParseError { kind, span: LineSpan { start, end } });
-        }
-        self.predicate()
-    }
-
-    /// Reads `Rd,`.
-    pub(crate) fn destination(&mut self) -> Result<Reg, ParseError> {
-        let destination = self.register()?;
-        self.expect(b',')?;
-        Ok(destination)
-    }
-
-    fn register(&mut self) -> Result<Reg, ParseError> {
-        register_named(self.word(Expected::Register)?)
-    }
-
-    /// Reads `[Ra]`, `[Ra+number]`, `[Ra-number]`, `[Ra+-number]` or `[number]`; also `[-number]` if
-    /// a number without a base is signed.
-    pub(crate) fn address<const WIDTH: u32>(
-        &mut self,
-        bare: Bare,
-    ) -> Result<(Reg, Immediate<WIDTH>), ParseError> {
-        self.expect(b'[')?;
-        let (base, immediate) = match self.peek_word().filter(|word| !word.is_digit_first()) {
-            Some(word) => {
-                self.advance();
-                let base = register_named(word)?;
-                (base, self.offset(if base.is_zero() { bare } else { Bare::Signed })?)
+impl Instruction {
+    /// Returns the instruction with the operands that are at `cursor`, and what follows them.
+    pub(super) fn read_operands<'t>(mut self, mut cursor: Cursor<'t>) -> Read<(Self, Cursor<'t>)> {
+        let mut is_first = true;
+        let mut skipped = None;
+        for (n, operand) in self.form().operands.iter().enumerate() {
+            let mut ahead = cursor;
+            if !is_first {
+                if operand.is_optional {
+                    if !ahead.eat(b',') {
+                        continue;
+                    }
+                } else {
+                    ahead.expect(b',')?;
+                }
             }
-            None => {
-                let immediate = self.absolute(bare)?;
-                self.refuse_base_after_offset()?;
-                (Reg::RZ, immediate)
+            if operand.is_optional && !begins(operand, ahead) {
+                skipped = skipped.or((!is_first).then_some(ahead));
+                continue;
             }
+            match self.read_operand(n, operand, ahead)? {
+                Some((load, after)) => (self, cursor, is_first) = (load, after, false),
+                None => continue,
+            }
+        }
+        match skipped {
+            // A comma, but none of the operands that may follow.
+            Some(after) if cursor.peek().kind == TokenKind::Punctuation(b',') => {
+                Err(after.error(Error::Expected(Expected::Predicate)))
+            }
+            _ => Ok((self, cursor)),
+        }
+    }
+
+    /// Reads operand `n`; `None` if it is optional and cannot be here.
+    fn read_operand<'t>(
+        &self,
+        n: usize,
+        operand: &Operand,
+        cursor: Cursor<'t>,
+    ) -> Read<Option<(Self, Cursor<'t>)>> {
+        // Of two errors at one place, the one of a number or a register that is there.
+        let rank =
+            |error: ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
+        let mut best: Option<ParseError> = None;
+        for alternative in self.plan().alternatives() {
+            if usize::from(alternative.operand) != n || !alternative.row.is_read() {
+                continue;
+            }
+            match self.read_alternative(alternative.row, cursor) {
+                Ok(Some(read)) => return Ok(Some(read)),
+                Ok(None) => {}
+                Err(error) if error.kind == Error::NeedsExtended => return Err(error),
+                Err(error) if best.is_none_or(|best| rank(error) > rank(best)) => {
+                    best = Some(error);
+                }
+                Err(_) => {}
+            }
+        }
+        let Some(error) = best else { return Ok(None) };
+        let is_address = operand.alternatives.iter().any(Alternative::is_address);
+        match error.kind {
+            Error::Expected(expected)
+                if is_address
+                    && !self.plan().is_alone
+                    && expected != Expected::Character(']')
+                    && !matches!(error.kind, Error::Expected(Expected::Number)) =>
+            {
+                let Some(span) = address(cursor) else { return Err(error) };
+                let known = Addresses { mnemonic: self.mnemonic(), sm: self.sm() };
+                Err(ParseError { kind: Error::AddressForm { known }, span })
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Reads an alternative; `None` if it cannot be here.
+    fn read_alternative<'t>(
+        &self,
+        row: &Alternative,
+        mut cursor: Cursor<'t>,
+    ) -> Read<Option<(Self, Cursor<'t>)>> {
+        let start = cursor.peek().span.start;
+        let mut load = *self;
+        for condition in row.when {
+            let put = |slot, number| {
+                let load = if self.has(slot) { load.put(slot, number) } else { Some(load) };
+                load.unwrap_or(*self)
+            };
+            match *condition {
+                Condition::Is(slot, number) | Condition::Set(slot, number) => {
+                    load = put(slot, number);
+                }
+                Condition::Zero(slot) => {
+                    load = put(slot, u64::MAX >> (64 - load.width(slot).max(1)))
+                }
+                Condition::SetAsExtended(slot) => {
+                    load = put(slot, u64::from(load.is_extended()));
+                }
+                Condition::Needs(slot, number) if load.get(slot) == number => return Ok(None),
+                Condition::Nonzero(_) | Condition::Unless(..) | Condition::Needs(..) => {}
+            }
+        }
+        for token in row.tokens {
+            load = load.read_token(token, row, &mut cursor)?;
+        }
+        let span = LineSpan { start, end: cursor.position() };
+        let is_wide = |condition: &Condition| matches!(condition, Condition::Is(Slot::Wide, 1));
+        if row.when.iter().any(is_wide) && !load.is_extended() {
+            return Err(ParseError { kind: Error::NeedsExtended, span });
+        }
+        // The register may be that of an operand before.
+        let is_zero = |condition: &Condition| match condition {
+            Condition::Nonzero(slot) => load.is_zero(*slot),
+            _ => false,
         };
-        self.expect(b']')?;
-        Ok((base, immediate))
-    }
-
-    /// Recognizes `[0x4+R1]`, which has an error of its own.
-    fn refuse_base_after_offset(&self) -> Result<(), ParseError> {
-        let mut ahead = *self;
-        if ahead.eat(b'+') {
-            let span = ahead.peek().span;
-            if ahead.register().is_ok() {
-                return Err(ParseError { kind: ParseErrorKind::BaseAfterOffset, span });
-            }
+        if row.when.iter().any(is_zero) {
+            return Ok(None);
         }
-        Ok(())
+        Ok(Some((load, cursor)))
     }
 
-    /// Reads what is between the base register and `]`.
-    fn offset<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
-        let mut start = self.peek().span.start;
-        let negative = if self.eat(b'-') {
-            if self.eat(b'-') {
-                let (magnitude, span) = self.number()?;
+    /// Returns whether an address has 64 bits; true of forms that have no other.
+    fn is_extended(&self) -> bool {
+        !self.has(Slot::Extended) || self.get(Slot::Extended) != 0
+    }
+
+    /// Returns whether a register is the zero register.
+    fn is_zero(&self, slot: Slot) -> bool {
+        if self.is_uniform(slot) {
+            self.uniform(slot).is_zero()
+        } else {
+            self.register(slot).is_zero()
+        }
+    }
+
+    fn read_token(self, token: &Token, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<Self> {
+        read_text(token.before, cursor)?;
+        let load = self.read_part(&token.part, row, cursor)?;
+        read_text(token.after, cursor).map(|()| load)
+    }
+
+    fn read_part(self, part: &Part, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<Self> {
+        match *part {
+            Part::Register(slot) => {
+                let is_in_address = !matches!(row.tokens, [_]);
+                let load = self.read_register(slot, is_in_address, cursor)?;
+                let excludes = |condition: &Condition| match condition {
+                    Condition::Nonzero(other) => *other == slot,
+                    _ => false,
+                };
+                if load.is_zero(slot) && row.when.iter().any(excludes) {
+                    return Err(ParseError { kind: OTHER, span: LineSpan { start: 0, end: 0 } });
+                }
+                Ok(load)
+            }
+            Part::Next(slot) => {
+                let word = cursor.word(Expected::UniformRegister)?;
+                if uniform_named(word)? == self.next(self.uniform(slot)) {
+                    return Ok(self);
+                }
+                Err(word.error(Error::DescriptorAfterUniform))
+            }
+            // Its alternative is never read.
+            Part::Unknown(_) => Ok(self),
+            Part::Predicate(slot) => {
+                if self.sm().has_wide_words() || cursor.peek().kind != TokenKind::Punctuation(b'!')
+                {
+                    return self.read_predicate(slot, cursor);
+                }
+                let start = cursor.peek().span.start;
+                cursor.advance();
+                let end = cursor.word(Expected::Predicate)?.span.end;
+                Err(ParseError { kind: Error::NegatedOperand, span: LineSpan { start, end } })
+            }
+            Part::Not(slot) => {
+                let negated = cursor.eat(b'!');
+                Ok(self.put(slot, negated.into()).unwrap_or(self))
+            }
+            Part::Number(slot) => {
+                let (number, span) = cursor.number()?;
+                let kind = match slot {
+                    Slot::Bank => Error::BankTooHigh,
+                    _ => Error::NumberTooLarge,
+                };
+                let load = number.and_then(|number| self.put(slot, number));
+                load.ok_or(ParseError { kind, span })
+            }
+            Part::Scale(slot) => self.read_scale(slot, cursor),
+            Part::Offset(slot) => self.read_offset(slot, true, cursor),
+            Part::BareOffset(slot, bare) => {
+                let is_signed = bare.signed.contains(self.sm().group());
+                self.read_offset(slot, is_signed, cursor)
+            }
+            Part::Absolute(slot, bare) => self.read_absolute(slot, &bare, cursor),
+        }
+    }
+
+    fn read_register(self, slot: Slot, is_in_address: bool, cursor: &mut Cursor<'_>) -> Read<Self> {
+        let is_uniform = self.is_uniform(slot);
+        let expected = match (is_uniform, is_in_address) {
+            (true, _) => Expected::UniformRegister,
+            (false, true) => Expected::Address,
+            (false, false) => Expected::Register,
+        };
+        let word = cursor.word(expected)?;
+        if !is_uniform {
+            let register = register_named(word)?;
+            return Ok(self.put(slot, register.number().into()).unwrap_or(self));
+        }
+        let register = uniform_named(word)?;
+        let width = self.width(slot);
+        let too_high = Error::UniformRegisterTooHigh { last: ((1u16 << width) - 2) as u8 };
+        let bits = register.to_field(width).ok_or(word.error(too_high))?;
+        Ok(self.put(slot, bits).unwrap_or(self))
+    }
+
+    fn read_predicate(self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<Self> {
+        let word = cursor.word(Expected::Predicate)?;
+        let (uniform, predicate) = match self.is_uniform(slot) {
+            true => either_predicate(word)?,
+            false => (false, predicate_named(word)?),
+        };
+        if uniform != self.is_uniform(slot) {
+            return Err(word.error(Error::Expected(Expected::UniformPredicate)));
+        }
+        let number = predicate.number();
+        let is_inverted = matches!(self.kind(slot), Some(Kind::InvertedPredicate));
+        let bits = if is_inverted { 7 - number } else { number };
+        Ok(self.put(slot, bits.into()).unwrap_or(self))
+    }
+
+    /// Reads `.X4`, if a dot is here.
+    fn read_scale(self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<Self> {
+        if !cursor.eat(b'.') {
+            return Ok(self);
+        }
+        let word = cursor.word(Expected::BaseSuffix)?;
+        let names = self.values(slot).map(|values| values.names());
+        let found = names.and_then(|mut names| names.find(|(name, _)| word.is(name)));
+        let load = found.and_then(|(_, number)| self.put(slot, number));
+        load.ok_or(word.error(Error::Expected(Expected::BaseSuffix)))
+    }
+
+    /// Reads an offset after a register, which may be missing.
+    fn read_offset(self, slot: Slot, is_signed: bool, cursor: &mut Cursor<'_>) -> Read<Self> {
+        let mut start = cursor.peek().span.start;
+        let negative = if cursor.eat(b'-') {
+            if cursor.eat(b'-') {
+                let (magnitude, span) = cursor.number()?;
                 let span = LineSpan { start, end: span.end };
-                return Err(ParseError { kind: ParseErrorKind::DoubleSign { magnitude }, span });
+                return Err(ParseError { kind: Error::DoubleSign { magnitude }, span });
             }
             true
-        } else if self.eat(b'+') {
-            start = self.peek().span.start;
-            self.eat(b'-')
-        } else if self.peek().kind == TokenKind::Punctuation(b']') {
-            return immediate(sign, false, Some(0), self.peek().span);
+        } else if cursor.eat(b'+') {
+            start = cursor.peek().span.start;
+            cursor.eat(b'-')
+        } else if cursor.peek().kind == TokenKind::Punctuation(b']') {
+            return self.set_offset(slot, is_signed, false, Some(0), cursor.peek().span);
         } else {
-            return Err(self.error(ParseErrorKind::Expected(Expected::OffsetOrBracket)));
+            return Err(cursor.error(Error::Expected(Expected::OffsetOrBracket)));
         };
-        let (magnitude, span) = self.number()?;
-        immediate(sign, negative, magnitude, LineSpan { start, end: span.end })
+        let (magnitude, span) = cursor.number()?;
+        self.set_offset(slot, is_signed, negative, magnitude, LineSpan { start, end: span.end })
     }
 
-    /// Reads a number without a base.
-    fn absolute<const WIDTH: u32>(&mut self, sign: Bare) -> Result<Immediate<WIDTH>, ParseError> {
-        let start = self.peek().span.start;
-        let negative = self.eat(b'-');
-        if !negative && self.peek().kind != TokenKind::Word {
-            return Err(self.error(ParseErrorKind::Expected(Expected::Address)));
+    /// Reads an address without a register, or after the zero register.
+    fn read_absolute(self, slot: Slot, bare: &Bare, cursor: &mut Cursor<'_>) -> Read<Self> {
+        let is_signed = bare.signed.contains(self.sm().group());
+        if let Some(word) = cursor.peek_word()
+            && !word.is_digit_first()
+        {
+            if !word.is(bare.zero) {
+                return Err(word.error(OTHER));
+            }
+            cursor.advance();
+            let is_alone = bare.alone.contains(self.sm().group());
+            if is_alone && cursor.peek().kind != TokenKind::Punctuation(b']') {
+                return Err(word.error(OTHER));
+            }
+            return self.read_offset(slot, is_signed, cursor);
         }
-        let (magnitude, span) = self.number()?;
-        immediate(sign, negative, magnitude, LineSpan { start, end: span.end })
+        let start = cursor.peek().span.start;
+        let negative = cursor.eat(b'-');
+        if !negative && cursor.peek().kind != TokenKind::Word {
+            return Err(cursor.error(OTHER));
+        }
+        let (magnitude, span) = cursor.number()?;
+        self.set_offset(slot, is_signed, negative, magnitude, LineSpan { start, end: span.end })
     }
 
-    /// Reads `c[bank]`.
-    pub(crate) fn constant_bank(&mut self) -> Result<Bits<5>, ParseError> {
-        if self.peek().kind == TokenKind::Punctuation(b'[') {
-            return Err(self.error(ParseErrorKind::AddressOfConstant));
+    /// Sets an offset; `is_signed` says whether it is one, or an address of its own.
+    fn set_offset(
+        self,
+        slot: Slot,
+        is_signed: bool,
+        negative: bool,
+        magnitude: Option<u64>,
+        span: LineSpan,
+    ) -> Read<Self> {
+        let width = self.width(slot).max(1);
+        let unit = if matches!(self.kind(slot), Some(Kind::SignedBy32)) { 32 } else { 1 };
+        let (min, max) = match is_signed {
+            true => (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1),
+            false => (0, (1i64 << width) - 1),
+        };
+        let negative = negative && magnitude != Some(0);
+        if negative && !is_signed {
+            return Err(ParseError { kind: Error::NegativeWithoutBase { max: max as u64 }, span });
         }
-        let word = self.word(Expected::ConstantBank)?;
-        if !word.is("c") {
-            return Err(word.error(ParseErrorKind::Expected(Expected::ConstantBank)));
+        // No offset is wider than 32 bits, so a number that does not fit an `i64` is out of range.
+        let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
+        let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
+        if value.is_some_and(|value| value % unit != 0) {
+            return Err(ParseError { kind: Error::OffsetUnit { unit: unit as u8 }, span });
         }
-        self.expect(b'[')?;
-        let (number, span) = self.number()?;
-        let bank = number.and_then(|number| Bits::new(u8::try_from(number).ok()?));
-        let bank = bank.ok_or(ParseError { kind: ParseErrorKind::BankTooHigh, span })?;
-        self.expect(b']')?;
-        Ok(bank)
+        let fitting = value.filter(|value| (min..=max).contains(&(value / unit)));
+        let bits = fitting.map(|value| (value / unit) as u64 & (u64::MAX >> (64 - width)));
+        let (min, max) = (min * unit, (max * unit) as u64);
+        let kind = Error::OutOfRange { min, max, value };
+        bits.and_then(|bits| self.put(slot, bits)).ok_or(ParseError { kind, span })
     }
 }
 
-fn immediate<const WIDTH: u32>(
-    sign: Bare,
-    negative: bool,
-    magnitude: Option<u64>,
-    span: LineSpan,
-) -> Result<Immediate<WIDTH>, ParseError> {
-    let negative = negative && magnitude != Some(0);
-    if negative && sign == Bare::Unsigned {
-        let kind = ParseErrorKind::NegativeWithoutBase { max: Immediate::<WIDTH>::MAX_UNSIGNED };
-        return Err(ParseError { kind, span });
+/// Returns whether an operand that can be left out begins at `cursor`.
+fn begins(operand: &Operand, cursor: Cursor<'_>) -> bool {
+    let is_number = operand
+        .alternatives
+        .first()
+        .is_some_and(|first| matches!(first.tokens, [Token { part: Part::Number(_), .. }, ..]));
+    if cursor.peek().kind == TokenKind::Punctuation(b'!') {
+        return !is_number;
     }
-    // No immediate is wider than 32 bits, so a number that does not fit an `i64` is out of range.
-    let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
-    let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
-    let (immediate, min, max) = match sign {
-        Bare::Unsigned => (
-            value.and_then(|value| Immediate::from_unsigned(u64::try_from(value).ok()?)),
-            0,
-            Immediate::<WIDTH>::MAX_UNSIGNED,
-        ),
-        Bare::Signed => (
-            value.and_then(Immediate::from_signed),
-            Immediate::<WIDTH>::MIN_SIGNED,
-            Immediate::<WIDTH>::MAX_SIGNED as u64,
-        ),
-    };
-    immediate.ok_or(ParseError { kind: ParseErrorKind::OutOfRange { min, max, value }, span })
+    cursor.peek_word().is_some_and(|word| match is_number {
+        true => word.is_digit_first(),
+        false => begins_with(word, b"P") || begins_with(word, b"UP"),
+    })
+}
+
+/// Reads `c[`, `]`, `.64` and the like.
+fn read_text(text: &str, cursor: &mut Cursor<'_>) -> Read<()> {
+    let mut rest = text;
+    while let Some(first) = rest.bytes().next() {
+        if !first.is_ascii_alphanumeric() {
+            if !cursor.eat(first) {
+                return Err(missing(first, cursor));
+            }
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let kind = match text {
+            _ if text.starts_with('.') => Error::Expected(Expected::BaseSuffix),
+            "c[" if cursor.peek().kind == TokenKind::Punctuation(b'[') => Error::AddressOfConstant,
+            "c[" => Error::Expected(Expected::ConstantBank),
+            _ => Error::Expected(Expected::Operand),
+        };
+        match cursor.peek_word() {
+            Some(given) if given.is(word) => cursor.advance(),
+            _ => return Err(cursor.error(kind)),
+        }
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Returns the error of punctuation that is not there.
+fn missing(mark: u8, cursor: &Cursor<'_>) -> ParseError {
+    if mark == b']' {
+        // `[0x4+R1]`
+        let mut ahead = *cursor;
+        if ahead.eat(b'+') {
+            let is_register =
+                |word: Word<'_>| register_named(word).is_ok() || uniform_named(word).is_ok();
+            if ahead.peek_word().is_some_and(is_register) {
+                return ahead.error(Error::BaseAfterOffset);
+            }
+        }
+    }
+    cursor.error(Error::Expected(match mark {
+        b'.' => Expected::BaseSuffix,
+        b'+' => Expected::OffsetOrBracket,
+        mark => Expected::Character(char::from(mark)),
+    }))
+}
+
+/// Returns the place of an address of any form; `None` if none is here.
+fn address(mut cursor: Cursor<'_>) -> Option<LineSpan> {
+    let start = cursor.peek().span.start;
+    if let Some(word) = cursor.peek_word() {
+        cursor.advance();
+        if word.is_digit_first() || cursor.peek().kind != TokenKind::Punctuation(b'[') {
+            return None;
+        }
+    }
+    let (mut end, mut words) = (None, 0);
+    while cursor.eat(b'[') {
+        while cursor.peek().kind != TokenKind::Punctuation(b']') {
+            words += 1;
+            match cursor.peek().kind {
+                TokenKind::Word | TokenKind::Punctuation(b'.' | b'+' | b'-') => cursor.advance(),
+                _ => return None,
+            }
+        }
+        cursor.advance();
+        end = Some(cursor.position());
+    }
+    Some(LineSpan { start, end: end.filter(|_| words > 0)? })
+}
+
+/// Returns whether `, P0` is here.
+pub(super) fn is_predicate(mut cursor: Cursor<'_>) -> bool {
+    cursor.eat(b',') && cursor.peek_word().is_some_and(|word| predicate_named(word).is_ok())
+}
+
+fn begins_with(word: Word<'_>, letters: &[u8]) -> bool {
+    word.text.as_bytes().get(..letters.len()).is_some_and(|t| t.eq_ignore_ascii_case(letters))
 }
 
 /// Returns the predicate that `word` names.
-pub(crate) fn predicate_named(word: Word<'_>) -> Result<Pred, ParseError> {
+pub(super) fn predicate_named(word: Word<'_>) -> Read<Pred> {
     if word.is("PT") {
         return Ok(Pred::PT);
     }
     Err(word.error(match numbered(word, b'P') {
-        Some(7) => ParseErrorKind::PredicateWrittenAsNumber,
+        Some(7) => Error::PredicateWrittenAsNumber,
         Some(number) => match u8::try_from(number).map(Pred::try_from) {
             Ok(Ok(predicate)) => return Ok(predicate),
-            _ => ParseErrorKind::PredicateTooHigh,
+            _ => Error::PredicateTooHigh,
         },
-        None => ParseErrorKind::Expected(Expected::Predicate),
+        None => Error::Expected(Expected::Predicate),
     }))
 }
 
 /// Returns the register that `word` names.
-pub(crate) fn register_named(word: Word<'_>) -> Result<Reg, ParseError> {
+pub(super) fn register_named(word: Word<'_>) -> Read<Reg> {
     if word.is("RZ") {
         return Ok(Reg::RZ);
     }
     Err(word.error(match numbered(word, b'R') {
-        Some(255) => ParseErrorKind::RegisterWrittenAsNumber,
+        Some(255) => Error::RegisterWrittenAsNumber,
         Some(number) => match u8::try_from(number) {
             Ok(number) => return Ok(Reg::new(number)),
-            Err(_) => ParseErrorKind::RegisterTooHigh,
+            Err(_) => Error::RegisterTooHigh,
         },
-        None => ParseErrorKind::Expected(Expected::Register),
+        None => Error::Expected(Expected::Register),
     }))
+}
+
+/// Returns the uniform register that `word` names.
+pub(super) fn uniform_named(word: Word<'_>) -> Read<UniformReg> {
+    if !begins_with(word, b"UR") {
+        return Err(word.error(Error::Expected(Expected::UniformRegister)));
+    }
+    register_named(word.after_first()).map(|register| UniformReg::new(register.number()))
+}
+
+/// Returns the predicate that `word` names, and whether it is a uniform one.
+pub(super) fn either_predicate(word: Word<'_>) -> Read<(bool, Pred)> {
+    if begins_with(word, b"UP") {
+        Ok((true, predicate_named(word.after_first())?))
+    } else {
+        Ok((false, predicate_named(word)?))
+    }
 }
 
 /// Returns the number after `letter`, in either case; `u32::MAX` if it has more than three digits.

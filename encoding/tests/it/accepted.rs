@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::control::Notation;
-use warpload_encoding::parse_line;
+
+use crate::common::{parse, word};
 
 #[test]
 fn accepted() {
@@ -14,17 +15,17 @@ fn accepted() {
         }
         count += 1;
         let (text, expected) = case.rsplit_once(" => ").unwrap();
-        let (word, rest) = expected.split_once(" | ").unwrap_or((expected, ""));
-        let word = u64::from_str_radix(word.strip_prefix("0x").unwrap(), 16).unwrap();
-        let line = match parse_line(text) {
+        let (bits, rest) = expected.split_once(" | ").unwrap_or((expected, ""));
+        let expected = u64::from_str_radix(bits.strip_prefix("0x").unwrap(), 16).unwrap();
+        let line = match parse(text) {
             Ok(line) => line,
             Err(error) => {
                 failures.push(format!("{text}\n  {error} at {:?}", error.span));
                 continue;
             }
         };
-        if line.instruction.encode() != word {
-            failures.push(format!("{text}\n  gives {:#018x}", line.instruction.encode()));
+        if word(line.instruction) != expected {
+            failures.push(format!("{text}\n  gives {:#018x}", word(line.instruction)));
         }
         let control = line.control.map(|control| control.display(Notation::Maxas).to_string());
         let alias = line.alias.map(|alias| {
@@ -43,7 +44,7 @@ fn accepted() {
 /// What one line of the corpus cannot contain: a line break is white space, too.
 #[test]
 fn line_breaks() {
-    let word = parse_line("LD R0, [R1+0x4], P2").unwrap().instruction.encode();
+    let expected = parse("LD R0, [R1+0x4], P2").unwrap().instruction;
     let text = "LD // a comment ends with its line\r\n R0,\n\t[R1+0x4] // and\n , P2 ;\n";
-    assert_eq!(parse_line(text).unwrap().instruction.encode(), word);
+    assert_eq!(parse(text).unwrap().instruction, expected);
 }

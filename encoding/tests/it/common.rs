@@ -1,4 +1,6 @@
-//! What the tests share: random words from a fixed seed.
+//! Random words from a fixed seed, and short names for words of 64 bits.
+
+use warpload_encoding::{Instruction, ParseError, ParsedLine, Sm};
 
 /// SplitMix64: the same words in every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -11,4 +13,19 @@ impl Random {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+}
+
+/// Decodes a word of 64 bits.
+pub(crate) fn decode(word: u64) -> Option<Instruction> {
+    Instruction::decode(word, Sm::SPA5).load()
+}
+
+/// Parses a line of SM 5.0.
+pub(crate) fn parse(text: &str) -> Result<ParsedLine, ParseError> {
+    warpload_encoding::parse_line(text, Sm::SPA5)
+}
+
+/// Returns the 64 bits of a word.
+pub(crate) fn word(load: Instruction) -> u64 {
+    load.word().narrow().expect("a word of 64 bits")
 }

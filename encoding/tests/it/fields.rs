@@ -4,13 +4,10 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
-use crate::common::Random;
+use crate::common::{Random, decode, parse, word as word_of};
 use proptest::prelude::*;
-use warpload_encoding::control::{Barrier, Notation};
-use warpload_encoding::{
-    Control, Field, FieldReading, FieldValue, Instruction, LayoutRow, Ld, Ldc, Ldg, Ldl, Lds,
-    ParseErrorKind, WordLayout, describe, parse_line,
-};
+use warpload_encoding::control::{Notation, Scoreboard};
+use warpload_encoding::{Bits, Control, Field, FieldReading, Instruction, ParseErrorKind, Sm};
 
 /// The opcodes and their widths (docs/ld.md section 1, docs/load-family.md section 1), repeated here on
 /// purpose.
@@ -32,12 +29,12 @@ fn load_word(which: usize, bits: u64) -> u64 {
 /// purpose.
 #[test]
 fn unread_bits_are_those_of_the_documents() {
-    let unread = [0, 1 << 44, 0b11 << 46, 0b111 << 45, 0b11 << 46 | 0b111 << 41];
+    let unread = [0u64, 1 << 44, 0b11 << 46, 0b111 << 45, 0b11 << 46 | 0b111 << 41];
     for (which, unread) in unread.into_iter().enumerate() {
         let word = load_word(which, 0);
-        let instruction = Instruction::decode(word).unwrap();
-        assert_eq!(instruction.unread_bits(), unread, "{instruction}");
-        let other = Instruction::decode(word | unread).unwrap();
+        let instruction = decode(word).unwrap();
+        assert_eq!(instruction.reserved_bits(), unread.into(), "{instruction}");
+        let other = decode(word | unread).unwrap();
         assert_eq!(other.text().as_str(), instruction.text().as_str());
     }
 }
@@ -45,12 +42,15 @@ fn unread_bits_are_those_of_the_documents() {
 /// Returns what the text of `word` assembles to, or `None` if the word has an invalid size, whose text
 /// is refused.
 fn reassembled(word: u64) -> Option<Instruction> {
-    let instruction = Instruction::decode(word).unwrap();
+    let instruction = decode(word).unwrap();
     let text = instruction.text();
-    match (instruction.size(), parse_line(&text)) {
+    match (instruction.lane_bits().ok_or("INVALIDSIZE"), parse(&text)) {
         (Err(invalid), Err(error)) => {
-            assert!(text.contains(invalid.name()), "{text}");
-            assert!(matches!(error.kind, ParseErrorKind::InvalidSize { .. }), "{text}: {error}");
+            assert!(text.contains(invalid), "{text}");
+            assert!(
+                matches!(error.kind, ParseErrorKind::InvalidModifier { .. }),
+                "{text}: {error}"
+            );
             None
         }
         (Ok(_), Ok(line)) => {
@@ -77,34 +77,44 @@ fn values(field: Field, random: &mut Random) -> Vec<u64> {
 
 /// Checks that the readings cover each of the lowest `width` bits once and contain the bits of the word.
 fn assert_covers(readings: impl Iterator<Item = FieldReading>, word: u64, width: u32) {
-    let (mut covered, mut gathered, mut next) = (0u64, 0u64, width);
+    let (mut covered, mut gathered, mut next) = (0u128, 0u128, width);
     for reading in readings {
-        let field = reading.row.field;
+        let field = reading.field();
         assert_eq!(u32::from(field.high()) + 1, next, "{field} does not follow the one before");
         assert_eq!(covered & field.mask(), 0, "{field} covers bits again");
-        assert!(!reading.row.name.is_empty() && !reading.row.purpose.is_empty());
+        assert!(!reading.name().is_empty() && !reading.purpose().is_empty());
         assert!(!reading.to_string().is_empty(), "{field} has no meaning");
         covered |= field.mask();
-        gathered |= field.set(0, reading.raw).unwrap();
+        gathered = field.with(gathered, reading.raw);
         next = u32::from(field.low());
     }
-    assert_eq!(covered, u64::MAX >> (64 - width));
-    assert_eq!(gathered, word);
+    assert_eq!(covered, u128::MAX >> (128 - width));
+    assert_eq!(gathered, word.into());
 }
 
 fn assert_survives(word: u64) {
-    let instruction = Instruction::decode(word).unwrap();
-    assert_eq!(instruction.encode(), word, "{word:#018x}");
+    let instruction = decode(word).unwrap();
+    assert_eq!(word_of(instruction), word, "{word:#018x}");
     if let Some(again) = reassembled(word) {
-        assert_eq!(again.encode(), word & !instruction.unread_bits(), "{instruction}");
+        assert_eq!(again.bits(), u128::from(word) & !instruction.reserved_bits(), "{instruction}");
         assert_eq!(again.text().as_str(), instruction.text().as_str());
     }
 }
 
-fn names<L: WordLayout>() -> String {
+fn names(readings: impl Iterator<Item = FieldReading>) -> String {
     let rows: Vec<String> =
-        L::ROWS.iter().map(|row| format!("{} {}", row.field, row.name)).collect();
+        readings.map(|reading| format!("{} {}", reading.field(), reading.name())).collect();
     rows.join(", ")
+}
+
+/// Returns one load of each of the [`OPCODES`].
+fn forms() -> Vec<Instruction> {
+    Instruction::forms(Sm::SPA5).collect()
+}
+
+/// Returns `word` with a number in a field.
+fn set(field: Field, word: u64, value: u64) -> u64 {
+    field.with(word.into(), value) as u64
 }
 
 /// The tables of docs/ld.md sections 1 and 5 and docs/load-family.md section 1, copied by hand: the round trips below would not
@@ -112,49 +122,49 @@ fn names<L: WordLayout>() -> String {
 #[test]
 fn fields_are_where_the_reference_has_them() {
     assert_eq!(
-        names::<Ld>(),
+        names(forms()[0].describe()),
         "63:61 opcode, 60:58 Plg, 57:56 cop, 55:53 sz, 52 E, 51:20 imm, 19 !, 18:16 Pg, 15:8 Ra, \
          7:0 Rd"
     );
     assert_eq!(
-        names::<Ldg>(),
+        names(forms()[1].describe()),
         "63:51 opcode, 50:48 sz, 47:46 cop, 45 E, 44 -, 43:20 imm, 19 !, 18:16 Pg, 15:8 Ra, 7:0 Rd"
     );
     assert_eq!(
-        names::<Ldl>(),
+        names(forms()[2].describe()),
         "63:51 opcode, 50:48 sz, 47:46 -, 45:44 cop, 43:20 imm, 19 !, 18:16 Pg, 15:8 Ra, 7:0 Rd"
     );
     assert_eq!(
-        names::<Lds>(),
+        names(forms()[3].describe()),
         "63:51 opcode, 50:48 sz, 47:45 -, 44 U, 43:20 imm, 19 !, 18:16 Pg, 15:8 Ra, 7:0 Rd"
     );
     assert_eq!(
-        names::<Ldc>(),
+        names(forms()[4].describe()),
         "63:51 opcode, 50:48 sz, 47:46 -, 45:44 mode, 43:41 -, 40:36 bank, 35:20 imm, 19 !, \
          18:16 Pg, 15:8 Ra, 7:0 Rd"
     );
-    assert_eq!(names::<Control>(), "20:17 reuse, 16:11 req, 10:8 rd, 7:5 wr, 4 yield, 3:0 stall");
+    assert_eq!(
+        names(Control::default().describe()),
+        "20:17 reuse, 16:11 req, 10:8 rd, 7:5 wr, 4 yield, 3:0 stall"
+    );
 }
-
-/// The rows of each of the [`OPCODES`].
-const ROWS: [&[LayoutRow]; 5] = [Ld::ROWS, Ldg::ROWS, Ldl::ROWS, Lds::ROWS, Ldc::ROWS];
 
 #[test]
 fn every_value_of_every_field() {
     let mut random = Random(1);
-    for (which, rows) in ROWS.into_iter().enumerate() {
+    for (which, form) in forms().into_iter().enumerate() {
         let name = OPCODES[which].0;
-        for row in rows {
-            for value in values(row.field, &mut random) {
-                let word = row.field.set(load_word(which, random.word()), value).unwrap();
-                let decoded = Instruction::decode(word).map(|load| load.mnemonic());
-                if row.fixed.is_some_and(|fixed| fixed != value) {
+        for row in form.describe() {
+            for value in values(row.field(), &mut random) {
+                let word = set(row.field(), load_word(which, random.word()), value);
+                let decoded = decode(word).map(|load| load.mnemonic());
+                if row.fixed().is_some_and(|fixed| fixed != value) {
                     assert_ne!(decoded, Some(name), "{word:#018x}");
                     continue;
                 }
                 assert_eq!(decoded, Some(name), "{word:#018x}");
                 assert_survives(word);
-                assert_covers(describe(word).unwrap(), word, 64);
+                assert_covers(decode(word).unwrap().describe(), word, 64);
             }
         }
     }
@@ -163,12 +173,12 @@ fn every_value_of_every_field() {
 #[test]
 fn every_value_of_every_control_field() {
     let mut random = Random(2);
-    for row in Control::ROWS {
-        for value in values(row.field, &mut random) {
-            let slot = row.field.set(random.word() & ((1 << Control::WIDTH) - 1), value).unwrap();
+    for row in Control::default().describe() {
+        for value in values(row.field(), &mut random) {
+            let slot = set(row.field(), random.word() & ((1 << 21) - 1), value);
             let control = Control::unpack(slot);
             assert_eq!(control.pack(), slot);
-            assert_covers(control.describe(), slot, Control::WIDTH);
+            assert_covers(control.describe(), slot, 21);
         }
     }
 }
@@ -179,11 +189,11 @@ fn every_value_of_every_field_beside_the_defaults() {
     let mut random = Random(3);
     let plain =
         ["LD R0, [R1]", "LDG R0, [R1]", "LDL R0, [R1]", "LDS R0, [R1]", "LDC R0, c[0x0][R1]"];
-    for (rows, plain) in ROWS.into_iter().zip(plain) {
-        let plain = parse_line(plain).unwrap().instruction.encode();
-        for row in rows.iter().filter(|row| row.fixed.is_none()) {
-            for value in values(row.field, &mut random) {
-                assert_survives(row.field.set(plain, value).unwrap());
+    for plain in plain {
+        let plain = parse(plain).unwrap().instruction;
+        for row in plain.describe().filter(|row| row.fixed().is_none()) {
+            for value in values(row.field(), &mut random) {
+                assert_survives(set(row.field(), word_of(plain), value));
             }
         }
     }
@@ -197,9 +207,8 @@ fn other_opcodes_are_not_loads() {
         let word = random.word() >> 13 | opcode << 51;
         let expected =
             OPCODES.iter().find(|(_, bits, width)| word >> (64 - width) == bits >> (64 - width));
-        let decoded = Instruction::decode(word).map(|load| load.mnemonic());
+        let decoded = decode(word).map(|load| load.mnemonic());
         assert_eq!(decoded, expected.map(|(name, ..)| *name), "{word:#018x}");
-        assert_eq!(describe(word).is_some(), expected.is_some(), "{word:#018x}");
     }
 }
 
@@ -211,18 +220,18 @@ fn reread(control: Control, notation: Notation) -> Control {
     } else {
         format!("{shown} LD R0, [R1] ;")
     };
-    let line = parse_line(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let line = parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     line.control.unwrap_or_else(|| panic!("{text}: no control"))
 }
 
 fn without_reuse(control: Control) -> Control {
-    Control { reuse: FieldValue::from_bits(0), ..control }
+    Control { reuse: Bits::default(), ..control }
 }
 
 /// All 2^17 slots without reuse flags, in each notation that can be read back.
 #[test]
 fn every_slot_in_every_notation() {
-    let six = Barrier::new(6).unwrap();
+    let six = Scoreboard::new(6).unwrap();
     for bits in 0..1 << 17 {
         let control = Control::unpack(bits);
         for notation in [Notation::Maxas, Notation::CuAssembler, Notation::Nvidia] {
@@ -261,7 +270,7 @@ proptest! {
     #[test]
     fn decode_then_encode_is_identity(which: usize, bits: u64) {
         let word = load_word(which, bits);
-        prop_assert_eq!(Instruction::decode(word).map(Instruction::encode), Some(word));
+        prop_assert_eq!(decode(word).map(word_of), Some(word));
     }
 
     #[test]
@@ -282,7 +291,7 @@ proptest! {
                 _ => c.to_ascii_lowercase(),
             })
             .collect();
-        prop_assert_eq!(parse_line(&flipped).unwrap().instruction, instruction, "{}", flipped);
+        prop_assert_eq!(parse(&flipped).unwrap().instruction, instruction, "{}", flipped);
     }
 
     #[test]
@@ -306,7 +315,7 @@ proptest! {
             after_word = word;
         }
         spaced += blanks.next().unwrap();
-        let line = parse_line(&spaced).unwrap_or_else(|error| panic!("{spaced:?}: {error}"));
+        let line = parse(&spaced).unwrap_or_else(|error| panic!("{spaced:?}: {error}"));
         prop_assert_eq!(line.instruction, instruction, "{}", spaced);
         prop_assert_eq!(line.control.is_some(), notation > 0);
     }

@@ -1,29 +1,29 @@
 //! What the text of a load of 128 bits does not say, and how it is kept (docs/load-sm70.md section 7).
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
-use crate::common::Random;
+use crate::common::{Random, decode as decode_64};
 use warpload_encoding::{
-    Decoded128, HiddenDescriptor, Instruction, Instruction128, ParseErrorKind, Sm, UniformReg,
-    parse_line_128, parse_line_128_like, parse_line_like,
+    Decoded, HiddenDescriptor, Instruction, ParseErrorKind, Sm, UniformReg, parse_line,
+    parse_line_like,
 };
 
 fn sm(name: &str) -> Sm {
     name.parse().expect(name)
 }
 
-fn decode(word: u128, sm: Sm) -> Option<Instruction128> {
-    match Instruction128::decode(word, sm) {
-        Decoded128::Load(load) => Some(load),
+fn decode(word: u128, sm: Sm) -> Option<Instruction> {
+    match Instruction::decode(word, sm) {
+        Decoded::Load(load) => Some(load),
         _ => None,
     }
 }
 
 /// Loads of every form of every SM, with random fields.
-fn random_loads() -> Vec<Instruction128> {
+fn random_loads() -> Vec<Instruction> {
     let mut random = Random(28);
     let mut loads = Vec::new();
     for sm in Sm::all().filter(|sm| sm.has_wide_words()) {
-        for form in Instruction128::forms(sm) {
+        for form in Instruction::forms(sm) {
             for _ in 0..60 {
                 let mut word = u128::from(random.word()) << 64 | u128::from(random.word());
                 for reading in form.describe() {
@@ -33,7 +33,7 @@ fn random_loads() -> Vec<Instruction128> {
                         || field.low() == 0
                         || field.low() >= 104 && random.word() & 1 != 0;
                     if is_kept {
-                        word = word & !field.mask() | form.encode() & field.mask();
+                        word = word & !field.mask() | form.bits() & field.mask();
                     }
                 }
                 loads.extend(decode(word, sm));
@@ -48,18 +48,18 @@ fn a_word_is_its_text_and_what_the_text_does_not_say() {
     let (mut same, mut hidden) = (0, 0);
     for load in random_loads() {
         let text = load.text();
-        let Ok(alone) = parse_line_128(text.as_str(), load.sm()) else { continue };
-        let like = parse_line_128_like(text.as_str(), load.sm(), Some(&load)).expect("as before");
+        let Ok(alone) = Instruction::parse(text.as_str(), load.sm()) else { continue };
+        let like = parse_line_like(text.as_str(), &load).expect("as before");
         assert_eq!((like.instruction, like.chosen), (load, None));
         assert_eq!(alone.text().as_str(), text.as_str());
         same += 1;
         let Some(descriptor) = load.hidden_descriptor() else { continue };
-        let chosen = parse_line_128_like(text.as_str(), load.sm(), None).expect("as before").chosen;
+        let chosen = parse_line(text.as_str(), load.sm()).expect("as before").chosen;
         // A load of another form can have the text, too.
         assert_eq!(chosen, alone.hidden_descriptor(), "{load}");
         // The annotation alone is enough to keep it.
         let line = format!("{load}{descriptor}");
-        let read = parse_line_128_like(&line, load.sm(), None).expect(&line);
+        let read = parse_line(&line, load.sm()).expect(&line);
         assert_eq!(read.instruction.hidden_descriptor(), Some(descriptor), "{line}");
         assert_eq!(read.instruction.text().as_str(), text.as_str());
         assert_eq!(read.chosen, None);
@@ -69,19 +69,19 @@ fn a_word_is_its_text_and_what_the_text_does_not_say() {
 }
 
 #[test]
-fn a_word_of_64_bits_is_its_text_and_unread_bits() {
+fn a_word_of_64_bits_is_its_text_and_reserved_bits() {
     let mut random = Random(28);
     let mut read = 0;
     for _ in 0..2_000_000 {
         let word = random.word() >> 3 | 7 << 61;
-        let Some(load) = Instruction::decode(word) else { continue };
+        let Some(load) = decode_64(word) else { continue };
         if let Ok(line) = parse_line_like(&load.to_string(), &load) {
             assert_eq!(line.instruction, load);
             read += 1;
         }
     }
     assert!(read > 1_000, "{read}");
-    let load = Instruction::decode(0xeed4_3000_0007_0200).expect("a load");
+    let load = decode_64(0xeed4_3000_0007_0200).expect("a load");
     let error = parse_line_like("LDL R0, [R2]", &load).expect_err("LDL");
     assert!(error.to_string().contains("which is LDG"), "{error}");
 }
@@ -93,12 +93,12 @@ fn another_word_changes_no_text() {
     let mut compared = 0;
     for pair in loads.windows(2) {
         let [load, like] = pair else { continue };
-        let (text, sm) = (load.text(), load.sm());
-        let read = parse_line_128_like(text.as_str(), sm, Some(like));
+        let text = load.text();
+        let read = parse_line_like(text.as_str(), like);
         if let Ok(read) = read {
             assert_eq!(read.instruction.text().as_str(), text.as_str());
-            let unread = like.unread_bits();
-            assert_eq!(read.instruction.encode() & unread, like.encode() & unread, "{text:?}");
+            let unread = like.reserved_bits();
+            assert_eq!(read.instruction.bits() & unread, like.bits() & unread, "{text:?}");
             compared += 1;
         }
     }
@@ -116,14 +116,15 @@ fn hidden_descriptors() {
         ("LDG.E.128 R4, [R2.64]", Some(ur4))
     );
     // An edited text keeps register, scheduling and all.
-    let edited = parse_line_128_like("LDG.E.128 R8, [R2.64+0x10]", sm("80"), Some(&load));
+    let edited = parse_line_like("LDG.E.128 R8, [R2.64+0x10]", &load);
     let edited = edited.expect("a load").instruction;
-    assert_eq!(edited.encode(), word & !(0xff << 16) | 8 << 16 | 0x10 << 40);
+    assert_eq!(edited.bits(), word & !(0xff << 16) | 8 << 16 | 0x10 << 40);
     // Its own scheduling counts.
     let text = "LDG.E.128 R4, [R2.64] &wr=0x1 ?trans3";
-    let edited = parse_line_128_like(text, sm("80"), Some(&load)).expect("a load").instruction;
+    let edited = parse_line_like(text, &load).expect("a load").instruction;
     assert_eq!(edited.hidden_descriptor(), Some(ur4));
-    let control = (edited.control().write.number(), edited.control().schedule().to_string());
+    let control = edited.control().expect("a word of 128 bits");
+    let control = (control.write.number(), control.schedule().to_string());
     assert_eq!(control, (Some(1), "trans3".to_owned()));
 
     for (of, text, hidden) in [
@@ -141,7 +142,7 @@ fn hidden_descriptors() {
         ("80", "LDGSTS.E [R4], [R2.U32]", ""),
         ("80", "LDS R4, [R2]", ""),
     ] {
-        let load = parse_line_128(text, sm(of)).expect(text);
+        let load = Instruction::parse(text, sm(of)).expect(text);
         let shown = load.hidden_descriptor().map_or(String::new(), |hidden| hidden.to_string());
         assert_eq!(shown, hidden, "{of} {text}");
         if load.hidden_descriptor().is_none() {
@@ -149,7 +150,7 @@ fn hidden_descriptors() {
         }
         for name in ["UR7", "URZ", "none"] {
             let line = format!("{text} &desc={name}");
-            let Ok(read) = parse_line_128(&line, sm(of)) else { continue };
+            let Ok(read) = Instruction::parse(&line, sm(of)) else { continue };
             assert_eq!(read.text().as_str(), text);
             assert_eq!(format!("{read}{}", read.hidden_descriptor().expect(&line)), line);
         }
@@ -172,14 +173,12 @@ fn descriptors_that_cannot_be() {
         ("80", "LDGSTS.E [R4+UR6], [R2.64] &desc=UR6", "after that of the shared address"),
         ("80", "LDGSTS.E [R4], [R2.U32] &desc=UR4", "hides no descriptor"),
     ] {
-        let error = parse_line_128(text, sm(of)).expect_err(text).to_string();
+        let error = parse_line(text, sm(of)).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
-    let like = parse_line_128("LDG.E R4, [R2.64]", sm("80")).expect("a load");
-    for (of, text) in
-        [("80", "LDG.E R4, [R2]"), ("80", "LDS R4, [R2]"), ("86", "LDG.E R4, [R2.64]")]
-    {
-        let error = parse_line_128_like(text, sm(of), Some(&like)).expect_err(text);
+    let like = Instruction::parse("LDG.E R4, [R2.64]", sm("80")).expect("a load");
+    for text in ["LDG.E R4, [R2]", "LDS R4, [R2]"] {
+        let error = parse_line_like(text, &like).expect_err(text);
         assert!(matches!(error.kind, Kind::OtherForm { mnemonic: "LDG" }), "{error}");
     }
 }
@@ -203,7 +202,7 @@ fn question_marks() {
     ] {
         for of in ["70", "90", "120"] {
             let line = format!("LDC R0, c[0x0][0x28] {text}");
-            assert_eq!(parse_line_128(&line, sm(of)).is_ok(), is_read, "{of} {line}");
+            assert_eq!(parse_line(&line, sm(of)).is_ok(), is_read, "{of} {line}");
         }
     }
 }
@@ -218,7 +217,7 @@ fn a_second_offset_is_no_register() {
         ("LDG.E R0, [R2.64+0x4+UR4]", "UR4]", "register after the offset"),
         ("LDG.E R0, [0x4+R2.64]", "R2.64]", "register after the offset"),
     ] {
-        let error = parse_line_128(text, sm("80")).expect_err(text);
+        let error = parse_line(text, sm("80")).expect_err(text);
         let start = text.len() - at.len();
         assert_eq!((error.span.start, &*error.to_string()), (start, expected), "{text}");
     }

@@ -6,46 +6,41 @@ use std::str::FromStr;
 
 use warpload_encoding::control::Schedule;
 use warpload_encoding::{
-    CacheOp, ConstantMode, FieldOverflow, Instruction, InvalidPred, InvalidSize, Ld, LimitedSize,
-    LocalCacheOp, ParseError, ParsedLine, Pred, Reg, Size, Word, WordLayout,
+    ConstantMode, Illegal, Instruction, InvalidPred, NotExecutable, ParseError, Pred, Reg, Size,
+    Slot,
 };
+
+use crate::common::{decode, parse};
 
 #[test]
 fn errors_pass_through_threads_and_boxes() {
     fn check<E: Error + Send + Sync + 'static>() {}
     check::<ParseError>();
-    check::<FieldOverflow>();
-    check::<FieldOverflow<u128>>();
-    check::<InvalidSize>();
+    check::<Illegal>();
+    check::<NotExecutable>();
     check::<InvalidPred>();
 }
 
 #[test]
-fn an_invalid_size_is_an_error() -> Result<(), Box<dyn Error>> {
-    fn size(word: u64) -> Result<Size, Box<dyn Error>> {
-        Ok(Instruction::decode(word).ok_or("not a load")?.size()?)
-    }
-    assert_eq!(size(0xef90_0000_0000_0000)?, Size::U8);
+fn an_invalid_size_is_an_error() {
+    let size = |word| decode(word).expect("a load").parts().size;
+    assert_eq!(size(0xef90_0000_0000_0000).map(|size| size.bytes()), Ok(1));
     let error = size(0xef96_0000_0000_0000).map_err(|error| error.to_string());
-    assert_eq!(error, Err("INVALIDSIZE6".to_owned()));
-    Ok(())
+    assert_eq!(error, Err(".INVALIDSIZE6 is invalid".to_owned()));
 }
 
 #[test]
 fn texts_and_numbers_convert_by_traits() -> Result<(), Box<dyn Error>> {
     fn check<T: FromStr<Err = ParseError>>() {}
-    check::<Instruction>();
-    check::<ParsedLine>();
     check::<Schedule>();
     fn displays<T: Display>() {}
     displays::<Instruction>();
-    displays::<LimitedSize<7>>();
-    displays::<LocalCacheOp>();
+    displays::<ConstantMode>();
 
     assert_eq!("r12".parse::<Reg>()?, Reg::new(12));
     assert_eq!("PT".parse::<Pred>()?, Pred::PT);
     assert_eq!("u.128".parse::<Size>()?, Size::U128);
-    assert_eq!(format!("{}{}{}", Size::S16, CacheOp::Cv, ConstantMode::Direct), "S16CV");
+    assert_eq!(format!("{}{}{}", Size::S16, ConstantMode::Is, ConstantMode::Direct), "S16IS");
 
     assert_eq!(Reg::from(255), Reg::RZ);
     assert_eq!(Pred::try_from(7)?, Pred::PT);
@@ -57,10 +52,21 @@ fn texts_and_numbers_convert_by_traits() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The word of a layout is at hand without its fields.
+/// A field is set if the number fits and the word stays one of the form.
 #[test]
-fn a_word_of_a_layout_is_its_integer() {
-    let fields = Ld { destination: Reg::new(4), ..Ld::default() };
-    let word: <Ld as WordLayout>::Word = Word::from(fields).bits();
-    assert_eq!(word, fields.pack());
+fn fields_are_set() {
+    let load = parse("LDC.64 R4, c[0x3][R2+0x10]").expect("a load").instruction;
+    let with = |slot, number| load.with(slot, number).map(|load| load.to_string());
+    assert_eq!(with(Slot::Bank, 0x1f).as_deref(), Some("LDC.64 R4, c[0x1f][R2+0x10]"));
+    assert_eq!(with(Slot::Offset, 0xfffc).as_deref(), Some("LDC.64 R4, c[0x3][R2+-0x4]"));
+    assert_eq!(
+        (with(Slot::Bank, 0x20), with(Slot::Cache, 0), with(Slot::Opcode, 0)),
+        (None, None, None)
+    );
+    let sm = "80".parse().expect("an SM");
+    let wide = warpload_encoding::parse_line("LDG.E R4, desc[UR4][R2.64]", sm).expect("a load");
+    // A descriptor needs a base of 64 bits.
+    assert_eq!(wide.instruction.with(Slot::Wide, 0), None);
+    let other = wide.instruction.with(Slot::HighDestination, 0);
+    assert_eq!(other, None);
 }

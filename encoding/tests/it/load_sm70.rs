@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use warpload_encoding::{Decoded128, FieldReading128, Instruction128, Sm};
+use warpload_encoding::{Decoded, FieldReading, Instruction, Sm};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/load-sm70.md");
 
@@ -31,8 +31,8 @@ fn sms() -> impl DoubleEndedIterator<Item = Sm> {
 fn forms() -> Vec<(Key, Form)> {
     let mut forms: Vec<(Key, Form)> = Vec::new();
     for sm in sms() {
-        for load in Instruction128::forms(sm) {
-            let key = (load.encode() & 0xfff, load.encode() >> 91 & 1);
+        for load in Instruction::forms(sm) {
+            let key = (load.bits() & 0xfff, load.bits() >> 91 & 1);
             let at = forms.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                 forms.push((key, Form::default()));
                 forms.len() - 1
@@ -42,7 +42,7 @@ fn forms() -> Vec<(Key, Form)> {
             form.example = example(load);
             for reading in load.describe() {
                 let (high, low) = (reading.field().high(), reading.field().low());
-                if reading.is_read() {
+                if !reading.is_reserved() {
                     let fixed = reading.fixed().filter(|_| reading.name() != "opcode");
                     let row = (high, low, reading.name(), reading.purpose(), fixed);
                     form.rows.entry(row).or_default().insert(sm);
@@ -64,8 +64,8 @@ fn forms() -> Vec<(Key, Form)> {
 }
 
 /// Returns the text of an instruction with some registers and an offset.
-fn example(load: Instruction128) -> String {
-    let mut word = load.encode();
+fn example(load: Instruction) -> String {
+    let mut word = load.bits();
     let mut has_offset = false;
     for reading in load.describe().collect::<Vec<_>>().into_iter().rev() {
         let number = match reading.name() {
@@ -83,10 +83,10 @@ fn example(load: Instruction128) -> String {
             _ => continue,
         };
         has_offset |= reading.name() == "off";
-        word = reading.field().set(word, number).unwrap();
+        word = reading.field().with(word, number);
     }
-    match Instruction128::decode(word, load.sm()) {
-        Decoded128::Load(load) => load.text().to_string(),
+    match Instruction::decode(word, load.sm()) {
+        Decoded::Load(load) => load.text().to_string(),
         other => panic!("{word:#034x}: {other:?}"),
     }
 }
@@ -164,7 +164,7 @@ fn values() -> String {
     let mut of_load: BTreeMap<&str, BTreeSet<Sm>> = BTreeMap::new();
     let mut lists: BTreeMap<(String, &str, String), BTreeMap<&str, BTreeSet<Sm>>> = BTreeMap::new();
     for sm in sms() {
-        for load in Instruction128::forms(sm) {
+        for load in Instruction::forms(sm) {
             let mnemonic = load.mnemonic();
             of_load.entry(mnemonic).or_default().insert(sm);
             for reading in load.describe().filter(|reading| reading.value_names().len() > 0) {
@@ -190,7 +190,7 @@ fn values() -> String {
 }
 
 /// Returns what each value of a field means, after its number.
-fn meanings(reading: FieldReading128) -> String {
+fn meanings(reading: FieldReading) -> String {
     let of = |(number, name): (u64, &str)| {
         let meaning = reading.of_value(number).to_string();
         match (name, meaning.split_once(": "), meaning.split_once(" (text only")) {

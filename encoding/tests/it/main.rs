@@ -4,6 +4,7 @@
 mod accepted;
 mod common;
 mod corpus;
+mod facts;
 mod fields;
 mod hidden;
 mod interface;

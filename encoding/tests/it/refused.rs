@@ -8,9 +8,9 @@
 
 use std::fmt::Write;
 
-use crate::common::Random;
+use crate::common::{Random, decode, parse};
 use proptest::prelude::*;
-use warpload_encoding::{Expected, Instruction, LineSpan, ParseError, ParseErrorKind, parse_line};
+use warpload_encoding::{Expected, LineSpan, ParseError, ParseErrorKind};
 
 const CASES: &str = include_str!("../data/refused.txt");
 
@@ -49,7 +49,7 @@ fn refused() {
             writeln!(actual, "{line}").unwrap();
         } else if is_input(line) {
             count += 1;
-            let error = parse_line(line).expect_err(line);
+            let error = parse(line).expect_err(line);
             writeln!(actual, "\n{}", shown(line, &error).trim_end()).unwrap();
         }
     }
@@ -69,7 +69,7 @@ fn refused() {
 #[test]
 fn empty_lines() {
     for text in ["", " ", "\t\n", "/**/", "  // x"] {
-        let error = parse_line(text).unwrap_err();
+        let error = parse(text).unwrap_err();
         assert_eq!(error.kind, ParseErrorKind::Expected(Expected::Instruction), "{text:?}");
         assert_eq!(error.span, LineSpan { start: text.len(), end: text.len() }, "{text:?}");
     }
@@ -77,11 +77,11 @@ fn empty_lines() {
 
 /// Holds for every text: no panic, a span that can be shown, and what is parsed survives.
 fn assert_sound(text: &str) {
-    match parse_line(text) {
+    match parse(text) {
         Ok(line) => {
-            let again = parse_line(&line.instruction.text()).unwrap();
+            let again = parse(&line.instruction.text()).unwrap();
             assert_eq!(again.instruction, line.instruction, "{text:?}");
-            assert_eq!(Instruction::decode(line.instruction.encode()), Some(line.instruction));
+            assert_eq!(decode(line.instruction.bits() as u64), Some(line.instruction));
         }
         Err(error) => {
             assert!(!shown(text, &error).is_empty());
@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn mutated_lines(seed: u64, changes in 1..4usize) {
         let mut random = Random(seed);
-        let instruction = Instruction::decode(random.word() >> 3 | 1 << 63).unwrap();
+        let instruction = decode(random.word() >> 3 | 1 << 63).unwrap();
         let mut text = format!("{instruction} &req={{0,2}} &rd=1 &wr3 ?W1G ; // é");
         for _ in 0..changes {
             let places: Vec<usize> =

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use warpload_encoding::{Decoded128, Instruction128, Sm, parse_line_128};
+use warpload_encoding::{Decoded, Instruction, Sm, parse_line};
 
 /// SM, word and nvdisasm's text.
 fn rows() -> Vec<(Sm, u128, String)> {
@@ -33,19 +33,19 @@ fn mnemonic(text: &str) -> &str {
 fn texts_refusals_and_words_are_those_of_nvdisasm() {
     let mut counts = BTreeMap::new();
     for (sm, word, expected) in rows() {
-        let is_load = Instruction128::mnemonics(sm).any(|name| name == mnemonic(&expected));
-        let kind = match Instruction128::decode(word, sm) {
-            Decoded128::Load(load) => {
+        let is_load = Instruction::mnemonics(sm).any(|name| name == mnemonic(&expected));
+        let kind = match Instruction::decode(word, sm) {
+            Decoded::Load(load) => {
                 // Its text, with the scheduling that 12.8 appends.
                 assert_eq!(format!("{load}{}", load.annotations()), expected, "{sm} {word:#034x}");
-                assert_eq!(load.encode(), word);
+                assert_eq!(load.bits(), word);
                 "loads"
             }
-            Decoded128::Refused(refusal) => {
-                assert_eq!(expected, "illegal", "SM {sm} {word:#034x}: {refusal}");
+            Decoded::Illegal(illegal) => {
+                assert_eq!(expected, "illegal", "SM {sm} {word:#034x}: {illegal}");
                 "refused"
             }
-            Decoded128::Other => {
+            Decoded::Other => {
                 assert!(!is_load, "SM {sm} {word:#034x} {expected}");
                 if expected == "illegal" { "illegal, but no load's opcode" } else { "others" }
             }
@@ -65,13 +65,14 @@ fn texts_refusals_and_words_are_those_of_nvdisasm() {
 #[test]
 fn texts_are_assembled() {
     for (sm, word, text) in rows() {
-        let Decoded128::Load(load) = Instruction128::decode(word, sm) else { continue };
+        let Decoded::Load(load) = Instruction::decode(word, sm) else { continue };
         let canonical = load.text();
         let is_invalid = canonical.contains("INVALID") || canonical.contains("???");
         for text in [&text, canonical.as_str()] {
-            match parse_line_128(text, sm) {
+            match parse_line(text, sm) {
                 Err(error) => assert!(is_invalid, "SM {sm} {text}: {error}"),
-                Ok(parsed) => {
+                Ok(line) => {
+                    let parsed = line.instruction;
                     assert!(!is_invalid, "SM {sm} {text} is accepted");
                     assert_eq!(parsed.text().as_str(), canonical.as_str(), "SM {sm} {word:#034x}");
                 }
@@ -79,7 +80,7 @@ fn texts_are_assembled() {
         }
         // From 12.0 on the text names all of the scheduling.
         if !is_invalid && sm.number() >= 120 {
-            let parsed = parse_line_128(&text, sm).unwrap();
+            let parsed = parse_line(&text, sm).unwrap().instruction;
             assert_eq!(parsed.control(), load.control(), "SM {sm} {text}");
             assert_eq!((parsed.batch(), parsed.pm()), (load.batch(), load.pm()), "SM {sm} {text}");
         }
@@ -91,7 +92,7 @@ fn texts_are_assembled() {
 #[test]
 fn the_fields_of_each_form_cover_the_word() {
     for sm in Sm::all().filter(|sm| sm.has_wide_words()) {
-        for form in Instruction128::forms(sm) {
+        for form in Instruction::forms(sm) {
             let mut next = 128;
             for reading in form.describe() {
                 let field = reading.field();
@@ -110,12 +111,10 @@ fn scheduling_that_a_text_does_not_name() {
     for (sm, annotations, schedule) in
         [("120", " ?PM2", 0), ("120", " &wr=0x1", 0), ("120", "", 17), ("90", " ?PM2", 17)]
     {
-        let parsed = parse_line_128(
-            &format!("LDG.E R2, desc[UR4][R4.64]{annotations}"),
-            sm.parse().unwrap(),
-        );
-        let parsed = parsed.unwrap();
-        assert_eq!(parsed.control().schedule().value(), schedule, "{sm}{annotations}");
+        let parsed =
+            parse_line(&format!("LDG.E R2, desc[UR4][R4.64]{annotations}"), sm.parse().unwrap());
+        let parsed = parsed.unwrap().instruction;
+        assert_eq!(parsed.control().unwrap().schedule().value(), schedule, "{sm}{annotations}");
         assert_eq!(parsed.pm(), if annotations.contains("PM2") { 2 } else { 0 });
     }
 }

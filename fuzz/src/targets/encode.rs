@@ -1,6 +1,6 @@
 use warpload::encoding::control::{Bundle, Control, Notation};
 use warpload::encoding::{
-    Bits, Instruction, MachineWord, ParseErrorKind, parse_control_prefix, parse_line,
+    Bits, Instruction, MachineWord, ParseErrorKind, Sm, parse_control_prefix, parse_line,
 };
 use warpload::explain::{certain_fault, effect, remarks};
 use warpload_binary::sass::{Format, read};
@@ -15,16 +15,19 @@ pub fn encode_then_decode_is_identity(input: &[u8]) {
     let mut assembled = Vec::new();
     for line in text.lines() {
         let _ = parse_control_prefix(line);
-        match parse_line(line) {
+        match parse_line(line, Sm::SPA5) {
             Ok(parsed) => {
                 let load = parsed.instruction;
-                assert_eq!(Instruction::decode(load.encode()), Some(load));
-                assert!(load.size().is_ok() && load.encode() & load.unread_bits() == 0, "{line}");
+                assert_eq!(Instruction::decode(load.word(), Sm::SPA5).load(), Some(load));
+                assert!(
+                    load.lane_bits().is_some() && load.bits() & load.reserved_bits() == 0,
+                    "{line}"
+                );
                 assert!(!effect(&load).is_empty());
                 let _ = (remarks(&load), certain_fault(&load));
                 let control = parsed.control.unwrap_or_default();
                 is_read_in_each_notation(load, control);
-                assembled.push((load.encode(), control));
+                assembled.push((load.bits() as u64, control));
             }
             Err(error) => is_in(line, &error),
         }
@@ -39,7 +42,7 @@ fn is_read_in_each_notation(load: Instruction, control: Control) {
             Notation::Nvidia => format!("{load} {control_text} ;"),
             _ => format!("{control_text} {load} ;"),
         };
-        let parsed = match parse_line(&line) {
+        let parsed = match parse_line(&line, Sm::SPA5) {
             Ok(parsed) => parsed,
             // It is written, but cannot be read.
             Err(error) if notation == Notation::Nvidia && has_barrier_6(control) => {

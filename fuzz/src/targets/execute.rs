@@ -1,4 +1,4 @@
-use warpload::encoding::{Instruction, LoadInstruction, Pred, Reg};
+use warpload::encoding::{Instruction, Pred, Reg, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::Executor;
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -89,9 +89,9 @@ pub fn fast_equals_literal(input: &[u8]) {
         3 => bits >> 13 | 0xef90 << 48,
         _ => bits >> 3 | 0b100 << 61,
     };
-    let Some(load) = Instruction::decode(word) else { return };
+    let Some(load) = Instruction::decode(word, Sm::SPA5).load() else { return };
     let mut warp = input.warp();
-    let register = load.address().base;
+    let register = load.parts().address.base;
     warp.set_register(register, input.addresses());
     let mut warp = executed_by_both(&load, &machine, warp);
     // The register after an extended base decides whether 64-bit addresses are in range.
@@ -102,8 +102,8 @@ pub fn fast_equals_literal(input: &[u8]) {
 }
 
 /// Executes a load on both executors, which must agree; returns the warp after it.
-pub(super) fn executed_by_both<I: LoadInstruction>(
-    load: &I,
+pub(super) fn executed_by_both(
+    load: &Instruction,
     machine: &Machine,
     mut warp: Warp,
 ) -> Warp {

@@ -1,4 +1,4 @@
-use warpload::encoding::{Reg, parse_line};
+use warpload::encoding::{Reg, Sm, parse_line};
 use warpload::warp::Warp;
 use warpload_suite::image::open;
 
@@ -18,7 +18,7 @@ pub fn image_does_not_panic(input: &[u8]) {
     });
     let Ok(machine) = image else { return };
     for at in machine.memory.allocations().iter().map(|allocation| allocation.base).take(4) {
-        let Ok(line) = parse_line("LD.E.64 R4, [R2+-0x4]") else { continue };
+        let Ok(line) = parse_line("LD.E.64 R4, [R2+-0x4]", Sm::SPA5) else { continue };
         let mut warp = Warp::new();
         let address = |lane: usize| at.wrapping_add(8 * lane as u64);
         warp.set_register(Reg::new(2), std::array::from_fn(|lane| address(lane) as u32));

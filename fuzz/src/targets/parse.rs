@@ -1,11 +1,11 @@
-use warpload::encoding::{ParseError, parse_line};
+use warpload::encoding::{ParseError, Sm, parse_line};
 
 /// Any text parses, or is refused with a span in it; the text of what parses parses to the same.
 pub fn parse_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    match parse_line(text) {
+    match parse_line(text, Sm::SPA5) {
         Ok(line) => {
-            let again = parse_line(&line.instruction.text()).map(|line| line.instruction);
+            let again = parse_line(&line.instruction.text(), Sm::SPA5).map(|line| line.instruction);
             assert_eq!(again, Ok(line.instruction));
         }
         Err(error) => is_in(text, &error),

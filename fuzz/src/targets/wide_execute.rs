@@ -1,4 +1,4 @@
-use warpload::encoding::{Decoded128, Instruction128, Pred, Reg, Sm, UniformReg};
+use warpload::encoding::{Decoded, Instruction, Pred, Reg, Sm, UniformReg};
 use warpload::lane::LANES;
 
 use super::execute::{Input, executed_by_both, machine};
@@ -34,19 +34,19 @@ pub fn wide_fast_equals_literal(input: &[u8]) {
 }
 
 /// Returns a load with the bits of the input in some of its fields; `None` if the word is refused.
-fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction128> {
-    let count = Instruction128::forms(sm).count();
-    let form = Instruction128::forms(sm).nth(usize::from(input.byte()).checked_rem(count)?)?;
+fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction> {
+    let count = Instruction::forms(sm).count();
+    let form = Instruction::forms(sm).nth(usize::from(input.byte()).checked_rem(count)?)?;
     let (bits, kept) = (u128::from_le_bytes(input.bytes()), input.word());
-    let mut word = form.encode();
+    let mut word = form.bits();
     for (n, reading) in form.describe().enumerate() {
         if reading.fixed().is_none() && kept >> (n % 32) & 1 == 0 {
             let field = reading.field().mask();
             word = word & !field | bits & field;
         }
     }
-    match Instruction128::decode(word, sm) {
-        Decoded128::Load(load) => Some(load),
+    match Instruction::decode(word, sm) {
+        Decoded::Load(load) => Some(load),
         _ => None,
     }
 }

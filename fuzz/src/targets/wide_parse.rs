@@ -1,4 +1,4 @@
-use warpload::encoding::{Load, Sm, parse_line_128, parse_opcode_128};
+use warpload::encoding::{Instruction, Sm, parse_opcode};
 
 use super::parse::is_in;
 use super::wide_decode::sm_of;
@@ -12,28 +12,19 @@ pub fn wide_parse_does_not_panic(input: &[u8]) {
 }
 
 fn check(line: &str, sm: Sm) {
-    let wide = parse_line_128(line, sm);
-    match wide {
+    match Instruction::parse(line, sm) {
         Ok(load) => {
-            let again = parse_line_128(&load.text(), sm);
+            let again = Instruction::parse(&load.text(), sm);
             assert_eq!(again.map(|load| load.text().to_string()), Ok(load.text().to_string()));
-            assert_eq!(load.encode() & load.unread_bits(), 0, "SM {sm}: {line}");
+            assert_eq!(load.bits() & load.reserved_bits(), 0, "SM {sm}: {line}");
         }
         Err(error) => is_in(line, &error),
     }
-    match Load::parse(line, sm) {
-        Ok(load) => {
-            assert_eq!(load.wide(), wide.ok());
-            let again = Load::parse(&load.text(), sm);
-            assert_eq!(again.map(|load| load.text().to_string()), Ok(load.text().to_string()));
-        }
-        Err(error) => is_in(line, &error),
-    }
-    match parse_opcode_128(line, sm) {
+    match parse_opcode(line, sm) {
         Ok(load) => {
             let opcode = load.opcode();
-            let again = parse_opcode_128(&opcode, sm).map(|load| load.encode());
-            assert_eq!(again, Ok(load.encode()), "SM {sm}: {opcode}");
+            let again = parse_opcode(&opcode, sm).map(|load| load.bits());
+            assert_eq!(again, Ok(load.bits()), "SM {sm}: {opcode}");
         }
         Err(error) => is_in(line, &error),
     }

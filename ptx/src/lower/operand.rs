@@ -1,6 +1,6 @@
 //! Where a lowered load reads: a base register and a displacement.
 
-use warpload::encoding::{Immediate, Reg};
+use warpload::encoding::Reg;
 
 use super::lowered::Binding;
 use super::registers::RegisterContents;
@@ -42,7 +42,9 @@ impl Address {
 
 /// The bits of a displacement of `LDG`, `LDL` and `LDS`.
 pub(super) const DISPLACEMENT_BITS: u32 = 24;
-/// Those of one of `LDC`.
+/// The largest address that an instruction holds itself.
+pub(super) const MAX_IMMEDIATE: i64 = (1 << DISPLACEMENT_BITS) - 1;
+/// The bits of a displacement of `LDC`.
 pub(super) const CONSTANT_BITS: u32 = 16;
 
 impl Selector<'_, '_> {
@@ -55,7 +57,7 @@ impl Selector<'_, '_> {
     /// An address in a space of 32 bits, from zero if it is known and an immediate.
     pub(super) fn narrow(&mut self, address: Address) -> Operand {
         let known = self.known(address).map(|known| i64::from(known as u32));
-        match known.filter(|known| *known <= Immediate::<24>::MAX_UNSIGNED as i64) {
+        match known.filter(|known| *known <= MAX_IMMEDIATE) {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
             None => self.based(address.in_32_bits(), false, DISPLACEMENT_BITS),
         }
@@ -82,12 +84,4 @@ impl Selector<'_, '_> {
 pub(super) fn sign_extended(number: i64, bits: u32) -> i64 {
     let unused = 64 - bits;
     number << unused >> unused
-}
-
-pub(super) fn immediate(operand: Operand) -> Option<Immediate<24>> {
-    if operand.base.is_zero() {
-        Immediate::from_unsigned(u64::try_from(operand.displacement).ok()?)
-    } else {
-        Immediate::from_signed(operand.displacement)
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use warpload::encoding::{Guard, Instruction, Reg, Size};
+use warpload::encoding::{Guard, Instruction, Reg, Size, Slot};
 use warpload::memory::AddressSpace;
 
 use super::anchors::Anchors;
@@ -166,7 +166,12 @@ impl Selector<'_, '_> {
             AddressSpace::Constant { .. } => self.constant(meaning.space, address, size),
         };
         let destination = self.destination(size, piece);
-        self.instructions.push(instruction.ok_or(too_wide)?.with(guard, destination));
+        let guarded = instruction.and_then(|load| {
+            load.with(Slot::Guard, guard.pred.number().into())?
+                .with(Slot::GuardNegated, guard.negated.into())?
+                .with(Slot::Destination, destination.number().into())
+        });
+        self.instructions.push(guarded.ok_or(too_wide)?);
         Ok(())
     }
 

@@ -1,13 +1,10 @@
 //! The instruction of each memory.
 
-use warpload::encoding::{
-    Bits, CacheOp, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds, LimitedSize, Reg,
-    SignedImmediate, Size,
-};
+use warpload::encoding::{Instruction, Reg, Size, Slot, Sm};
 
 use super::lowered::Binding;
 use super::operand::{
-    Address, CONSTANT_BITS, DISPLACEMENT_BITS, Operand, immediate, sign_extended,
+    Address, CONSTANT_BITS, DISPLACEMENT_BITS, MAX_IMMEDIATE, Operand, sign_extended,
 };
 use super::registers::RegisterContents;
 use super::select::Selector;
@@ -42,15 +39,13 @@ impl Selector<'_, '_> {
         let place = ResolvedAddress { offset: place.offset.wrapping_sub(displacement), ..place };
         self.bindings.push(Binding::Address { register: base, is_wide: words == 2, place });
         self.bindings.push(Binding::Plg { predicate: plg, place });
-        Some(Instruction::from(Ld {
-            plg,
-            cache: cache(meaning),
-            size,
-            extended: words == 2,
-            immediate: Immediate::from_signed(displacement)?,
-            base,
-            ..Ld::default()
-        }))
+        Instruction::new("LD", Sm::SPA5)?
+            .with(Slot::PredicateIn, plg.number().into())?
+            .with(Slot::Cache, cache(meaning))?
+            .with(Slot::Size, size as u64)?
+            .with(Slot::Extended, u64::from(words == 2))?
+            .with(Slot::Base, base.number().into())?
+            .with_offset(displacement)
     }
 
     pub(super) fn global(
@@ -59,19 +54,17 @@ impl Selector<'_, '_> {
         address: Address,
         size: Size,
     ) -> Option<Instruction> {
-        let is_immediate = |known: &i64| (0..=Immediate::<24>::MAX_UNSIGNED as i64).contains(known);
+        let is_immediate = |known: &i64| (0..=MAX_IMMEDIATE).contains(known);
         let operand = match self.known(address).filter(is_immediate) {
             Some(displacement) => Operand { base: Reg::RZ, displacement },
             None => self.based(address, self.is_wide(), DISPLACEMENT_BITS),
         };
-        Some(Instruction::from(Ldg {
-            size,
-            cache: if meaning.is_non_coherent { CacheOp::Ci } else { cache(meaning) },
-            extended: self.is_wide(),
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Ldg::default()
-        }))
+        Instruction::new("LDG", Sm::SPA5)?
+            .with(Slot::Size, size as u64)?
+            .with(Slot::Cache, if meaning.is_non_coherent { CI } else { cache(meaning) })?
+            .with(Slot::Extended, self.is_wide().into())?
+            .with(Slot::Base, operand.base.number().into())?
+            .with_offset(operand.displacement)
     }
 
     pub(super) fn local(&mut self, address: Address, size: Size) -> Option<Instruction> {
@@ -82,12 +75,10 @@ impl Selector<'_, '_> {
             }
             None => self.narrow(address),
         };
-        Some(Instruction::from(Ldl {
-            size: LimitedSize::new(size)?,
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Ldl::default()
-        }))
+        Instruction::new("LDL", Sm::SPA5)?
+            .with(Slot::Size, size as u64)?
+            .with(Slot::Base, operand.base.number().into())?
+            .with_offset(operand.displacement)
     }
 
     /// The displacement of a local variable from [`FRAME`].
@@ -100,14 +91,12 @@ impl Selector<'_, '_> {
 
     pub(super) fn shared(&mut self, address: Address, size: Size) -> Option<Instruction> {
         let operand = self.narrow(address);
-        Some(Instruction::from(Lds {
-            size: LimitedSize::new(size)?,
+        Instruction::new("LDS", Sm::SPA5)?
+            .with(Slot::Size, size as u64)?
             // The assembler sets it on every shared load.
-            uniform: true,
-            immediate: immediate(operand)?,
-            base: operand.base,
-            ..Lds::default()
-        }))
+            .with(Slot::UniformHint, 1)?
+            .with(Slot::Base, operand.base.number().into())?
+            .with_offset(operand.displacement)
     }
 
     pub(super) fn constant(
@@ -129,13 +118,11 @@ impl Selector<'_, '_> {
             true => operand.displacement,
             false => operand.displacement.checked_add(first)?,
         };
-        Some(Instruction::from(Ldc {
-            size: LimitedSize::new(size)?,
-            bank: Bits::new(bank)?,
-            immediate: SignedImmediate(Immediate::from_signed(displacement)?),
-            base: operand.base,
-            ..Ldc::default()
-        }))
+        Instruction::new("LDC", Sm::SPA5)?
+            .with(Slot::Size, size as u64)?
+            .with(Slot::Bank, bank.into())?
+            .with(Slot::Base, operand.base.number().into())?
+            .with_offset(displacement)
     }
 }
 
@@ -147,11 +134,17 @@ pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     }
 }
 
-fn cache(meaning: &Meaning) -> CacheOp {
+/// The cache operators of `LD` and `LDG`.
+const CA: u64 = 0;
+const CG: u64 = 1;
+const CI: u64 = 2;
+const CV: u64 = 3;
+
+fn cache(meaning: &Meaning) -> u64 {
     match meaning.cache {
-        _ if meaning.is_volatile => CacheOp::Cv,
-        None | Some(CacheOperator::Ca | CacheOperator::Cs) => CacheOp::Ca,
-        Some(CacheOperator::Cg | CacheOperator::Lu) => CacheOp::Cg,
-        Some(CacheOperator::Cv) => CacheOp::Cv,
+        _ if meaning.is_volatile => CV,
+        None | Some(CacheOperator::Ca | CacheOperator::Cs) => CA,
+        Some(CacheOperator::Cg | CacheOperator::Lu) => CG,
+        Some(CacheOperator::Cv) => CV,
     }
 }

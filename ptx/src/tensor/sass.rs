@@ -1,8 +1,8 @@
 //! [`SassTensorLoad`]: what an `LDTM` loads, as the `tcgen05.ld` that it is.
 
 use warpload::encoding::{
-    Instruction128, NotExecutable, Reg, TensorParts128, TensorReduction128, TensorShape128,
-    TensorType128, UniformReg,
+    Instruction, NotExecutable, Reg, TensorParts, TensorReduction, TensorShape, TensorType,
+    UniformReg,
 };
 use warpload::lane::LANES;
 
@@ -17,11 +17,11 @@ use std::ops::Range;
 /// An `LDTM` or `LDTM.STAT` of SASS. A `tcgen05.ld` of `.16x32bx2` is two of them, one for each half.
 ///
 /// ```
-/// use warpload::encoding::{Sm, parse_line_128};
+/// use warpload::encoding::{Instruction, Sm};
 /// use warpload_ptx::tensor::{Half, SassTensorLoad};
 ///
 /// let blackwell: Sm = "100".parse()?;
-/// let load = parse_line_128("LDTM.16dp32bit_t16_t31.x8 R0, tmem[UR4+0x8]", blackwell)?;
+/// let load = Instruction::parse("LDTM.16dp32bit_t16_t31.x8 R0, tmem[UR4+0x8]", blackwell)?;
 /// let load = SassTensorLoad::new(&load)?;
 /// assert_eq!(load.load.to_string(), "tcgen05.ld.sync.aligned.16x32bx2.x8.b32");
 /// assert_eq!((load.half, load.address_offset), (Some(Half::Second), 8));
@@ -65,11 +65,11 @@ impl SassTensorLoad {
     ///
     /// # Errors
     /// Returns [`SassTensorError`] if it is not an `LDTM`, or not one that PTX has a load for.
-    pub fn new(instruction: &Instruction128) -> Result<Self, SassTensorError> {
+    pub fn new(instruction: &Instruction) -> Result<Self, SassTensorError> {
         let parts = instruction.tensor_parts();
         let parts = parts.ok_or(SassTensorError::Other(instruction.mnemonic()))?;
         let parts = parts.map_err(SassTensorError::NotExecutable)?;
-        let TensorParts128 { repeat, is_packed, reduction, destination, base, offset, .. } = parts;
+        let TensorParts { repeat, is_packed, reduction, destination, base, offset, .. } = parts;
         let (shape, half) = shape(parts.shape);
         let form = Form {
             pack: is_packed,
@@ -98,18 +98,18 @@ impl SassTensorLoad {
     }
 }
 
-fn shape(shape: TensorShape128) -> (Shape, Option<Half>) {
+fn shape(shape: TensorShape) -> (Shape, Option<Half>) {
     match shape {
-        TensorShape128::S16x128b => (Shape::S16x128b, None),
-        TensorShape128::S16x256b => (Shape::S16x256b, None),
-        TensorShape128::S32x32b => (Shape::S32x32b, None),
-        TensorShape128::S16x64b => (Shape::S16x64b, None),
-        TensorShape128::S16x32bx2First => (Shape::S16x32bx2, Some(Half::First)),
-        TensorShape128::S16x32bx2Second => (Shape::S16x32bx2, Some(Half::Second)),
+        TensorShape::S16x128b => (Shape::S16x128b, None),
+        TensorShape::S16x256b => (Shape::S16x256b, None),
+        TensorShape::S32x32b => (Shape::S32x32b, None),
+        TensorShape::S16x64b => (Shape::S16x64b, None),
+        TensorShape::S16x32bx2First => (Shape::S16x32bx2, Some(Half::First)),
+        TensorShape::S16x32bx2Second => (Shape::S16x32bx2, Some(Half::Second)),
     }
 }
 
-fn operation(reduction: TensorReduction128) -> Reduction {
+fn operation(reduction: TensorReduction) -> Reduction {
     Reduction {
         operation: if reduction.is_minimum {
             ReductionOperation::Min
@@ -117,9 +117,9 @@ fn operation(reduction: TensorReduction128) -> Reduction {
             ReductionOperation::Max
         },
         kind: match reduction.kind {
-            TensorType128::U32 => ReductionType::U32,
-            TensorType128::S32 => ReductionType::S32,
-            TensorType128::F32 => ReductionType::F32,
+            TensorType::U32 => ReductionType::U32,
+            TensorType::S32 => ReductionType::S32,
+            TensorType::F32 => ReductionType::F32,
         },
         absolute: reduction.is_absolute,
         propagates_nan: reduction.propagates_nan,

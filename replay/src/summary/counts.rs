@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use warpload_encoding::Instruction;
+use warpload_encoding::{Instruction, Sm};
 
 use super::partial::{Checksum, PartialReuse, Set};
 use super::{
@@ -40,7 +40,8 @@ impl ProgramCounter<'_> {
     /// Returns the instruction's text; `None` if neither the trace nor a cubin has its word.
     #[must_use]
     pub fn sass(&self) -> Option<String> {
-        let traced = self.operation.word.and_then(Instruction::decode);
+        let decode = |word| Instruction::decode(word, Sm::SPA5).load();
+        let traced = self.operation.word.and_then(decode);
         let in_cubin = || self.summary.sass.as_ref()?.as_deref().map(str::to_owned);
         traced.map(|instruction| instruction.to_string()).or_else(in_cubin)
     }

@@ -142,10 +142,10 @@ fn resolve<M: LoadMemory>(
     address: u64,
 ) -> Result<Space, OutsideWindow> {
     match memory {
-        MemorySpace::Generic { plg } => {
+        MemorySpace::Generic { plg: Some(plg) } => {
             resolve_generic(machine, warp.predicate(plg).contains(lane), address)
         }
-        MemorySpace::Windows => resolve_by_windows(machine, address),
+        MemorySpace::Generic { plg: None } => resolve_by_windows(machine, address),
         MemorySpace::Global => Ok(Space::Global),
         MemorySpace::Local => Ok(Space::Local),
         MemorySpace::Shared => Ok(Space::Shared),

@@ -8,7 +8,7 @@
 mod lane;
 
 use warpload_encoding::{
-    ConstantMode, LoadDestination, LoadInstruction, LoadParts, LoadSize, MemorySpace, Reg, Size,
+    ConstantMode, Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Reg, Size,
     UniformReg,
 };
 
@@ -26,8 +26,8 @@ use crate::warp::Warp;
 /// # Errors
 /// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
 /// The warp is then unchanged.
-pub fn execute<I: LoadInstruction, M: LoadMemory>(
-    instruction: &I,
+pub fn execute<M: LoadMemory>(
+    instruction: &Instruction,
     machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {

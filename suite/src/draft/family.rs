@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use warpload_encoding::{
-    Decoded, Instruction128, Load, LoadDestination, LoadInstruction, LoadParts, LoadSize,
-    MemorySpace, Offset, Size, Sm, UniformBase, describe,
+    Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm, UniformBase,
 };
 
 /// An instruction of one SM, in all forms that can be executed.
@@ -32,7 +31,7 @@ struct FieldPlace {
     name: &'static str,
     low: u32,
     width: u32,
-    is_read: bool,
+    is_reserved: bool,
 }
 
 /// The fields whose values are different forms.
@@ -41,16 +40,15 @@ const STRUCTURAL: [&str; 8] = ["sz", "E", "64", "desc", "U", "count", "shape", "
 impl Family {
     /// Returns the mnemonics of an SM whose loads can be executed.
     pub(crate) fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
-        let narrow = NARROW.iter().map(|(name, _)| *name).filter(move |_| !sm.has_wide_words());
-        let wide = sm.has_wide_words().then(|| Instruction128::mnemonics(sm));
-        narrow.chain(wide.into_iter().flatten().filter(|name| !OF_OTHER_EXECUTORS.contains(name)))
+        Instruction::mnemonics(sm).filter(|name| !OF_OTHER_EXECUTORS.contains(name))
     }
 
     /// Returns the instruction of that name; `None` if the SM has none that can be executed.
     pub(crate) fn new(mnemonic: &str, sm: Sm) -> Option<Self> {
         let mnemonic = Self::mnemonics(sm).find(|known| known.eq_ignore_ascii_case(mnemonic))?;
         let mut forms = Vec::new();
-        for (word, fields) in templates(mnemonic, sm) {
+        let of_name = Instruction::forms(sm).filter(|form| form.mnemonic() == mnemonic);
+        for (word, fields) in of_name.map(template) {
             let structural = STRUCTURAL.map(|name| fields.iter().rposition(|f| f.name == name));
             let structural: Vec<FieldPlace> =
                 structural.iter().flatten().filter_map(|at| fields.get(*at).copied()).collect();
@@ -70,49 +68,22 @@ impl Family {
     }
 }
 
-/// The loads of SM 5.x and 6.x, each with a text that has its operands.
-const NARROW: [(&str, &str); 5] = [
-    ("LD", "LD R4, [R2]"),
-    ("LDG", "LDG R4, [R2]"),
-    ("LDL", "LDL R4, [R2]"),
-    ("LDS", "LDS R4, [R2]"),
-    ("LDC", "LDC R4, c[0x0][R2]"),
-];
-
 /// What is decoded, but executed otherwise (docs/load-sm70.md section 10, 23).
 const OF_OTHER_EXECUTORS: [&str; 2] = ["LDGSTS", "LDTM"];
 
-/// Returns a word of each form of an instruction, and where its fields are.
-fn templates(mnemonic: &str, sm: Sm) -> Vec<(u128, Rc<[FieldPlace]>)> {
-    if sm.has_wide_words() {
-        let forms = Instruction128::forms(sm).filter(|form| form.mnemonic() == mnemonic);
-        return forms.map(template_of_wide).collect();
-    }
-    let text = NARROW.iter().find(|(name, _)| *name == mnemonic).map(|(_, text)| *text);
-    let load = text.and_then(|text| Load::parse(text, sm).ok()).and_then(|load| load.narrow());
-    let Some(word) = load.map(|load| load.encode()) else { return Vec::new() };
-    let rows = describe(word).into_iter().flatten().map(|reading| reading.row);
-    let fields = rows.filter(|row| row.fixed.is_none()).map(|row| FieldPlace {
-        name: row.name,
-        low: row.field.low().into(),
-        width: row.field.width(),
-        is_read: row.is_read(),
-    });
-    vec![(word.into(), fields.collect())]
-}
-
-fn template_of_wide(form: Instruction128) -> (u128, Rc<[FieldPlace]>) {
+/// Returns a word of a form with registers, and where its fields are.
+fn template(form: Instruction) -> (u128, Rc<[FieldPlace]>) {
     let readings = form.describe().filter(|reading| reading.fixed().is_none());
     let fields: Rc<[FieldPlace]> = readings
         .map(|reading| FieldPlace {
             name: reading.name(),
             low: reading.field().low().into(),
             width: reading.field().width(),
-            is_read: reading.is_read(),
+            is_reserved: reading.is_reserved(),
         })
         .collect();
     // Some modifiers are invalid without registers.
-    let mut word = form.encode();
+    let mut word = form.bits();
     for (name, number) in [("Rd", 4), ("R1st", 8), ("Ra", 2), ("UR", 4), ("URd", 8), ("UR1st", 12)]
     {
         if let Some(field) = fields.iter().rev().find(|field| field.name == name) {
@@ -133,9 +104,11 @@ impl FieldPlace {
 }
 
 /// Returns the load that a word encodes if it can be executed.
-pub(crate) fn executable(word: u128, sm: Sm) -> Option<(Load, LoadParts, LoadSize)> {
-    let word = if sm.has_wide_words() { word.into() } else { (word as u64).into() };
-    let Decoded::Load(load) = Load::decode(word, sm) else { return None };
+pub(crate) fn executable(word: u128, sm: Sm) -> Option<(Instruction, LoadParts, LoadSize)> {
+    let load = match sm.has_wide_words() {
+        true => Instruction::decode(word, sm).load()?,
+        false => Instruction::decode(word as u64, sm).load()?,
+    };
     let parts = load.parts();
     let size = parts.size.ok()?;
     let is_elsewhere = parts.destination == LoadDestination::SharedMemory
@@ -178,9 +151,9 @@ impl Form {
     }
 
     /// Returns the bits that the disassembler does not read.
-    pub(crate) fn unread_bits(&self) -> u128 {
-        let unread = self.fields.iter().filter(|field| !field.is_read);
-        unread.fold(0, |mask, field| mask | field.mask())
+    pub(crate) fn reserved_bits(&self) -> u128 {
+        let reserved = self.fields.iter().filter(|field| field.is_reserved);
+        reserved.fold(0, |mask, field| mask | field.mask())
     }
 
     pub(crate) fn offset_name(&self) -> &'static str {
@@ -217,7 +190,7 @@ impl Form {
 
     /// Returns whether addresses are generic: the windows decide where they lie.
     pub(crate) fn is_generic(&self) -> bool {
-        matches!(self.parts.space, MemorySpace::Generic { .. } | MemorySpace::Windows)
+        matches!(self.parts.space, MemorySpace::Generic { .. })
     }
 
     pub(crate) fn is_global(&self) -> bool {

@@ -75,7 +75,7 @@ impl Draft<'_> {
             MemorySpace::Local => Space::Local,
             MemorySpace::Shared => Space::Shared,
             MemorySpace::Constant { .. } => Space::Constant,
-            MemorySpace::Generic { .. } | MemorySpace::Windows => {
+            MemorySpace::Generic { .. } => {
                 let spaces = [Space::Global, Space::Global, Space::Shared, Space::Local];
                 self.random.pick(&spaces).unwrap_or(Space::Global)
             }

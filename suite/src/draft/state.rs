@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use warpload_encoding::{Load, Pred, Reg, Sm, UniformReg};
+use warpload_encoding::{Instruction, Pred, Reg, Sm, UniformReg};
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -30,7 +30,7 @@ pub(crate) struct State {
 /// A load and the state before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
-    pub(crate) load: Load,
+    pub(crate) load: Instruction,
     pub(crate) state: State,
 }
 

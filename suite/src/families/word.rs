@@ -2,7 +2,7 @@
 
 use crate::json::{self, JsonError};
 use serde::Deserialize;
-use warpload::encoding::{Decoded, Load, MachineWord, Sm, parse_line, parse_line_128};
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use super::object::hexadecimal;
@@ -81,11 +81,11 @@ pub(super) fn decode(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     let DecodeQuestion { sm, word } = json::from_str(question)?;
     let sm = read_sm(&sm)?;
     let word = read_word(&word, sm)?;
-    Ok(match Load::decode(word, sm) {
+    Ok(match Instruction::decode(word, sm) {
         Decoded::Load(load) => {
             CaseAnswer::new(&serde_json::json!({ "text": load.text().as_str() }))
         }
-        Decoded::Refused(_) => illegal(),
+        Decoded::Illegal(_) => illegal(),
         Decoded::Other => CaseAnswer::Skip("not a known load".to_owned()),
     })
 }
@@ -99,13 +99,10 @@ struct EncodeQuestion {
 pub(super) fn encode(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let EncodeQuestion { sm, text } = json::from_str(question)?;
     let sm = read_sm(&sm)?;
-    let load: Option<Load> = match sm.has_wide_words() {
-        true => parse_line_128(&text, sm).ok().map(Load::from),
-        false => parse_line(&text).ok().map(|line| line.instruction.into()),
-    };
-    Ok(load.map_or_else(illegal, |load| {
-        CaseAnswer::new(&serde_json::json!({ "word": load.word().to_string() }))
-    }))
+    Ok(Instruction::parse(&text, sm).map_or_else(
+        |_| illegal(),
+        |load| CaseAnswer::new(&serde_json::json!({ "word": load.word().to_string() })),
+    ))
 }
 
 /// Reads a word with or without its `0x`, in hexadecimal digits that the SM's words have room for.

@@ -1,9 +1,6 @@
 //! [`Facts`]: what the flags of a vector are computed from.
 
-use warpload_encoding::{
-    Load, LoadDestination, LoadInstruction, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm,
-    describe,
-};
+use warpload_encoding::{LoadDestination, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm};
 
 use crate::vector::Vector;
 use warpload::lane::{LANES, LaneMask};
@@ -54,11 +51,11 @@ impl<'v> Facts<'v> {
     }
 
     pub(crate) fn is_later(&self) -> bool {
-        self.vector.instruction.wide().is_some()
+        self.vector.instruction.sm().has_wide_words()
     }
 
     pub(crate) fn is_generic(&self) -> bool {
-        matches!(self.parts.space, MemorySpace::Generic { .. } | MemorySpace::Windows)
+        matches!(self.parts.space, MemorySpace::Generic { .. })
     }
 
     pub(crate) fn is_wide(&self) -> bool {
@@ -130,7 +127,7 @@ impl<'v> Facts<'v> {
     /// Returns the value of Plg in a lane; `None` if there is no Plg.
     pub(crate) fn plg(&self, lane: usize) -> Option<bool> {
         match self.parts.space {
-            MemorySpace::Generic { plg } => Some(self.vector.warp.predicate(plg).contains(lane)),
+            MemorySpace::Generic { plg } => Some(self.vector.warp.predicate(plg?).contains(lane)),
             _ => None,
         }
     }
@@ -215,29 +212,18 @@ impl<'v> Facts<'v> {
     }
 
     pub(crate) fn sm(&self) -> Option<Sm> {
-        self.vector.instruction.wide().map(|load| load.sm())
+        Some(self.vector.instruction.sm()).filter(|sm| sm.has_wide_words())
     }
 
     /// Returns the bits of a field of that name, the one with the lowest bits; `None` if there is none.
     pub(crate) fn field(&self, name: &str) -> Option<u64> {
-        match self.vector.instruction {
-            Load::Spa5(load) => {
-                let fields = describe(load.encode()).into_iter().flatten();
-                fields.filter(|field| field.row.name == name).last().map(|field| field.raw)
-            }
-            Load::Sm70(load) => {
-                let fields = load.describe().filter(|field| field.fixed().is_none());
-                fields.filter(|field| field.name() == name).last().map(|field| field.raw)
-            }
-        }
+        let fields = self.vector.instruction.describe().filter(|field| field.fixed().is_none());
+        fields.filter(|field| field.name() == name).last().map(|field| field.raw)
     }
 
     /// Returns whether the load says more about caches and the order of accesses than its mnemonic.
     pub(crate) fn has_cache_operator(&self) -> bool {
-        match self.vector.instruction {
-            Load::Spa5(_) => self.field("cop").is_some_and(|operator| operator != 0),
-            Load::Sm70(load) => !matches!(load.cache_modifiers().as_str(), "" | "SYS" | "ENL2"),
-        }
+        !matches!(self.vector.instruction.cache_modifiers().as_str(), "" | "SYS" | "ENL2")
     }
 
     pub(crate) fn is_constant(&self) -> bool {

@@ -298,10 +298,10 @@ pub(crate) fn cache_operator(draft: &mut Draft<'_>) -> bool {
 }
 
 pub(crate) fn unread_bits(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.unread_bits() != 0)
+    draft.keep(|form| form.reserved_bits() != 0)
         && draft.then(Stage::Warp, |d| {
             let bits = u128::from(d.random.next()) << 64 | u128::from(d.random.next());
-            let unread = d.form.unread_bits();
+            let unread = d.form.reserved_bits();
             // At least one of them.
             d.unread = unread & bits | unread & unread.wrapping_neg();
             true

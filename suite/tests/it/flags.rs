@@ -327,7 +327,7 @@ fn flags_are_sorted_and_noted() {
 fn decisions_are_those_of_the_documents() {
     let is_decision = |text: &str| {
         let text = filled(text);
-        flags(&text).is_decision(vector(&text).instruction.wide().is_some())
+        flags(&text).is_decision(vector(&text).instruction.sm().has_wide_words())
     };
     for (expected, text) in [
         (false, "LD R4, [0x1000]"),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
-use warpload::encoding::{LoadInstruction, LoadSize, Sm};
+use warpload::encoding::{LoadSize, Sm};
 use warpload::load::Executor;
 use warpload_suite::flags::{Flag, flags_of};
 use warpload_suite::generate::{self, GenerateError, Generator, lines};

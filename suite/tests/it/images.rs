@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use warpload::encoding::{Reg, parse_line};
+use warpload::encoding::{Instruction, Reg, Sm};
 use warpload::lane::LANES;
 use warpload::load::{LaneFaultKind, Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned};
@@ -209,7 +209,7 @@ fn a_mapped_image_loads_as_a_copied_one() {
                         let mut warp = Warp::new();
                         let address = |lane| base + stride * lane as u32;
                         warp.set_register(Reg::new(2), std::array::from_fn(address));
-                        let load = parse_line(text).unwrap().instruction;
+                        let load = Instruction::parse(text, Sm::SPA5).unwrap();
                         let outcome = executor(&load, &machine, &mut warp).unwrap();
                         results.push((warp, outcome));
                     }
@@ -290,7 +290,7 @@ fn no_bytes_at_all() {
             let machine = folder.open(&memory, mapping).unwrap();
             assert!(machine.memory.allocations().is_empty());
             let mut warp = Warp::new();
-            let load = parse_line("LD R0, [0x1000]").unwrap().instruction;
+            let load = Instruction::parse("LD R0, [0x1000]", Sm::SPA5).unwrap();
             let outcome = execute(&load, &machine, &mut warp).unwrap();
             assert_eq!(outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation).count(), 32);
         }

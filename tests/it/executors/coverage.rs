@@ -5,7 +5,7 @@ mod wide;
 
 use std::collections::BTreeMap;
 
-use warpload::encoding::MemorySpace;
+use warpload::encoding::{MemorySpace, NotExecutable, Reg, Size};
 use warpload::lane::LaneMask;
 use warpload::load::{AnyRegister, ExecuteError, FaultCause, Outcome, UniformPath};
 use warpload::memory::{GenericAddress, OutsideWindow, Space, Width};
@@ -72,7 +72,9 @@ fn expect(
         assert_eq!(fast, literal, "{} on {:?}", case.instruction, case.machine);
         let kinds = match &fast.1 {
             Ok(outcome) => kinds(&case, outcome),
-            Err(ExecuteError::InvalidSize(size)) => vec![size.to_string()],
+            Err(ExecuteError::NotExecutable(NotExecutable::InvalidModifier(name))) => {
+                vec![(*name).to_owned()]
+            }
             Err(ExecuteError::ConstantMode(mode)) => vec![format!("refused: {}", mode.name())],
             Err(error) => panic!("{error}"),
         };
@@ -89,9 +91,15 @@ fn expect(
     assert!(missing.is_empty(), "not in the table: {missing:#?}");
 }
 
+/// The size of a load of SM 5.x, which has one.
+fn lane_size(case: &Case) -> Size {
+    case.instruction.parts().size.unwrap().of_lane().unwrap()
+}
+
 /// The kinds that a load is of.
 fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
-    let (base, destination) = (case.instruction.address().base, case.instruction.destination());
+    let parts = case.instruction.parts();
+    let (base, destination) = (parts.address.base, parts.destination.register().unwrap_or(Reg::RZ));
     if outcome.executing.is_empty() {
         return vec!["nobody executes".into()];
     }
@@ -116,7 +124,7 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
         None => {}
     }
     kinds.extend(place_kinds(case, loading, outcome.is_broadcast()));
-    let count = case.instruction.size().unwrap().registers() as u8;
+    let count = lane_size(case).registers() as u8;
     if destination.is_zero() {
         kinds.push("Rd = RZ".into());
     } else if (destination.number()..destination.number() + count).contains(&base.number()) {
@@ -158,7 +166,7 @@ fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
 
 /// Where the lanes that load load from.
 fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String> {
-    let width = Width::from(case.instruction.size().unwrap());
+    let width = Width::from(lane_size(case));
     let mut kinds = Vec::new();
     let mut spaces = Vec::new();
     for lane in loading.lanes() {
@@ -198,9 +206,9 @@ fn address(case: &Case, lane: usize) -> GenericAddress {
 
 /// The space that a lane which loads loads from, and the offset there.
 fn resolve(case: &Case, lane: usize, rounded: GenericAddress) -> (Space, u64) {
-    let space = match case.instruction.space() {
+    let space = match case.instruction.parts().space {
         MemorySpace::Generic { plg } => {
-            let plg = case.warp.predicate(plg).contains(lane);
+            let plg = case.warp.predicate(plg.unwrap()).contains(lane);
             return case.machine.memory.map().resolve(rounded, plg).unwrap();
         }
         MemorySpace::Global => Space::Global,
@@ -227,6 +235,6 @@ fn part(case: &Case, offset: u64, bytes: u32) -> &'static str {
 
 /// Whether the bank that the load names has all 64 KiB.
 fn has_large_bank(case: &Case) -> bool {
-    let MemorySpace::Constant { bank, .. } = case.instruction.space() else { return false };
+    let MemorySpace::Constant { bank, .. } = case.instruction.parts().space else { return false };
     case.machine.memory.constant_bytes(bank.get()).is_some_and(|bytes| bytes.len() == 0x1_0000)
 }

@@ -1,9 +1,6 @@
 //! Random loads on a random machine: the instruction and the warp.
 
-use warpload::encoding::{
-    Bits, CacheOp, ConstantMode, FieldValue, Immediate, Instruction, Ld, Ldc, Ldg, Ldl, Lds,
-    LocalCacheOp, Pred, Reg, SignedImmediate, Size,
-};
+use warpload::encoding::{ConstantMode, Instruction, Pred, Reg, Size, Slot, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
 use warpload::memory::{AddressSpace, GenericAddress};
@@ -15,9 +12,9 @@ use crate::executors::machines::{BANKS, machine};
 
 /// One load, what it executes on and what it starts from.
 #[derive(Debug)]
-pub(crate) struct Case<I = Instruction> {
+pub(crate) struct Case {
     pub(crate) machine: Machine,
-    pub(crate) instruction: I,
+    pub(crate) instruction: Instruction,
     pub(crate) warp: Warp,
 }
 
@@ -195,49 +192,37 @@ impl Fields {
     fn instruction(&self, choices: &mut Choices<'_>) -> Instruction {
         let &Self { plg, size, extended, uniform, mode, .. } = self;
         let &Self { guard, guard_negated, base, destination, .. } = self;
-        let unread = if choices.one_in(2) { choices.word() } else { 0 };
-        let cache = CacheOp::ALL[choices.below(4) as usize];
-        macro_rules! load {
-            ($type:ident { $($field:ident: $value:expr),* $(,)? }) => {
-                $type { $($field: $value,)* guard, guard_negated, base, destination }.into()
+        let reserved = if choices.one_in(2) { choices.word() } else { 0 };
+        let cache = choices.below(4);
+        let mnemonic = match self.opcode {
+            Opcode::Ld => "LD",
+            Opcode::Ldg => "LDG",
+            Opcode::Ldl => "LDL",
+            Opcode::Lds => "LDS",
+            Opcode::Ldc => "LDC",
+        };
+        let blank = Instruction::new(mnemonic, Sm::SPA5).unwrap();
+        let word = blank.describe().fold(blank.bits(), |word, reading| {
+            let number = match reading.slot() {
+                Slot::PredicateIn => plg.number().into(),
+                Slot::Cache => cache,
+                Slot::Size => size as u64,
+                Slot::Extended => extended.into(),
+                Slot::UniformHint => uniform.into(),
+                Slot::Mode => mode as u64,
+                Slot::Bank => self.bank.into(),
+                Slot::Offset => self.immediate.into(),
+                Slot::Reserved if reading.field().low() == 41 => reserved >> 8,
+                Slot::Reserved => reserved,
+                Slot::Guard => guard.number().into(),
+                Slot::GuardNegated => guard_negated.into(),
+                Slot::Base => base.number().into(),
+                Slot::Destination => destination.number().into(),
+                _ => return word,
             };
-        }
-        match self.opcode {
-            Opcode::Ld => load!(Ld {
-                plg: plg,
-                cache: cache,
-                size: size,
-                extended: extended,
-                immediate: Immediate::from_bits(self.immediate.into()),
-            }),
-            Opcode::Ldg => load!(Ldg {
-                size: size,
-                cache: cache,
-                extended: extended,
-                unread: Bits::from_bits(unread),
-                immediate: Immediate::from_bits(self.immediate.into()),
-            }),
-            Opcode::Ldl => load!(Ldl {
-                size: FieldValue::from_bits(size.to_bits()),
-                unread: Bits::from_bits(unread),
-                cache: LocalCacheOp::ALL[cache as usize],
-                immediate: Immediate::from_bits(self.immediate.into()),
-            }),
-            Opcode::Lds => load!(Lds {
-                size: FieldValue::from_bits(size.to_bits()),
-                unread: Bits::from_bits(unread),
-                uniform: uniform,
-                immediate: Immediate::from_bits(self.immediate.into()),
-            }),
-            Opcode::Ldc => load!(Ldc {
-                size: FieldValue::from_bits(size.to_bits()),
-                unread_high: Bits::from_bits(unread),
-                mode: mode,
-                unread_low: Bits::from_bits(unread >> 8),
-                bank: Bits::from_bits(self.bank.into()),
-                immediate: SignedImmediate::from_bits(self.immediate.into()),
-            }),
-        }
+            reading.field().with(word, number)
+        });
+        Instruction::decode(word as u64, Sm::SPA5).load().unwrap()
     }
 }
 

@@ -9,10 +9,8 @@ mod loads;
 mod machines;
 mod wide;
 
-use std::fmt::Display;
-
 use proptest::prelude::*;
-use warpload::encoding::{LoadInstruction, Pred, parse_line_128};
+use warpload::encoding::{Instruction, Pred};
 use warpload::lane::LaneMask;
 use warpload::load::{ExecuteError, Outcome, execute, reference};
 use warpload::machine::Machine;
@@ -22,7 +20,7 @@ use warpload::warp::Warp;
 use loads::{Case, NUMBERS, Opcode, SIBLINGS};
 
 /// What each executor makes of a case.
-fn both<I: LoadInstruction>(case: &Case<I>) -> [(Warp, Result<Outcome, ExecuteError>); 2] {
+fn both(case: &Case) -> [(Warp, Result<Outcome, ExecuteError>); 2] {
     [execute, reference].map(|executor| {
         let mut warp = case.warp.clone();
         let outcome = executor(&case.instruction, &case.machine, &mut warp);
@@ -30,7 +28,7 @@ fn both<I: LoadInstruction>(case: &Case<I>) -> [(Warp, Result<Outcome, ExecuteEr
     })
 }
 
-fn check<I: LoadInstruction + Display>(case: &Case<I>) -> Result<(), TestCaseError> {
+fn check(case: &Case) -> Result<(), TestCaseError> {
     let Case { instruction, machine, .. } = case;
     let [fast, literal] = both(case);
     prop_assert_eq!(&fast.1, &literal.1, "{} on {:?}", instruction, machine);
@@ -88,7 +86,7 @@ fn matrices_of_a_part_of_the_warp_are_an_error() {
         ("LDSM.16.M88.2 R1, [R4]", u32::MAX, 0, false),
         ("@!P0 LDSM.16.M88.2 R1, [R4]", u32::MAX, 1, false),
     ] {
-        let instruction = parse_line_128(text, "80".parse().unwrap()).unwrap();
+        let instruction = Instruction::parse(text, "80".parse().unwrap()).unwrap();
         let memory = Memory::builder().shared(&[0; 512]).build().unwrap();
         let mut warp = Warp::new();
         warp.active = LaneMask::from_bits(active);

@@ -1,7 +1,7 @@
 //! Random loads of SM 7.0 and later: any form of any SM, with fields that mostly make it one that
 //! executes.
 
-use warpload::encoding::{Decoded128, FieldReading128, Instruction128, Pred, Sm, UniformReg};
+use warpload::encoding::{Decoded, FieldReading, Instruction, Pred, Sm, UniformReg};
 use warpload::lane::LANES;
 use warpload::load::LoadOp;
 use warpload::machine::Machine;
@@ -13,13 +13,13 @@ use crate::executors::choices::Choices;
 use crate::executors::loads::{Case, mask, warp};
 use crate::executors::machines::{BANKS, machine};
 
-impl Case<Instruction128> {
+impl Case {
     /// A load of 128 bits; `None` if the word is refused.
     pub(crate) fn wide(numbers: &[u64]) -> Option<Self> {
         let choices = &mut Choices::new(numbers);
         let machine = machine(choices);
         // One that cannot be executed is drawn again, most of the time.
-        let executes = |load: &Instruction128| load.parts().size.is_ok();
+        let executes = |load: &Instruction| load.parts().size.is_ok();
         let drawn = instruction(choices, &machine).filter(executes);
         let instruction = drawn.or_else(|| instruction(choices, &machine))?;
         let mut warp = warp(choices);
@@ -40,17 +40,17 @@ impl Case<Instruction128> {
     }
 }
 
-fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Option<Instruction128> {
+fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Option<Instruction> {
     let sms: Vec<Sm> = Sm::all().filter(|sm| sm.has_wide_words()).collect();
     let sm = choices.pick(&sms);
-    let mut forms: Vec<Instruction128> = Instruction128::forms(sm).collect();
+    let mut forms: Vec<Instruction> = Instruction::forms(sm).collect();
     // What only later SMs have, four times as often.
     let is_special =
-        |form: &Instruction128| form.mnemonic() == "LDSM" || form.opcode().contains("256");
-    let special: Vec<Instruction128> = forms.iter().copied().filter(is_special).collect();
+        |form: &Instruction| form.mnemonic() == "LDSM" || form.opcode().contains("256");
+    let special: Vec<Instruction> = forms.iter().copied().filter(is_special).collect();
     forms.extend([&special[..]; 3].concat());
     let form = choices.pick(&forms);
-    let mut word = form.encode();
+    let mut word = form.bits();
     let limit = u64::from(machine.register_limit.get());
     for reading in form.describe().filter(|reading| reading.fixed().is_none()) {
         let Some(bits) = field(choices, &reading, limit) else { continue };
@@ -58,14 +58,14 @@ fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Option<Instructi
         let shifted = u128::from(bits) << field.low();
         word = word & !field.mask() | shifted & field.mask();
     }
-    match Instruction128::decode(word, sm) {
-        Decoded128::Load(load) => Some(load),
-        Decoded128::Refused(_) | Decoded128::Other => None,
+    match Instruction::decode(word, sm) {
+        Decoded::Load(load) => Some(load),
+        Decoded::Illegal(_) | Decoded::Other => None,
     }
 }
 
 /// Returns the bits of a field; `None` for what it is in a text that does not name it.
-fn field(choices: &mut Choices<'_>, reading: &FieldReading128, limit: u64) -> Option<u64> {
+fn field(choices: &mut Choices<'_>, reading: &FieldReading, limit: u64) -> Option<u64> {
     let any = choices.word();
     match reading.name() {
         "Rd" | "R1st" | "Ra" => Some(match choices.below(12) {
@@ -107,7 +107,7 @@ fn field(choices: &mut Choices<'_>, reading: &FieldReading128, limit: u64) -> Op
 }
 
 /// Sets the registers so that the lanes get those addresses, as far as the load can form them.
-fn aim(choices: &mut Choices<'_>, load: Instruction128, warp: &mut Warp, addresses: &[u64; LANES]) {
+fn aim(choices: &mut Choices<'_>, load: Instruction, warp: &mut Warp, addresses: &[u64; LANES]) {
     let address = load.parts().address;
     let mut left = addresses.map(|one| one.wrapping_sub(address.offset.signed() as u64));
     if let Some(part) = address.uniform {

@@ -28,7 +28,7 @@ mod registers;
 mod values;
 mod windows;
 
-use warpload::encoding::{Instruction, Pred, Reg, parse_line};
+use warpload::encoding::{Instruction, Pred, Reg, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultCause, LaneFault, LaneFaultKind, Outcome, execute, reference};
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -110,7 +110,7 @@ struct Loaded {
 
 /// Makes a load with both executors.
 fn load(text: &str, machine: &Machine, before: Warp) -> Loaded {
-    load_instruction(parse_line(text).unwrap().instruction, machine, before)
+    load_instruction(Instruction::parse(text, Sm::SPA5).unwrap(), machine, before)
 }
 
 fn load_instruction(instruction: Instruction, machine: &Machine, before: Warp) -> Loaded {

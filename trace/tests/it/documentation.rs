@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use warpload_trace::WarpPosition;
+use warpload_encoding::OpcodeFacts;
+use warpload_trace::{MemoryOperation, OperationKind, WarpPosition};
 
 use crate::samples::{Form, Item, Record, write};
 
@@ -59,4 +60,34 @@ fn the_example_of_the_format() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
     let document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
     assert!(document.contains(&dump), "expected in docs/trace-format.md:\n{dump}");
+}
+
+/// The tables of docs/traces.md classify every memory instruction as the importer does.
+#[test]
+fn opcodes_are_classified_as_documented() {
+    const DOCUMENT: &str = include_str!("../../../docs/traces.md");
+    let section = DOCUMENT.split("\n## ").find(|section| section.starts_with("Opcodes")).unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
+    let is_in = |text: &str, name: &str| text.split('`').any(|part| part == name);
+    let transfers = DOCUMENT.split_once("**Transfers.**").unwrap().1.split("\n\n").next().unwrap();
+    let not_replayed = section.split_once("`REDAS`").unwrap().1.split("JSON").next().unwrap();
+    for facts in OpcodeFacts::all() {
+        let name = facts.mnemonic();
+        let operation = MemoryOperation::of_opcode(name);
+        let row = rows.clone().find(|(names, _)| is_in(&format!("`{names}"), name));
+        let expected = match row.map(|(_, meaning)| meaning.split([',', ':']).next().unwrap()) {
+            Some("load") => OperationKind::Load,
+            Some("store") => OperationKind::Store,
+            Some("atomic") => OperationKind::Atomic,
+            Some(other) => panic!("{other}"),
+            None if transfers.split([' ', ',', '\n']).any(|word| word == name) => {
+                OperationKind::Transfer
+            }
+            None if name == "LDGSTS" => OperationKind::Copy,
+            None => OperationKind::Other,
+        };
+        assert_eq!(operation.kind, expected, "{name}");
+        let is_named = expected == OperationKind::Other && is_in(not_replayed, name);
+        assert_eq!(operation.not_replayed().is_some(), is_named, "{name}");
+    }
 }

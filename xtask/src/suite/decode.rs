@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use warpload::encoding::{Decoded, Load, MachineWord, Sm};
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use super::case::{Case, CaseFile, Cases, Family, Head, NVDISASM, quoted, spread};
 use super::flag::{Flag, flag, notes};
@@ -18,10 +18,6 @@ const LISTS: [(&str, Option<&str>, usize); 3] = [
     ("encoding/tests/data/nvdisasm-load-family.tsv", Some("50"), 60),
     ("tests/data/nvdisasm-sm70.tsv.xz", None, 9),
 ];
-
-/// The loads; lists have words of other instructions as well.
-const LOADS: [&str; 10] =
-    ["LD", "LDC", "LDCU", "LDG", "LDGSTS", "LDL", "LDS", "LDSM", "LDTM", "ULDC"];
 
 /// What nvdisasm lists a word as that it refuses.
 const ILLEGAL: &str = "illegal";
@@ -52,11 +48,7 @@ impl Row {
 
     /// Returns whether the word is a load, or one that is refused.
     fn is_load(&self) -> bool {
-        match self.is_illegal() {
-            // Its opcode tells, since it has no text.
-            true => matches!(decoded(self), Some(Decoded::Load(_) | Decoded::Refused(_))),
-            false => LOADS.contains(&self.mnemonic()),
-        }
+        matches!(decoded(self), Some(Decoded::Load(_) | Decoded::Illegal(_)))
     }
 
     /// The mnemonic with its modifiers, without the guard.
@@ -110,7 +102,7 @@ const FLAGS: &[Flag<Row>] = &[
     flag("uniform-hint", "`.U`.", |row| row.has(&["U"])),
     flag("uniform-register", "A uniform register.", |row| row.operands().contains("UR")),
     flag("unread-bits", "Bits of the word are set that the disassembler does not read.",
-        |row| matches!(decoded(row), Some(Decoded::Load(load)) if load.unread_bits() & load.word().bits() != 0)),
+        |row| matches!(decoded(row), Some(Decoded::Load(load)) if load.reserved_bits() & load.word().bits() != 0)),
     flag("wide-address", "An address of 64 bits, `.E`.", |row| row.has(&["E"])),
     flag("zero-address", "Neither a register nor an offset.", |row| row.operands().contains("[RZ]")),
     flag("zero-extension", "8 or 16 bits, zero-extended.", |row| row.has(&["U8", "U16"])),
@@ -128,11 +120,11 @@ fn assembled(row: &Row) -> Result<Option<Row>> {
     }
     let sm: Sm = row.sm.parse()?;
     let text = if says_scheduling(sm) { &row.listed } else { &row.text };
-    let load = Load::parse(text, sm).map_err(|error| anyhow!("sm_{sm}: {text}: {error}"))?;
+    let load = Instruction::parse(text, sm).map_err(|error| anyhow!("sm_{sm}: {text}: {error}"))?;
     let (Some(Decoded::Load(of_row)), Some(bits)) = (decoded(row), number(&row.word)) else {
         bail!("sm_{sm}: {}: not a load", row.word);
     };
-    let unsaid = if says_scheduling(sm) { 0 } else { SCHEDULING_BITS } | of_row.unread_bits();
+    let unsaid = if says_scheduling(sm) { 0 } else { SCHEDULING_BITS } | of_row.reserved_bits();
     let word = load.word();
     if (word.bits() ^ bits) & !unsaid != 0 {
         let again = load.text().to_string();
@@ -161,7 +153,7 @@ fn decoded(row: &Row) -> Option<Decoded> {
     let bits = number(&row.word)?;
     let word: MachineWord =
         if sm.has_wide_words() { bits.into() } else { u64::try_from(bits).ok()?.into() };
-    Some(Load::decode(word, sm))
+    Some(Instruction::decode(word, sm))
 }
 
 fn rows(list: &str, sm: Option<&str>) -> Vec<Row> {

@@ -1,7 +1,7 @@
 //! `execute`: vectors of every load that is executed.
 
 use anyhow::{Result, bail};
-use warpload::encoding::Sm;
+use warpload::encoding::{OpcodeFacts, OpcodeSpace, Sm};
 use warpload_suite::flags;
 use warpload_suite::generate::{self, Generator};
 
@@ -57,7 +57,8 @@ fn cases(_: &Sources) -> Result<Cases> {
 /// not execute.
 fn source(text: &str, sm: Sm) -> &'static str {
     let opcode = text.split(' ').find(|part| !part.starts_with('@')).unwrap_or_default();
-    let is_global = matches!(opcode.split('.').next(), Some("LD" | "LDG"));
+    let space = OpcodeFacts::of(opcode).and_then(OpcodeFacts::space);
+    let is_global = matches!(space, Some(OpcodeSpace::Generic | OpcodeSpace::Global));
     let among = |names: &[&'static str]| {
         opcode.split('.').find_map(|part| names.iter().find(|name| **name == part).copied())
     };

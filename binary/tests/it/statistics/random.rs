@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use warpload_binary::statistics::{InstructionFacts, RemarkKind, StatisticsBuilder};
-use warpload_encoding::parse_line;
+use warpload_encoding::{Instruction, Sm};
 
 /// An instruction, as the definition speaks of it.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ fn word(index: usize, item: &Item) -> u64 {
             let sign = if displacement < 0 { "-" } else { "" };
             let displacement = displacement.unsigned_abs();
             let text = format!("{guard}LDG.E R{destination}, [R{base}+{sign}{displacement:#x}]");
-            parse_line(&text).expect("a load").instruction.encode()
+            Instruction::parse(&text, Sm::SPA5).expect("a load").bits() as u64
         }
         Item::WriteRegister(register) => 0x5c10_0000_0ff7_ff00 | u64::from(register),
         Item::WritePredicate(predicate) => 0x5b6a_0380_0027_0707 | u64::from(predicate) << 3,

@@ -1,7 +1,7 @@
 //! The remarks on short pieces of code, written by hand.
 
 use warpload_binary::statistics::{InstructionFacts, Statistics, StatisticsBuilder};
-use warpload_encoding::parse_line;
+use warpload_encoding::{Sm, parse_line};
 
 const IADD: u64 = 0x5c10_0000_0037_0400;
 const ISETP_P1: u64 = 0x5b6a_0380_0027_070f;
@@ -15,7 +15,8 @@ const NOP: u64 = 0x50b0_0000_0007_0f00;
 const DEPBAR: u64 = 0xf0f0_0000_3407_0000;
 
 fn load(text: &str) -> u64 {
-    parse_line(text).unwrap_or_else(|error| panic!("{text}: {error}")).instruction.encode()
+    parse_line(text, Sm::SPA5).unwrap_or_else(|error| panic!("{text}: {error}")).instruction.bits()
+        as u64
 }
 
 fn offset(index: usize) -> u64 {

@@ -102,7 +102,7 @@ fn a_branch_into_the_middle() {
 fn matrices_are_counted_by_what_a_lane_gets() {
     let statistics = |sm: u32, text: &str| {
         let sm = Sm::new(sm).expect("it is known");
-        let load = warpload_encoding::Load::parse(text, sm).expect("it is one");
+        let load = warpload_encoding::Instruction::parse(text, sm).expect("it is one");
         let word = load.word().wide().expect("it has 128 bits");
         let mut builder = StatisticsBuilder::default();
         builder.add(InstructionFacts::wide(Some(0), word, sm, Some(LoadFacts::from(&load))));

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use serde_json::Value;
-use warpload::encoding::{Instruction, parse_line};
+use warpload::encoding::{Instruction, Sm};
 use warpload_ptx::lower::OptimizationLevel;
 use warpload_ptx::{lower, read};
 
@@ -24,7 +24,7 @@ pub(crate) fn rows(packed: &[u8]) -> Vec<Row> {
         let text = |one: &Value| one.get("text").unwrap_or(one).as_str().unwrap().to_owned();
         value.as_array().unwrap().iter().map(text).collect()
     };
-    let load = |text: &String| parse_line(text).unwrap().instruction;
+    let load = |text: &String| Instruction::parse(text, Sm::SPA5).unwrap();
     text.lines()
         .map(|line| {
             let row: Value = serde_json::from_str(line).unwrap();

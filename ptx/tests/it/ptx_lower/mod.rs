@@ -9,7 +9,7 @@ mod uniform;
 
 use std::collections::BTreeSet;
 
-use warpload::encoding::Instruction;
+use warpload::encoding::{Instruction, Sm};
 use warpload::load::{LoadOp, Prepared};
 use warpload::machine::RegisterLimit;
 use warpload_ptx::lower::{Binding, OptimizationLevel};
@@ -94,7 +94,7 @@ fn cubin(name: &str) -> Vec<Instruction> {
     let words =
         warpload_binary::sass::read(&bytes[..], warpload_binary::sass::Format::Detect).unwrap();
     let words = words.filter_map(|read| read.unwrap().word?.narrow());
-    words.filter_map(Instruction::decode).collect()
+    words.filter_map(|word| Instruction::decode(word, Sm::SPA5).load()).collect()
 }
 
 /// Whole kernels: what the listings' PTX becomes is what ptxas's cubins hold.
@@ -141,8 +141,10 @@ fn numbers_start_again() {
         let op = LoadOp::try_from(load).unwrap();
         let prepared = Prepared::new(load, RegisterLimit::ALL).unwrap();
         assert_eq!(prepared.fault(), None, "{load}");
-        let (base, first) = (load.address().base.number(), load.destination().number());
-        let base_count = if load.address().extended { 2 } else { 1 };
+        let parts = load.parts();
+        let first = parts.destination.register().unwrap().number();
+        let base = parts.address.base.number();
+        let base_count = if parts.address.extended { 2 } else { 1 };
         let is_apart = first + op.registers() as u8 <= base || base + base_count <= first;
         assert!(is_apart, "{load}");
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use warpload::encoding::{Decoded128, Instruction128, Sm, parse_line_128};
+use warpload::encoding::{Decoded, Instruction, Sm};
 use warpload_ptx::tensor::{Half, SassTensorError, SassTensorLoad};
 
 /// A row: the SM, the word, its text, and the load of PTX with its half offset.
 struct Row {
-    load: Instruction128,
+    load: Instruction,
     text: &'static str,
     ptx: &'static str,
     split: Option<u32>,
@@ -19,7 +19,7 @@ fn rows() -> impl Iterator<Item = Row> {
         let [sm, word, text, ptx] = fields[..] else { panic!("{line}") };
         let sm: Sm = sm.parse().unwrap();
         let word = u128::from_str_radix(word.strip_prefix("0x").unwrap(), 16).unwrap();
-        let Decoded128::Load(load) = Instruction128::decode(word, sm) else { panic!("{line}") };
+        let Decoded::Load(load) = Instruction::decode(word, sm) else { panic!("{line}") };
         let (ptx, split) =
             ptx.split_once(',').map_or((ptx, None), |(ptx, split)| (ptx, Some(split)));
         Row { load, text, ptx, split: split.map(|split| split.parse().unwrap()) }
@@ -58,7 +58,7 @@ fn the_list_has_every_plain_load() {
         for repeat in ["", ".x2", ".x4", ".x8", ".x16", ".x32", ".x64", ".x128"] {
             for pack in ["", ".PACK16BIT"] {
                 let opcode = format!("LDTM{shape}{repeat}{pack}");
-                let load = parse_line_128(&format!("{opcode} R0, tmem[UR4]"), sm).unwrap();
+                let load = Instruction::parse(&format!("{opcode} R0, tmem[UR4]"), sm).unwrap();
                 match SassTensorLoad::new(&load) {
                     Ok(_) => {
                         assert!(known.contains(&opcode), "{opcode}");
@@ -81,7 +81,7 @@ fn the_list_has_every_plain_load() {
 #[test]
 fn what_ptx_does_not_have_is_refused() {
     let error = |sm: &str, text: &str| {
-        let load = parse_line_128(text, sm.parse().unwrap()).unwrap();
+        let load = Instruction::parse(text, sm.parse().unwrap()).unwrap();
         SassTensorLoad::new(&load).map(|_| ()).unwrap_err().to_string()
     };
     let no_load = "not a legal `tcgen05.ld`: ";
@@ -102,14 +102,14 @@ fn what_ptx_does_not_have_is_refused() {
     assert_eq!(other, "LDG does not load Tensor Memory; `LDTM` does");
     // Values without a meaning can be decoded, but not written.
     let sm: Sm = "103".parse().unwrap();
-    let word = parse_line_128("LDTM.STAT.x2.MAX R4, R0, tmem[UR4]", sm).unwrap().encode();
+    let word = Instruction::parse("LDTM.STAT.x2.MAX R4, R0, tmem[UR4]", sm).unwrap().bits();
     for (word, name) in [
         (word | 3 << 64, "INVALID3"),
         (word & !(7 << 83), "INVALID0"),
         (word | 1 << 87 | 3 << 81, "INVALID7"),
         (word & !(3 << 81), "INVALID0"),
     ] {
-        let Decoded128::Load(load) = Instruction128::decode(word, sm) else { panic!("{word:#x}") };
+        let Decoded::Load(load) = Instruction::decode(word, sm) else { panic!("{word:#x}") };
         let error = SassTensorLoad::new(&load).unwrap_err();
         assert_eq!(error.to_string(), format!(".{name} is invalid"));
     }

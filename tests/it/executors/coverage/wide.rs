@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use warpload::encoding::{Instruction128, LoadDestination, LoadSize};
+use warpload::encoding::{Instruction, LoadDestination, LoadSize};
 use warpload::load::{ExecuteError, Outcome};
 
 use crate::executors::both;
@@ -134,7 +134,7 @@ fn every_kind_of_wide_load_is_generated() {
 }
 
 /// What a load is, and how its lanes find the memory.
-fn name(load: &Instruction128) -> String {
+fn name(load: &Instruction) -> String {
     let parts = load.parts();
     let size = match parts.size {
         Ok(LoadSize::Bits256) => " 256",
@@ -151,7 +151,7 @@ fn name(load: &Instruction128) -> String {
     format!("{}{size}{registers}", load.mnemonic())
 }
 
-fn kinds(case: &Case<Instruction128>, outcome: &Result<Outcome, ExecuteError>) -> Vec<String> {
+fn kinds(case: &Case, outcome: &Result<Outcome, ExecuteError>) -> Vec<String> {
     let load = &case.instruction;
     let of = |kind: &str| vec![format!("{}: {kind}", name(load))];
     let outcome = match outcome {

@@ -1,6 +1,6 @@
 //! Clause 1 of docs/ld.md section 4 for the four: who executes; and that no Plg plays a role.
 
-use warpload::encoding::{Instruction, Size};
+use warpload::encoding::{Instruction, Size, Sm};
 use warpload::lane::LaneMask;
 
 use super::SIBLINGS;
@@ -82,12 +82,12 @@ fn bits_that_are_not_read_change_nothing() {
         0xce00_0000_0000,
     ]) {
         let text = sibling.text(Size::B64, "R4", "[R2+0x4]");
-        let word = warpload::encoding::parse_line(&text).unwrap().instruction.encode();
+        let word = warpload::encoding::Instruction::parse(&text, Sm::SPA5).unwrap().bits() as u64;
         assert_eq!(word & unread, 0, "{text}");
         let warp = || at(|lane| sibling.allocated + 4 * (lane as u64 % 3));
         let plain = load(&text, &machine(), warp());
         for bit in (0..64).map(|bit| 1 << bit).filter(|bit| unread & bit != 0) {
-            let instruction = Instruction::decode(word | bit).unwrap();
+            let instruction = Instruction::decode(word | bit, Sm::SPA5).load().unwrap();
             let other = load_instruction(instruction, &machine(), warp());
             assert_eq!((other.warp, other.outcome), (plain.warp.clone(), plain.outcome.clone()));
         }

@@ -1,6 +1,6 @@
 //! What the fast path tells replays besides values and faults: which memory, how the lanes lie.
 
-use warpload::encoding::{Size, parse_line};
+use warpload::encoding::{Instruction, Size, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
@@ -11,7 +11,7 @@ use super::{LDS, SIBLINGS};
 use crate::rules::{active, at, machine};
 
 fn loaded(text: &str, warp: &Warp) -> Loaded {
-    let instruction = parse_line(text).unwrap().instruction;
+    let instruction = Instruction::parse(text, Sm::SPA5).unwrap();
     let op = LoadOp::try_from(&instruction).unwrap();
     let machine = machine();
     let lanes = LaneAddresses::new(&instruction, &machine, warp);

@@ -8,7 +8,7 @@ use super::groups::Bounds;
 use super::scan::Scan;
 use crate::binary::WarpPosition;
 use crate::import::error::ImportError;
-use crate::operation::TRANSFERS;
+use crate::operation;
 use warpload::lane::{LANES, LaneMask};
 
 /// A version of Accel-Sim's tracer. Readers ask it what a line has; none knows a version by its number.
@@ -352,9 +352,8 @@ fn transfer<'t, S: Scan<'t>>(line: &mut S) -> Result<Operand, S::Error> {
 
 #[inline(always)]
 fn is_transfer(opcode: &[u8]) -> bool {
-    let head = || opcode.split(|byte| *byte == b'.').next();
-    opcode.first() == Some(&b'U')
-        && TRANSFERS.iter().any(|transfer| head() == Some(transfer.as_bytes()))
+    let head = || opcode.split(|byte| *byte == b'.').next().unwrap_or_default();
+    opcode.first() == Some(&b'U') && str::from_utf8(head()).is_ok_and(operation::is_transfer)
 }
 
 #[inline(always)]

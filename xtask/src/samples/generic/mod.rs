@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use anyhow::{Context, Result, bail, ensure};
-use warpload::encoding::{CacheOp, Immediate, Instruction, Ld, Pred, Reg, Size};
+use warpload::encoding::{Instruction, LoadParts, MemorySpace, Pred, Reg, Size, Slot, Sm};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::{FaultCause, Outcome, UniformPath, reference};
 use warpload::machine::{Machine, Misaligned};
@@ -79,7 +79,7 @@ pub(crate) fn generate() -> Result<Sample> {
 /// An instruction of a kernel.
 #[derive(Clone, Copy)]
 enum Step {
-    Load(Case, Ld),
+    Load(Case, Instruction),
     /// A memory instruction that is not a load, by its opcode.
     Other(&'static str),
     /// One without a memory operand.
@@ -124,7 +124,7 @@ impl Generator {
             }));
             for (i, step) in (0..).zip(&steps) {
                 match step {
-                    Step::Load(case, ld) => self.load(program_counter(i), case, *ld)?,
+                    Step::Load(case, load) => self.load(program_counter(i), case, *load)?,
                     Step::Other(opcode) => self.other(program_counter(i), opcode)?,
                     Step::Skip => self.writer.skip()?,
                 }
@@ -135,7 +135,7 @@ impl Generator {
     }
 
     /// Draws an instruction that can form the addresses of a case.
-    fn instruction(&mut self, case: &Case) -> Result<Ld> {
+    fn instruction(&mut self, case: &Case) -> Result<Instruction> {
         let random = &mut self.random;
         let reg = |random: &mut Random, count: u32| {
             Reg::new((random.below(u64::from(248 / count)) * u64::from(count)) as u8)
@@ -150,34 +150,42 @@ impl Generator {
             1 => random.below(0x2000) as i64 - 0x1000,
             _ => i64::from(random.next() as i32),
         };
-        let displacement = Immediate::from_signed(displacement).context("32 bits")?;
-        let (base, immediate) = match case.place {
-            Place::Absolute(address, _) => (Reg::RZ, Immediate::from_unsigned(address.into())),
-            _ => (reg(random, 2), Some(displacement)),
+        let (base, displacement) = match case.place {
+            Place::Absolute(address, _) => (Reg::RZ, address.into()),
+            _ => (reg(random, 2), displacement),
         };
-        Ok(Ld {
-            plg: Pred::P0,
-            cache: random.pick(&CacheOp::ALL).unwrap_or(CacheOp::Ca),
-            size: case.size,
-            extended: case.place.is_far() || random.one_in(2),
-            immediate: immediate.context("32 bits")?,
-            guard_negated: match guard {
-                // Uniform loads must execute to take a path.
-                Pred::PT => case.size != Size::U128 && random.one_in(32),
-                _ => random.one_in(2),
-            },
-            guard,
-            base,
-            // Some loads are into RZ; they have no expected values.
-            destination: match random.one_in(32) {
-                true => Reg::RZ,
-                false => reg(random, case.size.registers()),
-            },
-        })
+        let cache = random.pick(&[0, 1, 2, 3]).unwrap_or(0);
+        let extended = case.place.is_far() || random.one_in(2);
+        let guard_negated = match guard {
+            // Uniform loads must execute to take a path.
+            Pred::PT => case.size != Size::U128 && random.one_in(32),
+            _ => random.one_in(2),
+        };
+        // Some loads are into RZ; they have no expected values.
+        let destination = match random.one_in(32) {
+            true => Reg::RZ,
+            false => reg(random, case.size.registers()),
+        };
+        let fields = [
+            (Slot::PredicateIn, Pred::P0.number().into()),
+            (Slot::Cache, cache),
+            (Slot::Size, case.size as u64),
+            (Slot::Extended, extended.into()),
+            (Slot::GuardNegated, guard_negated.into()),
+            (Slot::Guard, guard.number().into()),
+            (Slot::Base, base.number().into()),
+            (Slot::Destination, destination.number().into()),
+        ];
+        let mut load = Instruction::new("LD", Sm::SPA5);
+        for (slot, number) in fields {
+            load = load.and_then(|load| load.with(slot, number));
+        }
+        load.and_then(|load| load.with_offset(displacement)).context("fields of an LD")
     }
 
     /// Executes one load on one warp, and writes its record.
-    fn load(&mut self, pc: u32, case: &Case, ld: Ld) -> Result<()> {
+    fn load(&mut self, pc: u32, case: &Case, instruction: Instruction) -> Result<()> {
+        let LoadParts { guard, space, address, .. } = instruction.parts();
         let random = &mut self.random;
         let mask = case.mask.unwrap_or_else(|| draw_mask(random));
         let drawn = case.place.draw(random, u64::from(case.size.bytes()), case.form);
@@ -188,35 +196,34 @@ impl Generator {
         // Inactive lanes have random values in their registers.
         let mut bases: [u64; LANES] = std::array::from_fn(|_| random.next());
         let mut plg = LaneMask::from_bits(random.next() as u32);
-        for (lane, (address, lane_plg)) in mask.lanes().zip(active) {
-            bases[lane] = address.wrapping_add_signed(-i64::from(ld.immediate.signed()));
+        for (lane, (wanted, lane_plg)) in mask.lanes().zip(active) {
+            bases[lane] = wanted.wrapping_add_signed(-i64::from(address.offset.signed()));
             let bit = LaneMask::from_bits(1 << lane);
             plg = if *lane_plg { plg | bit } else { plg & !bit };
         }
-        warp.set_register(ld.base, bases.map(|base| base as u32));
-        if ld.extended && ld.base != Reg::RZ {
-            let high = Reg::new(ld.base.number() + 1);
+        warp.set_register(address.base, bases.map(|base| base as u32));
+        if address.extended && address.base != Reg::RZ {
+            let high = Reg::new(address.base.number() + 1);
             warp.set_register(high, bases.map(|base| (base >> 32) as u32));
         }
-        warp.set_predicate(ld.plg, plg);
-        let guard = LaneMask::from_bits(random.next() as u32);
-        warp.set_predicate(ld.guard, guard);
+        if let MemorySpace::Generic { plg: Some(predicate) } = space {
+            warp.set_predicate(predicate, plg);
+        }
+        warp.set_predicate(guard.pred, LaneMask::from_bits(random.next() as u32));
 
-        let word = Instruction::from(ld).encode();
-        let instruction = Instruction::decode(word).context("a word of an LD")?;
-        let passed = warp.predicate(ld.guard);
-        let passed = if ld.guard_negated { !passed } else { passed };
+        let passed = warp.predicate(guard.pred);
+        let passed = if guard.negated { !passed } else { passed };
         let outcome = reference(&instruction, &self.machine, &mut warp)?;
         ensure!(outcome.warp_fault.is_none(), "{instruction}: {:?}", outcome.warp_fault);
         let expected = expected(mask, &outcome, &warp);
-        self.count(case, ld, mask, &outcome, expected.is_empty());
+        self.count(case, &instruction, mask, &outcome, expected.is_empty());
 
         let list: Vec<u64> = active.iter().map(|(address, _)| *address).collect();
         let mut deltas = Vec::new();
         let addresses = in_form(case.form, &list, &mut deltas)?;
         // The replay then computes Plg itself.
         let is_left_out = case.place.is_compiled() && self.random.one_in(8);
-        let operation = self.operation(&instruction, word)?;
+        let operation = self.operation(&instruction)?;
         self.writer.record(&NewRecord {
             plg: (!is_left_out).then_some(plg),
             guard: (passed != LaneMask::ALL).then_some(passed),
@@ -235,12 +242,22 @@ impl Generator {
         Ok(())
     }
 
-    fn operation(&mut self, instruction: &Instruction, word: u64) -> Result<u16> {
-        let operation = MemoryOperation { word: Some(word), ..MemoryOperation::of(instruction)? };
+    fn operation(&mut self, instruction: &Instruction) -> Result<u16> {
+        let operation = MemoryOperation {
+            word: instruction.word().narrow(),
+            ..MemoryOperation::of(instruction)?
+        };
         self.writer.operation(&operation).context("at most 65,536 operations")
     }
 
-    fn count(&mut self, case: &Case, ld: Ld, mask: LaneMask, outcome: &Outcome, is_open: bool) {
+    fn count(
+        &mut self,
+        case: &Case,
+        load: &Instruction,
+        mask: LaneMask,
+        outcome: &Outcome,
+        is_open: bool,
+    ) {
         let counts = &mut self.counts;
         counts.loads += 1;
         counts.lanes += u64::from(outcome.executing.count());
@@ -268,8 +285,9 @@ impl Generator {
             let is_off = if outcome.lane_faults.is_empty() { "" } else { ", misaligned" };
             counts.kinds.insert(format!("{path:?} {}{is_off}", region.space));
         }
-        counts.kinds.insert(format!("{:?} {}", case.form, ld.size.name()));
-        counts.kinds.insert(ld.cache.name().to_owned());
+        let name = |slot| load.modifier(slot).unwrap_or_default();
+        counts.kinds.insert(format!("{:?} {}", case.form, name(Slot::Size)));
+        counts.kinds.insert(name(Slot::Cache).to_owned());
         counts.kinds.insert(
             match mask.count() {
                 0 => "no lane active",

@@ -1,0 +1,814 @@
+//! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
+//! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
+
+use crate::ready::Ready;
+use crate::sm::Group;
+use crate::table::forms::{FORMS, Form};
+use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Part};
+use crate::table::row::{Kind, Row, Slot};
+use crate::table::values::{Modifier, Modifiers, Values};
+
+const GROUPS: usize = Group::Blackwell120 as usize + 1;
+
+/// The groups in the order of their numbers.
+const ALL_GROUPS: [Group; GROUPS] = [
+    Group::Spa5,
+    Group::Volta,
+    Group::Turing,
+    Group::Ampere,
+    Group::Ada,
+    Group::Hopper,
+    Group::Blackwell100,
+    Group::Blackwell101,
+    Group::Blackwell107,
+    Group::Blackwell120,
+];
+
+/// A word as two halves, the low one first: most fields are in one of them, and a `u128` would align every type that has
+/// one to 16 bytes.
+pub(crate) type Halves = [u64; 2];
+
+/// Returns the low half of a word, and the high one.
+pub(crate) const fn halves(word: u128) -> Halves {
+    [word as u64, (word >> 64) as u64]
+}
+
+/// Where a slot is: its width is 0 if the form does not have it on these SMs.
+#[derive(Clone, Copy)]
+pub(crate) struct SlotPlace {
+    low: u8,
+    pub(crate) width: u8,
+    /// The row: its block times 32 plus its index. Of a slot of several rows, the last one.
+    row: u8,
+    traits: u8,
+}
+
+/// The slot has several rows.
+const SPLIT: u8 = 1 << 0;
+/// The register or predicate is one of the warp.
+const UNIFORM: u8 = 1 << 1;
+/// A predicate is stored as 7 minus its number.
+const INVERTED: u8 = 1 << 2;
+/// A number is in units of 32 bytes.
+const BY_32: u8 = 1 << 3;
+
+impl SlotPlace {
+    const NOWHERE: Self = Self { low: 0, width: 0, row: 0, traits: 0 };
+
+    pub(crate) fn row(self, form: &Form) -> Option<&'static Row> {
+        form.rows.get(usize::from(self.row / 32))?.get(usize::from(self.row % 32))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_split(self) -> bool {
+        self.traits & SPLIT != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_uniform(self) -> bool {
+        self.traits & UNIFORM != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_inverted(self) -> bool {
+        self.traits & INVERTED != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_by_32(self) -> bool {
+        self.traits & BY_32 != 0
+    }
+
+    /// Returns whether a number fits a slot of one row, or is 0.
+    pub(crate) const fn fits(self, number: u64) -> bool {
+        number >> self.width == 0
+    }
+
+    /// Returns a word with a number, which fits, in a slot of one row.
+    pub(crate) const fn with(self, word: u128, number: u64) -> u128 {
+        let mask = ((1 << self.width) - 1) << self.low;
+        word & !mask | (number as u128) << self.low
+    }
+
+    /// Returns the bits of a slot of one row.
+    #[inline(always)]
+    pub(crate) const fn get(self, [low, high]: Halves) -> u64 {
+        let above = self.low & 63;
+        let bits =
+            if self.low < 64 { low >> above | high << 1 << (63 - above) } else { high >> above };
+        bits & ((1 << self.width) - 1)
+    }
+}
+
+const fn traits(kind: Kind) -> u8 {
+    match kind {
+        Kind::UniformRegister | Kind::UniformPredicate => UNIFORM,
+        Kind::InvertedPredicate => INVERTED,
+        Kind::SignedBy32 => BY_32,
+        _ => 0,
+    }
+}
+
+/// Bits that are compared with those of a word.
+#[derive(Clone, Copy)]
+struct Pattern {
+    mask: Halves,
+    value: Halves,
+}
+
+impl Pattern {
+    /// That of every word.
+    const ANY: Self = Self { mask: [0; 2], value: [0; 2] };
+    /// That of no word.
+    const NEVER: Self = Self { mask: [0; 2], value: [1; 2] };
+
+    const fn of(mask: u128, value: u128) -> Self {
+        Self { mask: halves(mask), value: halves(value) }
+    }
+
+    #[inline(always)]
+    const fn fits(&self, [low, high]: Halves) -> bool {
+        (low & self.mask[0] ^ self.value[0]) | (high & self.mask[1] ^ self.value[1]) == 0
+    }
+}
+
+/// What a word of a form must be, apart from its opcode. Apart from the plan, so that decoding touches few lines.
+#[derive(Clone, Copy)]
+struct Acceptance {
+    fixed: Pattern,
+    illegal: [Pattern; 2],
+    no_schedules: &'static [u32; 8],
+    /// The field with numbers that have no text at all, and these numbers as a mask.
+    textless: SlotPlace,
+    without_text: u32,
+}
+
+impl Acceptance {
+    /// Returns whether the disassembler takes a word of the form and prints it.
+    #[inline(always)]
+    fn accepts(&self, word: Halves) -> bool {
+        let [first, second] = &self.illegal;
+        let is_illegal = first.fits(word)
+            | second.fits(word)
+            | (self.without_text >> (self.textless.get(word) & 31) & 1 != 0);
+        self.fixed.fits(word) & self.has_schedule(word) & !is_illegal
+    }
+
+    #[inline(always)]
+    fn has_schedule(&self, [_, high]: Halves) -> bool {
+        let missing = self.no_schedules.get((high >> 58) as usize & 7).copied();
+        missing.unwrap_or(u32::MAX) >> (high >> 41 & 31) & 1 == 0
+    }
+}
+
+/// No form has more modifiers.
+const MAX_MODIFIERS: usize = 10;
+
+/// A modifier of a form, found without its row.
+#[derive(Clone, Copy)]
+pub(crate) struct PlannedModifier {
+    place: SlotPlace,
+    /// By number; `None` if it takes more than that to know the text.
+    texts: Option<&'static Modifiers>,
+    /// The numbers with which the load cannot be executed.
+    doubtful: u16,
+}
+
+static NO_TEXTS: Modifiers = [Ready::EMPTY; 16];
+
+impl PlannedModifier {
+    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, doubtful: 0 };
+
+    /// Returns the modifier of a word, if its field alone decides.
+    #[inline(always)]
+    pub(crate) fn text(&self, word: Halves) -> Option<&'static Modifier> {
+        self.texts?.get(self.place.get(word) as usize & 15)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_doubtful(&self, word: Halves) -> bool {
+        self.doubtful >> (self.place.get(word) & 15) & 1 != 0
+    }
+}
+
+/// An alternative of an operand.
+#[derive(Clone, Copy)]
+pub(crate) struct PlannedAlternative {
+    is: Pattern,
+    is_not: Pattern,
+    /// The number of the operand among those of the form.
+    pub(crate) operand: u8,
+    pub(crate) row: &'static Alternative,
+}
+
+impl PlannedAlternative {
+    #[inline(always)]
+    pub(crate) const fn fits(&self, word: Halves) -> bool {
+        self.is.fits(word) & !self.is_not.fits(word)
+    }
+}
+
+/// A form on the SMs of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) form: &'static Form,
+    /// The group has one form with one address for each mnemonic.
+    pub(crate) is_alone: bool,
+    pub(crate) places: [SlotPlace; Slot::COUNT],
+    pub(crate) modifiers: [PlannedModifier; MAX_MODIFIERS],
+    /// Those of its operands, among [`ALTERNATIVES`].
+    alternatives: (u16, u16),
+    /// The word without operands.
+    pub(crate) template: u128,
+    /// The bits of fields with one number that has a public meaning.
+    public: Pattern,
+    /// An offset without a base register is unsigned.
+    pub(crate) is_bare_unsigned: bool,
+    /// The address has a uniform register, which its fields name.
+    pub(crate) adds_uniform: bool,
+}
+
+impl Plan {
+    #[inline(always)]
+    pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
+        let (start, end) = self.alternatives;
+        ALTERNATIVES.get(usize::from(start)..usize::from(end)).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(crate) fn place(&self, slot: Slot) -> SlotPlace {
+        self.places.get(slot as usize).copied().unwrap_or(SlotPlace::NOWHERE)
+    }
+
+    /// Returns whether nothing in the fields of a word keeps it from being executed.
+    #[inline(always)]
+    pub(crate) fn is_public(&self, word: Halves) -> bool {
+        self.public.fits(word) && !self.modifiers.iter().any(|modifier| modifier.is_doubtful(word))
+    }
+}
+
+/// `?trans1`, no barriers, no waits: bits 127:104 of a word whose text has no scheduling.
+const UNSCHEDULED: u128 = 0x00_0fe2 << 104;
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
+    let is_narrow = matches!(group, Group::Spa5);
+    let mut plan = Plan {
+        form,
+        is_alone: is_narrow,
+        places: [SlotPlace::NOWHERE; Slot::COUNT],
+        modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
+        alternatives: (0, 0),
+        template: if is_narrow { 0 } else { UNSCHEDULED },
+        public: Pattern::ANY,
+        is_bare_unsigned: false,
+        adds_uniform: false,
+    };
+    let (mut fixed_mask, mut fixed_value) = (0, 0);
+    let (mut public_mask, mut public_value) = (0, 0);
+    // The rows must cover each bit once, from the top down.
+    let mut next = if is_narrow { 64 } else { 128 };
+    let mut block = 0;
+    while block < form.rows.len() {
+        let mut index = 0;
+        while index < form.rows[block].len() {
+            let row = form.rows[block][index];
+            if row.groups.contains(group) {
+                let field = row.field;
+                assert!(field.high() + 1 == next, "the rows must cover each bit once");
+                next = field.low();
+                let place = &mut plan.places[row.slot as usize];
+                let split = if place.width > 0 { SPLIT } else { 0 };
+                *place = SlotPlace {
+                    low: field.low(),
+                    width: field.width() as u8,
+                    row: (block * 32 + index) as u8,
+                    traits: traits(row.kind) | split,
+                };
+                if let Some(value) = row.fixed {
+                    fixed_mask |= field.mask();
+                    fixed_value = field.with(fixed_value, value);
+                }
+                if let Some((number, _)) = row.text_only {
+                    public_mask |= field.mask();
+                    public_value = field.with(public_value, number);
+                }
+                if is_narrow || field.low() < 104 {
+                    plan.template = field.with(plan.template, default(&row, form));
+                }
+            }
+            assert!(block < 8 && index < 32);
+            index += 1;
+        }
+        block += 1;
+    }
+    assert!(next == 0, "the rows must cover each bit once");
+    plan.public = Pattern::of(public_mask, public_value);
+    let mut acceptance = Acceptance {
+        fixed: Pattern::of(fixed_mask, fixed_value),
+        illegal: [Pattern::NEVER; 2],
+        no_schedules: form.no_schedules,
+        textless: SlotPlace::NOWHERE,
+        without_text: 0,
+    };
+    let (mut n, mut count) = (0, 0);
+    while n < form.illegal.len() {
+        let illegal = form.illegal[n];
+        if illegal.groups.contains(group) {
+            acceptance.illegal[count] = Pattern::of(illegal.mask, illegal.value);
+            count += 1;
+        }
+        n += 1;
+    }
+    plan = with_address(with_modifiers(plan), group);
+    with_textless(plan, acceptance)
+}
+
+/// Returns the number that a text without it means.
+const fn default(row: &Row, form: &Form) -> u64 {
+    let ones = row.field.max();
+    match (row.fixed, row.text_only, row.kind) {
+        (Some(fixed), ..) => fixed,
+        (None, _, Kind::Named(values) | Kind::NamedBeside(values, ..)) => match values.default {
+            Some(number) => number,
+            None => 0,
+        },
+        (None, Some((number, _)), _) => number,
+        (None, None, Kind::Opcode) => form.opcode as u64,
+        // Of `LD` and `LDS` it is printed beside `.ZD` only.
+        (None, None, _) if matches!(row.slot, Slot::PredicateOut) => 0,
+        (None, None, Kind::Predicate | Kind::UniformPredicate) => ones,
+        (None, None, Kind::Register | Kind::UniformRegister) => ones,
+        // The text of `LD` and `LDG` says it, the others have no other base.
+        (None, None, _) if matches!(row.slot, Slot::Wide) && !has(form, Slot::Extended) => 1,
+        _ => 0,
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn has(form: &Form, slot: Slot) -> bool {
+    let mut block = 0;
+    while block < form.rows.len() {
+        let mut index = 0;
+        while index < form.rows[block].len() {
+            if form.rows[block][index].slot as u8 == slot as u8 {
+                return true;
+            }
+            index += 1;
+        }
+        block += 1;
+    }
+    false
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn with_modifiers(mut plan: Plan) -> Plan {
+    let mut n = 0;
+    while n < plan.form.modifiers.len() {
+        plan.modifiers[n] = match plan.form.modifiers[n] {
+            FormModifier::Field(slot) | FormModifier::Shown { slot, .. } => {
+                let place = plan.places[slot as usize];
+                let is_simple = !place.is_split() && place.width <= 4;
+                match values_of(&plan, place) {
+                    _ if place.width == 0 => {
+                        PlannedModifier { place, texts: Some(&NO_TEXTS), doubtful: 0 }
+                    }
+                    Some((values, is_beside)) => {
+                        let is_shown = matches!(plan.form.modifiers[n], FormModifier::Shown { .. });
+                        // Without its `.E`, a base of 64 bits has a text of its own.
+                        let is_plain = is_simple
+                            && !is_beside
+                            && !is_shown
+                            && (!matches!(slot, Slot::Extended)
+                                || plan.places[Slot::Wide as usize].width == 0);
+                        let texts = if is_plain { Some(values.modifiers) } else { None };
+                        assert!(is_simple || values.doubtful == 0 || values.rows.len() <= 16);
+                        PlannedModifier {
+                            place,
+                            texts,
+                            doubtful: if is_simple { values.doubtful } else { 0 },
+                        }
+                    }
+                    None => PlannedModifier { place, texts: None, doubtful: 0 },
+                }
+            }
+            FormModifier::Always { .. } => PlannedModifier::NONE,
+        };
+        n += 1;
+    }
+    plan
+}
+
+/// Returns the names of a slot, and whether another field can change them.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn values_of(plan: &Plan, place: SlotPlace) -> Option<(&'static Values, bool)> {
+    match plan.form.rows[place.row as usize / 32][place.row as usize % 32].kind {
+        Kind::Named(values) => Some((values, false)),
+        Kind::NamedBeside(values, ..) => Some((values, true)),
+        _ => None,
+    }
+}
+
+/// Returns the bits of a slot in a word, those of `number` first; of several rows, the last has the low bits.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn bits_of(form: &Form, group: Group, slot: Slot, number: u64) -> (u128, u128) {
+    let (mut value, mut mask, mut left) = (0, 0, number);
+    let mut block = form.rows.len();
+    while block > 0 {
+        block -= 1;
+        let mut index = form.rows[block].len();
+        while index > 0 {
+            index -= 1;
+            let row = form.rows[block][index];
+            if row.groups.contains(group) && row.slot as u8 == slot as u8 {
+                let number =
+                    if let Kind::InvertedPredicate = row.kind { 7 - (left & 7) } else { left };
+                value = row.field.with(value, number);
+                mask |= row.field.mask();
+                left = left >> row.field.width();
+            }
+        }
+    }
+    (value, mask)
+}
+
+/// Finds how the address is read.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn with_address(mut plan: Plan, group: Group) -> Plan {
+    let mut is_unsigned = false;
+    let mut operand = 0;
+    while operand < plan.form.operands.len() {
+        let mut rows = plan.form.operands[operand].alternatives;
+        while let [row, others @ ..] = rows {
+            rows = others;
+            let (mut is_address, mut has_uniform) = (false, false);
+            let mut tokens = row.tokens;
+            while let [token, rest @ ..] = tokens {
+                tokens = rest;
+                match token.part {
+                    Part::Offset(Slot::Offset) => is_address = true,
+                    Part::Absolute(Slot::Offset, bare) => {
+                        is_address = true;
+                        is_unsigned = !bare.signed.contains(group);
+                    }
+                    Part::BareOffset(Slot::Offset, bare) => {
+                        is_address = true;
+                        plan.is_bare_unsigned = !bare.signed.contains(group);
+                    }
+                    Part::Register(Slot::UniformBase) | Part::Unknown(Slot::UniformBase) => {
+                        has_uniform = true;
+                    }
+                    _ => {}
+                }
+            }
+            plan.adds_uniform |= is_address && has_uniform;
+        }
+        operand += 1;
+    }
+    // Beside a uniform register the offset is signed.
+    plan.is_bare_unsigned |= is_unsigned && !plan.adds_uniform;
+    plan
+}
+
+/// Returns an alternative on the SMs of a group.
+const fn alternative(
+    form: &Form,
+    group: Group,
+    operand: u8,
+    row: &'static Alternative,
+) -> PlannedAlternative {
+    let (mut mask, mut value) = (0, 0);
+    let mut is_not = Pattern::NEVER;
+    let mut conditions = row.when;
+    while let [condition, rest @ ..] = conditions {
+        conditions = rest;
+        let (slot, number, is_wanted) = match *condition {
+            Condition::Is(slot, number) => (slot, number, true),
+            Condition::Zero(slot) => (slot, u64::MAX, true),
+            Condition::Nonzero(slot) => (slot, u64::MAX, false),
+            Condition::Unless(slot, number) | Condition::Needs(slot, number) => {
+                (slot, number, false)
+            }
+            Condition::Set(..) | Condition::SetAsExtended(_) => continue,
+        };
+        let (bits, of) = bits_of(form, group, slot, number);
+        if is_wanted {
+            mask |= of;
+            value |= bits;
+        } else if of == 0 {
+            // A predicate or the like that the SM does not have.
+            is_not = Pattern::ANY;
+        } else {
+            is_not = Pattern::of(of, bits);
+        }
+    }
+    PlannedAlternative { is: Pattern::of(mask, value), is_not, operand, row }
+}
+
+/// The alternatives of all plans, in the order of their numbers; and where those of each plan end.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const ALL_ALTERNATIVES: ([PlannedAlternative; TOTAL], [u16; COUNT]) = {
+    let none = alternative(&FORMS[0], Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
+    let (mut all, mut ends) = ([none; TOTAL], [0; COUNT]);
+    let (mut count, mut form) = (0, 0);
+    while form < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            let of = ALL_GROUPS[group];
+            let mut operand = 0;
+            while FORMS[form].groups.contains(of) && operand < FORMS[form].operands.len() {
+                let mut rows = FORMS[form].operands[operand].alternatives;
+                while let [row, rest @ ..] = rows {
+                    rows = rest;
+                    if row.groups.contains(of) {
+                        all[count] = alternative(&FORMS[form], of, operand as u8, row);
+                        count += 1;
+                    }
+                }
+                operand += 1;
+            }
+            if FORMS[form].groups.contains(of) {
+                ends[INDICES[form][group] as usize] = count as u16;
+            }
+            group += 1;
+        }
+        form += 1;
+    }
+    (all, ends)
+};
+
+static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL_ALTERNATIVES.0;
+
+/// The number of alternatives of all plans.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const TOTAL: usize = {
+    let (mut count, mut form) = (0, 0);
+    while form < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            let mut operands = FORMS[form].operands;
+            while let [operand, rest @ ..] = operands {
+                operands = rest;
+                let mut rows = operand.alternatives;
+                while let [row, rest @ ..] = rows {
+                    rows = rest;
+                    let of = ALL_GROUPS[group];
+                    count += (FORMS[form].groups.contains(of) && row.groups.contains(of)) as usize;
+                }
+            }
+            group += 1;
+        }
+        form += 1;
+    }
+    count
+};
+
+/// Finds the numbers of `LDSM` for which the disassembler prints nothing.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Acceptance) {
+    let mut n = 0;
+    while n < plan.form.modifiers.len() {
+        if let FormModifier::Field(slot) = plan.form.modifiers[n] {
+            let place = plan.places[slot as usize];
+            if place.width > 0
+                && let Some((values, false)) = values_of(&plan, place)
+                && values.default.is_none()
+            {
+                let mut number = 0;
+                while number < values.rows.len() {
+                    if values.rows[number].name.is_empty() {
+                        acceptance.textless = place;
+                        acceptance.without_text |= 1 << number;
+                    }
+                    number += 1;
+                }
+            }
+        }
+        n += 1;
+    }
+    (plan, acceptance)
+}
+
+/// The number of plans: one for each form and each group that has it.
+const COUNT: usize = count();
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn count() -> usize {
+    let (mut count, mut form) = (0, 0);
+    while form < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            if FORMS[form].groups.contains(ALL_GROUPS[group]) {
+                count += 1;
+            }
+            group += 1;
+        }
+        form += 1;
+    }
+    assert!(count < NO_PLAN as usize);
+    count
+}
+
+/// No plan: the index after the last.
+const NO_PLAN: u8 = u8::MAX;
+
+/// Returns the number of the plan of a form on the SMs of a group, which has it. Those of SM 5.x come first.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static INDICES: [[u8; GROUPS]; FORMS.len()] = {
+    let mut indices = [[NO_PLAN; GROUPS]; FORMS.len()];
+    let (mut count, mut form) = (0, 0);
+    while form < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            if FORMS[form].groups.contains(ALL_GROUPS[group]) {
+                indices[form][group] = count;
+                count += 1;
+            }
+            group += 1;
+        }
+        form += 1;
+    }
+    indices
+};
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const BOTH: ([Plan; COUNT], [Acceptance; COUNT]) = {
+    let (first, acceptance) = plan(&FORMS[0], Group::Spa5);
+    let mut both = ([first; COUNT], [acceptance; COUNT]);
+    let mut form = 0;
+    while form < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            let index = INDICES[form][group];
+            if index != NO_PLAN {
+                let (mut plan, acceptance) = plan(&FORMS[form], ALL_GROUPS[group]);
+                let ends = &ALL_ALTERNATIVES.1;
+                let start = if index == 0 { 0 } else { ends[index as usize - 1] };
+                plan.alternatives = (start, ends[index as usize]);
+                (both.0[index as usize], both.1[index as usize]) = (plan, acceptance);
+            }
+            group += 1;
+        }
+        form += 1;
+    }
+    both
+};
+
+static PLANS: [Plan; COUNT] = BOTH.0;
+static ACCEPTANCES: [Acceptance; COUNT] = BOTH.1;
+
+/// One more than the number of the first form of an opcode of 128 bits, 0 for an opcode that no form has.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static OPCODES: [u8; 4096] = {
+    let mut opcodes = [0; 4096];
+    let mut form = FORMS.len();
+    while form > 0 {
+        form -= 1;
+        if !FORMS[form].groups.contains(Group::Spa5) {
+            opcodes[FORMS[form].opcode as usize] = form as u8 + 1;
+        }
+    }
+    opcodes
+};
+
+/// The plans of the highest 13 bits of words of 64 bits.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static OPCODES_64: [u8; 1 << 13] = {
+    let mut opcodes = [NO_PLAN; 1 << 13];
+    let mut form = 0;
+    while form < FORMS.len() {
+        if FORMS[form].groups.contains(Group::Spa5) {
+            let free = 13 - FORMS[form].rows[0][0].field.width();
+            let mut n = 0;
+            while n < 1 << free {
+                opcodes[(FORMS[form].opcode as usize) << free | n] =
+                    INDICES[form][Group::Spa5 as usize];
+                n += 1;
+            }
+        }
+        form += 1;
+    }
+    opcodes
+};
+
+/// The plan of a word: by the first form of its opcode, the group, and bit 91.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
+    let mut choices = [[[NO_PLAN; 2]; GROUPS]; FORMS.len()];
+    let mut first = 0;
+    while first < FORMS.len() {
+        let mut group = 0;
+        while group < GROUPS {
+            let mut bit = 0;
+            while bit < 2 {
+                choices[first][group][bit] = choice(first, group, bit as u64);
+                bit += 1;
+            }
+            group += 1;
+        }
+        first += 1;
+    }
+    choices
+};
+
+/// Returns the plan of that opcode and bit 91; if there is only one form for the group, whatever bit 91 is.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn choice(first: usize, group: usize, bit: u64) -> u8 {
+    let mut found = NO_PLAN;
+    let mut form = first;
+    while form < FORMS.len() && FORMS[form].opcode == FORMS[first].opcode {
+        let index = INDICES[form][group];
+        if index != NO_PLAN {
+            let is_of_bit = match form_bit(&FORMS[form], ALL_GROUPS[group]) {
+                Some(value) => value == bit,
+                None => false,
+            };
+            if is_of_bit || found == NO_PLAN {
+                found = index;
+            }
+        }
+        form += 1;
+    }
+    found
+}
+
+/// Returns the number that the words of a form have in [`Slot::Form`].
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn form_bit(form: &Form, group: Group) -> Option<u64> {
+    let mut block = 0;
+    while block < form.rows.len() {
+        let mut index = 0;
+        while index < form.rows[block].len() {
+            let row = &form.rows[block][index];
+            if matches!(row.slot, Slot::Form) && row.groups.contains(group) {
+                return row.fixed;
+            }
+            index += 1;
+        }
+        block += 1;
+    }
+    None
+}
+
+/// Why a word is of no form.
+#[derive(Clone, Copy)]
+pub(crate) enum NoForm {
+    /// The form of its opcode does not have it; the number of the plan.
+    IllegalIn(u8),
+    /// Its opcode is that of a load which other SMs have.
+    OfOtherSms,
+    Other,
+}
+
+/// Returns the number of the plan of a word of 64 bits.
+#[inline(always)]
+pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
+    OPCODES_64.get((word >> 51) as usize).copied().filter(|plan| *plan != NO_PLAN)
+}
+
+/// Returns the number of the plan of a word of 128 bits.
+#[inline(always)]
+pub(crate) fn plan_of_128(word: Halves, group: Group) -> Result<u8, NoForm> {
+    let [low, high] = word;
+    let Some(first) = OPCODES.get(low as usize & 0xfff).and_then(|entry| entry.checked_sub(1))
+    else {
+        return Err(NoForm::Other);
+    };
+    let choices = CHOICES.get(usize::from(first)).and_then(|groups| groups.get(group as usize));
+    let chosen = choices.and_then(|bits| bits.get((high >> (91 - 64)) as usize & 1)).copied();
+    let plan = chosen.unwrap_or(NO_PLAN);
+    match ACCEPTANCES.get(usize::from(plan)) {
+        Some(acceptance) if acceptance.accepts(word) => Ok(plan),
+        Some(_) => Err(NoForm::IllegalIn(plan)),
+        None => Err(NoForm::OfOtherSms),
+    }
+}
+
+/// Returns whether a word is legal in the form that it has the opcode of.
+pub(crate) fn is_legal(plan: u8, word: Halves) -> bool {
+    ACCEPTANCES.get(usize::from(plan)).is_some_and(|acceptance| acceptance.accepts(word))
+}
+
+/// Returns whether the scheduling bits of a word are those of a schedule.
+pub(crate) fn has_schedule(plan: u8, word: Halves) -> bool {
+    ACCEPTANCES.get(usize::from(plan)).is_some_and(|acceptance| acceptance.has_schedule(word))
+}
+
+/// Returns the plan of a form on the SMs of a group, if they have it.
+pub(crate) fn plan_index(form: usize, group: Group) -> Option<u8> {
+    let index = INDICES.get(form)?.get(group as usize).copied()?;
+    (index != NO_PLAN).then_some(index)
+}
+
+/// Returns the first form with an opcode of 128 bits.
+pub(crate) fn first_form(opcode: u128) -> Option<&'static Form> {
+    let entry = OPCODES.get(opcode as usize & 0xfff)?.checked_sub(1)?;
+    FORMS.get(usize::from(entry))
+}
+
+/// Returns the plan with that number.
+#[inline(always)]
+pub(crate) fn plan_at(index: u8) -> &'static Plan {
+    let [first, ..] = &PLANS;
+    PLANS.get(usize::from(index)).unwrap_or(first)
+}

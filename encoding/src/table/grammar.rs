@@ -1,0 +1,416 @@
+//! The grammar of modifiers and operands. The writer, the parser, the examples in messages and the dictionary of the
+//! fuzzer follow the same rows, so that what is printed is what is read.
+//!
+//! An operand is a list of [`Alternative`]s. The writer prints the first one that fits the word; the parser takes the
+//! first one that fits the text, and sets the fields that choose it.
+
+use super::row::{A, AHB, Groups, Slot, T};
+use crate::ready::Ready;
+
+/// What is between two dots of a mnemonic.
+#[derive(Clone, Copy)]
+pub(crate) enum Modifier {
+    Field(Slot),
+    /// Printed even if it is the silent one, beside a field that is not 0.
+    Shown {
+        slot: Slot,
+        beside: Slot,
+    },
+    /// Always there; `kind` is its name in messages.
+    Always {
+        name: &'static str,
+        kind: &'static str,
+        text: Ready<7>,
+    },
+}
+
+/// A part of an operand, and the punctuation around it, which is printed as it is and read in either case.
+#[derive(Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) before: &'static str,
+    pub(crate) part: Part,
+    pub(crate) after: &'static str,
+    /// Both texts, ready to be printed.
+    pub(crate) ready: [Ready<7>; 2],
+}
+
+/// A part of an operand that fields decide.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    /// A general register or one of the warp, as the row says.
+    Register(Slot),
+    /// The uniform register after that of the slot.
+    Next(Slot),
+    /// `???4`: a register that does not exist, printed and never read.
+    Unknown(Slot),
+    Predicate(Slot),
+    /// `!` if the field is not 0.
+    Not(Slot),
+    /// `0x3`
+    Number(Slot),
+    /// `.X4`
+    Scale(Slot),
+    /// `+0x10`, nothing for 0.
+    Offset(Slot),
+    /// An offset that is unsigned on SMs for which [`Bare`] says so.
+    BareOffset(Slot, Bare),
+    /// An address without a register, `0x10`; also read with the zero register, `RZ+0x10`.
+    Absolute(Slot, Bare),
+}
+
+/// An address without a register.
+#[derive(Clone, Copy)]
+pub(crate) struct Bare {
+    /// The groups on which its offset is signed.
+    pub(crate) signed: Groups,
+    /// The zero register, as it is printed for 0 and read: `RZ`, `URZ`; empty if it is neither.
+    pub(crate) zero: &'static str,
+    /// Whether 0 is printed as the zero register, or else as `0x0`.
+    pub(crate) prints_zero: bool,
+    /// The groups on which an offset after the zero register makes it another operand.
+    pub(crate) alone: Groups,
+}
+
+/// A condition on a field. It holds if the form does not have the field.
+#[derive(Clone, Copy)]
+pub(crate) enum Condition {
+    /// The field has this number; the parser sets it.
+    Is(Slot, u64),
+    /// The register is the zero register; the parser sets it.
+    Zero(Slot),
+    /// The register is not the zero register; the parser checks it.
+    Nonzero(Slot),
+    /// The field has another number; the parser does not care.
+    Unless(Slot, u64),
+    /// The field, which stands before, has another number; the parser checks it.
+    Needs(Slot, u64),
+    /// No condition: the parser sets the field.
+    Set(Slot, u64),
+    /// No condition: the parser sets the field to what `.E` says.
+    SetAsExtended(Slot),
+}
+
+/// A descriptor that the text of an alternative hides, on SMs with a bit for showing it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hides {
+    Nothing,
+    /// There is none, although the text is the same as with one.
+    NoDescriptor,
+    /// It is in the uniform register of the address.
+    Register,
+    /// It is in the uniform register after that of the other address.
+    Next,
+}
+
+/// One way to write an operand.
+#[derive(Clone, Copy)]
+pub(crate) struct Alternative {
+    pub(crate) groups: Groups,
+    pub(crate) when: &'static [Condition],
+    pub(crate) tokens: &'static [Token],
+    pub(crate) hides: Hides,
+}
+
+/// An operand after the mnemonic.
+#[derive(Clone, Copy)]
+pub(crate) struct Operand {
+    pub(crate) alternatives: &'static [Alternative],
+    /// Whether it can be left out: that is then its meaning.
+    pub(crate) is_optional: bool,
+}
+
+const fn alternative(when: &'static [Condition], tokens: &'static [Token]) -> Alternative {
+    Alternative { groups: super::row::ALL, when, tokens, hides: Hides::Nothing }
+}
+
+impl Alternative {
+    const fn only(self, groups: Groups) -> Self {
+        Self { groups, ..self }
+    }
+
+    const fn hiding(self, hides: Hides) -> Self {
+        Self { hides, ..self }
+    }
+
+    /// Returns whether it is an address.
+    pub(crate) fn is_address(&self) -> bool {
+        let is_of_address = |token: &Token| {
+            matches!(token.part, Part::Offset(_) | Part::BareOffset(..) | Part::Absolute(..))
+        };
+        self.tokens.iter().any(is_of_address)
+    }
+
+    /// Returns whether the operand can be read: no part of it is a register that does not exist.
+    pub(crate) const fn is_read(&self) -> bool {
+        let mut tokens = self.tokens;
+        while let [token, rest @ ..] = tokens {
+            if let Part::Unknown(_) = token.part {
+                return false;
+            }
+            tokens = rest;
+        }
+        true
+    }
+}
+
+/// A modifier that is always there; `kind` is its name with a dot, in backquotes.
+pub(super) const fn always(name: &'static str, kind: &'static str) -> Modifier {
+    Modifier::Always { name, kind, text: Ready::EMPTY.with(".").with(name) }
+}
+
+const fn operand(alternatives: &'static [Alternative]) -> Operand {
+    Operand { alternatives, is_optional: false }
+}
+
+const fn optional(alternatives: &'static [Alternative]) -> Operand {
+    Operand { alternatives, is_optional: true }
+}
+
+const fn token(before: &'static str, part: Part, after: &'static str) -> Token {
+    let ready = [Ready::EMPTY.with(before), Ready::EMPTY.with(after)];
+    Token { before, part, after, ready }
+}
+
+use self::Condition::{Is, Needs, Nonzero, Set, SetAsExtended, Unless, Zero};
+use self::Part::{
+    Absolute, BareOffset, Next, Not, Number, Offset, Predicate, Register, Scale, Unknown,
+};
+use self::Slot as S;
+
+const fn plain(part: Part) -> Token {
+    token("", part, "")
+}
+
+const BASE: Part = Register(S::Base);
+const UR: Part = Register(S::UniformBase);
+/// `[Ra`, `+off]`
+const OPEN_BASE: Token = token("[", BASE, "");
+const OFFSET: Token = token("", Offset(S::Offset), "]");
+const OPEN_UR: Token = token("[", UR, "");
+const BASE_WIDE: Token = token("[", BASE, ".64");
+const BASE_NARROW: Token = token("[", BASE, ".U32");
+const PLUS_UR: Token = token("+", UR, "");
+const BANK_NUMBER: Token = token("c[", Number(S::Bank), "]");
+const BINDLESS: Token = token("cx[", Register(S::Bindless), "]");
+const DESCRIPTOR: Token = token("desc[", UR, "]");
+
+const fn absolute(bare: Bare) -> Token {
+    token("[", Absolute(S::Offset, bare), "]")
+}
+
+const UNSIGNED: Bare =
+    Bare { signed: Groups::NONE, zero: "RZ", prints_zero: true, alone: Groups::NONE };
+const SIGNED: Bare = Bare { signed: super::row::ALL, ..UNSIGNED };
+const SIGNED_0: Bare = Bare { prints_zero: false, ..SIGNED };
+const UNSIGNED_0: Bare = Bare { prints_zero: false, ..UNSIGNED };
+const SIGNED_URZ: Bare = Bare { zero: "URZ", ..SIGNED };
+const ALONE: Bare = Bare { zero: "", ..SIGNED_0 };
+const UNSIGNED_ALONE: Bare = Bare { zero: "", ..UNSIGNED_0 };
+const UNSIGNED_URZ_0: Bare = Bare { zero: "URZ", prints_zero: false, ..UNSIGNED };
+/// On Ampere `LDL R0, [RZ+0x10]` hides a descriptor.
+const UNSIGNED_LOCAL: Bare = Bare { alone: A, ..UNSIGNED };
+const MATRIX: Bare = Bare { signed: AHB, ..UNSIGNED };
+
+pub(super) const RD: Operand = operand(&[alternative(&[], &[plain(Register(S::Destination))])]);
+pub(super) const HIGH: Operand =
+    operand(&[alternative(&[], &[plain(Register(S::HighDestination))])]);
+const PD_TOKENS: &[Token] = &[plain(Predicate(S::PredicateOut))];
+/// The predicate that is written: printed if it is not PT, and always beside `.ZD`.
+pub(super) const PD: Operand = optional(&[
+    alternative(&[Unless(S::PredicateOut, 7)], PD_TOKENS),
+    alternative(&[Unless(S::Zd, 0)], PD_TOKENS),
+]);
+/// The same, which is there beside `.ZD` only.
+pub(super) const PD_OF_ZD: Operand = optional(&[alternative(&[Needs(S::Zd, 0)], PD_TOKENS)]);
+pub(super) const MASK: Operand =
+    optional(&[alternative(&[Unless(S::Mask, 0xff)], &[plain(Number(S::Mask))])]);
+const PIN_TOKENS: &[Token] = &[plain(Not(S::PredicateInNegated)), plain(Predicate(S::PredicateIn))];
+/// A predicate after the address, of which `PT` is not printed.
+pub(super) const PIN: Operand = optional(&[
+    alternative(&[Unless(S::PredicateIn, PT)], PIN_TOKENS),
+    alternative(&[Unless(S::PredicateInNegated, 0)], PIN_TOKENS),
+]);
+/// The number of `PT` in a condition, however the field stores it.
+pub(crate) const PT: u64 = 7;
+pub(super) const PIN_ALWAYS: Operand = optional(&[alternative(&[], PIN_TOKENS)]);
+/// Printed unless the address has no register.
+pub(super) const PIN_OF_BASE: Operand =
+    optional(&[alternative(&[Nonzero(S::UniformBase)], PIN_TOKENS)]);
+/// Plg of `LD`, which has no negation bit.
+pub(super) const PLG: Operand =
+    optional(&[alternative(&[Unless(S::PredicateIn, PT)], &[plain(Predicate(S::PredicateIn))])]);
+
+/// `[Ra+off]`
+pub(super) const ADDRESS: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[absolute(UNSIGNED)]),
+]);
+/// The same of `LDL`.
+pub(super) const LOCAL_ADDRESS: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[absolute(UNSIGNED_LOCAL)]),
+]);
+/// `[Ra.X4+off]`
+pub(super) const SCALED: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[OPEN_BASE, plain(Scale(S::Scale)), OFFSET]),
+    alternative(&[Zero(S::Base)], &[absolute(UNSIGNED)]),
+]);
+pub(super) const MATRIX_ADDRESS: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[absolute(MATRIX)]),
+]);
+const SCALED_UR: &[Token] = &[OPEN_BASE, plain(Scale(S::Scale)), PLUS_UR, OFFSET];
+/// `[Ra.X4+UR+off]`
+pub(super) const SCALED_UNIFORM: Operand = operand(&[
+    alternative(&[Unless(S::Base, 0xff)], SCALED_UR),
+    alternative(&[Unless(S::Scale, 0)], SCALED_UR),
+    alternative(&[Zero(S::Base)], &[OPEN_UR, OFFSET]),
+]);
+pub(super) const MATRIX_UNIFORM: Operand = operand(&[
+    alternative(&[Unless(S::Base, 0xff)], &[OPEN_BASE, PLUS_UR, OFFSET]),
+    alternative(&[Zero(S::Base)], &[OPEN_UR, token("", BareOffset(S::Offset, MATRIX), "]")]),
+]);
+
+/// `c[bank][Ra+off]`
+pub(super) const BANK: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[BANK_NUMBER, OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[BANK_NUMBER, absolute(SIGNED)]),
+]);
+pub(super) const SPA5_BANK: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[BANK_NUMBER, OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[BANK_NUMBER, absolute(SIGNED_0)]),
+]);
+/// `c[bank][off]`
+pub(super) const BANK_ALONE: Operand =
+    operand(&[alternative(&[], &[BANK_NUMBER, absolute(ALONE)])]);
+/// `c[bank][UR+off]`, `URZ` printed.
+pub(super) const BANK_INDEXED: Operand =
+    operand(&[alternative(&[], &[BANK_NUMBER, OPEN_UR, OFFSET])]);
+/// `c[bank][UR+off]`
+pub(super) const BANK_UR: Operand = operand(&[
+    alternative(&[Nonzero(S::UniformBase)], &[BANK_NUMBER, OPEN_UR, OFFSET]),
+    alternative(&[Zero(S::UniformBase)], &[BANK_NUMBER, absolute(SIGNED_URZ)]),
+]);
+const BINDLESS_ABSOLUTE: Alternative =
+    alternative(&[Zero(S::UniformBase)], &[BINDLESS, absolute(SIGNED_URZ)]);
+/// `cx[UR][Ra+off]`
+pub(super) const BINDLESS_BASE: Operand = operand(&[
+    alternative(&[Nonzero(S::Base)], &[BINDLESS, OPEN_BASE, OFFSET]),
+    alternative(&[Zero(S::Base)], &[BINDLESS, absolute(UNSIGNED_0)]),
+]);
+/// `cx[UR][off]`
+pub(super) const BINDLESS_ALONE: Operand =
+    operand(&[alternative(&[], &[BINDLESS, absolute(UNSIGNED_ALONE)])]);
+/// `cx[URa][URb+off]`
+pub(super) const BINDLESS_UR: Operand = operand(&[
+    alternative(&[Nonzero(S::UniformBase)], &[BINDLESS, OPEN_UR, OFFSET]),
+    BINDLESS_ABSOLUTE,
+]);
+/// The same on SMs that have no index.
+pub(super) const BINDLESS_UNKNOWN: Operand = operand(&[
+    alternative(
+        &[Nonzero(S::UniformBase)],
+        &[BINDLESS, token("[", Unknown(S::UniformBase), ""), OFFSET],
+    ),
+    BINDLESS_ABSOLUTE,
+]);
+/// `[UR+off]`
+pub(super) const UNIFORM_UR: Operand = operand(&[
+    alternative(&[Nonzero(S::UniformBase)], &[OPEN_UR, OFFSET]),
+    alternative(&[Zero(S::UniformBase)], &[absolute(SIGNED_URZ)]),
+]);
+pub(super) const UNIFORM_ALONE: Operand = operand(&[
+    alternative(&[Nonzero(S::UniformBase)], &[OPEN_UR, OFFSET]),
+    alternative(&[Zero(S::UniformBase)], &[absolute(UNSIGNED_URZ_0)]),
+]);
+/// `tmem[UR+off]`
+pub(super) const TMEM: Operand = operand(&[
+    alternative(&[Nonzero(S::UniformBase)], &[token("tmem[", UR, ""), OFFSET]),
+    alternative(&[Zero(S::UniformBase)], &[token("tmem[", Absolute(S::Offset, SIGNED_URZ), "]")]),
+]);
+
+const WITHOUT_DESCRIPTOR: Condition = Is(S::Descriptor, 0);
+const WITH_DESCRIPTOR: Condition = Is(S::Descriptor, 1);
+/// The bit is there on Ampere and Ada alone, which hide descriptors.
+const IS_SHOWN: Condition = Is(S::ShowDescriptor, 1);
+const IS_HIDDEN: Condition = Is(S::ShowDescriptor, 0);
+const IS_WIDE: Condition = Is(S::Wide, 1);
+const IS_NARROW: Condition = Is(S::Wide, 0);
+
+const SHOWN: Alternative =
+    alternative(&[WITH_DESCRIPTOR, IS_SHOWN, IS_WIDE], &[DESCRIPTOR, BASE_WIDE, OFFSET]).only(AHB);
+const HIDDEN: Alternative = alternative(
+    &[WITH_DESCRIPTOR, IS_HIDDEN, IS_WIDE, Set(S::UniformBase, 0)],
+    &[BASE_WIDE, OFFSET],
+)
+.only(A)
+.hiding(Hides::Register);
+/// Turing, Ampere and Ada print no base that is not there.
+const UR_ALONE: Alternative =
+    alternative(&[WITHOUT_DESCRIPTOR, Zero(S::Base), SetAsExtended(S::Wide)], &[OPEN_UR, OFFSET]);
+const NO_BASE: Alternative = alternative(
+    &[WITHOUT_DESCRIPTOR, IS_WIDE, Zero(S::Base)],
+    &[token("[", Unknown(S::Base), ".64"), PLUS_UR, OFFSET],
+);
+const WIDE_UR: Alternative =
+    alternative(&[WITHOUT_DESCRIPTOR, IS_WIDE], &[BASE_WIDE, PLUS_UR, OFFSET]);
+const NARROW_UR: Alternative =
+    alternative(&[WITHOUT_DESCRIPTOR, IS_NARROW], &[BASE_NARROW, PLUS_UR, OFFSET]);
+/// `[Ra.64+UR+off]`, `desc[UR][Ra.64+off]` of `LD` and `LDG`.
+pub(super) const GLOBAL: Operand =
+    operand(&[SHOWN, HIDDEN, UR_ALONE.only(T.or(A)), NO_BASE, WIDE_UR, NARROW_UR]);
+/// The same of 256 bits.
+pub(super) const GLOBAL_256: Operand = operand(&[SHOWN, HIDDEN, UR_ALONE, WIDE_UR, NARROW_UR]);
+/// `[Ra+UR+off]`, `desc[UR][Ra+off]` of `LDL`.
+pub(super) const LOCAL_UNIFORM: Operand = operand(&[
+    alternative(&[WITH_DESCRIPTOR, IS_SHOWN], &[DESCRIPTOR, OPEN_BASE, OFFSET]).only(AHB),
+    alternative(&[WITH_DESCRIPTOR, IS_HIDDEN, Set(S::UniformBase, 0)], &[OPEN_BASE, OFFSET])
+        .only(A)
+        .hiding(Hides::Register),
+    alternative(&[WITHOUT_DESCRIPTOR, Zero(S::Base)], &[OPEN_UR, OFFSET]),
+    alternative(&[WITHOUT_DESCRIPTOR], &[OPEN_BASE, PLUS_UR, OFFSET]),
+]);
+
+const TO: Part = Register(S::Destination);
+const TO_OFFSET: Token = token("", Offset(S::SharedOffset), "]");
+/// The shared address of `LDGSTS`.
+pub(super) const COPY_TO: Operand = operand(&[
+    alternative(&[Nonzero(S::Destination)], &[token("[", TO, ""), TO_OFFSET]),
+    alternative(&[Zero(S::Destination)], &[token("[", Absolute(S::SharedOffset, SIGNED), "]")]),
+]);
+pub(super) const COPY_TO_UNIFORM: Operand = operand(&[
+    alternative(&[Unless(S::Destination, 0xff)], &[token("[", TO, ""), PLUS_UR, TO_OFFSET]),
+    alternative(&[Zero(S::Destination)], &[OPEN_UR, TO_OFFSET]),
+]);
+const FROM_WIDE: &[Token] = &[BASE_WIDE, OFFSET];
+const FROM_NARROW: &[Token] = &[BASE_NARROW, OFFSET];
+/// The global address of `LDGSTS`, whose uniform register is its own.
+pub(super) const COPY_FROM_UNIFORM: Operand = operand(&[
+    SHOWN,
+    HIDDEN,
+    WIDE_UR_UNLESS_ZERO,
+    NARROW_UR_UNLESS_ZERO,
+    alternative(&[WITHOUT_DESCRIPTOR, IS_WIDE, Zero(S::UniformBase)], FROM_WIDE)
+        .hiding(Hides::NoDescriptor),
+    alternative(&[WITHOUT_DESCRIPTOR, IS_NARROW, Zero(S::UniformBase)], FROM_NARROW),
+]);
+const WIDE_UR_UNLESS_ZERO: Alternative = Alternative {
+    when: &[WITHOUT_DESCRIPTOR, IS_WIDE, Unless(S::UniformBase, ZERO_REGISTER)],
+    ..WIDE_UR
+};
+const NARROW_UR_UNLESS_ZERO: Alternative = Alternative {
+    when: &[WITHOUT_DESCRIPTOR, IS_NARROW, Unless(S::UniformBase, ZERO_REGISTER)],
+    ..NARROW_UR
+};
+/// The number of the zero register in a condition, however wide the field is.
+const ZERO_REGISTER: u64 = u64::MAX;
+/// The global address of the `LDGSTS` with a uniform register in its shared address.
+pub(super) const COPY_FROM: Operand = operand(&[
+    alternative(
+        &[WITH_DESCRIPTOR, IS_SHOWN, IS_WIDE],
+        &[token("desc[", Next(S::UniformBase), "]"), BASE_WIDE, OFFSET],
+    ),
+    alternative(&[WITHOUT_DESCRIPTOR, IS_WIDE], FROM_WIDE).hiding(Hides::NoDescriptor),
+    // Read as the one before.
+    alternative(&[WITH_DESCRIPTOR, IS_HIDDEN, IS_WIDE], FROM_WIDE).only(A).hiding(Hides::Next),
+]);

@@ -1,0 +1,155 @@
+//! The names of a field's numbers: the modifiers of the text.
+
+use core::fmt;
+
+use crate::eight::Eight;
+use crate::operand::Size;
+use crate::ready::Ready;
+
+/// A modifier with its dot, ready to be printed.
+pub(crate) type Modifier = Ready<23>;
+
+/// The modifiers of a field of up to four bits, by number; empty for those that are not printed.
+pub(crate) type Modifiers = [Modifier; 16];
+
+/// The values of a field, by number.
+pub(crate) struct Values {
+    /// What they decide, as messages call it.
+    pub(crate) kind: &'static str,
+    /// The number of a text without the modifier, if there can be one.
+    pub(crate) default: Option<u64>,
+    pub(crate) rows: &'static [Value],
+    /// Further names and their numbers: they are read, never printed.
+    pub(crate) aliases: &'static [(&'static str, u64)],
+    /// Printed, by number.
+    pub(crate) modifiers: &'static Modifiers,
+    /// The numbers with which a load cannot be executed, a bit each.
+    pub(crate) doubtful: u16,
+    /// Yes or no, for people.
+    is_flag: bool,
+}
+
+/// One value: its name without the leading dot, empty if it has none, and its meaning.
+pub(crate) struct Value {
+    pub(crate) name: &'static str,
+    /// The beginning of the name.
+    pub(crate) first: Eight,
+    meaning: &'static str,
+    /// Its name in the message that only its text is public; empty if it can be executed.
+    pub(crate) text_only: &'static str,
+}
+
+impl Value {
+    /// Returns the size that a value of a size field names.
+    pub(crate) fn size(&self) -> Option<Size> {
+        match self.name {
+            "" => Some(Size::B32),
+            name => Size::ALL.into_iter().find(|size| size.name() == name),
+        }
+    }
+
+    /// Returns whether the name says that the value is invalid: it can be printed, but not written.
+    pub(crate) const fn is_invalid(&self) -> bool {
+        is_invalid_name(self.name)
+    }
+}
+
+/// Returns whether nvdisasm prints `name` for a value that is invalid.
+pub(crate) const fn is_invalid_name(name: &str) -> bool {
+    matches!(
+        name.as_bytes(),
+        [b'I', b'N', b'V', b'A', b'L', b'I', b'D', ..] | [b'?', b'?', b'?', ..]
+    )
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn modifiers(rows: &[Value], silent: Option<usize>) -> Modifiers {
+    let mut modifiers = [Ready::EMPTY; 16];
+    let mut number = 0;
+    while number < rows.len() {
+        let is_silent = matches!(silent, Some(silent) if silent == number);
+        if !rows[number].name.is_empty() && !is_silent {
+            modifiers[number] = Ready::EMPTY.with(".").with(rows[number].name);
+        }
+        number += 1;
+    }
+    modifiers
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn doubtful(rows: &[Value]) -> u16 {
+    let (mut numbers, mut number) = (0, 0);
+    while number < rows.len() {
+        if rows[number].is_invalid() || !rows[number].text_only.is_empty() {
+            numbers |= 1 << number;
+        }
+        number += 1;
+    }
+    numbers
+}
+
+impl Values {
+    pub(crate) fn get(&self, number: u64) -> Option<&'static Value> {
+        self.rows.get(usize::try_from(number).ok()?)
+    }
+
+    /// Returns every name that can be written, with its number.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let names = self.rows.iter().map(|value| value.name).zip(0u64..);
+        let names = names.filter(|(name, _)| !name.is_empty() && !is_invalid_name(name));
+        names.chain(self.aliases.iter().copied())
+    }
+
+    /// Writes the name and the meaning of a value.
+    pub(crate) fn fmt_meaning(&self, number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(value) = self.get(number) else { return write!(f, "{number}") };
+        match (value.name, value.meaning) {
+            _ if self.is_flag => f.write_str(if number == 0 { "no" } else { "yes" }),
+            ("", meaning) => f.write_str(meaning),
+            (name, "") if value.is_invalid() => write!(f, "{name}: not to be executed"),
+            (name, "") => write!(f, "{name} (text only: its effect is not public)"),
+            (name, meaning) => write!(f, "{name}: {meaning}"),
+        }
+    }
+}
+
+/// `NAME: "what it decides", default N; "MODIFIER" "meaning", …` A meaning is empty if nothing public says more than the
+/// name, and `only "name"` follows it if a load with the value cannot be executed for that reason. After the default:
+/// `silent N`, the number whose name is read, but not printed; `aliases`; `flag`, for yes and no.
+macro_rules! values {
+    ($(
+        $(#[$attribute:meta])*
+        $table:ident: $kind:literal, default $default:expr
+        $(, silent $silent:literal)? $(, aliases $aliases:expr)? $(, flag $flag:literal)?;
+        $($name:literal $meaning:literal $(only $reason:literal)?,)+
+    )+) => {
+        $(
+            $(#[$attribute])*
+            pub(in crate::table) static $table: Values = {
+                const ROWS: &[Value] = &[$(Value {
+                    name: $name,
+                    first: Eight::upper_of($name),
+                    meaning: $meaning,
+                    text_only: concat!($($reason)?),
+                }),+];
+                const SILENT: &[usize] = &[$($silent)?];
+                const ALIASES: &[&[(&str, u64)]] = &[$($aliases)?];
+                const FLAG: &[bool] = &[$($flag)?];
+                Values {
+                    kind: $kind,
+                    default: $default,
+                    rows: ROWS,
+                    aliases: if let [aliases] = ALIASES { aliases } else { &[] },
+                    modifiers: &modifiers(ROWS, if let [silent] = SILENT { Some(*silent) } else { None }),
+                    doubtful: doubtful(ROWS),
+                    is_flag: matches!(FLAG, [true]),
+                }
+            };
+        )+
+    };
+}
+
+#[path = "names.rs"]
+mod names;
+
+pub(super) use self::names::*;

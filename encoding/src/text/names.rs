@@ -1,0 +1,265 @@
+//! Mnemonics and modifiers: reading them, and naming those that a load takes.
+
+use core::fmt;
+
+use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::error::{Expected, ParseError, ParseErrorKind as Error};
+use crate::instruction::Instruction;
+use crate::sm::Sm;
+use crate::table::forms::{FORMS, Form};
+use crate::table::grammar::Modifier;
+use crate::table::row::Slot;
+use crate::table::values::is_invalid_name;
+
+/// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Alias {
+    /// Its place in the line.
+    pub span: LineSpan,
+    /// The modifier that was written, without its dot.
+    pub written: &'static str,
+    /// The modifier that it becomes and that disassembly prints, unless it is the default.
+    pub becomes: &'static str,
+}
+
+/// The modifiers that a load takes. Displays as their names, in the order of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modifiers {
+    /// A load of the form.
+    load: Option<Instruction>,
+    /// The one field that is meant; all if there is none.
+    only: Option<Slot>,
+}
+
+impl Modifiers {
+    fn of(load: Instruction) -> Self {
+        Self { load: Some(load), only: None }
+    }
+
+    /// Returns the sizes of `LD`.
+    pub(super) fn of_sizes() -> Self {
+        Self { load: Instruction::forms(Sm::SPA5).next(), only: Some(Slot::Size) }
+    }
+}
+
+impl fmt::Display for Modifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(load) = self.load else { return Ok(()) };
+        let mut separator = "";
+        for modifier in load.form().modifiers {
+            match *modifier {
+                Modifier::Always { name, .. } => write!(f, "{separator}`.{name}`")?,
+                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
+                    let Some(values) = load.values(slot) else { continue };
+                    if self.only.is_some_and(|only| only != slot) {
+                        continue;
+                    }
+                    write!(f, "{separator}")?;
+                    let mut names = values.names().map(|(name, _)| name);
+                    let first = names.next().unwrap_or_default();
+                    match names.next() {
+                        None => write!(f, "`.{first}`")?,
+                        Some(second) => {
+                            write!(f, "{}, `.{first} .{second}", values.kind)?;
+                            names.try_for_each(|name| write!(f, " .{name}"))?;
+                            f.write_str("`")?;
+                        }
+                    }
+                }
+            }
+            separator = "; ";
+        }
+        Ok(())
+    }
+}
+
+/// No mnemonic has more words after its dots.
+const MAX_WORDS: usize = 14;
+
+/// A mnemonic and the words after its dots, whatever they are.
+pub(super) struct Opcode<'t> {
+    pub(super) mnemonic: Word<'t>,
+    words: [Option<Word<'t>>; MAX_WORDS],
+    count: usize,
+}
+
+/// A recognized modifier.
+#[derive(Clone, Copy)]
+struct Match {
+    /// Its number among those of the form.
+    index: usize,
+    slot: Option<Slot>,
+    /// Its name in messages.
+    kind: &'static str,
+    name: &'static str,
+    number: u64,
+    /// How many words it has.
+    length: usize,
+}
+
+impl<'t> Opcode<'t> {
+    pub(super) fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
+        let mnemonic = cursor.word(Expected::Mnemonic)?;
+        let mut opcode = Self { mnemonic, words: [None; MAX_WORDS], count: 0 };
+        let is_known = |form: &Form| form.groups.contains(sm.group()) && opcode.is(form);
+        if !FORMS.iter().any(is_known) {
+            return Err(mnemonic.error(Error::UnknownMnemonic { sm }));
+        }
+        while cursor.eat(b'.') {
+            if cursor.peek().kind == TokenKind::Punctuation(b'?') {
+                return Err(cursor.error(Error::InvalidModifier { known: opcode.known(sm) }));
+            }
+            let word = cursor.word(Expected::Modifier)?;
+            let Some(slot) = opcode.words.get_mut(opcode.count) else {
+                return Err(word.error(Error::Expected(Expected::End)));
+            };
+            *slot = Some(word);
+            opcode.count += 1;
+        }
+        Ok(opcode)
+    }
+
+    /// Returns whether this is the mnemonic of a form.
+    pub(super) fn is(&self, form: &Form) -> bool {
+        self.mnemonic.upper == form.first && self.mnemonic.text.len() == form.name.len()
+    }
+
+    /// Returns the modifiers of the first form of the mnemonic.
+    fn known(&self, sm: Sm) -> Modifiers {
+        let mut loads = Instruction::forms(sm).filter(|load| self.is(load.form()));
+        Modifiers { load: loads.next(), only: None }
+    }
+
+    fn word(&self, n: usize) -> Option<Word<'t>> {
+        self.words.get(n).copied().flatten()
+    }
+
+    /// Returns the instruction of a form with the modifiers.
+    pub(super) fn fit(
+        &self,
+        mut load: Instruction,
+    ) -> Result<(Instruction, Option<Alias>), ParseError> {
+        let (mut next, mut seen, mut alias) = (0, 0u16, None);
+        let mut last: Option<Match> = None;
+        while let Some(word) = self.word(next) {
+            let Some(found) = self.longest(&load, next) else {
+                return Err(word.error(self.unknown(&load, word)));
+            };
+            next += found.length;
+            let end = self.word(next - 1).unwrap_or(word).span.end;
+            let span = LineSpan { start: word.span.start, end };
+            if seen >> found.index & 1 != 0 {
+                return Err(ParseError { kind: Error::ModifierTwice(found.kind), span });
+            }
+            if let Some(after) = last.filter(|last| last.index > found.index) {
+                let known = Modifiers::of(load);
+                let kind = Error::ModifierOrder { given: found.kind, after: after.kind, known };
+                return Err(ParseError { kind, span });
+            }
+            seen |= 1 << found.index;
+            last = Some(found);
+            if let Some(slot) = found.slot {
+                load = load.put(slot, found.number).unwrap_or(load);
+                let becomes = load.value(slot).map_or(found.name, |value| value.name);
+                if becomes != found.name {
+                    alias = Some(Alias { span, written: found.name, becomes });
+                }
+            }
+        }
+        let is_missing = |(n, modifier): (usize, &Modifier)| {
+            let is_optional = match modifier {
+                Modifier::Always { .. } => false,
+                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
+                    load.values(*slot).is_none_or(|values| values.default.is_some())
+                }
+            };
+            seen >> n & 1 == 0 && !is_optional
+        };
+        if load.form().modifiers.iter().enumerate().any(is_missing) {
+            let LineSpan { end, .. } =
+                self.word(next.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
+            let kind = Error::MissingModifier { known: Modifiers::of(load) };
+            return Err(ParseError { kind, span: LineSpan { start: end, end } });
+        }
+        Ok((load, alias))
+    }
+
+    /// Returns the longest modifier of a form that begins with word `n`: `U.128` before `U`.
+    fn longest(&self, load: &Instruction, n: usize) -> Option<Match> {
+        let word = self.word(n)?;
+        let mut longest: Option<Match> = None;
+        for (index, modifier) in load.form().modifiers.iter().enumerate() {
+            let mut offer = |slot, kind, name: &'static str, number| {
+                if let Some(length) = self.length_of(name, n)
+                    && longest.is_none_or(|longest| length > longest.length)
+                {
+                    longest = Some(Match { index, slot, kind, name, number, length });
+                }
+            };
+            match *modifier {
+                Modifier::Always { name, kind, .. } => offer(None, kind, name, 0),
+                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
+                    let Some(values) = load.values(slot) else { continue };
+                    for (value, number) in values.rows.iter().zip(0..) {
+                        if value.first == word.upper && !value.is_invalid() {
+                            offer(Some(slot), values.kind, value.name, number);
+                        }
+                    }
+                    for (name, number) in values.aliases {
+                        offer(Some(slot), values.kind, name, *number);
+                    }
+                }
+            }
+        }
+        longest
+    }
+
+    /// Returns how many words `name` has if they are the ones from word `from` on.
+    fn length_of(&self, name: &str, from: usize) -> Option<usize> {
+        if name.is_empty() || is_invalid_name(name) {
+            return None;
+        }
+        let mut length = 0;
+        for part in name.split('.') {
+            if !self.word(from + length)?.is(part) {
+                return None;
+            }
+            length += 1;
+        }
+        Some(length)
+    }
+
+    /// Returns the error of a word that begins no modifier of a form.
+    fn unknown(&self, load: &Instruction, word: Word<'_>) -> Error {
+        let known = Modifiers::of(*load);
+        let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
+        let begun = names_of(load).find(|name| first(name));
+        let of_others = || {
+            let mut others = Instruction::forms(load.sm());
+            others.find_map(|other| names_of(&other).find(|name| word.is(name)))
+        };
+        let prefix = word.text.get(.."INVALID".len());
+        let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
+        match begun {
+            Some(whole) => Error::PartOfModifier { whole },
+            None if is_invalid => Error::InvalidModifier { known },
+            None => match of_others() {
+                Some(name) => Error::OtherModifier { mnemonic: load.mnemonic(), name, known },
+                None => Error::UnknownModifier { known },
+            },
+        }
+    }
+}
+
+/// Returns the names of the modifiers of a load.
+fn names_of(load: &Instruction) -> impl Iterator<Item = &'static str> {
+    load.form().modifiers.iter().flat_map(move |modifier| {
+        let (always, values) = match *modifier {
+            Modifier::Always { name, .. } => (Some(name), None),
+            Modifier::Field(slot) | Modifier::Shown { slot, .. } => (None, load.values(slot)),
+        };
+        let names = values.into_iter().flat_map(|values| values.names().map(|(name, _)| name));
+        always.into_iter().chain(names)
+    })
+}

@@ -1,0 +1,372 @@
+//! Parses one line of SASS into an instruction and its control code.
+
+use core::str::FromStr;
+
+use super::annotation::{Annotations, parse_control_prefix};
+use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::error::{Expected, ParseError, ParseErrorKind as Error};
+use super::names::{Alias, Modifiers, Opcode};
+use super::operands::{either_predicate, is_predicate, predicate_named, register_named};
+use crate::control::{Control, Schedule};
+use crate::hidden::{HiddenDescriptor, is_control, is_of_descriptor};
+use crate::instruction::{Decoded, Instruction};
+use crate::operand::{Pred, Reg, Size};
+use crate::plan::plan_index;
+use crate::sm::{Sm, Tail};
+use crate::table::forms::FORMS;
+use crate::table::row::Slot;
+
+/// The schedule of a text of 128 bits without one.
+const TRANS1: u8 = 17;
+
+/// One parsed line: the instruction, and what it does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParsedLine {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// How it is scheduled, if the line says so. `None` for a word of 128 bits, which holds it.
+    pub control: Option<Control>,
+    /// The modifier that was written under another name, if there is one.
+    pub alias: Option<Alias>,
+    /// The descriptor that was chosen because neither the text nor another load names it; `None` if nothing was chosen.
+    pub chosen: Option<HiddenDescriptor>,
+}
+
+/// Parses one instruction of `sm`: the canonical text and the superset of it that docs/ld.md section 2 names, with
+/// annotations after the operands or the notation of maxas or CuAssembler before the instruction. Without a scheduling, a
+/// word of 128 bits gets one cycle, no scoreboards and no waits.
+///
+/// The text of a decoded instruction is parsed as that instruction, without the bits that no text shows;
+/// [`Instruction`] states exactly what is guaranteed.
+///
+/// ```
+/// use warpload_encoding::{ParseErrorKind, Sm, parse_line};
+///
+/// let text = "@!p2 ld.e.cs.64 r4, [r2 - 20] &req={0} &wr=1 ?WAIT2_END_GROUP ; // x";
+/// let line = parse_line(text, Sm::SPA5)?;
+/// assert_eq!(line.instruction.to_string(), "@!P2 LD.E.64 R4, [R2+-0x14]");
+/// assert_eq!(line.alias.map(|alias| alias.becomes), Some("CA"));
+/// assert_eq!(line.control.unwrap_or_default().wait.mask(), 0b1);
+///
+/// let error = parse_line("LD R0, [R1], !P0", Sm::SPA5).unwrap_err();
+/// assert_eq!((error.kind, error.span.start), (ParseErrorKind::NegatedOperand, 13));
+///
+/// let load = parse_line("LDG.E R0, desc[UR4][R2.64+0x10] &wr=0x0 ?trans1", "120".parse()?)?.instruction;
+/// assert_eq!(load.text().as_str(), "LDG.E R0, desc[UR4][R2.64+0x10]");
+/// assert_eq!(load.control().and_then(|control| control.write.number()), Some(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
+pub fn parse_line(text: &str, sm: Sm) -> Result<ParsedLine, ParseError> {
+    parse(text, sm, None)
+}
+
+/// Parses one instruction, as [`parse_line`] does; what the text does not say is that of `like`, a load of the same form
+/// and SM: the scheduling of a word of 128 bits, a hidden descriptor, reserved bits.
+///
+/// ```
+/// use warpload_encoding::{Instruction, parse_line_like};
+///
+/// let (sm, word) = ("80".parse()?, 0x000ea2000c1e1d00_0000000402047981_u128);
+/// let like = Instruction::decode(word, sm).load().expect("a load");
+/// let edited = parse_line_like("LDG.E.128 R8, [R2.64]", &like)?;
+/// assert_eq!(edited.instruction.bits(), 0x000ea2000c1e1d00_0000000402087981);
+/// assert!(edited.chosen.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of its SM, or has another form
+/// than `like`.
+pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, ParseError> {
+    parse(text, like.sm(), Some(like))
+}
+
+fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, ParseError> {
+    let is_wide = sm.has_wide_words();
+    let (leading, start) = parse_control_prefix(text)?;
+    let mut cursor = Cursor::new(text, start);
+    let line_start = cursor.peek().span.start;
+    if cursor.peek().kind == TokenKind::End {
+        return Err(cursor.error(Error::Expected(Expected::Instruction)));
+    }
+    let guard = WrittenGuard::read(&mut cursor, is_wide)?;
+    let opcode = Opcode::read(&mut cursor, sm)?;
+    let operands = cursor;
+    let ((load, mut cursor), alias) = opcode.each_form(sm, |load| load.read_operands(operands))?;
+    let at = cursor.peek().span.start;
+    let trailing = cursor.annotations(is_wide)?;
+    let span = LineSpan { start: at, end: cursor.position() };
+    let is_twice = trailing.is_some_and(|trailing| !is_wide || trailing.schedules());
+    if leading.is_some() && is_twice {
+        return Err(ParseError { kind: Error::ControlTwice, span });
+    }
+    let descriptor = trailing.and_then(|trailing| trailing.descriptor);
+    // Two forms can have the same text.
+    let load = match (like, descriptor) {
+        (Some(like), _) => match opcode.fit_to(like) {
+            Ok((blank, _)) => blank.read_operands(operands).map_or(load, |(load, _)| load),
+            Err(_) => load,
+        },
+        (None, Some((_, span))) => {
+            let hiding = |load: Instruction| {
+                let (load, _) = load.read_operands(operands)?;
+                let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
+                load.hidden_descriptor().map(|_| load).ok_or(nothing)
+            };
+            opcode.each_form(sm, hiding).map_or(load, |(load, _)| load)
+        }
+        (None, None) => load,
+    };
+    let load = guard.apply(load)?.scheduled(leading, trailing);
+    let load = match descriptor {
+        Some((wanted, span)) => load.with_hidden_descriptor(wanted, span)?,
+        None => load,
+    };
+    load.read_end(&mut cursor)?;
+    let span = LineSpan { start: line_start, end: cursor.position() };
+    let load = match like {
+        None => load,
+        Some(like) => {
+            let is_said = said(sm, leading, trailing);
+            let other_form = Error::OtherForm { mnemonic: like.mnemonic() };
+            load.like(like, is_said).ok_or(ParseError { kind: other_form, span })?
+        }
+    };
+    match load.again(load.bits()) {
+        Decoded::Load(instruction) => {
+            let is_open = descriptor.is_none() && like.is_none();
+            let chosen = instruction.hidden_descriptor().filter(|_| is_open);
+            let control = leading.or(trailing.map(Annotations::control)).filter(|_| !is_wide);
+            Ok(ParsedLine { instruction, control, alias, chosen })
+        }
+        Decoded::Illegal(illegal) => Err(ParseError { kind: Error::Illegal(illegal), span }),
+        Decoded::Other => Err(cursor.error(Error::Expected(Expected::Instruction))),
+    }
+}
+
+/// Returns which fields the text names beside the operands.
+fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl Fn(Slot) -> bool {
+    let schedules = trailing.is_some_and(|trailing| trailing.schedules());
+    let has_pm = trailing.is_some_and(|trailing| trailing.pm.is_some());
+    // In the text of 12.x the annotations that are 0 are left out.
+    let says_all = schedules || has_pm && sm.tail() == Tail::All;
+    let says_descriptor = trailing.is_some_and(|trailing| trailing.descriptor.is_some());
+    move |slot| match slot {
+        Slot::Batch => says_all,
+        Slot::Pm => says_all || has_pm,
+        slot if is_control(slot) => says_all || leading.is_some(),
+        slot => says_descriptor && is_of_descriptor(slot),
+    }
+}
+
+/// Parses a mnemonic with its modifiers, which is how traces name loads. All operands of the result are `RZ`, `URZ`,
+/// `PT` or 0. Of several forms, the first one.
+///
+/// ```
+/// use warpload_encoding::{Sm, parse_opcode};
+///
+/// let load = parse_opcode("LDG.E.CI.64", Sm::SPA5)?;
+/// assert_eq!(load.to_string(), "LDG.E.CI.64 RZ, [RZ]");
+/// assert_eq!(load.lane_bits(), Some(64));
+/// assert!(parse_opcode("LDG.E.64.SYS", Sm::SPA5).is_err());
+/// # Ok::<(), warpload_encoding::ParseError>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ParseError`] with the bytes at fault if `text` is not the opcode of a load of `sm`.
+pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
+    let mut cursor = Cursor::new(text, 0);
+    let opcode = Opcode::read(&mut cursor, sm)?;
+    let (load, _) = opcode.each_form(sm, Ok)?;
+    if cursor.peek().kind != TokenKind::End {
+        return Err(cursor.error(Error::TrailingText));
+    }
+    Ok(load)
+}
+
+struct WrittenGuard {
+    uniform: bool,
+    negated: bool,
+    predicate: Pred,
+    span: LineSpan,
+}
+
+impl WrittenGuard {
+    fn read(cursor: &mut Cursor<'_>, is_wide: bool) -> Result<Self, ParseError> {
+        let span = cursor.peek().span;
+        if !cursor.eat(b'@') {
+            return Ok(Self { uniform: false, negated: false, predicate: Pred::PT, span });
+        }
+        let negated = cursor.eat(b'!');
+        let word = cursor.word(Expected::Predicate)?;
+        let (uniform, predicate) = match is_wide {
+            true => either_predicate(word)?,
+            false => (false, predicate_named(word)?),
+        };
+        Ok(Self { uniform, negated, predicate, span: word.span })
+    }
+
+    fn apply(self, load: Instruction) -> Result<Instruction, ParseError> {
+        let Self { uniform, negated, predicate, span } = self;
+        if predicate.is_true() && !negated && !uniform {
+            return Ok(load);
+        }
+        if uniform != load.is_uniform(Slot::Guard) {
+            let kind = Error::GuardFile { mnemonic: load.mnemonic(), uniform: !uniform };
+            return Err(ParseError { kind, span });
+        }
+        let load = load.put(Slot::Guard, predicate.number().into()).unwrap_or(load);
+        Ok(load.put(Slot::GuardNegated, negated.into()).unwrap_or(load))
+    }
+}
+
+impl Instruction {
+    /// Parses one instruction of `sm`, as [`parse_line`] does. The control code of a word of 64 bits, which is not part
+    /// of it, is dropped.
+    ///
+    /// # Errors
+    /// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
+    pub fn parse(text: &str, sm: Sm) -> Result<Self, ParseError> {
+        parse_line(text, sm).map(|line| line.instruction)
+    }
+
+    /// Checks that nothing but a semicolon is left.
+    fn read_end(&self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+        let ended = cursor.eat(b';');
+        if cursor.peek().kind == TokenKind::End {
+            return Ok(());
+        }
+        Err(cursor.error(match ended {
+            true => Error::TrailingText,
+            false if !self.has(Slot::PredicateIn) && is_predicate(*cursor) => {
+                Error::PredicateOperand
+            }
+            false => Error::Expected(Expected::End),
+        }))
+    }
+
+    /// Returns the instruction with the scheduling that its text names, if its word holds it.
+    fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
+        let mut load = self;
+        let put = |load: Self, slot, bits| load.put(slot, bits).unwrap_or(load);
+        if !self.sm().has_wide_words() {
+            return self;
+        }
+        if let Some(annotations) = trailing {
+            // In the text of 12.x the annotations that are 0 are left out; before that PM says nothing of the others.
+            let says_all = self.sm().tail() == Tail::All;
+            if says_all || annotations.schedules() {
+                let default = if says_all { 0 } else { TRANS1 };
+                let schedule = annotations.schedule.map_or(default, Schedule::value);
+                let schedule = Schedule::new(schedule).unwrap_or(Control::default().schedule());
+                load = load.with_control(annotations.control().with_schedule(schedule));
+                load = put(load, Slot::Batch, annotations.batch.unwrap_or(0).into());
+            }
+            load = put(load, Slot::Pm, annotations.pm.unwrap_or(0).into());
+        }
+        leading.map_or(load, |control| load.with_control(control))
+    }
+
+    /// Returns the instruction with that scheduling; its batch hint remains.
+    fn with_control(self, control: Control) -> Self {
+        [
+            (Slot::Stall, control.stall.get().into()),
+            (Slot::Yield, control.yield_bit.into()),
+            (Slot::WriteBarrier, control.write.bits()),
+            (Slot::ReadBarrier, control.read.bits()),
+            (Slot::Wait, control.wait.mask().into()),
+        ]
+        .into_iter()
+        .fold(self, |load, (slot, bits)| load.put(slot, bits).unwrap_or(load))
+    }
+}
+
+impl Opcode<'_> {
+    /// Returns what `fit` makes of the first form that fits, or the error of the form that fits the longest part of the
+    /// text; of several, one that says most.
+    pub(super) fn each_form<T>(
+        &self,
+        sm: Sm,
+        fit: impl Fn(Instruction) -> Result<T, ParseError>,
+    ) -> Result<(T, Option<Alias>), ParseError> {
+        let rank = |error: ParseError| {
+            let says = match error.kind {
+                Error::AddressForm { .. } => 0,
+                Error::Expected(_) => 1,
+                _ => 2,
+            };
+            (error.span.start, says)
+        };
+        let mut best: Option<ParseError> = None;
+        for (n, form) in FORMS.iter().enumerate() {
+            let plan = plan_index(n, sm.group()).filter(|_| self.is(form));
+            let Some(plan) = plan else { continue };
+            let blank = Instruction::template(plan, sm);
+            let fitted = self.fit(blank).and_then(|(load, alias)| Ok((fit(load)?, alias)));
+            match fitted {
+                Ok(fitted) => return Ok(fitted),
+                Err(error) if best.is_none_or(|best| rank(error) > rank(best)) => {
+                    best = Some(error);
+                }
+                Err(_) => {}
+            }
+        }
+        Err(best.unwrap_or(self.mnemonic.error(Error::UnknownMnemonic { sm })))
+    }
+
+    /// Fits the form of another load.
+    fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Option<Alias>), ParseError> {
+        if !self.is(like.form()) {
+            return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
+        }
+        self.fit(like.blank())
+    }
+}
+
+impl FromStr for Reg {
+    type Err = ParseError;
+
+    /// Parses `R0`..=`R254` or `RZ` in either case.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        register_named(Word::of(text, whole(text)))
+    }
+}
+
+impl FromStr for Pred {
+    type Err = ParseError;
+
+    /// Parses `P0`..=`P6` or `PT` in either case.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        predicate_named(Word::of(text, whole(text)))
+    }
+}
+
+impl FromStr for Size {
+    type Err = ParseError;
+
+    /// Parses [`Size::name`] in either case, without a leading dot: `U8`, `64`, `U.128`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut sizes = Self::ALL.into_iter();
+        let size = sizes.find(|size| size.name().eq_ignore_ascii_case(text));
+        let known = Modifiers::of_sizes();
+        size.ok_or(ParseError { kind: Error::UnknownModifier { known }, span: whole(text) })
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ParseError;
+
+    /// Parses the name in a `?NAME` annotation in either case, without the `?`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let error = ParseError { kind: Error::UnknownSchedule, span: whole(text) };
+        Self::named(text).ok_or(error)
+    }
+}
+
+fn whole(text: &str) -> LineSpan {
+    LineSpan { start: 0, end: text.len() }
+}
