@@ -10,7 +10,7 @@ use crate::plan::{
 };
 use crate::reading::FieldReading;
 use crate::sm::Sm;
-use crate::table::forms::{FORMS, Form};
+use crate::table::forms::{FORMS, Form, IllegalBits};
 use crate::table::row::{Kind, Row, Slot};
 use crate::table::values::{Value, Values};
 
@@ -211,11 +211,12 @@ impl Instruction {
             },
             MachineWord::Bits128(word) if sm.has_wide_words() => {
                 let word = halves(word);
-                match plan_of_128(word, sm.group()) {
+                let [low, high] = word;
+                match plan_of_128(low, high, sm.group_index()) {
                     Ok(plan) => Decoded::Load(Self::of(plan, word, sm)),
                     Err(NoForm::Other) => Decoded::Other,
-                    Err(NoForm::IllegalIn(plan)) => Self::of(plan, word, sm).illegal(),
-                    Err(NoForm::OfOtherSms) => Decoded::Illegal(other_sm(word)),
+                    Err(NoForm::IllegalIn(plan)) => Self::of(plan, word, sm).illegal().decoded(),
+                    Err(NoForm::OfOtherSms) => other_sm(low).decoded(),
                 }
             }
             _ => Decoded::Other,
@@ -477,9 +478,7 @@ impl Instruction {
     pub(crate) fn get_signed_by(&self, plan: &Plan, slot: Slot) -> i64 {
         let place = plan.place(slot);
         // The one split field of that kind has 32 bits.
-        let unused = if place.is_split() { 32 } else { 64 - u32::from(place.width) };
-        let number = (self.get_by(plan, slot) << (unused & 63)) as i64 >> (unused & 63);
-        if place.is_by_32() { 32 * number } else { number }
+        if place.is_split() { self.get_split(slot) as i32 as i64 } else { place.get_signed(self.halves()) }
     }
 
     /// Returns the kind of a field; `None` if the form does not have it.
@@ -546,31 +545,56 @@ impl Instruction {
 
     /// Returns what a word with the opcode of a form is that the form does not have.
     #[cold]
-    fn illegal(&self) -> Decoded {
+    #[inline(never)]
+    fn illegal(self) -> NoLoad {
         let word = self.bits();
-        let wrong = self.rows().find_map(|row| {
-            let expected = row.fixed.filter(|fixed| row.field.get(word) != *fixed)?;
-            let (high, low) = (row.field.high(), row.field.low());
-            Some(Illegal::Fixed { name: row.name, high, low, expected })
-        });
-        let excluded = || {
-            let group = self.sm().group();
-            let mut illegal = self.form().illegal.iter();
-            let reason =
-                illegal.find(|bits| word & bits.mask == bits.value && bits.groups.contains(group));
-            reason.map(|bits| Illegal::Form(bits.reason))
-        };
-        let schedule =
-            || (!has_schedule(self.plan_index(), self.halves())).then_some(Illegal::Schedule);
+        let is_wrong = |row: &Row| row.fixed.is_some_and(|fixed| row.field.get(word) != fixed);
+        if let Some(row) = self.rows().find(|row| is_wrong(row)) {
+            return NoLoad::Fixed(row);
+        }
+        if !has_schedule(self.plan_index(), self.halves()) {
+            return NoLoad::Schedule;
+        }
+        let group = self.sm().group();
+        let mut illegal = self.form().illegal.iter();
+        let excluded =
+            illegal.find(|bits| word & bits.mask == bits.value && bits.groups.contains(group));
         // A number without a text comes last.
-        wrong.or_else(schedule).or_else(excluded).map_or(Decoded::Other, Decoded::Illegal)
+        excluded.map_or(NoLoad::Other, NoLoad::Excluded)
+    }
+}
+
+/// Why a word is no load, in two registers: what a call writes to memory would keep all results of decoding there.
+#[derive(Clone, Copy)]
+enum NoLoad {
+    Other,
+    Schedule,
+    OtherSm(&'static Form),
+    Fixed(&'static Row),
+    Excluded(&'static IllegalBits),
+}
+
+impl NoLoad {
+    #[inline]
+    fn decoded(self) -> Decoded {
+        Decoded::Illegal(match self {
+            Self::Other => return Decoded::Other,
+            Self::Schedule => Illegal::Schedule,
+            Self::OtherSm(form) => Illegal::OtherSm { mnemonic: form.name },
+            Self::Fixed(&Row { name, field, fixed, .. }) => {
+                let expected = fixed.unwrap_or_default();
+                Illegal::Fixed { name, high: field.high(), low: field.low(), expected }
+            }
+            Self::Excluded(bits) => Illegal::Form(bits.reason),
+        })
     }
 }
 
 /// Returns why a word is illegal whose opcode is that of a load which only other SMs have.
 #[cold]
-fn other_sm([low, _]: Halves) -> Illegal {
-    Illegal::OtherSm { mnemonic: first_form(low.into()).map_or("a load", |form| form.name) }
+#[inline(never)]
+fn other_sm(low: u64) -> NoLoad {
+    first_form(low.into()).map_or(NoLoad::Other, NoLoad::OtherSm)
 }
 
 impl fmt::Display for Instruction {

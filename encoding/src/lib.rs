@@ -60,6 +60,7 @@ pub mod impossible;
 mod instruction;
 mod meaning;
 mod operand;
+mod pieces;
 mod plan;
 mod reading;
 mod ready;

@@ -8,11 +8,10 @@ use crate::instruction::Instruction;
 use crate::operand::{
     Address, ConstantMode, Guard, MemorySpace, Offset, Reg, Size, UniformBase, UniformReg,
 };
-use crate::plan::Plan;
-use crate::sm::Group;
+use crate::plan::{Plan, SPA5};
 use crate::table::forms::{Execution, FormDestination, FormSize, FormSpace};
 use crate::table::grammar::{Condition, Modifier};
-use crate::table::row::{Slot, TAH};
+use crate::table::row::Slot;
 
 /// The parts that all loads have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +133,13 @@ pub enum NotExecutable {
     OtherExecutor(&'static str),
 }
 
+/// The variants of [`NotExecutable`].
+enum Obstacle {
+    Modifier,
+    Text,
+    Executor,
+}
+
 impl fmt::Display for NotExecutable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -163,9 +169,23 @@ const TEXT_ONLY: [Slot; 11] = [
 
 impl Instruction {
     /// Returns what all loads have, for those who need several parts: the instruction is looked at once.
+    #[inline]
     #[must_use]
     pub fn parts(&self) -> LoadParts {
-        let plan = self.plan();
+        // Executing a load begins here, mostly one of the five forms of 64 bits: compiled for each of them.
+        let [ld, ldg, ldl, lds, ldc] = const { &SPA5 };
+        match self.plan_index() {
+            _ if self.sm().has_wide_words() => self.parts_by(self.plan()),
+            0 => self.parts_by(ld),
+            1 => self.parts_by(ldg),
+            2 => self.parts_by(ldl),
+            3 => self.parts_by(lds),
+            _ => self.parts_by(ldc),
+        }
+    }
+
+    #[inline(always)]
+    fn parts_by(&self, plan: &Plan) -> LoadParts {
         let negated = self.get_by(plan, Slot::GuardNegated) != 0;
         LoadParts {
             guard: Guard { pred: self.predicate_by(plan, Slot::Guard), negated },
@@ -173,19 +193,16 @@ impl Instruction {
             destination: self.destination(plan),
             space: self.space(plan),
             address: self.address(plan),
-            uniform_registers: match self.sm().group() {
-                Group::Spa5 | Group::Volta => 0,
-                group if TAH.contains(group) => 63,
-                _ => 255,
-            },
+            uniform_registers: plan.uniform_registers,
             size: self.load_size(plan),
         }
     }
 
+    #[inline(always)]
     fn destination(&self, plan: &Plan) -> LoadDestination {
         let register = |slot| Reg::new(self.get_by(plan, slot) as u8);
         let (low, high) = (Slot::Destination, Slot::HighDestination);
-        match plan.form.destination {
+        match plan.destination {
             FormDestination::Registers => LoadDestination::Registers(register(low)),
             FormDestination::Halves => {
                 LoadDestination::Halves { low: register(low), high: register(high) }
@@ -199,11 +216,11 @@ impl Instruction {
         }
     }
 
+    #[inline(always)]
     fn space(&self, plan: &Plan) -> MemorySpace {
-        match plan.form.space {
+        match plan.space {
             FormSpace::Generic => MemorySpace::Generic {
-                plg: (!self.sm().has_wide_words())
-                    .then(|| self.predicate_by(plan, Slot::PredicateIn)),
+                plg: plan.is_narrow.then(|| self.predicate_by(plan, Slot::PredicateIn)),
             },
             FormSpace::Global => MemorySpace::Global,
             FormSpace::Local => MemorySpace::Local,
@@ -222,6 +239,7 @@ impl Instruction {
     }
 
     /// Returns the address operand; of `LDGSTS` the global one.
+    #[inline(always)]
     fn address(&self, plan: &Plan) -> Address {
         let has = |slot| plan.place(slot).width > 0;
         let get = |slot| self.get_by(plan, slot);
@@ -236,7 +254,7 @@ impl Instruction {
         let signed = self.get_signed_by(plan, Slot::Offset) as i32;
         let unsigned = get(Slot::Offset) as u32;
         let offset = match (plan.is_bare_unsigned, adds_uniform) {
-            (true, false) if plan.form.size != FormSize::Matrices => {
+            (true, false) if plan.size != FormSize::Matrices => {
                 Offset::ByBase { signed, unsigned }
             }
             (true, _) if base.is_zero() => Offset::Signed(unsigned as i32),
@@ -251,15 +269,21 @@ impl Instruction {
         Address { base, extended: is_pair, offset, scale, uniform }
     }
 
+    #[inline(always)]
     fn load_size(&self, plan: &Plan) -> Result<LoadSize, NotExecutable> {
-        let is_executed = plan.form.execution == Execution::Executed;
         let may_lack = plan.place(Slot::Wide).width > 0;
-        if !(is_executed && plan.is_public(self.halves()))
+        if !(plan.is_executed && plan.is_public(self.halves()))
             || may_lack && self.lacks_base_or_extended().is_some()
         {
-            return Err(self.not_executable());
+            // In two results, which are in registers: memory that a call writes would keep all parts there.
+            let reason = self.reason();
+            return Err(match self.obstacle() {
+                Obstacle::Modifier => NotExecutable::InvalidModifier(reason),
+                Obstacle::Text => NotExecutable::TextOnly(reason),
+                Obstacle::Executor => NotExecutable::OtherExecutor(reason),
+            });
         }
-        Ok(match plan.form.size {
+        Ok(match plan.size {
             FormSize::Bits256 => LoadSize::Bits256,
             FormSize::Matrices => LoadSize::Matrices {
                 count: 1 << (self.get_by(plan, Slot::Count) & 3),
@@ -269,7 +293,7 @@ impl Instruction {
                 let size = Size::ALL.get(self.get_by(plan, Slot::Size) as usize).copied();
                 LoadSize::Lane(match size.unwrap_or(Size::B32) {
                     // What the U of Volta and Turing does is not public.
-                    Size::U128 if self.sm().has_wide_words() => Size::B128,
+                    Size::U128 if !plan.is_narrow => Size::B128,
                     size => size,
                 })
             }
@@ -292,8 +316,27 @@ impl Instruction {
         is_narrow.then_some(NotExecutable::TextOnly(what))
     }
 
-    /// Returns why the instruction, which cannot be executed, cannot be.
     #[cold]
+    #[inline(never)]
+    fn obstacle(&self) -> Obstacle {
+        match self.not_executable() {
+            NotExecutable::InvalidModifier(_) => Obstacle::Modifier,
+            NotExecutable::TextOnly(_) => Obstacle::Text,
+            NotExecutable::OtherExecutor(_) => Obstacle::Executor,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reason(&self) -> &'static str {
+        match self.not_executable() {
+            NotExecutable::InvalidModifier(reason)
+            | NotExecutable::TextOnly(reason)
+            | NotExecutable::OtherExecutor(reason) => reason,
+        }
+    }
+
+    /// Returns why the instruction, which cannot be executed, cannot be.
     fn not_executable(&self) -> NotExecutable {
         use NotExecutable::{InvalidModifier, OtherExecutor, TextOnly};
         let execution = self.form().execution;

@@ -1,11 +1,12 @@
 //! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
 //! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
 
+use crate::pieces::{MAX_PIECES, GUARDS, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
-use crate::table::forms::{FORMS, Form};
+use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
 use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Part};
-use crate::table::row::{Kind, Row, Slot};
+use crate::table::row::{Kind, Row, Slot, TAH};
 use crate::table::values::{Modifier, Modifiers, Values};
 
 const GROUPS: usize = Group::Blackwell120 as usize + 1;
@@ -43,7 +44,7 @@ pub(crate) struct SlotPlace {
     traits: u8,
 }
 
-/// The slot has several rows.
+/// The slot has several rows, or one in both halves of the word.
 const SPLIT: u8 = 1 << 0;
 /// The register or predicate is one of the warp.
 const UNIFORM: u8 = 1 << 1;
@@ -53,7 +54,7 @@ const INVERTED: u8 = 1 << 2;
 const BY_32: u8 = 1 << 3;
 
 impl SlotPlace {
-    const NOWHERE: Self = Self { low: 0, width: 0, row: 0, traits: 0 };
+    pub(crate) const NOWHERE: Self = Self { low: 0, width: 0, row: 0, traits: 0 };
 
     pub(crate) fn row(self, form: &Form) -> Option<&'static Row> {
         form.rows.get(usize::from(self.row / 32))?.get(usize::from(self.row % 32))
@@ -79,6 +80,15 @@ impl SlotPlace {
         self.traits & BY_32 != 0
     }
 
+    /// Returns both places as one, if `above` is the bit above this.
+    pub(crate) const fn joined_with(self, above: Self) -> Option<Self> {
+        if above.width == 1 && above.low == self.low + self.width {
+            Some(Self { width: self.width + 1, ..self })
+        } else {
+            None
+        }
+    }
+
     /// Returns whether a number fits a slot of one row, or is 0.
     pub(crate) const fn fits(self, number: u64) -> bool {
         number >> self.width == 0
@@ -90,13 +100,21 @@ impl SlotPlace {
         word & !mask | (number as u128) << self.low
     }
 
-    /// Returns the bits of a slot of one row.
+    /// Returns the bits of a slot that is not split.
     #[inline(always)]
     pub(crate) const fn get(self, [low, high]: Halves) -> u64 {
-        let above = self.low & 63;
-        let bits =
-            if self.low < 64 { low >> above | high << 1 << (63 - above) } else { high >> above };
-        bits & ((1 << self.width) - 1)
+        let half = if self.low < 64 { low } else { high };
+        half >> (self.low & 63) & ((1 << self.width) - 1)
+    }
+}
+
+impl SlotPlace {
+    /// Returns the bits of a slot that is not split as the two's complement of a number, in bytes.
+    #[inline(always)]
+    pub(crate) const fn get_signed(self, word: Halves) -> i64 {
+        let unused = 64 - self.width as u32 & 63;
+        let number = (self.get(word) << unused) as i64 >> unused;
+        number << if self.is_by_32() { 5 } else { 0 }
     }
 }
 
@@ -170,24 +188,36 @@ pub(crate) struct PlannedModifier {
     place: SlotPlace,
     /// By number; `None` if it takes more than that to know the text.
     texts: Option<&'static Modifiers>,
-    /// The numbers with which the load cannot be executed.
-    doubtful: u16,
+    /// The number of the modifier among those of the form.
+    pub(crate) index: u8,
 }
 
-static NO_TEXTS: Modifiers = [Ready::EMPTY; 16];
+/// The most fields of a form that have numbers with which the load cannot be executed.
+const MAX_DOUBTFUL: usize = 6;
+
+/// Numbers of a field with which the load cannot be executed.
+#[derive(Clone, Copy)]
+struct Doubtful {
+    place: SlotPlace,
+    numbers: u16,
+}
+
+impl Doubtful {
+    const NONE: Self = Self { place: SlotPlace::NOWHERE, numbers: 0 };
+
+    #[inline(always)]
+    const fn fits(&self, word: Halves) -> bool {
+        self.numbers >> (self.place.get(word) & 15) & 1 != 0
+    }
+}
 
 impl PlannedModifier {
-    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, doubtful: 0 };
+    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, index: 0 };
 
     /// Returns the modifier of a word, if its field alone decides.
     #[inline(always)]
     pub(crate) fn text(&self, word: Halves) -> Option<&'static Modifier> {
         self.texts?.get(self.place.get(word) as usize & 15)
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_doubtful(&self, word: Halves) -> bool {
-        self.doubtful >> (self.place.get(word) & 15) & 1 != 0
     }
 }
 
@@ -199,6 +229,7 @@ pub(crate) struct PlannedAlternative {
     /// The number of the operand among those of the form.
     pub(crate) operand: u8,
     pub(crate) row: &'static Alternative,
+    pub(crate) pieces: Pieces,
 }
 
 impl PlannedAlternative {
@@ -212,16 +243,31 @@ impl PlannedAlternative {
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) form: &'static Form,
-    /// The group has one form with one address for each mnemonic.
-    pub(crate) is_alone: bool,
+    /// The words have 64 bits; each mnemonic has one form with one address.
+    pub(crate) is_narrow: bool,
+    /// Those of the form: reached through it, they are not known where a function is compiled for a plan.
+    pub(crate) space: FormSpace,
+    pub(crate) destination: FormDestination,
+    pub(crate) size: FormSize,
+    pub(crate) is_executed: bool,
+    /// The number of uniform registers of the SMs.
+    pub(crate) uniform_registers: u8,
     pub(crate) places: [SlotPlace; Slot::COUNT],
-    pub(crate) modifiers: [PlannedModifier; MAX_MODIFIERS],
+    /// Those that it has there.
+    modifiers: [PlannedModifier; MAX_MODIFIERS],
+    modifier_count: u8,
+    /// The guard with its negation, and its texts.
+    guard: SlotPlace,
+    guards: &'static [Ready<8>; 16],
+    /// The mnemonic.
+    pub(crate) name: Ready<8>,
     /// Those of its operands, among [`ALTERNATIVES`].
     alternatives: (u16, u16),
     /// The word without operands.
     pub(crate) template: u128,
     /// The bits of fields with one number that has a public meaning.
     public: Pattern,
+    doubtful: [Doubtful; MAX_DOUBTFUL],
     /// An offset without a base register is unsigned.
     pub(crate) is_bare_unsigned: bool,
     /// The address has a uniform register, which its fields name.
@@ -236,6 +282,18 @@ impl Plan {
     }
 
     #[inline(always)]
+    pub(crate) fn modifiers(&self) -> &[PlannedModifier] {
+        self.modifiers.get(..usize::from(self.modifier_count)).unwrap_or_default()
+    }
+
+    /// Returns the guard of a word with the blank after it; empty if it is `@PT`.
+    #[inline(always)]
+    pub(crate) fn guard(&self, word: Halves) -> &'static Ready<8> {
+        let [first, ..] = self.guards;
+        self.guards.get(self.guard.get(word) as usize & 15).unwrap_or(first)
+    }
+
+    #[inline(always)]
     pub(crate) fn place(&self, slot: Slot) -> SlotPlace {
         self.places.get(slot as usize).copied().unwrap_or(SlotPlace::NOWHERE)
     }
@@ -243,7 +301,7 @@ impl Plan {
     /// Returns whether nothing in the fields of a word keeps it from being executed.
     #[inline(always)]
     pub(crate) fn is_public(&self, word: Halves) -> bool {
-        self.public.fits(word) && !self.modifiers.iter().any(|modifier| modifier.is_doubtful(word))
+        self.public.fits(word) & !self.doubtful.iter().fold(false, |any, of| any | of.fits(word))
     }
 }
 
@@ -255,12 +313,26 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     let is_narrow = matches!(group, Group::Spa5);
     let mut plan = Plan {
         form,
-        is_alone: is_narrow,
+        is_narrow,
+        space: form.space,
+        destination: form.destination,
+        size: form.size,
+        is_executed: matches!(form.execution, Execution::Executed),
+        uniform_registers: match group {
+            Group::Spa5 | Group::Volta => 0,
+            group if TAH.contains(group) => 63,
+            _ => 255,
+        },
         places: [SlotPlace::NOWHERE; Slot::COUNT],
         modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
+        modifier_count: 0,
+        guard: SlotPlace::NOWHERE,
+        guards: &GUARDS,
+        name: Ready::EMPTY.with(form.name),
         alternatives: (0, 0),
         template: if is_narrow { 0 } else { UNSCHEDULED },
         public: Pattern::ANY,
+        doubtful: [Doubtful::NONE; MAX_DOUBTFUL],
         is_bare_unsigned: false,
         adds_uniform: false,
     };
@@ -278,7 +350,8 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
                 assert!(field.high() + 1 == next, "the rows must cover each bit once");
                 next = field.low();
                 let place = &mut plan.places[row.slot as usize];
-                let split = if place.width > 0 { SPLIT } else { 0 };
+                let is_in_both_halves = field.high() / 64 > field.low() / 64;
+                let split = if place.width > 0 || is_in_both_halves { SPLIT } else { 0 };
                 *place = SlotPlace {
                     low: field.low(),
                     width: field.width() as u8,
@@ -304,6 +377,12 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     }
     assert!(next == 0, "the rows must cover each bit once");
     plan.public = Pattern::of(public_mask, public_value);
+    let guard = plan.places[Slot::Guard as usize];
+    plan.guard = match guard.joined_with(plan.places[Slot::GuardNegated as usize]) {
+        Some(both) => both,
+        None => panic!("the negation of a guard is the bit above it"),
+    };
+    plan.guards = if guard.is_uniform() { &UNIFORM_GUARDS } else { &GUARDS };
     let mut acceptance = Acceptance {
         fixed: Pattern::of(fixed_mask, fixed_value),
         illegal: [Pattern::NEVER; 2],
@@ -363,39 +442,41 @@ const fn has(form: &Form, slot: Slot) -> bool {
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn with_modifiers(mut plan: Plan) -> Plan {
-    let mut n = 0;
+    let (mut n, mut count, mut doubtful) = (0, 0, 0);
     while n < plan.form.modifiers.len() {
-        plan.modifiers[n] = match plan.form.modifiers[n] {
-            FormModifier::Field(slot) | FormModifier::Shown { slot, .. } => {
-                let place = plan.places[slot as usize];
-                let is_simple = !place.is_split() && place.width <= 4;
-                match values_of(&plan, place) {
-                    _ if place.width == 0 => {
-                        PlannedModifier { place, texts: Some(&NO_TEXTS), doubtful: 0 }
-                    }
-                    Some((values, is_beside)) => {
-                        let is_shown = matches!(plan.form.modifiers[n], FormModifier::Shown { .. });
-                        // Without its `.E`, a base of 64 bits has a text of its own.
-                        let is_plain = is_simple
-                            && !is_beside
-                            && !is_shown
-                            && (!matches!(slot, Slot::Extended)
-                                || plan.places[Slot::Wide as usize].width == 0);
-                        let texts = if is_plain { Some(values.modifiers) } else { None };
-                        assert!(is_simple || values.doubtful == 0 || values.rows.len() <= 16);
-                        PlannedModifier {
-                            place,
-                            texts,
-                            doubtful: if is_simple { values.doubtful } else { 0 },
-                        }
-                    }
-                    None => PlannedModifier { place, texts: None, doubtful: 0 },
+        let mut planned = PlannedModifier { index: n as u8, ..PlannedModifier::NONE };
+        let mut is_there = true;
+        if let FormModifier::Field(slot) | FormModifier::Shown { slot, .. } =
+            plan.form.modifiers[n]
+        {
+            planned.place = plan.places[slot as usize];
+            is_there = planned.place.width > 0;
+            if is_there && let Some((values, is_beside)) = values_of(&plan, planned.place) {
+                let is_simple = !planned.place.is_split() && planned.place.width <= 4;
+                // Without its `.E`, a base of 64 bits has a text of its own.
+                let is_plain = is_simple
+                    && !is_beside
+                    && matches!(plan.form.modifiers[n], FormModifier::Field(_))
+                    && (!matches!(slot, Slot::Extended)
+                        || plan.places[Slot::Wide as usize].width == 0);
+                if is_plain {
+                    planned.texts = Some(values.modifiers);
+                }
+                assert!(is_simple || values.doubtful == 0 || values.rows.len() <= 16);
+                if is_simple && values.doubtful != 0 {
+                    plan.doubtful[doubtful] =
+                        Doubtful { place: planned.place, numbers: values.doubtful };
+                    doubtful += 1;
                 }
             }
-            FormModifier::Always { .. } => PlannedModifier::NONE,
-        };
+        }
+        if is_there {
+            plan.modifiers[count] = planned;
+            count += 1;
+        }
         n += 1;
     }
+    plan.modifier_count = count as u8;
     plan
 }
 
@@ -470,13 +551,22 @@ const fn with_address(mut plan: Plan, group: Group) -> Plan {
     plan
 }
 
-/// Returns an alternative on the SMs of a group.
+/// Returns an alternative on the SMs of a group, and what it prints.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn alternative(
-    form: &Form,
+    plan: &Plan,
     group: Group,
     operand: u8,
     row: &'static Alternative,
 ) -> PlannedAlternative {
+    let mut places = [SlotPlace::NOWHERE; MAX_PIECES + 1];
+    let mut n = 0;
+    while n < row.tokens.len() {
+        places[n] = plan.places[row.tokens[n].part.slot() as usize];
+        n += 1;
+    }
+    let pieces = Pieces::of(row, &places);
+    let form = plan.form;
     let (mut mask, mut value) = (0, 0);
     let mut is_not = Pattern::NEVER;
     let mut conditions = row.when;
@@ -502,13 +592,14 @@ const fn alternative(
             is_not = Pattern::of(of, bits);
         }
     }
-    PlannedAlternative { is: Pattern::of(mask, value), is_not, operand, row }
+    PlannedAlternative { is: Pattern::of(mask, value), is_not, operand, row, pieces }
 }
 
 /// The alternatives of all plans, in the order of their numbers; and where those of each plan end.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const ALL_ALTERNATIVES: ([PlannedAlternative; TOTAL], [u16; COUNT]) = {
-    let none = alternative(&FORMS[0], Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
+    let first = plan(&FORMS[0], Group::Spa5).0;
+    let none = alternative(&first, Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
     let (mut all, mut ends) = ([none; TOTAL], [0; COUNT]);
     let (mut count, mut form) = (0, 0);
     while form < FORMS.len() {
@@ -516,12 +607,13 @@ const ALL_ALTERNATIVES: ([PlannedAlternative; TOTAL], [u16; COUNT]) = {
         while group < GROUPS {
             let of = ALL_GROUPS[group];
             let mut operand = 0;
+            let plan = if FORMS[form].groups.contains(of) { plan(&FORMS[form], of).0 } else { first };
             while FORMS[form].groups.contains(of) && operand < FORMS[form].operands.len() {
                 let mut rows = FORMS[form].operands[operand].alternatives;
                 while let [row, rest @ ..] = rows {
                     rows = rest;
                     if row.groups.contains(of) {
-                        all[count] = alternative(&FORMS[form], of, operand as u8, row);
+                        all[count] = alternative(&plan, of, operand as u8, row);
                         count += 1;
                     }
                 }
@@ -767,14 +859,16 @@ pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
 }
 
 /// Returns the number of the plan of a word of 128 bits.
-#[inline(always)]
-pub(crate) fn plan_of_128(word: Halves, group: Group) -> Result<u8, NoForm> {
-    let [low, high] = word;
+// Not inlined: the caller, which then is, has the word in registers and leaves it there. An instruction that is read back
+// from memory right after it was written there costs more than the call.
+#[inline(never)]
+pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Result<u8, NoForm> {
+    let word = [low, high];
     let Some(first) = OPCODES.get(low as usize & 0xfff).and_then(|entry| entry.checked_sub(1))
     else {
         return Err(NoForm::Other);
     };
-    let choices = CHOICES.get(usize::from(first)).and_then(|groups| groups.get(group as usize));
+    let choices = CHOICES.get(usize::from(first)).and_then(|groups| groups.get(usize::from(group)));
     let chosen = choices.and_then(|bits| bits.get((high >> (91 - 64)) as usize & 1)).copied();
     let plan = chosen.unwrap_or(NO_PLAN);
     match ACCEPTANCES.get(usize::from(plan)) {
@@ -805,6 +899,13 @@ pub(crate) fn first_form(opcode: u128) -> Option<&'static Form> {
     let entry = OPCODES.get(opcode as usize & 0xfff)?.checked_sub(1)?;
     FORMS.get(usize::from(entry))
 }
+
+/// The plans of 64 bits: a function that is given one of these is compiled for it.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+pub(crate) const SPA5: [Plan; 5] = {
+    assert!(!BOTH.0[5].is_narrow);
+    [BOTH.0[0], BOTH.0[1], BOTH.0[2], BOTH.0[3], BOTH.0[4]]
+};
 
 /// Returns the plan with that number.
 #[inline(always)]

@@ -1,14 +1,24 @@
 //! Short texts made at compile time, copied whole.
 
-/// A text of at most `ROOM` bytes.
+/// A text of less than `ROOM` bytes. The last byte is its length, which is copied with it: one load and one store for
+/// eight bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready<const ROOM: usize> {
     pub(crate) bytes: [u8; ROOM],
-    pub(crate) length: u8,
 }
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "no array has a length of 0; a text that is too long does not compile"
+)]
 impl<const ROOM: usize> Ready<ROOM> {
-    pub(crate) const EMPTY: Self = Self { bytes: [0; ROOM], length: 0 };
+    pub(crate) const EMPTY: Self = Self { bytes: [0; ROOM] };
+
+    /// Returns the length of the text.
+    #[inline(always)]
+    pub(crate) const fn len(&self) -> usize {
+        self.bytes[ROOM - 1] as usize
+    }
 
     /// Appends `text`.
     pub(crate) const fn with(mut self, text: &str) -> Self {
@@ -24,13 +34,11 @@ impl<const ROOM: usize> Ready<ROOM> {
         self.with_byte(b'0' + digit)
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "only evaluated in constants: a text that is too long does not compile"
-    )]
     const fn with_byte(mut self, byte: u8) -> Self {
-        self.bytes[self.length as usize] = byte;
-        self.length += 1;
+        let length = self.len();
+        assert!(length < ROOM - 1);
+        self.bytes[length] = byte;
+        self.bytes[ROOM - 1] += 1;
         self
     }
 }

@@ -182,11 +182,17 @@ impl Sm {
         }
     }
 
+    /// Returns the number of the group, as which it is in tables.
+    #[inline(always)]
+    pub(crate) const fn group_index(self) -> u8 {
+        self.bits as u8
+    }
+
     /// Returns whether words have 128 bits: from SM 7.0 on.
     #[inline]
     #[must_use]
     pub const fn has_wide_words(self) -> bool {
-        !matches!(self.group(), Group::Spa5)
+        self.group_index() != Group::Spa5 as u8
     }
 
     pub(crate) fn tail(self) -> Tail {

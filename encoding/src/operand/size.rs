@@ -48,13 +48,8 @@ impl Size {
     #[inline]
     #[must_use]
     pub const fn bytes(self) -> u32 {
-        match self {
-            Self::U8 | Self::S8 => 1,
-            Self::U16 | Self::S16 => 2,
-            Self::B32 => 4,
-            Self::B64 => 8,
-            Self::B128 | Self::U128 => 16,
-        }
+        // The logarithms, four bits each: the jumps of a `match` would be mispredicted.
+        1 << (0x4432_1100_u32 >> (4 * self as u32) & 0xf)
     }
 
     /// Returns the number of 32-bit destination registers: 1, 2 or 4. The number of the first one must be a multiple

@@ -6,7 +6,6 @@ use super::row::Slot as S;
 use super::row::*;
 use super::{constant, memory, other, spa5};
 use crate::eight::Eight;
-use crate::ready::Ready;
 
 /// Words of a form that are illegal: those with these bits.
 #[derive(Clone, Copy)]
@@ -65,8 +64,7 @@ pub(crate) enum Execution {
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// The name, ready to be printed, and its beginning.
-    pub(crate) text: Ready<7>,
+    /// The beginning of the name.
     pub(crate) first: Eight,
     pub(crate) opcode: u16,
     pub(crate) groups: Groups,
@@ -95,7 +93,6 @@ const fn form(
 ) -> Form {
     Form {
         name,
-        text: Ready::EMPTY.with(name),
         first: Eight::upper_of(name),
         opcode,
         groups,

@@ -20,7 +20,7 @@ pub(crate) enum Modifier {
     Always {
         name: &'static str,
         kind: &'static str,
-        text: Ready<7>,
+        text: Ready<24>,
     },
 }
 
@@ -30,8 +30,6 @@ pub(crate) struct Token {
     pub(crate) before: &'static str,
     pub(crate) part: Part,
     pub(crate) after: &'static str,
-    /// Both texts, ready to be printed.
-    pub(crate) ready: [Ready<7>; 2],
 }
 
 /// A part of an operand that fields decide.
@@ -56,6 +54,24 @@ pub(crate) enum Part {
     BareOffset(Slot, Bare),
     /// An address without a register, `0x10`; also read with the zero register, `RZ+0x10`.
     Absolute(Slot, Bare),
+}
+
+impl Part {
+    /// Returns the field that decides.
+    pub(crate) const fn slot(&self) -> Slot {
+        match *self {
+            Self::Register(slot)
+            | Self::Next(slot)
+            | Self::Unknown(slot)
+            | Self::Predicate(slot)
+            | Self::Not(slot)
+            | Self::Number(slot)
+            | Self::Scale(slot)
+            | Self::Offset(slot)
+            | Self::BareOffset(slot, _)
+            | Self::Absolute(slot, _) => slot,
+        }
+    }
 }
 
 /// An address without a register.
@@ -167,8 +183,7 @@ const fn optional(alternatives: &'static [Alternative]) -> Operand {
 }
 
 const fn token(before: &'static str, part: Part, after: &'static str) -> Token {
-    let ready = [Ready::EMPTY.with(before), Ready::EMPTY.with(after)];
-    Token { before, part, after, ready }
+    Token { before, part, after }
 }
 
 use self::Condition::{Is, Needs, Nonzero, Set, SetAsExtended, Unless, Zero};

@@ -7,7 +7,7 @@ use crate::operand::Size;
 use crate::ready::Ready;
 
 /// A modifier with its dot, ready to be printed.
-pub(crate) type Modifier = Ready<23>;
+pub(crate) type Modifier = Ready<24>;
 
 /// The modifiers of a field of up to four bits, by number; empty for those that are not printed.
 pub(crate) type Modifiers = [Modifier; 16];

@@ -39,8 +39,7 @@ impl Addresses {
 fn example(form: &Instruction, row: &Alternative) -> Text {
     Text::of(|mut out| {
         for token in row.tokens {
-            let [before, after] = &token.ready;
-            out.push(before);
+            out.push_str(token.before);
             match token.part {
                 Part::Register(Slot::Bindless) => out.push_str("UR6"),
                 Part::Register(slot) if form.is_uniform(slot) => out.push_str("UR4"),
@@ -54,7 +53,7 @@ fn example(form: &Instruction, row: &Alternative) -> Text {
                 Part::Absolute(..) => out.push_str("0x10"),
                 Part::Unknown(_) | Part::Scale(_) | Part::Not(_) | Part::Predicate(_) => {}
             }
-            out.push(after);
+            out.push_str(token.after);
         }
         out.length
     })

@@ -9,33 +9,13 @@ use core::fmt;
 use crate::ready::Ready;
 
 /// Room for the longest text, an `LDGSTS` with all its modifiers, with the widest ready text after it.
-const CAPACITY: usize = 192;
+const CAPACITY: usize = 152;
 
 /// The canonical text of one instruction, without allocation.
 #[derive(Clone, Copy)]
 pub struct Text {
     bytes: [u8; CAPACITY],
     length: usize,
-}
-
-/// Returns `R0` to `R254` and `RZ`, each between `before` and `after`.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-pub(crate) const fn registers(before: &str, after: &str) -> [Ready<7>; 256] {
-    let mut registers = [Ready::EMPTY.with(before).with("R"); 256];
-    let mut number = 0;
-    while number < 255 {
-        let mut text = registers[number];
-        if number >= 100 {
-            text = text.with_digit((number / 100) as u8);
-        }
-        if number >= 10 {
-            text = text.with_digit((number / 10 % 10) as u8);
-        }
-        registers[number] = text.with_digit((number % 10) as u8).with(after);
-        number += 1;
-    }
-    registers[255] = registers[255].with("Z").with(after);
-    registers
 }
 
 impl Text {
@@ -106,21 +86,13 @@ impl Out<'_> {
 
     #[inline(always)]
     pub(crate) fn push<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
-        self.append(&ready.bytes, ready.length.into());
+        self.append(&ready.bytes, ready.len());
     }
 
-    /// Pushes a text that often is empty, which costs less to find out than to copy.
+    /// Pushes one of some texts.
     #[inline(always)]
-    pub(crate) fn push_unless_empty<const ROOM: usize>(&mut self, ready: &Ready<ROOM>) {
-        if ready.length > 0 {
-            self.push(ready);
-        }
-    }
-
-    /// Pushes one of a table of texts.
-    #[inline(always)]
-    pub(crate) fn push_nth(&mut self, table: &'static [Ready<7>; 256], index: u8) {
-        if let Some(text) = table.get(usize::from(index)) {
+    pub(crate) fn push_nth<const ROOM: usize>(&mut self, texts: &[Ready<ROOM>], n: usize) {
+        if let Some(text) = texts.get(n) {
             self.push(text);
         }
     }
@@ -140,6 +112,11 @@ impl Out<'_> {
     #[inline(always)]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");
+        self.push_digits(value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_digits(&mut self, value: u32) {
         let digits = (32 - (value | 1).leading_zeros()).div_ceil(4) as usize;
         // The first digit moves to the top; each digit gets a byte of its own.
         let aligned = u64::from(value << (32 - 4 * digits as u32));

@@ -79,7 +79,7 @@ impl Instruction {
         match error.kind {
             Error::Expected(expected)
                 if is_address
-                    && !self.plan().is_alone
+                    && !self.plan().is_narrow
                     && expected != Expected::Character(']')
                     && !matches!(error.kind, Error::Expected(Expected::Number)) =>
             {

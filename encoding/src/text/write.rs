@@ -2,38 +2,18 @@
 //! (docs/ld.md section 2, docs/load-sm70.md sections 4 and 5).
 
 use crate::instruction::Instruction;
-use crate::operand::{Pred, Reg, UniformReg};
-use crate::plan::{Plan, plan_at};
+use crate::operand::UniformReg;
+use crate::pieces::{PREDICATES, PieceKind, REGISTERS, UNIFORM_REGISTERS};
+use crate::plan::{Plan, PlannedAlternative, plan_at};
 use crate::ready::Ready;
 use crate::table::grammar::{Bare, Modifier, Part};
 use crate::table::row::Slot;
 use crate::table::values::Modifier as Name;
 use crate::text::Text;
-use crate::text::format::{Out, registers};
+use crate::text::format::Out;
 
-/// `R0` to `RZ`, and `UR0` to `URZ`.
-static REGISTERS: [Ready<7>; 256] = registers("", "");
-static UNIFORM_REGISTERS: [Ready<7>; 256] = registers("U", "");
-
-/// `@P0 ` to `@!PT `, negated ones last; empty for `@PT`.
-static GUARDS: [Ready<7>; 16] = guards("P");
-static UNIFORM_GUARDS: [Ready<7>; 16] = guards("UP");
-
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn guards(file: &str) -> [Ready<7>; 16] {
-    let mut guards = [Ready::EMPTY; 16];
-    let mut i = 0;
-    while i < 16 {
-        if i != Pred::PT.number() as usize {
-            let text = Ready::EMPTY.with(if i < 8 { "@" } else { "@!" }).with(file);
-            let number = i as u8 & 7;
-            let is_last = number == Pred::PT.number();
-            guards[i] = if is_last { text.with("T ") } else { text.with_digit(number).with(" ") };
-        }
-        i += 1;
-    }
-    guards
-}
+/// The signs of an offset and of a number, with `0x`.
+static OFFSET_SIGNS: [Ready<8>; 2] = [Ready::EMPTY.with("+0x"), Ready::EMPTY.with("+-0x")];
 
 impl Instruction {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the scheduling that
@@ -47,46 +27,78 @@ impl Instruction {
     }
 
     #[inline(never)]
-    fn write_text(&self, out: Out<'_>) -> usize {
-        // The plans of the five forms of 64 bits are constants here, which their loops are unrolled for.
+    fn write_text(&self, mut out: Out<'_>) -> usize {
+        // Compiled for each of the five plans of 64 bits, without loops: half of the time.
         match self.plan_index() {
-            0 => self.write_by(plan_at(0), out),
-            1 => self.write_by(plan_at(1), out),
-            2 => self.write_by(plan_at(2), out),
-            3 => self.write_by(plan_at(3), out),
-            4 => self.write_by(plan_at(4), out),
-            plan => self.write_by(plan_at(plan), out),
+            0 => self.write_spa5(plan_at(0), out),
+            1 => self.write_spa5(plan_at(1), out),
+            2 => self.write_spa5(plan_at(2), out),
+            3 => self.write_spa5(plan_at(3), out),
+            4 => self.write_spa5(plan_at(4), out),
+            plan => {
+                let plan = plan_at(plan);
+                self.write_head(plan, &mut out);
+                let mut written = None;
+                for alternative in plan.alternatives() {
+                    self.write_alternative(plan, alternative, &mut written, &mut out);
+                }
+                // The last comma.
+                out.length - 2
+            }
         }
     }
 
     #[inline(always)]
-    fn write_by(&self, plan: &'static Plan, mut out: Out<'_>) -> usize {
-        // The sign is the bit above the guard.
-        let guard = plan.place(Slot::Guard);
-        let table = if guard.is_uniform() { &UNIFORM_GUARDS } else { &GUARDS };
-        let index = guard.get(self.halves()) | self.get_by(plan, Slot::GuardNegated) << 3;
-        if let Some(text) = table.get(index as usize) {
-            out.push(text);
-        }
-        self.write_opcode(plan, &mut out);
+    fn write_spa5(&self, plan: &'static Plan, mut out: Out<'_>) -> usize {
+        self.write_head(plan, &mut out);
         let mut written = None;
-        for alternative in plan.alternatives() {
-            if written != Some(alternative.operand) && alternative.fits(self.halves()) {
-                // Of a constant length each: copied without a call.
-                match written {
-                    None => out.push_byte(b' '),
-                    Some(_) => out.push_str(", "),
-                }
-                written = Some(alternative.operand);
-                for token in alternative.row.tokens {
-                    let [before, after] = &token.ready;
-                    out.push(before);
-                    self.write_part(plan, &token.part, &mut out);
-                    out.push(after);
-                }
+        let mut write = |one| self.write_alternative(plan, one, &mut written, &mut out);
+        if let [first, second, third, others @ ..] = plan.alternatives() {
+            write(first);
+            write(second);
+            write(third);
+            if let [fourth] = others {
+                write(fourth);
             }
         }
-        out.length
+        out.length - 2
+    }
+
+    /// Writes what stands before the operands.
+    #[inline(always)]
+    fn write_head(&self, plan: &'static Plan, out: &mut Out<'_>) {
+        out.push(plan.guard(self.halves()));
+        self.write_opcode(plan, out);
+        out.push_byte(b' ');
+    }
+
+    /// Writes an operand, unless it is another alternative of the one that was written last.
+    #[inline(always)]
+    fn write_alternative(
+        &self,
+        plan: &Plan,
+        alternative: &PlannedAlternative,
+        written: &mut Option<u8>,
+        out: &mut Out<'_>,
+    ) {
+        let word = self.halves();
+        if *written == Some(alternative.operand) || !alternative.fits(word) {
+            return;
+        }
+        *written = Some(alternative.operand);
+        for piece in alternative.pieces.iter() {
+            out.push(&piece.before);
+            match piece.kind {
+                PieceKind::Text => {
+                    if let Some(text) = piece.text(word) {
+                        out.push(text);
+                    }
+                }
+                PieceKind::Offset => write_offset(piece.place.get_signed(word), out),
+                PieceKind::Part => out.length = self.write_part(plan, piece.part, out.again()),
+            }
+        }
+        out.push(&alternative.pieces.end);
     }
 
     /// Returns the mnemonic with its modifiers, `LDG.E.64`.
@@ -120,7 +132,7 @@ impl Instruction {
             _ => None,
         });
         let text = Text::of(|mut out| {
-            fields.for_each(|slot| out.push_unless_empty(self.name(slot)));
+            fields.for_each(|slot| out.push(self.name(slot)));
             out.length
         });
         text.without_first()
@@ -128,23 +140,24 @@ impl Instruction {
 
     #[inline(always)]
     fn write_opcode(&self, plan: &'static Plan, out: &mut Out<'_>) {
-        out.push(&plan.form.text);
-        for (modifier, planned) in plan.form.modifiers.iter().zip(&plan.modifiers) {
-            match planned.text(self.halves()) {
-                Some(text) => out.push_unless_empty(text),
-                None => out.length = self.write_modifier(*modifier, out.again()),
+        out.push(&plan.name);
+        for modifier in plan.modifiers() {
+            match modifier.text(self.halves()) {
+                Some(text) => out.push(text),
+                None => out.length = self.write_modifier(plan, modifier.index, out.again()),
             }
         }
     }
 
     /// Writes a modifier that takes more than its field; returns the new length.
     #[inline(never)]
-    fn write_modifier(&self, modifier: Modifier, mut out: Out<'_>) -> usize {
-        match modifier {
+    fn write_modifier(&self, plan: &Plan, index: u8, mut out: Out<'_>) -> usize {
+        let Some(modifier) = plan.form.modifiers.get(usize::from(index)) else { return out.length };
+        match *modifier {
             Modifier::Field(Slot::Extended) if self.lacks_extended() => out.push_str(".???0"),
-            Modifier::Field(slot) => out.push_unless_empty(self.name(slot)),
+            Modifier::Field(slot) => out.push(self.name(slot)),
             Modifier::Shown { slot, beside } if self.get(beside) == 0 => {
-                out.push_unless_empty(self.name(slot));
+                out.push(self.name(slot));
             }
             Modifier::Shown { slot, .. } => {
                 if let Some(value) = self.value(slot) {
@@ -164,84 +177,58 @@ impl Instruction {
         modifiers.and_then(|names| names.get(self.get(slot) as usize)).unwrap_or(&NONE)
     }
 
-    #[inline(always)]
-    fn write_part(&self, plan: &Plan, part: &Part, out: &mut Out<'_>) {
+    /// Writes a part that takes more than a table; returns the new length.
+    #[inline(never)]
+    fn write_part(&self, plan: &Plan, part: &Part, mut out: Out<'_>) -> usize {
         match part {
-            Part::Register(slot) => {
-                let place = plan.place(*slot);
-                if place.is_uniform() {
-                    write_uniform(self.uniform_by(plan, *slot), out);
-                } else {
-                    write_register(Reg::new(place.get(self.halves()) as u8), out);
-                }
+            Part::Register(slot) if self.is_uniform(*slot) => {
+                write_uniform(self.uniform(*slot), &mut out);
             }
-            Part::Next(slot) => write_uniform(self.next(self.uniform_by(plan, *slot)), out),
+            Part::Register(slot) => out.push_nth(&REGISTERS, self.get(*slot) as usize),
+            Part::Next(slot) => write_uniform(self.next(self.uniform(*slot)), &mut out),
             Part::Unknown(slot) => {
                 out.push_str("???");
-                out.push_decimal(self.get_by(plan, *slot) as u8);
+                out.push_decimal(self.get(*slot) as u8);
             }
-            Part::Predicate(slot) => self.write_predicate(plan, *slot, out),
-            Part::Not(slot) => {
-                if self.get_by(plan, *slot) != 0 {
-                    out.push_byte(b'!');
-                }
+            Part::Predicate(slot) => {
+                let predicate = self.predicate_by(plan, *slot).number();
+                out.push_nth(&PREDICATES, predicate.into());
             }
-            Part::Number(slot) => out.push_hexadecimal(self.get_by(plan, *slot) as u32),
-            Part::Scale(slot) => out.push_unless_empty(self.name(*slot)),
-            Part::Offset(slot) => write_offset(self.get_signed_by(plan, *slot), out),
-            Part::BareOffset(slot, bare) => write_offset(self.bare(plan, *slot, bare), out),
-            Part::Absolute(slot, bare) => match self.bare(plan, *slot, bare) {
+            Part::Not(slot) => out.push_str(if self.get(*slot) != 0 { "!" } else { "" }),
+            Part::Number(slot) => out.push_hexadecimal(self.get(*slot) as u32),
+            Part::Scale(slot) => out.push(self.name(*slot)),
+            Part::Offset(slot) => write_offset(self.get_signed_by(plan, *slot), &mut out),
+            Part::BareOffset(slot, bare) => write_offset(self.bare(*slot, bare), &mut out),
+            Part::Absolute(slot, bare) => match self.bare(*slot, bare) {
                 0 if bare.prints_zero => out.push_str(bare.zero),
-                number => write_number(number, out),
+                number => {
+                    out.push_str(if number < 0 { "-0x" } else { "0x" });
+                    out.push_digits(number.unsigned_abs() as u32);
+                }
             },
         }
+        out.length
     }
 
     /// Returns an offset without a base register.
-    #[inline(always)]
-    fn bare(&self, plan: &Plan, slot: Slot, bare: &Bare) -> i64 {
+    fn bare(&self, slot: Slot, bare: &Bare) -> i64 {
         if bare.signed.contains(self.sm().group()) {
-            self.get_signed_by(plan, slot)
+            self.get_signed_by(self.plan(), slot)
         } else {
-            self.get_by(plan, slot) as i64
+            self.get(slot) as i64
         }
-    }
-
-    #[inline(always)]
-    fn write_predicate(&self, plan: &Plan, slot: Slot, out: &mut Out<'_>) {
-        if plan.place(slot).is_uniform() {
-            out.push_byte(b'U');
-        }
-        let predicate = self.predicate_by(plan, slot);
-        out.push_byte(b'P');
-        out.push_byte(if predicate.is_true() { b'T' } else { b'0' + predicate.number() });
     }
 }
 
-#[inline(always)]
-fn write_register(register: Reg, out: &mut Out<'_>) {
-    out.push_nth(&REGISTERS, register.number());
-}
-
-#[inline(always)]
 fn write_uniform(register: UniformReg, out: &mut Out<'_>) {
-    out.push_nth(&UNIFORM_REGISTERS, register.number());
+    out.push_nth(&UNIFORM_REGISTERS, register.number().into());
 }
 
-/// Writes `+0x10`, `+-0x10`, and nothing for 0.
+/// Writes `+0x10`, `+-0x10`, and nothing for 0. No offset has more than 32 bits.
 #[inline(always)]
 fn write_offset(offset: i64, out: &mut Out<'_>) {
     if offset != 0 {
-        out.push_byte(b'+');
-        write_number(offset, out);
+        out.push_nth(&OFFSET_SIGNS, usize::from(offset < 0));
+        out.push_digits(offset.unsigned_abs() as u32);
     }
-}
-
-#[inline(always)]
-fn write_number(number: i64, out: &mut Out<'_>) {
-    if number < 0 {
-        out.push_byte(b'-');
-    }
-    // No offset has more than 32 bits.
-    out.push_hexadecimal(number.unsigned_abs() as u32);
 }
