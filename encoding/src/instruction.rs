@@ -478,7 +478,11 @@ impl Instruction {
     pub(crate) fn get_signed_by(&self, plan: &Plan, slot: Slot) -> i64 {
         let place = plan.place(slot);
         // The one split field of that kind has 32 bits.
-        if place.is_split() { self.get_split(slot) as i32 as i64 } else { place.get_signed(self.halves()) }
+        if place.is_split() {
+            self.get_split(slot) as i32 as i64
+        } else {
+            place.get_signed(self.halves())
+        }
     }
 
     /// Returns the kind of a field; `None` if the form does not have it.
@@ -533,7 +537,8 @@ impl Instruction {
     pub(crate) fn put(self, slot: Slot, number: u64) -> Option<Self> {
         let place = self.plan().place(slot);
         if !place.is_split() {
-            return place.fits(number).then(|| self.with_word(place.with(self.bits(), number)));
+            let [low, high] = place.with(self.halves(), number);
+            return place.fits(number).then_some(Self { low, high, ..self });
         }
         let (mut word, mut left) = (self.bits(), number);
         for row in self.rows().rev().filter(|row| row.slot == slot) {

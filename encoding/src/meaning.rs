@@ -254,9 +254,7 @@ impl Instruction {
         let signed = self.get_signed_by(plan, Slot::Offset) as i32;
         let unsigned = get(Slot::Offset) as u32;
         let offset = match (plan.is_bare_unsigned, adds_uniform) {
-            (true, false) if plan.size != FormSize::Matrices => {
-                Offset::ByBase { signed, unsigned }
-            }
+            (true, false) if plan.size != FormSize::Matrices => Offset::ByBase { signed, unsigned },
             (true, _) if base.is_zero() => Offset::Signed(unsigned as i32),
             _ => Offset::Signed(signed),
         };

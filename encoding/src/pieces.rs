@@ -162,8 +162,7 @@ const fn predicated(before: &str, file: &str, after: &str, is_inverted: bool) ->
         let number = if is_inverted { 7 - (i as u8 & 7) } else { i as u8 & 7 };
         let text = predicates[i].with(if i < 8 { "" } else { "!" }).with(file);
         let is_last = number == Pred::PT.number();
-        predicates[i] =
-            if is_last { text.with("T") } else { text.with_digit(number) }.with(after);
+        predicates[i] = if is_last { text.with("T") } else { text.with_digit(number) }.with(after);
         i += 1;
     }
     predicates

@@ -1,7 +1,7 @@
 //! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
 //! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
 
-use crate::pieces::{MAX_PIECES, GUARDS, Pieces, UNIFORM_GUARDS};
+use crate::pieces::{GUARDS, MAX_PIECES, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
 use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
@@ -94,10 +94,12 @@ impl SlotPlace {
         number >> self.width == 0
     }
 
-    /// Returns a word with a number, which fits, in a slot of one row.
-    pub(crate) const fn with(self, word: u128, number: u64) -> u128 {
-        let mask = ((1 << self.width) - 1) << self.low;
-        word & !mask | (number as u128) << self.low
+    /// Returns a word with a number, which fits, in a slot that is not split.
+    #[inline(always)]
+    pub(crate) const fn with(self, [low, high]: Halves, number: u64) -> Halves {
+        let mask = ((1 << self.width) - 1) << (self.low & 63);
+        let bits = number << (self.low & 63);
+        if self.low < 64 { [low & !mask | bits, high] } else { [low, high & !mask | bits] }
     }
 
     /// Returns the bits of a slot that is not split.
@@ -112,7 +114,7 @@ impl SlotPlace {
     /// Returns the bits of a slot that is not split as the two's complement of a number, in bytes.
     #[inline(always)]
     pub(crate) const fn get_signed(self, word: Halves) -> i64 {
-        let unused = 64 - self.width as u32 & 63;
+        let unused = (64 - self.width as u32) & 63;
         let number = (self.get(word) << unused) as i64 >> unused;
         number << if self.is_by_32() { 5 } else { 0 }
     }
@@ -188,6 +190,8 @@ pub(crate) struct PlannedModifier {
     place: SlotPlace,
     /// By number; `None` if it takes more than that to know the text.
     texts: Option<&'static Modifiers>,
+    /// The names of the field's numbers, unless another field can change them.
+    pub(crate) values: Option<&'static Values>,
     /// The number of the modifier among those of the form.
     pub(crate) index: u8,
 }
@@ -212,7 +216,7 @@ impl Doubtful {
 }
 
 impl PlannedModifier {
-    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, index: 0 };
+    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, values: None, index: 0 };
 
     /// Returns the modifier of a word, if its field alone decides.
     #[inline(always)]
@@ -256,6 +260,8 @@ pub(crate) struct Plan {
     /// Those that it has there.
     modifiers: [PlannedModifier; MAX_MODIFIERS],
     modifier_count: u8,
+    /// Those that every text has, a bit each.
+    pub(crate) required: u16,
     /// The guard with its negation, and its texts.
     guard: SlotPlace,
     guards: &'static [Ready<8>; 16],
@@ -326,6 +332,7 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
         places: [SlotPlace::NOWHERE; Slot::COUNT],
         modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
         modifier_count: 0,
+        required: 0,
         guard: SlotPlace::NOWHERE,
         guards: &GUARDS,
         name: Ready::EMPTY.with(form.name),
@@ -378,10 +385,9 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     assert!(next == 0, "the rows must cover each bit once");
     plan.public = Pattern::of(public_mask, public_value);
     let guard = plan.places[Slot::Guard as usize];
-    plan.guard = match guard.joined_with(plan.places[Slot::GuardNegated as usize]) {
-        Some(both) => both,
-        None => panic!("the negation of a guard is the bit above it"),
-    };
+    let both = guard.joined_with(plan.places[Slot::GuardNegated as usize]);
+    assert!(both.is_some(), "the negation of a guard is the bit above it");
+    plan.guard = if let Some(both) = both { both } else { guard };
     plan.guards = if guard.is_uniform() { &UNIFORM_GUARDS } else { &GUARDS };
     let mut acceptance = Acceptance {
         fixed: Pattern::of(fixed_mask, fixed_value),
@@ -446,13 +452,21 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
     while n < plan.form.modifiers.len() {
         let mut planned = PlannedModifier { index: n as u8, ..PlannedModifier::NONE };
         let mut is_there = true;
-        if let FormModifier::Field(slot) | FormModifier::Shown { slot, .. } =
-            plan.form.modifiers[n]
+        if let FormModifier::Always { .. } = plan.form.modifiers[n] {
+            plan.required |= 1 << n;
+        }
+        if let FormModifier::Field(slot) | FormModifier::Shown { slot, .. } = plan.form.modifiers[n]
         {
             planned.place = plan.places[slot as usize];
             is_there = planned.place.width > 0;
             if is_there && let Some((values, is_beside)) = values_of(&plan, planned.place) {
                 let is_simple = !planned.place.is_split() && planned.place.width <= 4;
+                if !is_beside {
+                    planned.values = Some(values);
+                }
+                if values.default.is_none() {
+                    plan.required |= 1 << n;
+                }
                 // Without its `.E`, a base of 64 bits has a text of its own.
                 let is_plain = is_simple
                     && !is_beside
@@ -607,7 +621,8 @@ const ALL_ALTERNATIVES: ([PlannedAlternative; TOTAL], [u16; COUNT]) = {
         while group < GROUPS {
             let of = ALL_GROUPS[group];
             let mut operand = 0;
-            let plan = if FORMS[form].groups.contains(of) { plan(&FORMS[form], of).0 } else { first };
+            let plan =
+                if FORMS[form].groups.contains(of) { plan(&FORMS[form], of).0 } else { first };
             while FORMS[form].groups.contains(of) && operand < FORMS[form].operands.len() {
                 let mut rows = FORMS[form].operands[operand].alternatives;
                 while let [row, rest @ ..] = rows {
@@ -901,7 +916,6 @@ pub(crate) fn first_form(opcode: u128) -> Option<&'static Form> {
 }
 
 /// The plans of 64 bits: a function that is given one of these is compiled for it.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 pub(crate) const SPA5: [Plan; 5] = {
     assert!(!BOTH.0[5].is_narrow);
     [BOTH.0[0], BOTH.0[1], BOTH.0[2], BOTH.0[3], BOTH.0[4]]

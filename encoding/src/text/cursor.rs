@@ -238,6 +238,11 @@ impl<'t> Cursor<'t> {
         self.here = self.lexer.token(self.position);
     }
 
+    /// Returns the whole line.
+    pub(crate) fn line(&self) -> &'t str {
+        self.lexer.text()
+    }
+
     pub(crate) fn position(&self) -> usize {
         self.position
     }

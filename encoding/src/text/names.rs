@@ -5,11 +5,11 @@ use core::fmt;
 use super::cursor::{Cursor, LineSpan, TokenKind, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
 use crate::instruction::Instruction;
+use crate::plan::plan_index;
 use crate::sm::Sm;
 use crate::table::forms::{FORMS, Form};
 use crate::table::grammar::Modifier;
 use crate::table::row::Slot;
-use crate::table::values::is_invalid_name;
 
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,150 +79,172 @@ const MAX_WORDS: usize = 14;
 
 /// A mnemonic and the words after its dots, whatever they are.
 pub(super) struct Opcode<'t> {
+    line: &'t str,
     pub(super) mnemonic: Word<'t>,
-    words: [Option<Word<'t>>; MAX_WORDS],
+    words: [LineSpan; MAX_WORDS],
     count: usize,
+    /// The number of the first form of the mnemonic; the others follow it.
+    first: usize,
 }
 
 /// A recognized modifier.
 #[derive(Clone, Copy)]
 struct Match {
+    modifier: &'static Modifier,
     /// Its number among those of the form.
-    index: usize,
-    slot: Option<Slot>,
-    /// Its name in messages.
-    kind: &'static str,
+    index: u8,
     name: &'static str,
     number: u64,
     /// How many words it has.
     length: usize,
 }
 
+impl Match {
+    /// Returns the modifier's name in messages.
+    fn kind(&self, load: &Instruction) -> &'static str {
+        match *self.modifier {
+            Modifier::Always { kind, .. } => kind,
+            Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
+                load.values(slot).map_or("", |values| values.kind)
+            }
+        }
+    }
+}
+
 impl<'t> Opcode<'t> {
     pub(super) fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
         let mnemonic = cursor.word(Expected::Mnemonic)?;
-        let mut opcode = Self { mnemonic, words: [None; MAX_WORDS], count: 0 };
-        let is_known = |form: &Form| form.groups.contains(sm.group()) && opcode.is(form);
-        if !FORMS.iter().any(is_known) {
-            return Err(mnemonic.error(Error::UnknownMnemonic { sm }));
-        }
+        let words = [LineSpan { start: 0, end: 0 }; MAX_WORDS];
+        let mut opcode =
+            Self { line: cursor.line(), mnemonic, words, count: 0, first: FORMS.len() };
+        let is_known = |form: &Form| opcode.is(form) && form.groups.contains(sm.group());
+        opcode.first =
+            FORMS.iter().position(is_known).ok_or(mnemonic.error(Error::UnknownMnemonic { sm }))?;
         while cursor.eat(b'.') {
             if cursor.peek().kind == TokenKind::Punctuation(b'?') {
                 return Err(cursor.error(Error::InvalidModifier { known: opcode.known(sm) }));
             }
             let word = cursor.word(Expected::Modifier)?;
-            let Some(slot) = opcode.words.get_mut(opcode.count) else {
+            let Some(span) = opcode.words.get_mut(opcode.count) else {
                 return Err(word.error(Error::Expected(Expected::End)));
             };
-            *slot = Some(word);
+            *span = word.span;
             opcode.count += 1;
         }
         Ok(opcode)
     }
 
     /// Returns whether this is the mnemonic of a form.
-    pub(super) fn is(&self, form: &Form) -> bool {
+    fn is(&self, form: &Form) -> bool {
         self.mnemonic.upper == form.first && self.mnemonic.text.len() == form.name.len()
+    }
+
+    /// Returns one instruction of each form of the mnemonic, without operands.
+    pub(super) fn forms(&self, sm: Sm) -> impl Iterator<Item = Instruction> {
+        let forms = FORMS.iter().enumerate().skip(self.first).take_while(|(_, form)| self.is(form));
+        let plans = forms.filter_map(move |(n, _)| plan_index(n, sm.group()));
+        plans.map(move |plan| Instruction::template(plan, sm))
     }
 
     /// Returns the modifiers of the first form of the mnemonic.
     fn known(&self, sm: Sm) -> Modifiers {
-        let mut loads = Instruction::forms(sm).filter(|load| self.is(load.form()));
-        Modifiers { load: loads.next(), only: None }
+        Modifiers { load: self.forms(sm).next(), only: None }
     }
 
     fn word(&self, n: usize) -> Option<Word<'t>> {
-        self.words.get(n).copied().flatten()
+        let span = self.words.get(..self.count)?.get(n)?;
+        Some(Word::of(self.line, *span))
     }
 
-    /// Returns the instruction of a form with the modifiers.
-    pub(super) fn fit(
-        &self,
-        mut load: Instruction,
-    ) -> Result<(Instruction, Option<Alias>), ParseError> {
+    /// Sets the modifiers of an instruction without any; returns the one that was written under another name.
+    pub(super) fn fit(&self, load: &mut Instruction) -> Result<Option<Alias>, ParseError> {
         let (mut next, mut seen, mut alias) = (0, 0u16, None);
         let mut last: Option<Match> = None;
         while let Some(word) = self.word(next) {
-            let Some(found) = self.longest(&load, next) else {
-                return Err(word.error(self.unknown(&load, word)));
+            let Some(found) = self.longest(load, word, next) else {
+                return Err(word.error(self.unknown(load, word)));
             };
             next += found.length;
-            let end = self.word(next - 1).unwrap_or(word).span.end;
+            let end = match found.length {
+                1 => word.span.end,
+                _ => self.word(next - 1).unwrap_or(word).span.end,
+            };
             let span = LineSpan { start: word.span.start, end };
             if seen >> found.index & 1 != 0 {
-                return Err(ParseError { kind: Error::ModifierTwice(found.kind), span });
+                return Err(ParseError { kind: Error::ModifierTwice(found.kind(load)), span });
             }
             if let Some(after) = last.filter(|last| last.index > found.index) {
-                let known = Modifiers::of(load);
-                let kind = Error::ModifierOrder { given: found.kind, after: after.kind, known };
+                let (given, after) = (found.kind(load), after.kind(load));
+                let kind = Error::ModifierOrder { given, after, known: Modifiers::of(*load) };
                 return Err(ParseError { kind, span });
             }
             seen |= 1 << found.index;
             last = Some(found);
-            if let Some(slot) = found.slot {
-                load = load.put(slot, found.number).unwrap_or(load);
+            if let Modifier::Field(slot) | Modifier::Shown { slot, .. } = *found.modifier {
+                *load = load.put(slot, found.number).unwrap_or(*load);
                 let becomes = load.value(slot).map_or(found.name, |value| value.name);
-                if becomes != found.name {
+                if becomes.len() != found.name.len() || becomes != found.name {
                     alias = Some(Alias { span, written: found.name, becomes });
                 }
             }
         }
-        let is_missing = |(n, modifier): (usize, &Modifier)| {
-            let is_optional = match modifier {
-                Modifier::Always { .. } => false,
-                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                    load.values(*slot).is_none_or(|values| values.default.is_some())
-                }
-            };
-            seen >> n & 1 == 0 && !is_optional
-        };
-        if load.form().modifiers.iter().enumerate().any(is_missing) {
+        if load.plan().required & !seen != 0 {
             let LineSpan { end, .. } =
                 self.word(next.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
-            let kind = Error::MissingModifier { known: Modifiers::of(load) };
+            let kind = Error::MissingModifier { known: Modifiers::of(*load) };
             return Err(ParseError { kind, span: LineSpan { start: end, end } });
         }
-        Ok((load, alias))
+        Ok(alias)
     }
 
-    /// Returns the longest modifier of a form that begins with word `n`: `U.128` before `U`.
-    fn longest(&self, load: &Instruction, n: usize) -> Option<Match> {
-        let word = self.word(n)?;
+    /// Returns the longest modifier of a form that begins with `word`, the one numbered `n`: `U.128` before `U`.
+    fn longest(&self, load: &Instruction, word: Word<'t>, n: usize) -> Option<Match> {
+        let form = load.form();
         let mut longest: Option<Match> = None;
-        for (index, modifier) in load.form().modifiers.iter().enumerate() {
-            let mut offer = |slot, kind, name: &'static str, number| {
-                if let Some(length) = self.length_of(name, n)
-                    && longest.is_none_or(|longest| length > longest.length)
-                {
-                    longest = Some(Match { index, slot, kind, name, number, length });
+        for planned in load.plan().modifiers() {
+            let index = planned.index;
+            let modifier = form.modifiers.get(usize::from(index))?;
+            let mut offer = |name, number, length| {
+                if longest.is_none_or(|longest| length > longest.length) {
+                    longest = Some(Match { modifier, index, name, number, length });
                 }
             };
-            match *modifier {
-                Modifier::Always { name, kind, .. } => offer(None, kind, name, 0),
+            let values = match *modifier {
+                Modifier::Always { name, .. } => {
+                    if let Some(length) = self.length_of(name, word, n) {
+                        offer(name, 0, length);
+                    }
+                    continue;
+                }
                 Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                    let Some(values) = load.values(slot) else { continue };
-                    for (value, number) in values.rows.iter().zip(0..) {
-                        if value.first == word.upper && !value.is_invalid() {
-                            offer(Some(slot), values.kind, value.name, number);
-                        }
-                    }
-                    for (name, number) in values.aliases {
-                        offer(Some(slot), values.kind, name, *number);
-                    }
+                    planned.values.or_else(|| load.values(slot))?
+                }
+            };
+            for (value, number) in values.rows.iter().zip(0..) {
+                if value.first == word.upper
+                    && !value.is_invalid()
+                    && let Some(length) = self.length_of(value.name, word, n)
+                {
+                    offer(value.name, number, length);
+                }
+            }
+            for (name, number) in values.aliases {
+                if word.is(name) {
+                    offer(name, *number, 1);
                 }
             }
         }
         longest
     }
 
-    /// Returns how many words `name` has if they are the ones from word `from` on.
-    fn length_of(&self, name: &str, from: usize) -> Option<usize> {
-        if name.is_empty() || is_invalid_name(name) {
-            return None;
+    /// Returns how many words `name` has if they are the ones from `word`, the one numbered `n`, on.
+    fn length_of(&self, name: &str, word: Word<'_>, n: usize) -> Option<usize> {
+        if word.is(name) {
+            return Some(1);
         }
         let mut length = 0;
         for part in name.split('.') {
-            if !self.word(from + length)?.is(part) {
+            if !self.word(n + length)?.is(part) {
                 return None;
             }
             length += 1;

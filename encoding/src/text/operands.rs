@@ -6,6 +6,7 @@ use super::examples::Addresses;
 use crate::eight::Eight;
 use crate::instruction::Instruction;
 use crate::operand::{Pred, Reg, UniformReg};
+use crate::plan::PlannedAlternative;
 use crate::table::grammar::{Alternative, Bare, Condition, Operand, Part, Token};
 use crate::table::row::{Kind, Slot};
 
@@ -16,12 +17,17 @@ type Read<T> = Result<T, ParseError>;
 const OTHER: Error = Error::Expected(Expected::Address);
 
 impl Instruction {
-    /// Returns the instruction with the operands that are at `cursor`, and what follows them.
-    pub(super) fn read_operands<'t>(mut self, mut cursor: Cursor<'t>) -> Read<(Self, Cursor<'t>)> {
+    /// Reads the operands that are at `cursor`.
+    pub(super) fn read_operands(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+        let plan = self.plan();
         let mut is_first = true;
         let mut skipped = None;
+        let mut rest = plan.alternatives();
         for (n, operand) in self.form().operands.iter().enumerate() {
-            let mut ahead = cursor;
+            let count = rest.iter().take_while(|one| usize::from(one.operand) == n).count();
+            let (alternatives, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+            rest = others;
+            let mut ahead = *cursor;
             if !is_first {
                 if operand.is_optional {
                     if !ahead.eat(b',') {
@@ -31,13 +37,12 @@ impl Instruction {
                     ahead.expect(b',')?;
                 }
             }
-            if operand.is_optional && !begins(operand, ahead) {
+            if operand.is_optional && !begins(operand, &ahead) {
                 skipped = skipped.or((!is_first).then_some(ahead));
                 continue;
             }
-            match self.read_operand(n, operand, ahead)? {
-                Some((load, after)) => (self, cursor, is_first) = (load, after, false),
-                None => continue,
+            if self.read_operand(alternatives, &mut ahead)? {
+                (*cursor, is_first) = (ahead, false);
             }
         }
         match skipped {
@@ -45,37 +50,37 @@ impl Instruction {
             Some(after) if cursor.peek().kind == TokenKind::Punctuation(b',') => {
                 Err(after.error(Error::Expected(Expected::Predicate)))
             }
-            _ => Ok((self, cursor)),
+            _ => Ok(()),
         }
     }
 
-    /// Reads operand `n`; `None` if it is optional and cannot be here.
-    fn read_operand<'t>(
-        &self,
-        n: usize,
-        operand: &Operand,
-        cursor: Cursor<'t>,
-    ) -> Read<Option<(Self, Cursor<'t>)>> {
+    /// Reads an operand; returns whether it is there.
+    fn read_operand(
+        &mut self,
+        alternatives: &[PlannedAlternative],
+        cursor: &mut Cursor<'_>,
+    ) -> Read<bool> {
         // Of two errors at one place, the one of a number or a register that is there.
         let rank =
-            |error: ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
+            |error: &ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
         let mut best: Option<ParseError> = None;
-        for alternative in self.plan().alternatives() {
-            if usize::from(alternative.operand) != n || !alternative.row.is_read() {
-                continue;
-            }
-            match self.read_alternative(alternative.row, cursor) {
-                Ok(Some(read)) => return Ok(Some(read)),
-                Ok(None) => {}
+        for alternative in alternatives.iter().filter(|one| one.row.is_read()) {
+            let (mut load, mut ahead) = (*self, *cursor);
+            match load.read_alternative(alternative.row, &mut ahead) {
+                Ok(true) => {
+                    (*self, *cursor) = (load, ahead);
+                    return Ok(true);
+                }
+                Ok(false) => {}
                 Err(error) if error.kind == Error::NeedsExtended => return Err(error),
-                Err(error) if best.is_none_or(|best| rank(error) > rank(best)) => {
+                Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
                     best = Some(error);
                 }
                 Err(_) => {}
             }
         }
-        let Some(error) = best else { return Ok(None) };
-        let is_address = operand.alternatives.iter().any(Alternative::is_address);
+        let Some(error) = best else { return Ok(false) };
+        let is_address = alternatives.iter().any(|one| one.row.is_address());
         match error.kind {
             Error::Expected(expected)
                 if is_address
@@ -83,7 +88,7 @@ impl Instruction {
                     && expected != Expected::Character(']')
                     && !matches!(error.kind, Error::Expected(Expected::Number)) =>
             {
-                let Some(span) = address(cursor) else { return Err(error) };
+                let Some(span) = address(*cursor) else { return Err(error) };
                 let known = Addresses { mnemonic: self.mnemonic(), sm: self.sm() };
                 Err(ParseError { kind: Error::AddressForm { known }, span })
             }
@@ -91,50 +96,50 @@ impl Instruction {
         }
     }
 
-    /// Reads an alternative; `None` if it cannot be here.
-    fn read_alternative<'t>(
-        &self,
-        row: &Alternative,
-        mut cursor: Cursor<'t>,
-    ) -> Read<Option<(Self, Cursor<'t>)>> {
+    /// Reads an alternative; returns false if it cannot be here.
+    fn read_alternative(&mut self, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<bool> {
         let start = cursor.peek().span.start;
-        let mut load = *self;
         for condition in row.when {
-            let put = |slot, number| {
-                let load = if self.has(slot) { load.put(slot, number) } else { Some(load) };
-                load.unwrap_or(*self)
-            };
             match *condition {
                 Condition::Is(slot, number) | Condition::Set(slot, number) => {
-                    load = put(slot, number);
+                    self.set(slot, number);
                 }
                 Condition::Zero(slot) => {
-                    load = put(slot, u64::MAX >> (64 - load.width(slot).max(1)))
+                    self.set(slot, u64::MAX >> (64 - self.width(slot).max(1)));
                 }
                 Condition::SetAsExtended(slot) => {
-                    load = put(slot, u64::from(load.is_extended()));
+                    self.set(slot, u64::from(self.is_extended()));
                 }
-                Condition::Needs(slot, number) if load.get(slot) == number => return Ok(None),
+                Condition::Needs(slot, number) if self.get(slot) == number => return Ok(false),
                 Condition::Nonzero(_) | Condition::Unless(..) | Condition::Needs(..) => {}
             }
         }
         for token in row.tokens {
-            load = load.read_token(token, row, &mut cursor)?;
+            read_text(token.before, cursor)?;
+            self.read_part(&token.part, row, cursor)?;
+            read_text(token.after, cursor)?;
         }
         let span = LineSpan { start, end: cursor.position() };
         let is_wide = |condition: &Condition| matches!(condition, Condition::Is(Slot::Wide, 1));
-        if row.when.iter().any(is_wide) && !load.is_extended() {
+        if row.when.iter().any(is_wide) && !self.is_extended() {
             return Err(ParseError { kind: Error::NeedsExtended, span });
         }
         // The register may be that of an operand before.
         let is_zero = |condition: &Condition| match condition {
-            Condition::Nonzero(slot) => load.is_zero(*slot),
+            Condition::Nonzero(slot) => self.is_zero(*slot),
             _ => false,
         };
-        if row.when.iter().any(is_zero) {
-            return Ok(None);
+        Ok(!row.when.iter().any(is_zero))
+    }
+
+    /// Puts a number into a field, if the form has it and it fits.
+    #[inline]
+    fn set(&mut self, slot: Slot, number: u64) {
+        if let Some(load) = self.put(slot, number)
+            && self.has(slot)
+        {
+            *self = load;
         }
-        Ok(Some((load, cursor)))
     }
 
     /// Returns whether an address has 64 bits; true of forms that have no other.
@@ -151,35 +156,29 @@ impl Instruction {
         }
     }
 
-    fn read_token(self, token: &Token, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<Self> {
-        read_text(token.before, cursor)?;
-        let load = self.read_part(&token.part, row, cursor)?;
-        read_text(token.after, cursor).map(|()| load)
-    }
-
-    fn read_part(self, part: &Part, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_part(&mut self, part: &Part, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<()> {
         match *part {
             Part::Register(slot) => {
                 let is_in_address = !matches!(row.tokens, [_]);
-                let load = self.read_register(slot, is_in_address, cursor)?;
+                self.read_register(slot, is_in_address, cursor)?;
                 let excludes = |condition: &Condition| match condition {
                     Condition::Nonzero(other) => *other == slot,
                     _ => false,
                 };
-                if load.is_zero(slot) && row.when.iter().any(excludes) {
+                if self.is_zero(slot) && row.when.iter().any(excludes) {
                     return Err(ParseError { kind: OTHER, span: LineSpan { start: 0, end: 0 } });
                 }
-                Ok(load)
+                Ok(())
             }
             Part::Next(slot) => {
                 let word = cursor.word(Expected::UniformRegister)?;
                 if uniform_named(word)? == self.next(self.uniform(slot)) {
-                    return Ok(self);
+                    return Ok(());
                 }
                 Err(word.error(Error::DescriptorAfterUniform))
             }
             // Its alternative is never read.
-            Part::Unknown(_) => Ok(self),
+            Part::Unknown(_) => Ok(()),
             Part::Predicate(slot) => {
                 if self.sm().has_wide_words() || cursor.peek().kind != TokenKind::Punctuation(b'!')
                 {
@@ -191,8 +190,8 @@ impl Instruction {
                 Err(ParseError { kind: Error::NegatedOperand, span: LineSpan { start, end } })
             }
             Part::Not(slot) => {
-                let negated = cursor.eat(b'!');
-                Ok(self.put(slot, negated.into()).unwrap_or(self))
+                self.set(slot, cursor.eat(b'!').into());
+                Ok(())
             }
             Part::Number(slot) => {
                 let (number, span) = cursor.number()?;
@@ -201,7 +200,8 @@ impl Instruction {
                     _ => Error::NumberTooLarge,
                 };
                 let load = number.and_then(|number| self.put(slot, number));
-                load.ok_or(ParseError { kind, span })
+                *self = load.ok_or(ParseError { kind, span })?;
+                Ok(())
             }
             Part::Scale(slot) => self.read_scale(slot, cursor),
             Part::Offset(slot) => self.read_offset(slot, true, cursor),
@@ -213,7 +213,12 @@ impl Instruction {
         }
     }
 
-    fn read_register(self, slot: Slot, is_in_address: bool, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_register(
+        &mut self,
+        slot: Slot,
+        is_in_address: bool,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<()> {
         let is_uniform = self.is_uniform(slot);
         let expected = match (is_uniform, is_in_address) {
             (true, _) => Expected::UniformRegister,
@@ -223,16 +228,17 @@ impl Instruction {
         let word = cursor.word(expected)?;
         if !is_uniform {
             let register = register_named(word)?;
-            return Ok(self.put(slot, register.number().into()).unwrap_or(self));
+            self.set(slot, register.number().into());
+            return Ok(());
         }
         let register = uniform_named(word)?;
         let width = self.width(slot);
         let too_high = Error::UniformRegisterTooHigh { last: ((1u16 << width) - 2) as u8 };
-        let bits = register.to_field(width).ok_or(word.error(too_high))?;
-        Ok(self.put(slot, bits).unwrap_or(self))
+        self.set(slot, register.to_field(width).ok_or(word.error(too_high))?);
+        Ok(())
     }
 
-    fn read_predicate(self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_predicate(&mut self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<()> {
         let word = cursor.word(Expected::Predicate)?;
         let (uniform, predicate) = match self.is_uniform(slot) {
             true => either_predicate(word)?,
@@ -244,23 +250,25 @@ impl Instruction {
         let number = predicate.number();
         let is_inverted = matches!(self.kind(slot), Some(Kind::InvertedPredicate));
         let bits = if is_inverted { 7 - number } else { number };
-        Ok(self.put(slot, bits.into()).unwrap_or(self))
+        self.set(slot, bits.into());
+        Ok(())
     }
 
     /// Reads `.X4`, if a dot is here.
-    fn read_scale(self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_scale(&mut self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<()> {
         if !cursor.eat(b'.') {
-            return Ok(self);
+            return Ok(());
         }
         let word = cursor.word(Expected::BaseSuffix)?;
         let names = self.values(slot).map(|values| values.names());
         let found = names.and_then(|mut names| names.find(|(name, _)| word.is(name)));
         let load = found.and_then(|(_, number)| self.put(slot, number));
-        load.ok_or(word.error(Error::Expected(Expected::BaseSuffix)))
+        *self = load.ok_or(word.error(Error::Expected(Expected::BaseSuffix)))?;
+        Ok(())
     }
 
     /// Reads an offset after a register, which may be missing.
-    fn read_offset(self, slot: Slot, is_signed: bool, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_offset(&mut self, slot: Slot, is_signed: bool, cursor: &mut Cursor<'_>) -> Read<()> {
         let mut start = cursor.peek().span.start;
         let negative = if cursor.eat(b'-') {
             if cursor.eat(b'-') {
@@ -282,7 +290,7 @@ impl Instruction {
     }
 
     /// Reads an address without a register, or after the zero register.
-    fn read_absolute(self, slot: Slot, bare: &Bare, cursor: &mut Cursor<'_>) -> Read<Self> {
+    fn read_absolute(&mut self, slot: Slot, bare: &Bare, cursor: &mut Cursor<'_>) -> Read<()> {
         let is_signed = bare.signed.contains(self.sm().group());
         if let Some(word) = cursor.peek_word()
             && !word.is_digit_first()
@@ -308,13 +316,13 @@ impl Instruction {
 
     /// Sets an offset; `is_signed` says whether it is one, or an address of its own.
     fn set_offset(
-        self,
+        &mut self,
         slot: Slot,
         is_signed: bool,
         negative: bool,
         magnitude: Option<u64>,
         span: LineSpan,
-    ) -> Read<Self> {
+    ) -> Read<()> {
         let width = self.width(slot).max(1);
         let unit = if matches!(self.kind(slot), Some(Kind::SignedBy32)) { 32 } else { 1 };
         let (min, max) = match is_signed {
@@ -335,12 +343,14 @@ impl Instruction {
         let bits = fitting.map(|value| (value / unit) as u64 & (u64::MAX >> (64 - width)));
         let (min, max) = (min * unit, (max * unit) as u64);
         let kind = Error::OutOfRange { min, max, value };
-        bits.and_then(|bits| self.put(slot, bits)).ok_or(ParseError { kind, span })
+        let load = bits.and_then(|bits| self.put(slot, bits));
+        *self = load.ok_or(ParseError { kind, span })?;
+        Ok(())
     }
 }
 
 /// Returns whether an operand that can be left out begins at `cursor`.
-fn begins(operand: &Operand, cursor: Cursor<'_>) -> bool {
+fn begins(operand: &Operand, cursor: &Cursor<'_>) -> bool {
     let is_number = operand
         .alternatives
         .first()

@@ -11,9 +11,7 @@ use crate::control::{Control, Schedule};
 use crate::hidden::{HiddenDescriptor, is_control, is_of_descriptor};
 use crate::instruction::{Decoded, Instruction};
 use crate::operand::{Pred, Reg, Size};
-use crate::plan::plan_index;
 use crate::sm::{Sm, Tail};
-use crate::table::forms::FORMS;
 use crate::table::row::Slot;
 
 /// The schedule of a text of 128 bits without one.
@@ -96,7 +94,10 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     let guard = WrittenGuard::read(&mut cursor, is_wide)?;
     let opcode = Opcode::read(&mut cursor, sm)?;
     let operands = cursor;
-    let ((load, mut cursor), alias) = opcode.each_form(sm, |load| load.read_operands(operands))?;
+    let (load, alias) = opcode.each_form(sm, |load| {
+        cursor = operands;
+        load.read_operands(&mut cursor)
+    })?;
     let at = cursor.peek().span.start;
     let trailing = cursor.annotations(is_wide)?;
     let span = LineSpan { start: at, end: cursor.position() };
@@ -108,14 +109,17 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     // Two forms can have the same text.
     let load = match (like, descriptor) {
         (Some(like), _) => match opcode.fit_to(like) {
-            Ok((blank, _)) => blank.read_operands(operands).map_or(load, |(load, _)| load),
+            Ok((mut blank, _)) => match blank.read_operands(&mut operands.clone()) {
+                Ok(()) => blank,
+                Err(_) => load,
+            },
             Err(_) => load,
         },
         (None, Some((_, span))) => {
-            let hiding = |load: Instruction| {
-                let (load, _) = load.read_operands(operands)?;
+            let hiding = |load: &mut Instruction| {
+                load.read_operands(&mut operands.clone())?;
                 let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
-                load.hidden_descriptor().map(|_| load).ok_or(nothing)
+                load.hidden_descriptor().map(drop).ok_or(nothing)
             };
             opcode.each_form(sm, hiding).map_or(load, |(load, _)| load)
         }
@@ -181,7 +185,7 @@ fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl
 pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let (load, _) = opcode.each_form(sm, Ok)?;
+    let (load, _) = opcode.each_form(sm, |_| Ok(()))?;
     if cursor.peek().kind != TokenKind::End {
         return Err(cursor.error(Error::TrailingText));
     }
@@ -286,14 +290,14 @@ impl Instruction {
 }
 
 impl Opcode<'_> {
-    /// Returns what `fit` makes of the first form that fits, or the error of the form that fits the longest part of the
-    /// text; of several, one that says most.
-    pub(super) fn each_form<T>(
+    /// Returns the first form that fits, as `fit` completes it, or the error of the form that fits the longest part of
+    /// the text; of several, one that says most.
+    pub(super) fn each_form(
         &self,
         sm: Sm,
-        fit: impl Fn(Instruction) -> Result<T, ParseError>,
-    ) -> Result<(T, Option<Alias>), ParseError> {
-        let rank = |error: ParseError| {
+        mut fit: impl FnMut(&mut Instruction) -> Result<(), ParseError>,
+    ) -> Result<(Instruction, Option<Alias>), ParseError> {
+        let rank = |error: &ParseError| {
             let says = match error.kind {
                 Error::AddressForm { .. } => 0,
                 Error::Expected(_) => 1,
@@ -302,14 +306,11 @@ impl Opcode<'_> {
             (error.span.start, says)
         };
         let mut best: Option<ParseError> = None;
-        for (n, form) in FORMS.iter().enumerate() {
-            let plan = plan_index(n, sm.group()).filter(|_| self.is(form));
-            let Some(plan) = plan else { continue };
-            let blank = Instruction::template(plan, sm);
-            let fitted = self.fit(blank).and_then(|(load, alias)| Ok((fit(load)?, alias)));
+        for mut load in self.forms(sm) {
+            let fitted = self.fit(&mut load).and_then(|alias| fit(&mut load).map(|()| alias));
             match fitted {
-                Ok(fitted) => return Ok(fitted),
-                Err(error) if best.is_none_or(|best| rank(error) > rank(best)) => {
+                Ok(alias) => return Ok((load, alias)),
+                Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
                     best = Some(error);
                 }
                 Err(_) => {}
@@ -320,10 +321,11 @@ impl Opcode<'_> {
 
     /// Fits the form of another load.
     fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Option<Alias>), ParseError> {
-        if !self.is(like.form()) {
+        if !self.forms(like.sm()).any(|form| form.plan_index() == like.plan_index()) {
             return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
         }
-        self.fit(like.blank())
+        let mut load = like.blank();
+        self.fit(&mut load).map(|alias| (load, alias))
     }
 }
 
