@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = "LD.E.64 R4, [R2 - -4]";
     if let Err(error) = parse_line(text, Sm::SPA5) {
         println!("\n{text}\n{:1$}^ {error}", "", error.span.start);
-        if let Some(hint) = error.hint_in(text) {
+        if let Some(hint) = error.hint_in(text, Sm::SPA5) {
             println!("{hint}");
         }
     }

@@ -171,7 +171,7 @@ fn registers(destination: LoadDestination, size: LoadSize) -> String {
 
 fn base(address: Address) -> String {
     let base = address.base;
-    match (address.extended, address.scale) {
+    match (address.extended, address.scale()) {
         // The register after R254 does not exist; the remark on faults says so.
         (true, _) => format!("{{R{}, {base}}}", u32::from(base.number()) + 1),
         (false, 0) => base.to_string(),
@@ -261,7 +261,7 @@ fn address_remark(parts: &LoadParts) -> Option<String> {
             let base = base(address);
             format!("64-bit address in {base}, the second one the low word; Ra must be even")
         }
-        (false, _) if address.scale > 0 => {
+        (false, _) if address.scale() > 0 => {
             format!("32-bit {what} in {}, zero-extended after the sum modulo 2^32", base(address))
         }
         (false, _) if address.uniform.is_some_and(|uniform| uniform.extended) => {

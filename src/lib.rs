@@ -108,8 +108,6 @@ pub mod warp;
 #[doc(hidden)]
 pub use self::simd::initialize;
 pub use warpload_encoding as encoding;
-#[doc(hidden)]
-pub use warpload_encoding::{eight, impossible};
 
 /// The book's example, run as a test.
 #[cfg(doctest)]

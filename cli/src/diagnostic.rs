@@ -9,7 +9,7 @@ use std::path::Path;
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
-use warpload::encoding::{Alias, ParseError, Sm};
+use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
@@ -219,10 +219,14 @@ fn alone(message: Message) {
     draw(message, &[Group::with_title(title)]);
 }
 
+/// What to write instead in a line of SASS, or the option that says of which SM it is.
+pub(crate) fn sass_help(hint: Hint) -> String {
+    if hint.is_later_syntax() { format!("{hint}, for example `--sm 80`") } else { hint.to_string() }
+}
+
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
-    let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
-    let help = hint.map(|hint| hint.to_string());
+    let help = error.hint_in(text, sm).map(sass_help);
     let message = Message { help, ..Message::new(MessageLevel::Error, error) };
     in_line(message, origin, text, (error.span.start, error.span.end));
 }

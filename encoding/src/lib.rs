@@ -50,13 +50,10 @@
 extern crate std;
 
 pub mod control;
-#[doc(hidden)]
-pub mod eight;
+mod eight;
 mod facts;
 mod field;
 mod hidden;
-#[doc(hidden)]
-pub mod impossible;
 mod instruction;
 mod meaning;
 mod operand;

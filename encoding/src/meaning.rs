@@ -393,20 +393,6 @@ impl Instruction {
         alternatives.any(|one| one.row.when.iter().any(sets) && one.fits(self.halves()))
     }
 
-    /// Returns the instruction with the displacement of another of the same form, and with its constant bank if
-    /// `and_bank` says so; `None` if it is of another form.
-    #[must_use]
-    pub fn with_displacement_of(self, other: &Self, and_bank: bool) -> Option<Self> {
-        if self.plan_index() != other.plan_index() || self.sm() != other.sm() {
-            return None;
-        }
-        let load = self.put(Slot::Offset, other.get(Slot::Offset))?;
-        if and_bank && self.has(Slot::Bank) {
-            return load.put(Slot::Bank, other.get(Slot::Bank));
-        }
-        Some(load)
-    }
-
     /// Returns how many bits each lane loads or copies, of `LDSM` the share of each lane in the matrices; `None` if the
     /// size field encodes no size. Also of instructions that cannot be executed.
     #[must_use]

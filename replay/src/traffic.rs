@@ -4,7 +4,6 @@ use roaring::RoaringTreemap;
 
 use super::compare::nearest_before;
 use crate::heat::TimeSlice;
-use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{GenericAddress, WarpAddresses, Width};
 use warpload::simd::vectorized;
@@ -273,8 +272,9 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
 
 /// Returns the set of ascending numbers.
 fn set(ascending: impl IntoIterator<Item = u64>) -> RoaringTreemap {
-    let set = RoaringTreemap::from_sorted_iter(ascending).ok();
-    set.or_impossible(RoaringTreemap::new(), "the numbers ascend")
+    let set = RoaringTreemap::from_sorted_iter(ascending);
+    debug_assert!(set.is_ok(), "the numbers ascend");
+    set.unwrap_or_default()
 }
 
 /// Collected lines are deduplicated beyond this number; a block touches at most 131,072.

@@ -178,7 +178,7 @@ impl Extras {
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
         let LoadParts { is_guard_uniform, space, address, size, .. } = *parts;
         let by_windows = matches!(space, MemorySpace::Generic { plg: None });
-        let Address { scale, uniform, .. } = address;
+        let (scale, uniform) = (address.scale(), address.uniform);
         let is_plain = !is_guard_uniform && !by_windows && scale == 0 && uniform.is_none();
         let alignment = size.map_or(1, warpload_encoding::LoadSize::bytes);
         (!is_plain).then_some(Self { is_guard_uniform, by_windows, scale, uniform, alignment })

@@ -14,7 +14,6 @@ use super::json::values::{
     Hex32, Lanes, RegisterName, UniformName, UniqueMap, hexadecimal, only_objects, present,
 };
 use super::json::{self, JsonError};
-use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{ByFaultKind, ExecuteError, Executor, LaneFaultKind, Outcome, WarpFault};
 use warpload::machine::Machine;
@@ -363,9 +362,9 @@ fn read_instruction(text: &str, sm: Sm) -> Result<Instruction, JsonError> {
     }
     Instruction::parse(text, sm).map_err(|error| {
         let at = text.get(error.span.start..error.span.end);
-        let at = at.or_impossible("", "the span of an error is in its text");
-        let hint = if sm.has_wide_words() { error.hint() } else { error.hint_in(text) };
-        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        debug_assert!(at.is_some(), "the span of an error is in its text");
+        let at = at.unwrap_or_default();
+        let hint = error.hint_in(text, sm).map_or(String::new(), |hint| format!("; {hint}"));
         wrong(format!("{error} at byte {} ({at:?}){hint}", error.span.start))
     })
 }

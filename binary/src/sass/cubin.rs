@@ -7,7 +7,6 @@ use super::elf_layout::{FunctionSymbol, Layout, Name, TextSection};
 use super::error::SassError;
 use super::relocation::Relocated;
 use super::source_lines::{SourceLines, read_lines};
-use warpload_encoding::impossible::OrImpossible;
 
 /// The instructions of a cubin, section by section in the order of its section table.
 #[derive(Debug)]
@@ -60,7 +59,8 @@ impl Cubin {
     pub(super) fn next(&mut self) -> Result<Option<SassInstruction>, SassError> {
         while let Some(section) = self.layout.text.get(self.section) {
             let code = self.data.get(section.code.clone());
-            let code = code.or_impossible(&[], "the section was checked against the file");
+            debug_assert!(code.is_some(), "the section was checked against the file");
+            let code = code.unwrap_or_default();
             let unit = CodeUnit::new(self.layout.sm);
             let Some(placed) = unit.nth(code, self.taken) else {
                 self.section += 1;

@@ -6,6 +6,7 @@ use warpload::encoding::{Decoded, Instruction, Slot, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
 
 use super::find::{is_later_load, names_a_load, sm_of};
+use crate::diagnostic;
 use crate::name::plural;
 
 /// What was compared so far.
@@ -144,8 +145,8 @@ impl Checked {
             false => format!("`{load}`"),
         });
         let error = Instruction::parse(text, sm).err().filter(|_| is_later_load(instruction));
-        let hint = error.and_then(|error| error.hint_in(text));
-        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        let hint = error.and_then(|error| error.hint_in(text, Sm::SPA5));
+        let hint = hint.map_or(String::new(), |hint| format!("; {}", diagnostic::sass_help(hint)));
         Some(format!("the text says `{text}`, its word {word} is {meant}{hint}"))
     }
 }

@@ -51,8 +51,7 @@ pub struct Address {
     pub extended: bool,
     /// The immediate.
     pub offset: Offset,
-    /// By how many bits the base is shifted left, 0..=4. Always 0 on SM 5.x and 6.x.
-    pub scale: u8,
+    pub(crate) scale: u8,
     /// The uniform register that is added. Always `None` on SM 5.x and 6.x.
     pub uniform: Option<UniformBase>,
 }
@@ -63,6 +62,13 @@ impl Address {
     #[must_use]
     pub const fn new(base: Reg, extended: bool, offset: Offset) -> Self {
         Self { base, extended, offset, scale: 0, uniform: None }
+    }
+
+    /// Returns by how many bits the base is shifted left, 0..=4. Always 0 on SM 5.x and 6.x.
+    #[inline]
+    #[must_use]
+    pub const fn scale(self) -> u8 {
+        self.scale
     }
 }
 

@@ -218,7 +218,7 @@ const LDCU_10: Groups = Groups::of(crate::sm::Group::Blackwell100).or(B101);
 const BINDLESS: &str = "a constant bank that a register names, `cx[UR]`,";
 const UNIFORM_MEMORY: &str = "`[UR+offset]` of a uniform load";
 const COPIES: &str = "LDGSTS writes shared memory, no register";
-const TENSOR_MEMORY: &str = "LDTM loads Tensor Memory, which `warpload tmem` executes";
+const TENSOR_MEMORY: &str = "LDTM loads Tensor Memory, which lanes do not address";
 
 use FormDestination::{Halves, SharedMemory, Uniform, UniformHalves};
 use FormSize::{Bits256, Matrices, Tensor};

@@ -288,14 +288,6 @@ impl<'t> Cursor<'t> {
     /// Takes a number, which must be here; `None` if it has more than 64 bits.
     pub(crate) fn number(&mut self) -> Result<(Option<u64>, LineSpan), ParseError> {
         let word = self.word(Expected::Number)?;
-        // Nearly all numbers are `0x` and at most eight digits.
-        let digits = word.text.len().wrapping_sub(2);
-        let number = match digits {
-            1..=8 if word.upper.first(2) == Eight::of(b"0X") => {
-                Eight::at(self.lexer.text().as_bytes(), word.span.start + 2).hexadecimal(digits)
-            }
-            _ => None,
-        };
-        Ok((number.map_or_else(|| word.number(), |number| Ok(Some(number.into())))?, word.span))
+        Ok((word.number()?, word.span))
     }
 }

@@ -8,7 +8,10 @@ use super::error::{ParseError, ParseErrorKind};
 use super::examples::Addresses;
 use super::names::Modifiers;
 use crate::instruction::Instruction;
-use crate::sm::Sm;
+use crate::sm::{Group, Sm};
+use crate::table::forms::{FORMS, Form};
+use crate::table::grammar::Modifier;
+use crate::table::row::Kind;
 
 /// What to write instead, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,7 @@ pub struct Hint(HintText);
 #[derive(Clone, Copy, Debug)]
 enum HintText {
     Fixed(&'static str),
+    LaterSyntax,
     Modifiers(Modifiers),
     MnemonicsOf(Sm),
     Addresses(Addresses),
@@ -49,24 +53,30 @@ impl ParseError {
         }))
     }
 
-    /// Returns [`hint`](Self::hint), or that `line`, from which this error comes, has the syntax of
-    /// SM 7.0 and later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
+    /// Returns [`hint`](Self::hint), or that `line`, which is no load of `sm`, has the syntax of SM 7.0 and later:
+    /// `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
     ///
     /// ```
     /// use warpload_encoding::{Sm, parse_line};
     ///
     /// let line = "LDG.E R0, [R2.64]";
-    /// let hint = parse_line(line, Sm::SPA5).unwrap_err().hint_in(line).map(|hint| hint.to_string());
-    /// assert!(hint.unwrap_or_default().starts_with("this is the syntax of SM 7.0 and later"));
+    /// let hint = parse_line(line, Sm::SPA5).unwrap_err().hint_in(line, Sm::SPA5);
+    /// assert!(hint.is_some_and(|hint| hint.is_later_syntax()));
     /// ```
     #[must_use]
-    pub fn hint_in(&self, line: &str) -> Option<Hint> {
-        if later_syntax(line).is_some() { Some(Hint(HintText::Fixed(LATER))) } else { self.hint() }
+    pub fn hint_in(&self, line: &str, sm: Sm) -> Option<Hint> {
+        let is_later = !sm.has_wide_words() && later_syntax(line).is_some();
+        if is_later { Some(Hint(HintText::LaterSyntax)) } else { self.hint() }
     }
 }
 
-const LATER: &str = "this is the syntax of SM 7.0 and later, which has 128-bit instruction \
-                     words: say of which SM it is, for example `--sm 80`";
+impl Hint {
+    /// Returns whether the hint is to say of which SM the line is.
+    #[must_use]
+    pub const fn is_later_syntax(&self) -> bool {
+        matches!(self.0, HintText::LaterSyntax)
+    }
+}
 
 fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     use ParseErrorKind as Kind;
@@ -102,6 +112,9 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             HintText::Fixed(text) => f.write_str(text),
+            HintText::LaterSyntax => f.write_str(
+                "this is the syntax of SM 7.0 and later, which has 128-bit instruction words: say of which SM it is",
+            ),
             HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::MnemonicsOf(sm) => {
                 match sm.has_wide_words() {
@@ -127,16 +140,6 @@ impl fmt::Display for Hint {
         }
     }
 }
-
-/// Loads that SM 5.x and 6.x do not have.
-const MNEMONICS: [&str; 8] =
-    ["ULDC", "LDCU", "LDSM", "LDGSTS", "LDTM", "LDTRAM", "LDGMC", "LDGDEPBAR"];
-
-/// Modifiers that no load of SM 5.x and 6.x has.
-const MODIFIERS: [&str; 20] = [
-    "SYS", "GPU", "CTA", "SM", "VC", "CONSTANT", "STRONG", "WEAK", "MMIO", "PRIVATE", "EF", "EL",
-    "EU", "NA", "ZD", "LTC64B", "LTC128B", "LTC256B", "ENL2", "256",
-];
 
 /// What can precede an address: a descriptor, a bank selected by a register, Tensor Memory.
 const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
@@ -170,15 +173,15 @@ pub fn later_syntax(text: &str) -> Option<LineSpan> {
             continue;
         };
         let word = text.get(found.span.range()).unwrap_or_default();
-        let is_one_of = |known: &[&str]| known.iter().any(|name| name.eq_ignore_ascii_case(word));
+        let is_prefix = |word: &str| PREFIXES.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_later = match (after_dot, in_brackets) {
             // An address register with a modifier.
             (true, true) => true,
-            (true, false) => is_one_of(&MODIFIERS),
+            (true, false) => is_later_modifier(word),
             (false, _) => {
                 is_uniform(word)
-                    || is_one_of(&MNEMONICS)
-                    || is_one_of(&PREFIXES) && text.as_bytes().get(at) == Some(&b'[')
+                    || is_later_mnemonic(word)
+                    || is_prefix(word) && text.as_bytes().get(at) == Some(&b'[')
             }
         };
         if is_later {
@@ -186,6 +189,44 @@ pub fn later_syntax(text: &str) -> Option<LineSpan> {
         }
         after_dot = false;
     }
+}
+
+/// Returns whether only SM 7.0 and later have a load.
+fn is_later_mnemonic(word: &str) -> bool {
+    let mut named = FORMS.iter().filter(|form| form.name.eq_ignore_ascii_case(word)).peekable();
+    named.peek().is_some() && named.all(|form| !form.groups.contains(Group::Spa5))
+}
+
+/// Returns whether the loads that all SMs have take a modifier on SM 7.0 and later alone.
+fn is_later_modifier(word: &str) -> bool {
+    let is_of = |form: &Form| {
+        let names = form.modifiers.iter().flat_map(|modifier| names_of(form, modifier));
+        names.flat_map(|name| name.split('.')).any(|name| name.eq_ignore_ascii_case(word))
+    };
+    let (mut narrow, mut wide) = (false, false);
+    for form in FORMS.iter().filter(|form| !is_later_mnemonic(form.name)) {
+        match form.groups.contains(Group::Spa5) {
+            true => narrow |= is_of(form),
+            // Those of SM 5.x come first.
+            false if narrow => return false,
+            false => wide |= is_of(form),
+        }
+    }
+    wide
+}
+
+/// Returns the names of a modifier of a form, on any SM.
+fn names_of(form: &Form, modifier: &Modifier) -> impl Iterator<Item = &'static str> {
+    let (always, slot) = match *modifier {
+        Modifier::Always { name, .. } => (Some(name), None),
+        Modifier::Field(slot) | Modifier::Shown { slot, .. } => (None, Some(slot)),
+    };
+    let rows = form.rows.iter().copied().flatten().filter(move |row| Some(row.slot) == slot);
+    let values = rows.filter_map(|row| match row.kind {
+        Kind::Named(values) | Kind::NamedBeside(values, ..) => Some(values),
+        _ => None,
+    });
+    always.into_iter().chain(values.flat_map(|values| values.names().map(|(name, _)| name)))
 }
 
 /// Returns whether `word` is a uniform register or predicate: `UR4`, `URZ`, `UP0`, `UPT`.

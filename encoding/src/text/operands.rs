@@ -501,8 +501,8 @@ fn numbered(word: Word<'_>, letter: u8) -> Option<u32> {
         return None;
     }
     match digits.len() {
-        1..=3 => word.upper.after(1).decimal(digits.len()),
         0 => None,
+        1..=3 => digits.parse().ok().filter(|_| !digits.starts_with('+')),
         _ => digits.bytes().all(|digit| digit.is_ascii_digit()).then_some(u32::MAX),
     }
 }

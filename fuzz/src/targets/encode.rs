@@ -29,7 +29,7 @@ pub fn encode_then_decode_is_identity(input: &[u8]) {
                 is_read_in_each_notation(load, control);
                 assembled.push((load.bits() as u64, control));
             }
-            Err(error) => is_in(line, &error),
+            Err(error) => is_in(line, &error, Sm::SPA5),
         }
     }
     is_found_in_bundles(&assembled);

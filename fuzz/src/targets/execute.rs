@@ -1,15 +1,17 @@
-use warpload::encoding::{Instruction, Pred, Reg, Sm};
+use warpload::encoding::{Instruction, Pred, Reg, Sm, UniformReg};
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::Executor;
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
 use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use warpload::warp::Warp;
 
+use super::decode::{sm_of, word_of};
+
 /// Takes numbers from the input; zeroes after its end.
-pub(super) struct Input<'i>(pub(super) &'i [u8]);
+struct Input<'i>(&'i [u8]);
 
 impl Input<'_> {
-    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         let taken = N.min(self.0.len());
         bytes[..taken].copy_from_slice(&self.0[..taken]);
@@ -17,20 +19,20 @@ impl Input<'_> {
         bytes
     }
 
-    pub(super) fn byte(&mut self) -> u8 {
+    fn byte(&mut self) -> u8 {
         u8::from_le_bytes(self.bytes())
     }
 
-    pub(super) fn half(&mut self) -> u16 {
+    fn half(&mut self) -> u16 {
         u16::from_le_bytes(self.bytes())
     }
 
-    pub(super) fn word(&mut self) -> u32 {
+    fn word(&mut self) -> u32 {
         u32::from_le_bytes(self.bytes())
     }
 
     /// Returns a warp with executing lanes and predicates of the input.
-    pub(super) fn warp(&mut self) -> Warp {
+    fn warp(&mut self) -> Warp {
         let mut warp = Warp::new();
         warp.active = LaneMask::from_bits(self.word());
         for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
@@ -40,7 +42,7 @@ impl Input<'_> {
     }
 
     /// Returns addresses about a stride apart.
-    pub(super) fn addresses(&mut self) -> [u32; LANES] {
+    fn addresses(&mut self) -> [u32; LANES] {
         let (base, stride) = (self.word(), u32::from(self.byte()));
         let spread: [u8; LANES] = self.bytes();
         let address = |lane| stride * lane as u32 + u32::from(spread[lane]);
@@ -50,7 +52,7 @@ impl Input<'_> {
 
 /// Returns a machine with everything in about the first 64 KiB, so that addresses often hit and often
 /// miss.
-pub(super) fn machine(input: &mut Input<'_>) -> Option<Machine> {
+fn machine(input: &mut Input<'_>) -> Option<Machine> {
     let window =
         |at: u8, size: u8| Window { base: u64::from(at) * 256, size: (u64::from(size) + 1) * 16 };
     let shared = window(input.byte(), input.byte());
@@ -76,37 +78,52 @@ pub(super) fn machine(input: &mut Input<'_>) -> Option<Machine> {
     })
 }
 
-/// The two executors agree on machines and warps built from the input.
+/// The two executors agree: on any machine, form, SM, fields, registers, uniform registers,
+/// predicates and memory.
 pub fn fast_equals_literal(input: &[u8]) {
     let mut input = Input(input);
     let Some(machine) = machine(&mut input) else { return };
-    // LD every other time, else one of its siblings.
-    let bits = u64::from_le_bytes(input.bytes());
-    let word = match input.byte() % 8 {
-        0 => bits >> 13 | 0xeed0 << 48,
-        1 => bits >> 13 | 0xef40 << 48,
-        2 => bits >> 13 | 0xef48 << 48,
-        3 => bits >> 13 | 0xef90 << 48,
-        _ => bits >> 3 | 0b100 << 61,
-    };
-    let Some(load) = Instruction::decode(word, Sm::SPA5).load() else { return };
+    let sm = sm_of(input.byte());
+    let Some(load) = instruction(&mut input, sm) else { return };
     let mut warp = input.warp();
-    let register = load.parts().address.base;
-    warp.set_register(register, input.addresses());
-    let mut warp = executed_by_both(&load, &machine, warp);
-    // The register after an extended base decides whether 64-bit addresses are in range.
-    if register != Reg::RZ && register.number() < 254 {
-        warp.set_register(Reg::new(register.number() + 1), [input.word() & 1; LANES]);
-        executed_by_both(&load, &machine, warp);
+    let uniform = input.byte();
+    for predicate in Pred::ALL.into_iter().filter(|predicate| !predicate.is_true()) {
+        warp.set_uniform_predicate(predicate, uniform >> predicate.number() & 1 != 0);
     }
+    let address = load.parts().address;
+    if let Some(part) = address.uniform {
+        warp.set_uniform_register(part.register, input.word());
+    }
+    warp.set_register(address.base, input.addresses());
+    let mut warp = executed_by_both(&load, &machine, warp);
+    // The registers after the first of pairs decide whether 64-bit addresses are in range.
+    let high = input.word();
+    if address.base.number() < 254 {
+        warp.set_register(Reg::new(address.base.number() + 1), [high & 1; LANES]);
+    }
+    if let Some(part) = address.uniform.filter(|part| part.register.number() < 254) {
+        warp.set_uniform_register(UniformReg::new(part.register.number() + 1), high >> 1);
+    }
+    executed_by_both(&load, &machine, warp);
+}
+
+/// Returns a load with the bits of the input in some of its fields; `None` if the word is refused.
+fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction> {
+    let count = Instruction::forms(sm).count();
+    let form = Instruction::forms(sm).nth(usize::from(input.byte()).checked_rem(count)?)?;
+    let (bits, kept) = (u128::from_le_bytes(input.bytes()), input.word());
+    let mut word = form.bits();
+    for (n, reading) in form.describe().enumerate() {
+        if reading.fixed().is_none() && kept >> (n % 32) & 1 == 0 {
+            let field = reading.field().mask();
+            word = word & !field | bits & field;
+        }
+    }
+    Instruction::decode(word_of(word, sm), sm).load()
 }
 
 /// Executes a load on both executors, which must agree; returns the warp after it.
-pub(super) fn executed_by_both(
-    load: &Instruction,
-    machine: &Machine,
-    mut warp: Warp,
-) -> Warp {
+pub(super) fn executed_by_both(load: &Instruction, machine: &Machine, mut warp: Warp) -> Warp {
     let mut other = warp.clone();
     let fast = Executor::Fast.execute(load, machine, &mut warp);
     assert_eq!(fast, Executor::Reference.execute(load, machine, &mut other));

@@ -4,7 +4,6 @@
 //! followed from one label that code jumps to up to the next.
 
 use std::collections::{HashMap, HashSet};
-use warpload::impossible::OrImpossible;
 
 use super::sources::{SourceOperand, sources};
 use super::value::{Conversion, Root, Term, Value, Values, Width};
@@ -180,7 +179,8 @@ impl<'m, 's> Flow<'m, 's> {
             AddressBase::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
                 let bytes = declaration.and_then(|known| known.element_bytes());
-                let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
+                debug_assert!(bytes.is_some(), "only variables of sized elements are indexed");
+                let bytes = bytes.unwrap_or(1);
                 let index = self.register(index);
                 let scaled = self.values.product(index, bytes as i64);
                 let address = self.variable(id);

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use warpload::encoding::{Pred, Reg};
 
 use super::value::Root;
-use warpload::impossible::OrImpossible;
 
 const FIRST: u8 = 2;
 /// R254 is the last register; the last whole group of four ends before it.
@@ -107,5 +106,7 @@ impl Numbers {
 }
 
 fn predicate(number: u8) -> Pred {
-    Pred::try_from(number).ok().or_impossible(Pred::PT, "the numbers taken are below PT's")
+    let predicate = Pred::try_from(number);
+    debug_assert!(predicate.is_ok(), "the numbers taken are below PT's");
+    predicate.unwrap_or(Pred::PT)
 }

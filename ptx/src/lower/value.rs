@@ -7,8 +7,6 @@
 
 use std::collections::HashMap;
 
-use warpload::impossible::OrImpossible;
-
 use crate::module::DeclarationId;
 use crate::syntax::StateSpace;
 
@@ -177,7 +175,8 @@ impl Values {
     /// The low bits of a root that are known to be 0.
     pub(super) fn zero_bits(&self, root: Root) -> u32 {
         let zero_bits = self.nodes.get(root.0 as usize).map(|known| known.zero_bits);
-        zero_bits.or_impossible(0, "roots are nodes of these values")
+        debug_assert!(zero_bits.is_some(), "roots are nodes of these values");
+        zero_bits.unwrap_or(0)
     }
 
     /// Those of the whole value.

@@ -14,7 +14,6 @@ use crate::module::{
     Array, Declaration, DeclarationId, Function, Initializer, Linkage, Module, Role,
 };
 use crate::syntax::{Span, StateSpace};
-use warpload::impossible::OrImpossible;
 
 /// No space of variables is larger, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
@@ -295,7 +294,7 @@ impl Module<'_> {
         first: usize,
     ) -> impl Iterator<Item = (DeclarationId, &Declaration)> {
         let rest = self.declarations.get(first..);
-        let rest = rest.or_impossible(&[], "a function's parameters are declarations");
-        (first as u32..).map(DeclarationId).zip(rest)
+        debug_assert!(rest.is_some(), "a function's parameters are declarations");
+        (first as u32..).map(DeclarationId).zip(rest.unwrap_or_default())
     }
 }

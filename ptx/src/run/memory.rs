@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 use warpload::memory::{
     AddressMap, AddressSpace, Allocation, ConfigError, Memory, MemoryBuilder, Space,
@@ -214,7 +213,8 @@ fn flat(
 fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     for Placed { range, initial, .. } in variables {
         let place = bytes.get_mut(range.start as usize..);
-        let place = place.or_impossible(&mut [], "there are bytes for every variable");
+        debug_assert!(place.is_some(), "there are bytes for every variable");
+        let place = place.unwrap_or_default();
         place.iter_mut().zip(initial).for_each(|(byte, value)| *byte = *value);
     }
 }

@@ -27,7 +27,6 @@ use crate::syntax::{LineIndex, Span, TypeClass};
 use access::WarpAccess;
 use memory::{Holes, Plan};
 use value::low_bits;
-use warpload::impossible::OrImpossible;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaults;
 use warpload::machine::{Machine, Misaligned};
@@ -259,7 +258,8 @@ impl<'m> Environment<'m> {
             AddressBase::Indexed(id, index) => {
                 let declaration = self.module.declaration(id);
                 let bytes = declaration.and_then(|known| known.element_bytes());
-                let bytes = bytes.or_impossible(1, "only variables of sized elements are indexed");
+                debug_assert!(bytes.is_some(), "only variables of sized elements are indexed");
+                let bytes = bytes.unwrap_or(1);
                 (variable(id)?, Some((index, index_span)), bytes)
             }
         };

@@ -4,7 +4,6 @@ use crate::syntax::TokenKind;
 use crate::syntax::expression::{Constant, constant, number};
 use crate::syntax::words::Words;
 use crate::syntax::{Lexer, ScalarType, Span, integer};
-use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 
 /// Why a text is not a value.
@@ -121,8 +120,9 @@ fn expression(text: &str, lane: Option<usize>) -> String {
     let mut end = 0;
     for token in Lexer::new(text) {
         let range = token.span.range();
-        expression
-            .push_str(text.get(end..range.start).or_impossible("", "words follow one another"));
+        let between = text.get(end..range.start);
+        debug_assert!(between.is_some(), "words follow one another");
+        expression.push_str(between.unwrap_or_default());
         end = range.end;
         let word = token.span.text(text);
         let (operator, word) = match word.strip_prefix('%').filter(|rest| !rest.is_empty()) {
@@ -135,7 +135,9 @@ fn expression(text: &str, lane: Option<usize>) -> String {
             None => expression.push_str(word),
         }
     }
-    expression.push_str(text.get(end..).or_impossible("", "words end inside the text"));
+    let rest = text.get(end..);
+    debug_assert!(rest.is_some(), "words end inside the text");
+    expression.push_str(rest.unwrap_or_default());
     expression
 }
 

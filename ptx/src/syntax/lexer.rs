@@ -1,8 +1,6 @@
 //! The words of PTX: a lexer over bytes, without an allocation. It skips words that no reader needs
 //! without reading them one by one.
 
-use warpload::impossible::OrImpossible;
-
 use crate::syntax::Span;
 
 /// One word of a module.
@@ -127,7 +125,9 @@ impl<'s> Lexer<'s> {
 
     /// The text after bytes that were read.
     fn rest(&self, from: usize) -> &'s [u8] {
-        self.bytes.get(from..).or_impossible(&[], "only bytes of the text are read")
+        let rest = self.bytes.get(from..);
+        debug_assert!(rest.is_some(), "only bytes of the text are read");
+        rest.unwrap_or_default()
     }
 
     /// Skips the line in which the next word would have been searched.

@@ -5,7 +5,6 @@ use std::fmt;
 use super::judge::IllegalLoadError;
 use super::reduction::Reduction;
 use super::shape::{Form, Repeat, Shape};
-use warpload::impossible::OrImpossible;
 
 /// A legal `tcgen05.ld` or `tcgen05.ld.red`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,8 +26,9 @@ impl TensorLoad {
             return Err(problem);
         }
         let Form { shape, num, pack, split, reduction } = form;
-        let repeat = Repeat::try_from(num).ok();
-        let repeat = repeat.or_impossible(Repeat::largest(shape), "the judge checks the repeat");
+        let repeat = Repeat::try_from(num);
+        debug_assert!(repeat.is_ok(), "the judge checks the repeat");
+        let repeat = repeat.unwrap_or(Repeat::largest(shape));
         Ok(Self { shape, repeat, pack, split, reduction })
     }
 

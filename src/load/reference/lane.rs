@@ -53,7 +53,8 @@ fn effective_address<M>(
     warp: &Warp,
     lane: usize,
 ) -> (i128, u64) {
-    let Address { base, extended, offset, scale, uniform } = load.address;
+    let Address { base, extended, offset, uniform, .. } = load.address;
+    let scale = load.address.scale();
     let is_pair = uniform.is_some_and(|uniform| uniform.extended);
     let has_64_bits = extended || is_pair;
 

@@ -110,7 +110,7 @@ impl Draft<'_> {
         let offset = i64::from(address.offset.signed()) as u64;
         let mut values = self.addresses.map(|a| a.wrapping_sub(offset).wrapping_sub(uniform));
         if !address.extended {
-            values = values.map(|value| u64::from(value as u32) >> address.scale);
+            values = values.map(|value| u64::from(value as u32) >> address.scale());
         }
         let low: LaneValues = values.map(|value| value as u32);
         let high: LaneValues = values.map(|value| (value >> 32) as u32);

@@ -278,8 +278,8 @@ pub(super) const TABLE: &[Flag] = &[
         addresses::rounds_to_one),
     flag("scaled-index", Nowhere, Any,
         "Ra is multiplied by 4, 8 or 16 (load-sm70.md 10, 4).",
-        |f| f.parts.address.scale > 0,
-        |d| d.keep(|f| f.parts.address.scale > 0)),
+        |f| f.parts.address.scale() > 0,
+        |d| d.keep(|f| f.parts.address.scale() > 0)),
     flag("several-spaces", Nowhere, Accesses,
         "The lanes' addresses are in different memories (ld.md 4.5).",
         |f| {

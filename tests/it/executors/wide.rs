@@ -125,7 +125,7 @@ fn aim(choices: &mut Choices<'_>, load: Instruction, warp: &mut Warp, addresses:
         }
         left = left.map(|one| one.wrapping_sub(value));
     }
-    let bases = left.map(|one| one >> address.scale);
+    let bases = left.map(|one| one >> address.scale());
     warp.set_register(address.base, bases.map(|base| base as u32));
     if address.extended && address.base.number() < 254 {
         let next = warpload::encoding::Reg::new(address.base.number() + 1);

@@ -7,7 +7,6 @@ use super::format::{
     MAX_BLOCK_RECORDS, RUN_CLUSTER, RUN_CTA, RUN_INDEX, RUN_WARP, RawRecord, RawRun, form,
 };
 use crate::operation::{MemoryOperation, OperationKind};
-use warpload::impossible::OrImpossible;
 use warpload::lane::LaneMask;
 
 /// The addresses of the active lanes, in one of the forms that traces use. The i-th value
@@ -429,7 +428,11 @@ impl BlockBuilder {
         // What a record counts from the segment's start, it now counts from the block's.
         let shift = |index: u32| index - from + block.count;
         let payload_shift = (block.payload.len() as u32).wrapping_sub(bytes.start as u32);
-        let number = |i: u16| operations.get(usize::from(i)).copied().or_impossible(0, NUMBERED);
+        let number = |i: u16| {
+            let number = operations.get(usize::from(i));
+            debug_assert!(number.is_some(), "{NUMBERED}");
+            number.copied().unwrap_or(0)
+        };
         let room = if block.records.is_empty() { MAX_BLOCK_MEMORY_RECORDS } else { 0 };
         block.records.reserve(room);
         block.records.extend(added.iter().map(|record| RawRecord {

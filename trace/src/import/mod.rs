@@ -29,7 +29,6 @@ use std::sync::Arc;
 use self::sink::ImportItem;
 use self::source::ImportSource;
 use crate::binary::{Names, TraceError, TraceWriter};
-use warpload::impossible::OrImpossible;
 use warpload_binary::lines::without_mark;
 
 pub use self::error::ImportError;
@@ -127,6 +126,13 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         Self { writer, file, shared, records_before, kernels: Vec::new(), operations: Vec::new() }
     }
 
+    /// Returns the number that the trace has for a kernel.
+    fn number_of(&self, kernel: u32) -> u32 {
+        let number = self.kernels.get(kernel as usize).copied();
+        debug_assert!(number.is_some(), "{NUMBERED}");
+        number.unwrap_or(0)
+    }
+
     /// Returns the name that the whole trace shares.
     fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, ImportError> {
         self.shared.names.share(name).map_err(|error| ImportError::File {
@@ -171,9 +177,10 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.shared.records += block.records.len() as u64;
                 for record in &mut block.records {
                     let number = self.operations.get(usize::from(record.operation)).copied();
-                    record.operation = number.or_impossible(0, NUMBERED);
+                    debug_assert!(number.is_some(), "{NUMBERED}");
+                    record.operation = number.unwrap_or(0);
                 }
-                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
+                let kernel = self.number_of(kernel);
                 self.writer.append(kernel, &block).map_err(failed)
             }
             ImportItem::SourceLines(kernel, lines) => {
@@ -182,7 +189,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                     self.writer.note(FURTHER_LINES);
                     return Ok(());
                 }
-                let kernel = self.kernels.get(kernel as usize).copied().or_impossible(0, NUMBERED);
+                let kernel = self.number_of(kernel);
                 self.writer.source_lines(kernel, lines);
                 Ok(())
             }

@@ -24,7 +24,6 @@ use super::error::{ListingErrorKind, SassError};
 use super::line::{InstructionLine, NamedSm, Shape, classify, ends_block};
 use super::raw::is_like_control;
 use crate::lines::{Line, Lines};
-use warpload_encoding::impossible::OrImpossible;
 
 /// The instructions of a listing, read line by line.
 #[derive(Debug)]
@@ -136,7 +135,9 @@ impl Place {
 
 /// Returns where the word of a line with nothing else is.
 fn word_place(line: Line<'_>) -> Place {
-    Place::new(line, line.text.find('/').or_impossible(0, "a word begins with `/*`"))
+    let start = line.text.find('/');
+    debug_assert!(start.is_some(), "a word begins with `/*`");
+    Place::new(line, start.unwrap_or(0))
 }
 
 /// Returns the offset of the next instruction of 128 bits.

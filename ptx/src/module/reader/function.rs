@@ -5,7 +5,6 @@ use crate::module::{
     Function, FunctionId, FunctionKind, Linkage, MistakeKind, Role, Scope, ScopeId,
 };
 use crate::syntax::TokenKind;
-use warpload::impossible::OrImpossible;
 
 /// The directives that begin something else in a module, not a property of a function.
 const MODULE_DIRECTIVES: [&str; 21] = [
@@ -149,6 +148,7 @@ impl Reader<'_> {
     pub(super) fn leave(&mut self) {
         let scope = self.module.scopes.get(self.scope.0 as usize);
         let parent = scope.and_then(|scope| scope.parent);
-        self.scope = parent.or_impossible(ScopeId::MODULE, "`enter` opened a scope inside another");
+        debug_assert!(parent.is_some(), "`enter` opened a scope inside another");
+        self.scope = parent.unwrap_or(ScopeId::MODULE);
     }
 }

@@ -9,7 +9,6 @@ use super::pieces::{Claim, ParsedPiece, Piece};
 use crate::binary::{Kernel, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::sink::Sink;
-use warpload::impossible::OrImpossible;
 use warpload::lane::LANES;
 
 /// A line that groups instructions.
@@ -329,7 +328,8 @@ pub(super) fn merge(
     let mut operations = Vec::with_capacity(part.opcodes.len());
     for opcode in part.opcodes.iter().take_while(|opcode| opcode.line < end) {
         let text = piece.text().get(opcode.text.clone()).and_then(|text| str::from_utf8(text).ok());
-        let text = text.or_impossible("", "opcodes are in the piece and UTF-8");
+        debug_assert!(text.is_some(), "opcodes are in the piece and UTF-8");
+        let text = text.unwrap_or_default();
         let number = sink.operation(text).map_err(|refused| {
             let line = LineReader { body, line: opcode.line, warp: 0 };
             refused.at(|message| line.error(opcode.column, message))
@@ -403,7 +403,9 @@ fn count(
         let lines = (piece.line..).zip(piece.text().split(|byte| *byte == b'\n'));
         let mut wrong =
             lines.filter(|(line, text)| *line >= after && is_instruction(text.trim_ascii_start()));
-        let (line, _) = wrong.nth(right as usize).or_impossible((after, &[]), "it was counted");
+        let counted = wrong.nth(right as usize);
+        debug_assert!(counted.is_some());
+        let line = counted.map_or(after, |(line, _)| line);
         (line, message.to_owned())
     })
 }

@@ -1,6 +1,7 @@
 //! Reads Accel-Sim's traces (`.trace`, `.traceg`, `.tracez`), as its NVBit tracer writes them: versions 1.2 to
 //! 6, grouped by thread block or not (docs/traces.md).
 
+mod eight;
 mod groups;
 mod line;
 mod pieces;

@@ -12,7 +12,6 @@ use crate::binary::{NewRecord, RecordAddresses, Segment, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::sink::operation_of;
 use crate::operation::OperationKind;
-use warpload::impossible::OrImpossible;
 use warpload_binary::lines::{LineError, MAX_LINE_BYTES};
 
 /// How many bytes a piece has, unless it is one longer line. With the loads in it, it fits in a
@@ -392,8 +391,9 @@ impl LineReader<'_> {
     /// Returns the bytes that the opcode says of a load; `None` of other instructions.
     #[cold]
     fn load_bytes(&self, opcode: &[u8]) -> Option<u32> {
-        let opcode = std::str::from_utf8(opcode).ok();
-        let opcode = opcode.or_impossible("", "the line is UTF-8 and tokens end at ASCII spaces");
+        let opcode = std::str::from_utf8(opcode);
+        debug_assert!(opcode.is_ok(), "the line is UTF-8 and tokens end at ASCII spaces");
+        let opcode = opcode.unwrap_or_default();
         let operation = operation_of(opcode, self.body.is_spa5);
         (operation.kind == OperationKind::Load).then(|| operation.width.bytes())
     }

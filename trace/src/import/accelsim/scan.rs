@@ -5,9 +5,9 @@
 //! only rare, is [`Unusual`]: [`Tokens`] reads that line instead; its errors name the place, and what was expected
 //! there.
 
+use super::eight::Eight;
 use super::line::LineReader;
 use crate::import::error::ImportError;
-use warpload::eight::Eight;
 use warpload::simd::level;
 
 /// A line whose fields are taken from left to right.
