@@ -4,7 +4,7 @@
 use super::fetch::{self, LaneAccess, Width, Words, set_row};
 use super::region::Region;
 use super::source::LoadMemory;
-use super::windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space, Window};
+use super::windows::{AddressMap, GenericAddress, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
 
@@ -175,46 +175,17 @@ impl LoadMemory for FilledMemory {
     }
 
     #[inline]
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+    fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let map = &self.map;
-        let found = map.locate(space, address, plg)?.0;
-        let window = |Window { base, size }| (base, base + (size - 1), base);
         // Offsets have no end: the fill has a value for every one.
-        let offsets = |start| (0, u64::MAX, start);
-        let (first, last, start) = match space {
-            AddressSpace::Generic => match found {
-                Space::Local => window(map.local()),
-                Space::Shared => window(map.shared()),
-                _ => self.between_windows(address),
-            },
-            AddressSpace::Global if map.is_beyond(address) => return Ok((found, None)),
-            AddressSpace::Global => (0, map.last_address(), 0),
-            AddressSpace::Local => offsets(map.local().base),
-            AddressSpace::Shared => offsets(map.shared().base),
-            AddressSpace::Constant { .. } => offsets(0),
+        let (last, start) = match space {
+            Space::Global if map.is_beyond(GenericAddress(offset)) => return None,
+            Space::Global => (map.last_address, 0),
+            Space::Local => (u64::MAX, map.local().base),
+            Space::Shared => (u64::MAX, map.shared().base),
+            Space::Constant { .. } => (u64::MAX, 0),
         };
-        Ok((found, Region::filled(found, first..=last, self.fill, start)))
-    }
-}
-
-impl FilledMemory {
-    /// Returns the first and the last global address around one, up to the windows on either side,
-    /// and the fill's address of the first.
-    fn between_windows(&self, address: GenericAddress) -> (u64, u64, u64) {
-        let (mut base, mut last) = (0, self.map.last_address());
-        for window in [self.map.shared(), self.map.local()] {
-            if window.base > address.0 {
-                last = last.min(window.base - 1);
-            } else {
-                base = base.max(window.base + window.size);
-            }
-        }
-        (base, last, base)
+        Region::filled(space, 0..=last, self.fill, start)
     }
 }
 
