@@ -173,7 +173,7 @@ pub(super) fn load_spread<M: LoadMemory>(
 /// let bytes: Vec<u8> = (0..=255).collect();
 /// let memory = Memory::builder().global(0x1000, &bytes).build()?;
 /// let space = AddressSpace::Global;
-/// let op = LoadOp { space, width: Width::B4, signed: false, uniform: false };
+/// let op = LoadOp { space, width: Width::Bytes4, signed: false, uniform: false };
 /// let warps = [0x1000, 0x1080].map(|base| LaneAddresses {
 ///     executing: LaneMask::ALL,
 ///     plg: None,
@@ -365,7 +365,7 @@ fn fetch<M: LoadMemory>(
 /// local memory whose low and high part touch because they fill the window (clause 4.6).
 #[cold]
 fn fetch_across<M: LoadMemory>(op: LoadOp, place: Place, memory: &M, lane: usize) -> Option<Words> {
-    const BYTE: LaneAccess = LaneAccess { width: Width::B1, signed: false };
+    const BYTE: LaneAccess = LaneAccess { width: Width::Bytes1, signed: false };
     if place.space != Space::Local || !place.reaches(op.width.bytes().into()) {
         return None;
     }

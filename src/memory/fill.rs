@@ -35,7 +35,7 @@ impl Fill {
     #[must_use]
     pub fn words(self, address: u64, width: Width, lane: u64) -> Words {
         let mut words = Words::default();
-        if width <= Width::B4 {
+        if width <= Width::Bytes4 {
             words[0] = self.word(address, width, lane);
             return words;
         }
@@ -62,12 +62,12 @@ impl Fill {
                 rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
             }
             // As many times eight bytes as hold all lanes' bytes, wherever these begin.
-            (Self::Address, Width::B1) => copy_mixed::<8>(access, first, rows),
-            (Self::Address, Width::B2) => copy_mixed::<16>(access, first, rows),
-            (Self::Address, Width::B4) => copy_mixed::<24>(access, first, rows),
-            (Self::Address, Width::B8) => copy_mixed::<40>(access, first, rows),
-            (Self::Address, Width::B16) => copy_mixed::<72>(access, first, rows),
-            (Self::Address, Width::B32) => copy_mixed::<136>(access, first, rows),
+            (Self::Address, Width::Bytes1) => copy_mixed::<8>(access, first, rows),
+            (Self::Address, Width::Bytes2) => copy_mixed::<16>(access, first, rows),
+            (Self::Address, Width::Bytes4) => copy_mixed::<24>(access, first, rows),
+            (Self::Address, Width::Bytes8) => copy_mixed::<40>(access, first, rows),
+            (Self::Address, Width::Bytes16) => copy_mixed::<72>(access, first, rows),
+            (Self::Address, Width::Bytes32) => copy_mixed::<136>(access, first, rows),
         }
     }
 
@@ -98,10 +98,10 @@ impl Fill {
                 vectorized!(mix_each(&addresses, from, is_per_lane, &mut eights));
             }
             match access.width {
-                Width::B1 => {
+                Width::Bytes1 => {
                     set_row(row, executing, |lane| access.extend_word((eights[lane] as u8).into()))
                 }
-                Width::B2 => {
+                Width::Bytes2 => {
                     set_row(row, executing, |lane| access.extend_word((eights[lane] as u16).into()))
                 }
                 _ if i % 2 == 0 => set_row(row, executing, |lane| eights[lane] as u32),
@@ -115,8 +115,8 @@ impl Fill {
     fn word(self, address: u64, width: Width, lane: u64) -> u32 {
         let eight = self.eight(address, lane);
         match width {
-            Width::B1 => (eight as u8).into(),
-            Width::B2 => (eight as u16).into(),
+            Width::Bytes1 => (eight as u8).into(),
+            Width::Bytes2 => (eight as u16).into(),
             _ => eight as u32,
         }
     }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn widths_read_the_same_bytes() {
-        let wide = Fill::Address.words(0x40, Width::B32, 0);
+        let wide = Fill::Address.words(0x40, Width::Bytes32, 0);
         let bytes: Vec<u8> = wide.iter().flat_map(|word| word.to_le_bytes()).collect();
         for width in Width::ALL {
             for i in (0..32).step_by(width.bytes() as usize) {
@@ -215,8 +215,8 @@ mod tests {
                 assert!(rest.iter().all(|byte| *byte == 0));
             }
         }
-        assert_ne!(Fill::Address.words(0x40, Width::B32, 1), wide);
-        assert_eq!(Fill::Zero.words(0x40, Width::B32, 1), [0; 8]);
+        assert_ne!(Fill::Address.words(0x40, Width::Bytes32, 1), wide);
+        assert_eq!(Fill::Zero.words(0x40, Width::Bytes32, 1), [0; 8]);
     }
 
     proptest! {

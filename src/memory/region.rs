@@ -204,7 +204,7 @@ impl<'m> Region<'m> {
                 self.bytes.get(own * (self.bytes.len() / LANES) + from as usize).copied()
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
-                Some(fill.words(self.start.wrapping_add(from), Width::B1, own as u64)[0] as u8)
+                Some(fill.words(self.start.wrapping_add(from), Width::Bytes1, own as u64)[0] as u8)
             }
         }
     }
@@ -322,12 +322,16 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
-                // Without a branch for each lane if all execute.
+                // Without a branch for each lane if all execute. A loop: the compiler calls a fold.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
-                let are_held = match executing {
-                    LaneMask::ALL => (0..LANES).fold(true, |held, lane| held & is_held(lane)),
-                    _ => executing.lanes().all(is_held),
-                };
+                let mut are_held = true;
+                if executing == LaneMask::ALL {
+                    for lane in 0..LANES {
+                        are_held &= is_held(lane);
+                    }
+                } else {
+                    are_held = executing.lanes().all(is_held);
+                }
                 if !are_held {
                     return false;
                 }
@@ -378,12 +382,12 @@ mod tests {
             [(8, 4, true), (6, 4, false), (8, 8, false), (8, 0, false), (u64::MAX - 3, 4, true)]
         {
             let addresses = WarpAddresses::Stride { base, stride };
-            assert_eq!(addresses.is_run(Width::B4), is_run, "{base} {stride}");
-            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::B4), is_run);
+            assert_eq!(addresses.is_run(Width::Bytes4), is_run, "{base} {stride}");
+            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::Bytes4), is_run);
         }
         let mut list = WarpAddresses::Stride { base: 0, stride: 4 }.to_array();
         list.swap(1, 2);
-        assert!(!WarpAddresses::Each(list).is_run(Width::B4));
+        assert!(!WarpAddresses::Each(list).is_run(Width::Bytes4));
     }
 
     #[test]

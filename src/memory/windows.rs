@@ -339,11 +339,11 @@ impl AddressMap {
     #[inline(always)]
     fn global_around(&self, GenericAddress(address): GenericAddress) -> Option<(u64, u64)> {
         let (first, last) = self.windows;
+        if address > last {
+            return (address <= self.last_address).then_some((last + 1, self.last_address));
+        }
         if address > self.last_address {
             return None;
-        }
-        if address > last {
-            return Some((last + 1, self.last_address));
         }
         if address < first {
             return Some((0, first - 1));

@@ -37,8 +37,8 @@ fn expected(access: LaneAccess, place: usize) -> Words {
         words[i / 4] |= u32::from(byte(place + i)) << (8 * (i % 4));
     }
     match (access.signed, access.width) {
-        (true, Width::B1) => words[0] = words[0] as u8 as i8 as u32,
-        (true, Width::B2) => words[0] = words[0] as u16 as i16 as u32,
+        (true, Width::Bytes1) => words[0] = words[0] as u8 as i8 as u32,
+        (true, Width::Bytes2) => words[0] = words[0] as u16 as i16 as u32,
         _ => {}
     }
     words

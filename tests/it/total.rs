@@ -140,7 +140,7 @@ fn use_region(
     let is_held = region.holds(address, access.width.bytes().into());
     let fetched = region.fetch(access, address, lane);
     assert_eq!(fetched.is_some(), is_held && (lane < LANES || !region.is_per_lane()));
-    let byte = LaneAccess { width: Width::B1, signed: false };
+    let byte = LaneAccess { width: Width::Bytes1, signed: false };
     let fetched = region.fetch(byte, address, lane).map(|words| words[0]);
     assert_eq!(region.byte(address.0, lane).map(u32::from), fetched);
     let before = rows.to_vec();

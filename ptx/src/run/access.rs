@@ -6,7 +6,7 @@ use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, WarpAddresses, Width};
 
 /// The widest access, in bytes.
-const WIDEST: usize = Width::B32.bytes() as usize;
+const WIDEST: usize = Width::Bytes32.bytes() as usize;
 
 /// What each lane reads.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! One lane of the literal executor: its address, the memory that it is in, and the value there.
 
-use warpload_encoding::{Address, MemorySpace, Offset, Reg, UniformReg};
+use warpload_encoding::{Address, LoadSize, MemorySpace, Offset, Reg, Size, UniformReg};
 
 use crate::load::outcome::{Destination, FaultCause, LaneFault, LaneFaults};
 use crate::machine::{Machine, Misaligned};
@@ -12,10 +12,7 @@ use crate::warp::Warp;
 pub(super) struct Load {
     pub(super) memory: MemorySpace,
     pub(super) address: Address,
-    /// The bytes of one access, and whether a narrow one is sign-extended.
-    pub(super) bytes: u32,
-    pub(super) is_signed: bool,
-    pub(super) is_uniform: bool,
+    pub(super) size: LoadSize,
     /// The groups of registers that are filled, one after the other.
     pub(super) destinations: Vec<Destination>,
 }
@@ -85,7 +82,7 @@ pub(super) fn load_lane<M: LoadMemory>(
     lane: usize,
     faults: &mut LaneFaults,
 ) -> LaneLoad {
-    let bytes = load.bytes;
+    let bytes = load.size.bytes();
     let (sum, address) = effective_address(load, machine, warp, lane);
 
     // Forced alignment: clause 4.4.
@@ -198,7 +195,7 @@ fn read<M: LoadMemory>(
         _ => 0,
     };
     let mut bytes = Vec::new();
-    for i in 0..load.bytes {
+    for i in 0..load.size.bytes() {
         let byte = address.checked_add(i.into())?;
         if resolve(load.memory, machine, warp, lane, byte) != Ok(space) {
             return None;
@@ -215,8 +212,8 @@ fn extend(load: &Load, memory: &[u8]) -> [u32; 8] {
     for (i, byte) in memory.iter().enumerate() {
         values[i / 4] |= u32::from(*byte) << (8 * (i % 4));
     }
-    if load.is_signed {
-        values[0] = match load.bytes {
+    if load.size.of_lane().is_some_and(Size::is_signed) {
+        values[0] = match load.size.bytes() {
             1 => values[0] as u8 as i8 as u32,
             _ => values[0] as u16 as i16 as u32,
         };
