@@ -234,10 +234,6 @@ fn load_region(
 
 /// Returns the memory and the region that may serve all executing lanes: those of the first one, if
 /// all agree on Plg (clause 4.5).
-///
-/// A broadcast needs one region: lanes with one rounded address that all resolve to one space
-/// agree on Plg if they have one (true selects local and global memory, false shared memory), and
-/// then one region holds them all or none is allocated.
 #[inline(always)]
 fn common_region<'m, M: LoadMemory>(
     op: LoadOp,
@@ -310,8 +306,7 @@ fn load_lanes<M: LoadMemory>(
         Misaligned::Report => misaligned_lanes(op, lanes),
         Misaligned::Force => LaneMask::NONE,
     };
-    // Lanes that share no region cannot be broadcast to: see `common_region`.
-    let mut loaded = Loaded::default();
+    let (mut loaded, mut is_outside) = (Loaded::default(), false);
     for (i, lane) in lanes.executing.lanes().enumerate() {
         // Forced alignment: clause 4.4.
         let rounded = op.rounded(lanes.addresses.of(lane));
@@ -341,11 +336,19 @@ fn load_lanes<M: LoadMemory>(
             }
             // Zero in every destination register: clause 4.7.
             Err(cause) => {
+                is_outside = true;
                 put(rows, lane, Words::default());
                 loaded.faults.push(lane_fault(op, lanes, lane, cause, space));
             }
         }
     }
+    // The broadcast: clause 4.10. Lanes with one address that are in several memories do not agree
+    // on Plg, so that some are outside.
+    let first = lanes.executing.first();
+    loaded.is_broadcast = op.uniform
+        && !is_outside
+        && matches!(loaded.first_space, Some(Space::Global | Space::Shared))
+        && first.is_some_and(|first| is_one_address(op, lanes, first));
     loaded
 }
 

@@ -187,7 +187,7 @@ fn regions_end_where_windows_do() {
         fill: warpload::memory::Fill::Address,
     };
     let everywhere = Everywhere(filled.map, bytes);
-    for text in ["LD.E R4, [R2], P0", "LD.E.128 R4, [R2], P0", "LD.E R4, [R2]"] {
+    for text in ["LD.E R4, [R2], P0", "LD.E.U.128 R4, [R2], P0", "LD.E R4, [R2]"] {
         check_windows(text, Sm::SPA5, &everywhere);
         check_windows(text, Sm::SPA5, &filled);
     }
@@ -201,7 +201,9 @@ fn regions_end_where_windows_do() {
 fn check_windows(text: &str, sm: Sm, memory: &(impl LoadMemory + Clone)) {
     let load = Instruction::parse(text, sm).unwrap();
     for first in (0..0x300).step_by(8) {
-        for (distance, plg) in [(4, 0), (4, u32::MAX), (16, u32::MAX), (16, 0x5555_5555), (24, 0)] {
+        for (distance, plg) in
+            [(0, 0), (0, u32::MAX), (4, 0), (4, u32::MAX), (16, u32::MAX), (16, 0x5555_5555)]
+        {
             let mut before = Warp::new();
             let low = std::array::from_fn(|lane| first + distance * lane as u32);
             before.set_register(Reg::new(2), low);
