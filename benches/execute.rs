@@ -101,7 +101,7 @@ fn far(criterion: &mut Criterion) {
         .iter()
         .map(|list| LaneAddresses {
             executing: LaneMask::ALL,
-            plg: LaneMask::ALL,
+            plg: None,
             addresses: WarpAddresses::Each(*list),
         })
         .collect();
@@ -190,7 +190,7 @@ fn loads(
         .iter()
         .map(|offsets| LaneAddresses {
             executing: LaneMask::ALL,
-            plg: LaneMask::ALL,
+            plg: None,
             addresses: WarpAddresses::Each(offsets.map(|offset| BASE + offset)),
         })
         .collect();

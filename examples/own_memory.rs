@@ -13,9 +13,7 @@ use std::error::Error;
 use warpload::encoding::{Instruction, Reg, Sm};
 use warpload::load::{Executor, LaneFaultKind};
 use warpload::machine::Machine;
-use warpload::memory::{
-    AddressMap, AddressSpace, GenericAddress, LoadMemory, OutsideWindow, Region, Space,
-};
+use warpload::memory::{AddressMap, LoadMemory, Region, Space};
 use warpload::warp::Warp;
 
 const PAGE: u64 = 4096;
@@ -42,19 +40,10 @@ impl LoadMemory for PagedMemory {
         &self.map
     }
 
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
-        let (found, offset) = self.map.locate(space, address, plg)?;
-        if found != Space::Global {
-            return Ok((found, None));
-        }
+    fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let page = offset / PAGE;
-        let frame = self.table.get(&page).and_then(|frame| self.frames.get(*frame));
-        Ok((found, frame.and_then(|bytes| Region::new(found, page * PAGE, bytes))))
+        let frame = self.table.get(&page).filter(|_| space == Space::Global)?;
+        Region::new(page * PAGE, self.frames.get(*frame)?)
     }
 }
 

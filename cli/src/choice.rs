@@ -72,7 +72,7 @@ impl SpaceName {
             Self::Global => Some(Space::Global),
             Self::Local => Some(Space::Local),
             Self::Shared => Some(Space::Shared),
-            Self::Constant => Some(Space::Constant),
+            Self::Constant => Some(Space::Constant { bank: 0 }),
             Self::Unresolved => None,
         }
     }

@@ -123,7 +123,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
             uniform: one.uniform,
         })
         .collect();
-    let mut lanes = LaneAddresses { plg: LaneMask::ALL, ..LaneAddresses::NONE };
+    let mut lanes = LaneAddresses { ..LaneAddresses::NONE };
     let mut rows = [[0; LANES]; 4];
     let (mut read, mut faults) = (0, 0);
     for raw in trace.blocks() {

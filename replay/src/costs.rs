@@ -48,7 +48,7 @@ impl LoadCosts {
             }
             Space::Shared => Self { shared: Some(offsets.shared()), ..costs },
             Space::Local => Self { local: Some(offsets.local()), ..costs },
-            Space::Constant => Self { constant: Some(offsets.constant()), ..costs },
+            Space::Constant { .. } => Self { constant: Some(offsets.constant()), ..costs },
         }
     }
 

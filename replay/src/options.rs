@@ -302,7 +302,8 @@ pub struct Selection {
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
     /// The memory of the first executing lane, as [`LoadCounts::by_space`](super::LoadCounts::by_space) counts
-    /// it: `Some(None)` selects the loads that it counts as unresolved.
+    /// it: `Some(None)` selects the loads that it counts as unresolved. All constant banks are bank 0, since
+    /// traces do not name them.
     pub space: Option<Option<Space>>,
     /// The selection in words, for summaries.
     pub selected: Selected,

@@ -356,8 +356,8 @@ mod tests {
             }
         }
         let mut counter = TrafficCounter::default();
-        assert_eq!(counter.stride(8, u64::MAX, 2, Width::B4, None), None);
-        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::B4, None), None);
+        assert_eq!(counter.stride(8, u64::MAX, 2, Width::Bytes4, None), None);
+        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::Bytes4, None), None);
         assert_eq!(counter.take_footprint(), Footprint::default());
     }
 

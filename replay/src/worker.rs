@@ -15,9 +15,7 @@ use crate::traffic::{LINE, Traffic, TrafficCounter};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{
-    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, mix,
-};
+use warpload::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, Width, mix};
 use warpload::simd::vectorized;
 use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
@@ -304,7 +302,7 @@ impl Worker<'_, '_> {
             Some(Space::Global) => &mut by_space.global,
             Some(Space::Local) => &mut by_space.local,
             Some(Space::Shared) => &mut by_space.shared,
-            Some(Space::Constant) => &mut by_space.constant,
+            Some(Space::Constant { .. }) => &mut by_space.constant,
             None => &mut by_space.unresolved,
         } += 1;
         if !traced.has_addresses() {
@@ -412,9 +410,11 @@ pub(super) fn execute<M: LoadMemory>(
     rows: &mut [LaneValues],
 ) -> Loaded {
     let op = traced.operation().load_op();
-    read_lanes(traced, memory.map(), lanes);
+    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+    traced.read_addresses(&mut lanes.addresses);
+    lanes.plg = traced.plg;
     if !traced.has_addresses() {
-        return Loaded { first_space: only_space(op.space), ..Loaded::default() };
+        return Loaded { first_space: op.space.only(), ..Loaded::default() };
     }
     load(op, lanes, memory, Misaligned::Report, rows)
 }
@@ -432,35 +432,6 @@ pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Lo
         }
     }
     served
-}
-
-/// Sets `lanes` to the executing lanes, Plg and addresses. If the record has no Plg, the windows
-/// decide it.
-#[inline(always)]
-fn read_lanes(traced: &MemoryRecord<'_>, map: &AddressMap, lanes: &mut LaneAddresses) {
-    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-    traced.read_addresses(&mut lanes.addresses);
-    lanes.plg = match (traced.operation().space, traced.plg) {
-        (_, Some(plg)) => plg,
-        (AddressSpace::Generic, None) => compiled_plg(&lanes.addresses, map),
-        _ => LaneMask::ALL,
-    };
-}
-
-/// Returns Plg as the compiled `LEA` forms it: true if the address is not in the shared window.
-fn compiled_plg(addresses: &WarpAddresses, map: &AddressMap) -> LaneMask {
-    LaneMask::from_fn(|lane| map.shared().offset_of(GenericAddress(addresses.of(lane))).is_none())
-}
-
-/// Returns the memory of a load whose addresses are unknown; `None` if its opcode does not say.
-fn only_space(space: AddressSpace) -> Option<Space> {
-    match space {
-        AddressSpace::Generic => None,
-        AddressSpace::Global => Some(Space::Global),
-        AddressSpace::Local => Some(Space::Local),
-        AddressSpace::Shared => Some(Space::Shared),
-        AddressSpace::Constant { .. } => Some(Space::Constant),
-    }
 }
 
 #[cfg(test)]

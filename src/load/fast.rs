@@ -20,10 +20,11 @@
 use super::lanes::LaneAddresses;
 use super::op::LoadOp;
 use super::outcome::{FaultCause, LaneFault, LaneFaults};
-use crate::lane::{LaneMask, LaneValues};
+use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{
-    GenericAddress, LoadMemory, Region, Space, WarpAddresses, Words, bytes_by_region, put, set_row,
+    GenericAddress, LaneAccess, LoadMemory, Place, Region, Space, WarpAddresses, Width, Words, put,
+    set_row,
 };
 
 /// What loading did, apart from the values.
@@ -80,17 +81,45 @@ pub fn load<M: LoadMemory>(
 pub(super) fn load_run<M: LoadMemory>(
     op: &LoadOp,
     first: u64,
-    plg: LaneMask,
+    plg: Option<LaneMask>,
     memory: &M,
     rows: &mut [LaneValues],
 ) -> Option<Space> {
     // For all lanes at once, Plg, the allocation and the values: clause 4.5, clause 4.6, clause 4.8.
-    if plg != LaneMask::ALL && plg != LaneMask::NONE {
-        return None;
-    }
+    let plg = match plg {
+        None => None,
+        Some(LaneMask::ALL) => Some(true),
+        Some(LaneMask::NONE) => Some(false),
+        Some(_) => return None,
+    };
     let first = GenericAddress(first);
-    let region = memory.region(op.space, first, plg == LaneMask::ALL).ok()?.1?;
-    region.copy(op.access(), first, rows).then(|| region.space())
+    match memory.map().locate_global(op.space, first, plg) {
+        Some(place) => copy_run(op, place, memory, rows).then_some(Space::Global),
+        None => load_run_elsewhere(op, first, plg, memory, rows),
+    }
+}
+
+/// Does what [`load_run`] does for memory other than global. Apart, or the compiler makes tables of
+/// jumps of the four memories, which take longer than the rest of a load.
+#[inline(never)]
+fn load_run_elsewhere<M: LoadMemory>(
+    op: &LoadOp,
+    first: GenericAddress,
+    plg: Option<bool>,
+    memory: &M,
+    rows: &mut [LaneValues],
+) -> Option<Space> {
+    let place = memory.map().locate(op.space, first, plg).ok()?;
+    copy_run(op, place, memory, rows).then_some(place.space)
+}
+
+/// Copies the values of all lanes from a place on; returns false if it cannot.
+#[inline(always)]
+fn copy_run<M: LoadMemory>(op: &LoadOp, place: Place, memory: &M, rows: &mut [LaneValues]) -> bool {
+    place.reaches(LANES as u64 * u64::from(op.width.bytes()))
+        && memory
+            .region(place.space, place.offset)
+            .is_some_and(|region| region.copy(op.access(), GenericAddress(place.offset), rows))
 }
 
 /// Loads lanes whose accesses do not follow one another.
@@ -107,8 +136,8 @@ pub(super) fn load_spread<M: LoadMemory>(
     let rows = &mut rows[..count];
     let is_one_address = is_one_address(op, lanes, first);
     let space = match common_region(op, lanes, first, memory) {
-        Some(region) if load_region(op, lanes, first, is_one_address, &region, rows) => {
-            region.space()
+        Some((space, region)) if load_region(op, lanes, first, is_one_address, &region, rows) => {
+            space
         }
         _ => return load_lanes(op, lanes, misaligned, memory, rows),
     };
@@ -144,10 +173,10 @@ pub(super) fn load_spread<M: LoadMemory>(
 /// let bytes: Vec<u8> = (0..=255).collect();
 /// let memory = Memory::builder().global(0x1000, &bytes).build()?;
 /// let space = AddressSpace::Global;
-/// let op = LoadOp { space, width: Width::B4, signed: false, uniform: false };
+/// let op = LoadOp { space, width: Width::Bytes4, signed: false, uniform: false };
 /// let warps = [0x1000, 0x1080].map(|base| LaneAddresses {
 ///     executing: LaneMask::ALL,
-///     plg: LaneMask::ALL,
+///     plg: None,
 ///     addresses: WarpAddresses::Stride { base, stride: 4 },
 /// });
 /// let (mut rows, mut first) = ([[0; 32]], Vec::new());
@@ -170,7 +199,7 @@ pub fn load_many<M: LoadMemory>(
     for (i, lanes) in warps.iter().enumerate() {
         if let Some(next) = warps.get(i + AHEAD)
             && let Some(first) = next.executing.first()
-            && let Some(region) = common_region(op, next, first, memory)
+            && let Some((_, region)) = common_region(op, next, first, memory)
         {
             region.prefetch(&next.addresses, next.executing);
         }
@@ -203,25 +232,30 @@ fn load_region(
     true
 }
 
-/// Returns the region that may serve all executing lanes: that of the first one, if all agree on
-/// Plg (clause 4.5).
-///
-/// A broadcast needs one region: lanes with one rounded address that all resolve to one space
-/// agree on Plg (true selects local and global memory, false shared memory), and then one region
-/// holds them all or none is allocated.
+/// Returns the memory and the region that may serve all executing lanes: those of the first one, if
+/// all agree on Plg (clause 4.5).
 #[inline(always)]
 fn common_region<'m, M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,
     first: usize,
     memory: &'m M,
-) -> Option<Region<'m>> {
-    let plg = lanes.plg.contains(first);
-    let agreeing = if plg { lanes.plg } else { !lanes.plg };
-    if !agreeing.is_superset(lanes.executing) {
-        return None;
+) -> Option<(Space, Region<'m>)> {
+    let plg = lanes.plg_of(first);
+    if let (Some(plg), Some(of_lane)) = (lanes.plg, plg) {
+        let agreeing = if of_lane { plg } else { !plg };
+        if !agreeing.is_superset(lanes.executing) {
+            return None;
+        }
     }
-    memory.region(op.space, op.rounded(lanes.addresses.of(first)), plg).ok()?.1
+    let address = op.rounded(lanes.addresses.of(first));
+    // Global memory apart: see `load_run_elsewhere`.
+    if let Some(place) = memory.map().locate_global(op.space, address, plg) {
+        let region = memory.region(Space::Global, address.0)?;
+        return Some((Space::Global, region.reached(place, address)?));
+    }
+    let place = memory.map().locate(op.space, address, plg).ok()?;
+    Some((place.space, memory.region(place.space, place.offset)?.reached(place, address)?))
 }
 
 #[inline]
@@ -272,14 +306,13 @@ fn load_lanes<M: LoadMemory>(
         Misaligned::Report => misaligned_lanes(op, lanes),
         Misaligned::Force => LaneMask::NONE,
     };
-    // Lanes that share no region cannot be broadcast to: see `common_region`.
-    let mut loaded = Loaded::default();
+    let (mut loaded, mut is_outside) = (Loaded::default(), false);
     for (i, lane) in lanes.executing.lanes().enumerate() {
         // Forced alignment: clause 4.4.
         let rounded = op.rounded(lanes.addresses.of(lane));
         // The memory: clause 4.5.
-        let found = memory.region(op.space, rounded, lanes.plg.contains(lane));
-        let space = found.ok().map(|(space, _)| space);
+        let found = memory.map().locate(op.space, rounded, lanes.plg_of(lane));
+        let space = found.ok().map(|place| place.space);
         if i == 0 {
             loaded.first_space = space;
         }
@@ -289,9 +322,8 @@ fn load_lanes<M: LoadMemory>(
         }
         // The allocation and the value: clause 4.6, clause 4.8.
         let value = match found {
-            Ok((space, region)) => region
-                .and_then(|region| region.fetch(op.access(), rounded, lane))
-                .or_else(|| fetch_across(op, space, rounded, memory, lane))
+            Ok(place) => fetch(op.access(), place, memory, lane)
+                .or_else(|| fetch_across(op, place, memory, lane))
                 .ok_or(FaultCause::OutsideAllocation),
             Err(outside) => Err(FaultCause::OutsideWindow(outside)),
         };
@@ -304,29 +336,48 @@ fn load_lanes<M: LoadMemory>(
             }
             // Zero in every destination register: clause 4.7.
             Err(cause) => {
+                is_outside = true;
                 put(rows, lane, Words::default());
                 loaded.faults.push(lane_fault(op, lanes, lane, cause, space));
             }
         }
     }
+    // The broadcast: clause 4.10. Lanes with one address that are in several memories do not agree
+    // on Plg, so that some are outside.
+    let first = lanes.executing.first();
+    loaded.is_broadcast = op.uniform
+        && !is_outside
+        && matches!(loaded.first_space, Some(Space::Global | Space::Shared))
+        && first.is_some_and(|first| is_one_address(op, lanes, first));
     loaded
+}
+
+/// Fetches a value that one region holds as a whole.
+fn fetch<M: LoadMemory>(
+    access: LaneAccess,
+    place: Place,
+    memory: &M,
+    lane: usize,
+) -> Option<Words> {
+    let region = memory.region(place.space, place.offset)?;
+    let is_reached = place.reaches(access.width.bytes().into());
+    region.fetch(access, GenericAddress(place.offset), lane).filter(|_| is_reached)
 }
 
 /// Fetches a value that no region holds as a whole although all its bytes are allocated: from
 /// local memory whose low and high part touch because they fill the window (clause 4.6).
 #[cold]
-fn fetch_across<M: LoadMemory>(
-    op: LoadOp,
-    found: Space,
-    address: GenericAddress,
-    memory: &M,
-    lane: usize,
-) -> Option<Words> {
-    if found != Space::Local {
+fn fetch_across<M: LoadMemory>(op: LoadOp, place: Place, memory: &M, lane: usize) -> Option<Words> {
+    const BYTE: LaneAccess = LaneAccess { width: Width::Bytes1, signed: false };
+    if place.space != Space::Local || !place.reaches(op.width.bytes().into()) {
         return None;
     }
-    let bytes = bytes_by_region(memory, op.space, found, address, lane, op.width.bytes())?;
-    Region::new(found, 0, &bytes)?.fetch(op.access(), GenericAddress(0), lane)
+    let byte = |i: u32| {
+        let offset = place.offset.checked_add(i.into())?;
+        Some(fetch(BYTE, Place { offset, ..place }, memory, lane)?[0] as u8)
+    };
+    let bytes: Vec<u8> = (0..op.width.bytes()).map(byte).collect::<Option<_>>()?;
+    Region::new(0, &bytes)?.fetch(op.access(), GenericAddress(0), lane)
 }
 
 fn lane_fault(

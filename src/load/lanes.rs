@@ -7,16 +7,17 @@ use warpload_encoding::{
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::{Machine, RegisterLimit};
-use crate::memory::{AddressMap, LoadMemory, WarpAddresses, Width, Window};
+use crate::memory::{WarpAddresses, Width};
 use crate::warp::Warp;
 
-/// The executing lanes of a load, with their Plg and their addresses before rounding.
+/// The executing lanes of a load, with their addresses before rounding, and their Plg if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneAddresses {
     /// The lanes that execute.
     pub executing: LaneMask,
-    /// The lanes whose Plg is true.
-    pub plg: LaneMask,
+    /// The lanes whose Plg is true. `None` if there is no Plg, as from SM 7.0 on: the windows alone
+    /// decide which memory a generic address lies in. Other addresses have no need of it.
+    pub plg: Option<LaneMask>,
     /// The effective addresses; meaningless for lanes that do not execute.
     pub addresses: WarpAddresses,
 }
@@ -25,30 +26,33 @@ impl LaneAddresses {
     /// No lane.
     pub const NONE: Self = Self {
         executing: LaneMask::NONE,
-        plg: LaneMask::NONE,
+        plg: None,
         addresses: WarpAddresses::Stride { base: 0, stride: 0 },
     };
 
     /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
     /// These are meaningless if the load faults as a whole.
     #[must_use]
-    pub fn new<M: LoadMemory>(
-        instruction: &Instruction,
-        machine: &Machine<M>,
-        warp: &Warp,
-    ) -> Self {
+    pub fn new<M>(instruction: &Instruction, machine: &Machine<M>, warp: &Warp) -> Self {
         let parts = instruction.parts();
         let base = Base::new(parts.address, machine.register_limit);
         match Extras::of(&parts) {
             None => Self::of(parts.guard, plg(parts.space), base, warp),
-            Some(extras) => extras.lanes(parts.guard, base, machine.memory.map(), warp),
+            Some(extras) => extras.lanes(parts.guard, plg(parts.space), base, warp),
         }
     }
 
     #[inline]
-    pub(super) fn of(guard: Guard, plg: Pred, base: Base, warp: &Warp) -> Self {
-        let (executing, plg) = (executing(guard, warp), warp.predicate(plg));
+    pub(super) fn of(guard: Guard, plg: Option<Pred>, base: Base, warp: &Warp) -> Self {
+        let (executing, plg) = (executing(guard, warp), plg.map(|plg| warp.predicate(plg)));
         Self { executing, plg, addresses: base.addresses(warp) }
+    }
+
+    /// Returns a lane's Plg, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn plg_of(&self, lane: usize) -> Option<bool> {
+        self.plg.map(|plg| plg.contains(lane))
     }
 }
 
@@ -59,12 +63,12 @@ pub(super) fn executing(guard: Guard, warp: &Warp) -> LaneMask {
     warp.active & if guard.negated { !allowed } else { allowed }
 }
 
-/// Returns the predicate that is Plg, `PT` if the memory is not selected by one.
+/// Returns the predicate that is Plg; `None` if the memory is not selected by one.
 #[inline]
-pub(super) fn plg(space: MemorySpace) -> Pred {
+pub(super) fn plg(space: MemorySpace) -> Option<Pred> {
     match space {
-        MemorySpace::Generic { plg: Some(plg) } => plg,
-        _ => Pred::PT,
+        MemorySpace::Generic { plg } => plg,
+        _ => None,
     }
 }
 
@@ -164,24 +168,18 @@ impl Base {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extras {
     is_guard_uniform: bool,
-    /// The windows alone decide which memory an address is in.
-    by_windows: bool,
     scale: u8,
     uniform: Option<UniformBase>,
-    /// The bytes of an access, to which addresses are aligned.
-    alignment: u32,
 }
 
 impl Extras {
     /// Returns what the load has, or `None` if it is like one of SM 5.x.
     #[inline]
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
-        let LoadParts { is_guard_uniform, space, address, size, .. } = *parts;
-        let by_windows = matches!(space, MemorySpace::Generic { plg: None });
+        let LoadParts { is_guard_uniform, address, .. } = *parts;
         let (scale, uniform) = (address.scale(), address.uniform);
-        let is_plain = !is_guard_uniform && !by_windows && scale == 0 && uniform.is_none();
-        let alignment = size.map_or(1, warpload_encoding::LoadSize::bytes);
-        (!is_plain).then_some(Self { is_guard_uniform, by_windows, scale, uniform, alignment })
+        let is_plain = !is_guard_uniform && scale == 0 && uniform.is_none();
+        (!is_plain).then_some(Self { is_guard_uniform, scale, uniform })
     }
 
     /// Returns the executing lanes and their addresses.
@@ -189,8 +187,8 @@ impl Extras {
     pub(super) fn lanes(
         &self,
         guard: Guard,
+        plg: Option<Pred>,
         base: Base,
-        map: &AddressMap,
         warp: &Warp,
     ) -> LaneAddresses {
         let executing = if !self.is_guard_uniform {
@@ -200,18 +198,8 @@ impl Extras {
         } else {
             LaneMask::NONE
         };
-        let addresses = self.addresses(base, warp);
-        let plg = if self.by_windows {
-            let Window { base, size } = map.shared();
-            let is_shared = |lane| {
-                let rounded = addresses.of(lane) & !u64::from(self.alignment - 1);
-                rounded.checked_sub(base).is_some_and(|offset| offset < size)
-            };
-            LaneMask::from_fn(|lane| !is_shared(lane))
-        } else {
-            LaneMask::ALL
-        };
-        LaneAddresses { executing, plg, addresses }
+        let plg = plg.map(|plg| warp.predicate(plg));
+        LaneAddresses { executing, plg, addresses: self.addresses(base, warp) }
     }
 
     /// Returns each lane's address: the scaled base, the uniform register and the offset.

@@ -77,8 +77,8 @@ impl TryFrom<&LoadParts> for LoadOp {
         }
         let (width, signed, uniform) = match size {
             LoadSize::Lane(size) => (size.into(), size.is_signed(), size.is_uniform()),
-            LoadSize::Bits256 => (Width::B32, false, false),
-            _ => (Width::B16, false, false),
+            LoadSize::Bits256 => (Width::Bytes32, false, false),
+            _ => (Width::Bytes16, false, false),
         };
         Ok(Self { space: space.into(), width, signed, uniform })
     }

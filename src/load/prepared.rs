@@ -40,7 +40,7 @@ use crate::warp::Warp;
 pub struct Prepared {
     op: LoadOp,
     guard: Guard,
-    plg: Pred,
+    plg: Option<Pred>,
     base: Base,
     destination: Destination,
     fault: Option<WarpFault>,
@@ -109,7 +109,7 @@ impl Prepared {
             return None;
         }
         let first = self.base.run(self.op.width, warp)?;
-        let plg = warp.predicate(self.plg);
+        let plg = self.plg.map(|plg| warp.predicate(plg));
         let Destination { first: register, count } = self.destination;
         let rows = warp.rows_mut(register, count);
         let space = load_run(&self.op, first, plg, &machine.memory, rows)?;
@@ -146,7 +146,7 @@ impl Prepared {
         // The addresses are formed before any register is written: clause 4.3.
         let lanes = match wide.extras {
             None => LaneAddresses::of(self.guard, self.plg, self.base, warp),
-            Some(extras) => extras.lanes(self.guard, self.base, machine.memory.map(), warp),
+            Some(extras) => extras.lanes(self.guard, self.plg, self.base, warp),
         };
         if lanes.executing.is_empty() {
             return Ok(Outcome::default());

@@ -8,27 +8,28 @@ use crate::lane::{LANES, LaneMask, LaneValues};
 pub type Words = [u32; Width::MAX_REGISTERS];
 
 /// The number of bytes that each lane of a load reads. Addresses are rounded down to a multiple
-/// of it.
+/// of it. [`Size`] counts bits: `Size::B32` is `Width::Bytes4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Width {
     /// 1 byte.
-    B1 = 1,
+    Bytes1 = 1,
     /// 2 bytes.
-    B2 = 2,
+    Bytes2 = 2,
     /// 4 bytes.
-    B4 = 4,
+    Bytes4 = 4,
     /// 8 bytes.
-    B8 = 8,
+    Bytes8 = 8,
     /// 16 bytes.
-    B16 = 16,
+    Bytes16 = 16,
     /// 32 bytes: PTX loads of 256 bits.
-    B32 = 32,
+    Bytes32 = 32,
 }
 
 impl Width {
     /// All widths, ascending.
-    pub const ALL: [Width; 6] = [Self::B1, Self::B2, Self::B4, Self::B8, Self::B16, Self::B32];
+    pub const ALL: [Width; 6] =
+        [Self::Bytes1, Self::Bytes2, Self::Bytes4, Self::Bytes8, Self::Bytes16, Self::Bytes32];
     /// The number of registers that the widest access fills.
     pub const MAX_REGISTERS: usize = 8;
 
@@ -56,11 +57,11 @@ impl Width {
 impl From<Size> for Width {
     fn from(size: Size) -> Self {
         match size {
-            Size::U8 | Size::S8 => Self::B1,
-            Size::U16 | Size::S16 => Self::B2,
-            Size::B32 => Self::B4,
-            Size::B64 => Self::B8,
-            Size::B128 | Size::U128 => Self::B16,
+            Size::U8 | Size::S8 => Self::Bytes1,
+            Size::U16 | Size::S16 => Self::Bytes2,
+            Size::B32 => Self::Bytes4,
+            Size::B64 => Self::Bytes8,
+            Size::B128 | Size::U128 => Self::Bytes16,
         }
     }
 }
@@ -86,8 +87,8 @@ impl LaneAccess {
     #[inline]
     pub(super) fn extend_word(self, word: u32) -> u32 {
         match (self.width, self.signed) {
-            (Width::B1, true) => word as u8 as i8 as u32,
-            (Width::B2, true) => word as u16 as i16 as u32,
+            (Width::Bytes1, true) => word as u8 as i8 as u32,
+            (Width::Bytes2, true) => word as u16 as i16 as u32,
             _ => word,
         }
     }
@@ -98,12 +99,12 @@ impl LaneAccess {
 pub(super) fn fetch(bytes: &[u8], access: LaneAccess, place: usize) -> Option<Words> {
     let rest = bytes.get(place..)?;
     let value = match access.width {
-        Width::B1 => rest.first().map(|byte| word(u32::from(*byte))),
-        Width::B2 => rest.first_chunk().map(|half| word(u32::from(u16::from_le_bytes(*half)))),
-        Width::B4 => rest.first_chunk().map(|bytes| word(u32::from_le_bytes(*bytes))),
-        Width::B8 => rest.first_chunk::<8>().map(words),
-        Width::B16 => rest.first_chunk::<16>().map(words),
-        Width::B32 => rest.first_chunk::<32>().map(words),
+        Width::Bytes1 => rest.first().map(|byte| word(u32::from(*byte))),
+        Width::Bytes2 => rest.first_chunk().map(|half| word(u32::from(u16::from_le_bytes(*half)))),
+        Width::Bytes4 => rest.first_chunk().map(|bytes| word(u32::from_le_bytes(*bytes))),
+        Width::Bytes8 => rest.first_chunk::<8>().map(words),
+        Width::Bytes16 => rest.first_chunk::<16>().map(words),
+        Width::Bytes32 => rest.first_chunk::<32>().map(words),
     };
     value.map(|words| access.extend(words))
 }
@@ -133,7 +134,7 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
 pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) -> bool {
     let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
     match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
-        (Width::B4, [row, ..], Some(bytes)) => {
+        (Width::Bytes4, [row, ..], Some(bytes)) => {
             // Copied first, or the compiler moves single words: bytes and row might overlap.
             let bytes = *bytes;
             for (value, word) in row.iter_mut().zip(bytes.as_chunks().0) {
@@ -150,14 +151,14 @@ pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) ->
 #[inline(never)]
 fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     match (access.width, rows) {
-        (Width::B1, [row, ..]) => {
+        (Width::Bytes1, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<LANES>() else { return };
             let extend = |byte: u8| if access.signed { byte as i8 as u32 } else { byte.into() };
             for (value, byte) in row.iter_mut().zip(bytes) {
                 *value = extend(*byte);
             }
         }
-        (Width::B2, [row, ..]) => {
+        (Width::Bytes2, [row, ..]) => {
             let Some(bytes) = bytes.first_chunk::<{ 2 * LANES }>() else { return };
             let half = |lane: usize| u16::from_le_bytes([bytes[2 * lane], bytes[2 * lane + 1]]);
             let extend = |half: u16| if access.signed { half as i16 as u32 } else { half.into() };
@@ -165,9 +166,9 @@ fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
                 *value = extend(half(lane));
             }
         }
-        (Width::B8, rows) => copy_words::<{ 8 * LANES }, 2>(bytes, rows),
-        (Width::B16, rows) => copy_words::<{ 16 * LANES }, 4>(bytes, rows),
-        (Width::B32, rows) => copy_words::<{ 32 * LANES }, 8>(bytes, rows),
+        (Width::Bytes8, rows) => copy_words::<{ 8 * LANES }, 2>(bytes, rows),
+        (Width::Bytes16, rows) => copy_words::<{ 16 * LANES }, 4>(bytes, rows),
+        (Width::Bytes32, rows) => copy_words::<{ 32 * LANES }, 8>(bytes, rows),
         _ => {}
     }
 }
@@ -208,7 +209,7 @@ pub(super) fn gather(
 ) -> bool {
     let Some(last) = bytes.len().checked_sub(access.width.bytes() as usize) else { return false };
     if executing == LaneMask::ALL
-        && access.width == Width::B4
+        && access.width == Width::Bytes4
         && let [row, ..] = &mut *rows
     {
         for (lane, value) in row.iter_mut().enumerate() {
@@ -295,6 +296,6 @@ mod tests {
             let width = Width::from(size);
             assert_eq!((width.bytes(), width.registers()), (size.bytes(), size.registers()));
         }
-        assert_eq!([0, 3, 8, 64].map(Width::from_bytes), [None, None, Some(Width::B8), None]);
+        assert_eq!([0, 3, 8, 64].map(Width::from_bytes), [None, None, Some(Width::Bytes8), None]);
     }
 }

@@ -4,7 +4,7 @@
 use super::fetch::{self, LaneAccess, Width, Words, set_row};
 use super::region::Region;
 use super::source::LoadMemory;
-use super::windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space, Window};
+use super::windows::{AddressMap, GenericAddress, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
 
@@ -35,7 +35,7 @@ impl Fill {
     #[must_use]
     pub fn words(self, address: u64, width: Width, lane: u64) -> Words {
         let mut words = Words::default();
-        if width <= Width::B4 {
+        if width <= Width::Bytes4 {
             words[0] = self.word(address, width, lane);
             return words;
         }
@@ -62,12 +62,12 @@ impl Fill {
                 rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
             }
             // As many times eight bytes as hold all lanes' bytes, wherever these begin.
-            (Self::Address, Width::B1) => copy_mixed::<8>(access, first, rows),
-            (Self::Address, Width::B2) => copy_mixed::<16>(access, first, rows),
-            (Self::Address, Width::B4) => copy_mixed::<24>(access, first, rows),
-            (Self::Address, Width::B8) => copy_mixed::<40>(access, first, rows),
-            (Self::Address, Width::B16) => copy_mixed::<72>(access, first, rows),
-            (Self::Address, Width::B32) => copy_mixed::<136>(access, first, rows),
+            (Self::Address, Width::Bytes1) => copy_mixed::<8>(access, first, rows),
+            (Self::Address, Width::Bytes2) => copy_mixed::<16>(access, first, rows),
+            (Self::Address, Width::Bytes4) => copy_mixed::<24>(access, first, rows),
+            (Self::Address, Width::Bytes8) => copy_mixed::<40>(access, first, rows),
+            (Self::Address, Width::Bytes16) => copy_mixed::<72>(access, first, rows),
+            (Self::Address, Width::Bytes32) => copy_mixed::<136>(access, first, rows),
         }
     }
 
@@ -98,10 +98,10 @@ impl Fill {
                 vectorized!(mix_each(&addresses, from, is_per_lane, &mut eights));
             }
             match access.width {
-                Width::B1 => {
+                Width::Bytes1 => {
                     set_row(row, executing, |lane| access.extend_word((eights[lane] as u8).into()))
                 }
-                Width::B2 => {
+                Width::Bytes2 => {
                     set_row(row, executing, |lane| access.extend_word((eights[lane] as u16).into()))
                 }
                 _ if i % 2 == 0 => set_row(row, executing, |lane| eights[lane] as u32),
@@ -115,8 +115,8 @@ impl Fill {
     fn word(self, address: u64, width: Width, lane: u64) -> u32 {
         let eight = self.eight(address, lane);
         match width {
-            Width::B1 => (eight as u8).into(),
-            Width::B2 => (eight as u16).into(),
+            Width::Bytes1 => (eight as u8).into(),
+            Width::Bytes2 => (eight as u16).into(),
             _ => eight as u32,
         }
     }
@@ -175,46 +175,17 @@ impl LoadMemory for FilledMemory {
     }
 
     #[inline]
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
+    fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let map = &self.map;
-        let found = map.locate(space, address, plg)?.0;
-        let window = |Window { base, size }| (base, base + (size - 1), base);
         // Offsets have no end: the fill has a value for every one.
-        let offsets = |start| (0, u64::MAX, start);
-        let (first, last, start) = match space {
-            AddressSpace::Generic => match found {
-                Space::Local => window(map.local()),
-                Space::Shared => window(map.shared()),
-                _ => self.between_windows(address),
-            },
-            AddressSpace::Global if map.is_beyond(address) => return Ok((found, None)),
-            AddressSpace::Global => (0, map.last_address(), 0),
-            AddressSpace::Local => offsets(map.local().base),
-            AddressSpace::Shared => offsets(map.shared().base),
-            AddressSpace::Constant { .. } => offsets(0),
+        let (last, start) = match space {
+            Space::Global if map.is_beyond(GenericAddress(offset)) => return None,
+            Space::Global => (map.last_address, 0),
+            Space::Local => (u64::MAX, map.local().base),
+            Space::Shared => (u64::MAX, map.shared().base),
+            Space::Constant { .. } => (u64::MAX, 0),
         };
-        Ok((found, Region::filled(found, first..=last, self.fill, start)))
-    }
-}
-
-impl FilledMemory {
-    /// Returns the first and the last global address around one, up to the windows on either side,
-    /// and the fill's address of the first.
-    fn between_windows(&self, address: GenericAddress) -> (u64, u64, u64) {
-        let (mut base, mut last) = (0, self.map.last_address());
-        for window in [self.map.shared(), self.map.local()] {
-            if window.base > address.0 {
-                last = last.min(window.base - 1);
-            } else {
-                base = base.max(window.base + window.size);
-            }
-        }
-        (base, last, base)
+        Region::filled(space, 0..=last, self.fill, start)
     }
 }
 
@@ -233,7 +204,7 @@ mod tests {
 
     #[test]
     fn widths_read_the_same_bytes() {
-        let wide = Fill::Address.words(0x40, Width::B32, 0);
+        let wide = Fill::Address.words(0x40, Width::Bytes32, 0);
         let bytes: Vec<u8> = wide.iter().flat_map(|word| word.to_le_bytes()).collect();
         for width in Width::ALL {
             for i in (0..32).step_by(width.bytes() as usize) {
@@ -244,8 +215,8 @@ mod tests {
                 assert!(rest.iter().all(|byte| *byte == 0));
             }
         }
-        assert_ne!(Fill::Address.words(0x40, Width::B32, 1), wide);
-        assert_eq!(Fill::Zero.words(0x40, Width::B32, 1), [0; 8]);
+        assert_ne!(Fill::Address.words(0x40, Width::Bytes32, 1), wide);
+        assert_eq!(Fill::Zero.words(0x40, Width::Bytes32, 1), [0; 8]);
     }
 
     proptest! {

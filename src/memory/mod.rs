@@ -7,7 +7,6 @@ mod error;
 mod fetch;
 mod fill;
 mod linux;
-mod literal;
 mod region;
 mod source;
 mod windows;
@@ -25,8 +24,7 @@ pub(crate) use fetch::{put, set_row};
 pub use fill::{Fill, FilledMemory, mix};
 pub use region::{Region, WarpAddresses};
 pub use source::LoadMemory;
-pub(crate) use source::bytes_by_region;
-pub use windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Space, Window};
+pub use windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Place, Space, Window};
 pub use write::WriteError;
 
 /// A global allocation, and the place of its bytes.

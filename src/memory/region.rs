@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use super::fetch::{self, LaneAccess, Width, Words};
 use super::fill::Fill;
-use super::windows::{GenericAddress, Space};
+use super::windows::{GenericAddress, Place, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::prefetch;
 
@@ -72,14 +72,13 @@ fn different(addresses: &[u64; LANES], bytes: u64) -> u64 {
     neighbours.fold(0, |bits, (one, next)| bits | (next.wrapping_sub(*one) ^ bytes))
 }
 
-/// A run of allocated addresses, and the values there. It is never empty, and its last address
-/// fits 64 bits.
+/// A run of allocated offsets into a memory, in global memory of addresses, and the values there. It
+/// is never empty, and its last offset fits 64 bits.
 #[derive(Clone, Copy)]
 pub struct Region<'m> {
-    space: Space,
-    /// The first address, as the addresses of the load are read.
+    /// The first offset. Of a region that is [reached](Self::reached) the first address.
     base: u64,
-    /// The last address's distance from the first.
+    /// The last offset's distance from the first.
     last: u64,
     content: Content,
     /// What `content` says; none of a fill.
@@ -91,51 +90,52 @@ pub struct Region<'m> {
 /// What a region holds. Without the bytes, so that a region can be in registers.
 #[derive(Clone, Copy)]
 enum Content {
-    /// One byte for each address.
+    /// One byte for each offset.
     Bytes,
-    /// One byte for each address and lane: all of lane 0's come first.
+    /// One byte for each offset and lane: all of lane 0's come first.
     LaneBytes,
-    /// A rule, which has a value for every address.
+    /// A rule, which has a value for every offset.
     Fill(Fill),
+    /// The same, with values of its own for each lane.
+    LaneFill(Fill),
 }
 
 impl<'m> Region<'m> {
-    /// Creates a region of bytes that the lanes share; `base` is the address of the first.
-    /// Returns `None` if there are no bytes, or if the last one's address does not fit 64 bits.
+    /// Creates a region of bytes that the lanes share; `base` is the offset of the first.
+    /// Returns `None` if there are no bytes, or if the last one's offset does not fit 64 bits.
     ///
     /// ```
-    /// use warpload::memory::{GenericAddress, Region, Space};
+    /// use warpload::memory::{GenericAddress, Region};
     ///
-    /// let region = Region::new(Space::Global, 0x1000, &[0; 0x1000]).ok_or("not empty")?;
+    /// let region = Region::new(0x1000, &[0; 0x1000]).ok_or("not empty")?;
     /// assert!(region.holds(GenericAddress(0x1ffc), 4));
     /// assert!(!region.holds(GenericAddress(0x1ffd), 4));
     /// # Ok::<(), &str>(())
     /// ```
     #[inline]
     #[must_use]
-    pub fn new(space: Space, base: u64, bytes: &'m [u8]) -> Option<Self> {
-        Self::of_bytes(space, base, bytes, bytes.len(), false)
+    pub fn new(base: u64, bytes: &'m [u8]) -> Option<Self> {
+        Self::of_bytes(base, bytes, bytes.len(), false)
     }
 
     /// Creates a region of local memory. `bytes` holds the bytes of all 32 lanes, lane 0's first;
-    /// `base` is the address of each lane's first byte.
+    /// `base` is the offset of each lane's first byte.
     ///
     /// Returns `None` if there are no bytes, if their number is not a multiple of 32, or if the
-    /// last address does not fit 64 bits.
+    /// last offset does not fit 64 bits.
     #[inline]
     #[must_use]
     pub fn of_each_lane(base: u64, bytes: &'m [u8]) -> Option<Self> {
         if !bytes.len().is_multiple_of(LANES) {
             return None;
         }
-        Self::of_bytes(Space::Local, base, bytes, bytes.len() / LANES, true)
+        Self::of_bytes(base, bytes, bytes.len() / LANES, true)
     }
 
-    /// Creates a region of `size` addresses, for each of which `bytes` has one byte, or one of each
+    /// Creates a region of `size` offsets, for each of which `bytes` has one byte, or one of each
     /// lane.
     #[inline(always)]
     pub(super) fn of_bytes(
-        space: Space,
         base: u64,
         bytes: &'m [u8],
         size: usize,
@@ -144,36 +144,69 @@ impl<'m> Region<'m> {
         let last = (size as u64).checked_sub(1)?;
         base.checked_add(last)?;
         let content = if is_per_lane { Content::LaneBytes } else { Content::Bytes };
-        Some(Self { space, base, last, content, bytes, start: 0 })
+        Some(Self { base, last, content, bytes, start: 0 })
     }
 
-    /// Creates a region whose bytes follow a rule: those of the first address are the fill's at
-    /// `start`. Each lane has bytes of its own if the region is local memory. Returns `None` if
-    /// there are no addresses.
+    /// Creates a region of that memory whose bytes follow a rule: those of the first offset are the
+    /// fill's at `start`. Each lane has bytes of its own if it is local memory. Returns `None` if
+    /// there are no offsets.
     #[inline]
     #[must_use]
     pub fn filled(
         space: Space,
-        addresses: RangeInclusive<u64>,
+        offsets: RangeInclusive<u64>,
         fill: Fill,
         start: u64,
     ) -> Option<Self> {
-        let base = *addresses.start();
-        let last = addresses.end().checked_sub(base)?;
-        Some(Self { space, base, last, content: Content::Fill(fill), bytes: &[], start })
+        let base = *offsets.start();
+        let last = offsets.end().checked_sub(base)?;
+        let content =
+            if space == Space::Local { Content::LaneFill(fill) } else { Content::Fill(fill) };
+        Some(Self { base, last, content, bytes: &[], start })
     }
 
-    /// Returns the memory that the region belongs to.
-    #[inline]
-    #[must_use]
-    pub const fn space(&self) -> Space {
-        self.space
+    /// Returns the region with addresses instead of offsets, for those around `address`, which is in
+    /// this place; `None` if some of its offsets have addresses of another memory. Of a fill, which has
+    /// all of them, the part that has not.
+    #[inline(always)]
+    pub(crate) fn reached(mut self, place: Place, address: GenericAddress) -> Option<Self> {
+        let (first, last) = place.reach;
+        let end = self.base + self.last;
+        if self.base < first || end > last {
+            if !self.bytes.is_empty() {
+                return None;
+            }
+            let base = self.base.max(first);
+            self.last = last.min(end).checked_sub(base)?;
+            self.start = self.start.wrapping_add(base - self.base);
+            self.base = base;
+        }
+        self.base = self.base.wrapping_add(address.0.wrapping_sub(place.offset));
+        Some(self)
     }
 
-    /// Returns the addresses of the region, as the addresses of the load are read.
+    /// Returns the offsets of the region, in global memory the addresses.
     #[must_use]
-    pub const fn addresses(&self) -> RangeInclusive<u64> {
+    pub const fn offsets(&self) -> RangeInclusive<u64> {
         self.base..=self.base + self.last
+    }
+
+    /// Returns one lane's byte at an offset; `None` if the region does not hold it, or if there is no
+    /// such lane. The literal executor reads through this.
+    #[must_use]
+    pub fn byte(&self, offset: u64, lane: usize) -> Option<u8> {
+        let from = offset.checked_sub(self.base).filter(|from| *from <= self.last)?;
+        let own = if self.is_per_lane() { lane } else { 0 };
+        match self.content {
+            _ if own >= LANES => None,
+            Content::Bytes => self.bytes.get(from as usize).copied(),
+            Content::LaneBytes => {
+                self.bytes.get(own * (self.bytes.len() / LANES) + from as usize).copied()
+            }
+            Content::Fill(fill) | Content::LaneFill(fill) => {
+                Some(fill.words(self.start.wrapping_add(from), Width::Bytes1, own as u64)[0] as u8)
+            }
+        }
     }
 
     /// Returns whether `bytes` bytes from `address` on are in the region.
@@ -187,12 +220,8 @@ impl<'m> Region<'m> {
     /// Returns whether each lane has bytes of its own.
     #[inline]
     #[must_use]
-    pub fn is_per_lane(&self) -> bool {
-        match self.content {
-            Content::Bytes => false,
-            Content::LaneBytes => true,
-            Content::Fill(_) => self.space == Space::Local,
-        }
+    pub const fn is_per_lane(&self) -> bool {
+        matches!(self.content, Content::LaneBytes | Content::LaneFill(_))
     }
 
     /// Returns the value of one lane's access at `address`: little-endian, extended to whole
@@ -208,7 +237,7 @@ impl<'m> Region<'m> {
                 let own = self.bytes.get(lane.checked_mul(each)?..)?.get(..each)?;
                 fetch::fetch(own, access, usize::try_from(offset).ok()?)
             }
-            Content::Fill(fill) => {
+            Content::Fill(fill) | Content::LaneFill(fill) => {
                 let lane = if self.is_per_lane() { lane } else { 0 };
                 let is_held = lane < LANES && self.holds(address, access.width.bytes().into());
                 is_held.then(|| fill.value(access, self.start.wrapping_add(offset), lane as u64))
@@ -229,8 +258,7 @@ impl<'m> Region<'m> {
                 let from = usize::try_from(offset).ok().and_then(|from| self.bytes.get(from..));
                 from.is_some_and(|bytes| fetch::copy(bytes, access, rows))
             }
-            Content::LaneBytes => false,
-            Content::Fill(_) if self.is_per_lane() => false,
+            Content::LaneBytes | Content::LaneFill(_) => false,
             Content::Fill(fill) => {
                 let each = u64::from(access.width.bytes());
                 let from = self.start.wrapping_add(offset);
@@ -293,13 +321,17 @@ impl<'m> Region<'m> {
             Content::LaneBytes => {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
-            Content::Fill(fill) => {
-                // Without a branch for each lane if all execute.
+            Content::Fill(fill) | Content::LaneFill(fill) => {
+                // Without a branch for each lane if all execute. A loop: the compiler calls a fold.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
-                let are_held = match executing {
-                    LaneMask::ALL => (0..LANES).fold(true, |held, lane| held & is_held(lane)),
-                    _ => executing.lanes().all(is_held),
-                };
+                let mut are_held = true;
+                if executing == LaneMask::ALL {
+                    for lane in 0..LANES {
+                        are_held &= is_held(lane);
+                    }
+                } else {
+                    are_held = executing.lanes().all(is_held);
+                }
                 if !are_held {
                     return false;
                 }
@@ -319,12 +351,14 @@ impl<'m> Region<'m> {
 
 impl fmt::Debug for Region<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let addresses = self.addresses();
-        write!(f, "Region({}, {:#x}..={:#x}, ", self.space, addresses.start(), addresses.end())?;
+        let (offsets, each) =
+            (self.offsets(), if self.is_per_lane() { " of each lane" } else { "" });
+        write!(f, "Region({:#x}..={:#x}, ", offsets.start(), offsets.end())?;
         match self.content {
-            Content::Bytes => f.write_str("bytes)"),
-            Content::LaneBytes => f.write_str("bytes of each lane)"),
-            Content::Fill(fill) => write!(f, "{fill:?} from {:#x})", self.start),
+            Content::Bytes | Content::LaneBytes => write!(f, "bytes{each})"),
+            Content::Fill(fill) | Content::LaneFill(fill) => {
+                write!(f, "{fill:?}{each} from {:#x})", self.start)
+            }
         }
     }
 }
@@ -348,22 +382,22 @@ mod tests {
             [(8, 4, true), (6, 4, false), (8, 8, false), (8, 0, false), (u64::MAX - 3, 4, true)]
         {
             let addresses = WarpAddresses::Stride { base, stride };
-            assert_eq!(addresses.is_run(Width::B4), is_run, "{base} {stride}");
-            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::B4), is_run);
+            assert_eq!(addresses.is_run(Width::Bytes4), is_run, "{base} {stride}");
+            assert_eq!(WarpAddresses::Each(addresses.to_array()).is_run(Width::Bytes4), is_run);
         }
         let mut list = WarpAddresses::Stride { base: 0, stride: 4 }.to_array();
         list.swap(1, 2);
-        assert!(!WarpAddresses::Each(list).is_run(Width::B4));
+        assert!(!WarpAddresses::Each(list).is_run(Width::Bytes4));
     }
 
     #[test]
     fn only_regions_without_overflow_can_be_made() {
-        let new = |base, bytes| Region::new(Space::Global, base, bytes).is_some();
+        let new = |base, bytes| Region::new(base, bytes).is_some();
         assert!(new(u64::MAX, &[0]) && !new(u64::MAX, &[0; 2]) && !new(0, &[]));
         let of_each_lane = |base, bytes| Region::of_each_lane(base, bytes).is_some();
         assert!(of_each_lane(u64::MAX, &[0; 32]) && !of_each_lane(u64::MAX, &[0; 64]));
         assert!(!of_each_lane(0, &[]) && !of_each_lane(0, &[0; 33]));
-        let filled = |addresses| Region::filled(Space::Local, addresses, Fill::Zero, 7).is_some();
+        let filled = |offsets| Region::filled(Space::Local, offsets, Fill::Zero, 7).is_some();
         assert!(filled(0..=u64::MAX));
         #[allow(clippy::reversed_empty_ranges)]
         let empty = 1..=0;

@@ -71,12 +71,16 @@ pub enum Space {
     /// Memory of the thread block (CTA).
     Shared,
     /// A constant bank. No generic address lies in one.
-    Constant,
+    Constant {
+        /// The bank's number.
+        bank: u8,
+    },
 }
 
 impl Space {
-    /// All memories, in the order of their declaration.
-    pub const ALL: [Space; 4] = [Self::Global, Self::Local, Self::Shared, Self::Constant];
+    /// All memories, in the order of their declaration; of the constant banks the first.
+    pub const ALL: [Space; 4] =
+        [Self::Global, Self::Local, Self::Shared, Self::Constant { bank: 0 }];
 
     /// Returns `global`, `local`, `shared` or `constant`.
     #[must_use]
@@ -85,7 +89,7 @@ impl Space {
             Self::Global => "global",
             Self::Local => "local",
             Self::Shared => "shared",
-            Self::Constant => "constant",
+            Self::Constant { .. } => "constant",
         }
     }
 }
@@ -99,7 +103,7 @@ impl fmt::Display for Space {
 /// How the addresses of a load are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressSpace {
-    /// As generic addresses: the windows and Plg decide which memory they lie in.
+    /// As generic addresses: the windows, and Plg if there is one, decide which memory they lie in.
     Generic,
     /// As addresses of global memory.
     Global,
@@ -112,6 +116,21 @@ pub enum AddressSpace {
         /// The bank's number.
         bank: u8,
     },
+}
+
+impl AddressSpace {
+    /// Returns the memory that all addresses lie in; `None` if each may lie in another.
+    #[inline]
+    #[must_use]
+    pub const fn only(self) -> Option<Space> {
+        match self {
+            Self::Generic => None,
+            Self::Global => Some(Space::Global),
+            Self::Local => Some(Space::Local),
+            Self::Shared => Some(Space::Shared),
+            Self::Constant { bank } => Some(Space::Constant { bank }),
+        }
+    }
 }
 
 impl From<MemorySpace> for AddressSpace {
@@ -145,18 +164,41 @@ pub enum OutsideWindow {
     BeyondAddressBits,
 }
 
+/// Where an address lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The memory.
+    pub space: Space,
+    /// The byte offset in the memory, in global memory the address.
+    pub offset: u64,
+    /// The first and the last offset that the addresses around it have which lie in the same memory:
+    /// those of a window, or of global memory up to the windows.
+    pub(crate) reach: (u64, u64),
+}
+
+impl Place {
+    /// Returns whether the addresses of that many bytes from here on lie in the same memory.
+    #[inline(always)]
+    pub(crate) const fn reaches(self, bytes: u64) -> bool {
+        self.reach.1 - self.offset >= bytes - 1
+    }
+}
+
 /// How generic addresses are divided: their width and the two windows. Every map is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
-    address_bits: u32,
+    /// The highest address, 2^address_bits - 1.
+    pub(super) last_address: u64,
     shared: Window,
     local: Window,
+    /// The first and the last address of the windows and of what is between them.
+    windows: (u64, u64),
 }
 
 impl Default for AddressMap {
     /// Returns a map of 40 bits with the windows at 0xfe000000 and 0xff000000.
     fn default() -> Self {
-        Self { address_bits: 40, shared: Window::DEFAULT_SHARED, local: Window::DEFAULT_LOCAL }
+        Self::of(40, Window::DEFAULT_SHARED, Window::DEFAULT_LOCAL)
     }
 }
 
@@ -199,13 +241,19 @@ impl AddressMap {
         if !(32..=64).contains(&address_bits) {
             return Err(ConfigError::AddressBits { address_bits });
         }
-        Ok(Self { address_bits, shared, local })
+        Ok(Self::of(address_bits, shared, local))
+    }
+
+    fn of(address_bits: u32, shared: Window, local: Window) -> Self {
+        let end = shared.end().max(local.end()).min(1 << 64);
+        let windows = (shared.base.min(local.base), end.saturating_sub(1) as u64);
+        Self { last_address: u64::MAX >> (64 - address_bits), shared, local, windows }
     }
 
     /// Returns the width of an address in bits, 32..=64.
     #[must_use]
     pub const fn address_bits(&self) -> u32 {
-        self.address_bits
+        64 - self.last_address.leading_zeros()
     }
 
     /// Returns the shared window.
@@ -220,21 +268,15 @@ impl AddressMap {
         self.local
     }
 
-    /// Returns the highest address, 2^address_bits - 1.
-    #[inline]
-    pub(super) const fn last_address(&self) -> u64 {
-        u64::MAX >> (64 - self.address_bits)
-    }
-
     /// Returns whether the address is at or above 2^address_bits.
     #[inline]
     #[must_use]
     pub const fn is_beyond(&self, address: GenericAddress) -> bool {
-        self.address_bits < 64 && address.0 >> self.address_bits != 0
+        address.0 > self.last_address
     }
 
-    /// Returns the memory that `address` lies in for a lane whose Plg is `plg`, and the byte offset
-    /// in it (global: the address). `plg` matters to generic addresses alone.
+    /// Returns where `address` lies for a lane with that Plg, as [`Self::resolve`] says if it is
+    /// generic; else in the one memory that there is.
     ///
     /// # Errors
     /// Returns [`OutsideWindow`] if the lane cannot access a generic address.
@@ -243,20 +285,16 @@ impl AddressMap {
         &self,
         space: AddressSpace,
         address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, u64), OutsideWindow> {
-        let found = match space {
-            AddressSpace::Generic => return self.resolve(address, plg),
-            AddressSpace::Global => Space::Global,
-            AddressSpace::Local => Space::Local,
-            AddressSpace::Shared => Space::Shared,
-            AddressSpace::Constant { .. } => Space::Constant,
-        };
-        Ok((found, address.0))
+        plg: Option<bool>,
+    ) -> Result<Place, OutsideWindow> {
+        match space.only() {
+            None => self.resolve(address, plg),
+            Some(space) => Ok(Place { space, offset: address.0, reach: (0, u64::MAX) }),
+        }
     }
 
-    /// Returns the memory that a generic address lies in for a lane whose Plg is `plg`, and the
-    /// byte offset in it (global: the address). Clause 4.5 of docs/ld.md.
+    /// Returns where a generic address lies for a lane with that Plg, clause 4.5 of docs/ld.md;
+    /// without one, as from SM 7.0 on, the windows alone decide.
     ///
     /// # Errors
     /// Returns [`OutsideWindow`] if the lane cannot access the address.
@@ -264,21 +302,56 @@ impl AddressMap {
     pub fn resolve(
         &self,
         address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, u64), OutsideWindow> {
-        let shared = self.shared.offset_of(address);
-        if !plg {
-            return shared.map(|at| (Space::Shared, at)).ok_or(OutsideWindow::ByPredicate);
+        plg: Option<bool>,
+    ) -> Result<Place, OutsideWindow> {
+        let of = |space, offset, window: Window| {
+            Ok(Place { space, offset, reach: (0, window.size.wrapping_sub(1)) })
+        };
+        match (plg, self.shared.offset_of(address), self.local.offset_of(address)) {
+            (None | Some(false), Some(offset), _) => of(Space::Shared, offset, self.shared),
+            (None | Some(true), _, Some(offset)) => of(Space::Local, offset, self.local),
+            (Some(true), Some(_), None) | (Some(false), None, _) => Err(OutsideWindow::ByPredicate),
+            _ => match self.global_around(address) {
+                Some(reach) => Ok(Place { space: Space::Global, offset: address.0, reach }),
+                None => Err(OutsideWindow::BeyondAddressBits),
+            },
         }
-        if let Some(offset) = self.local.offset_of(address) {
-            return Ok((Space::Local, offset));
+    }
+
+    /// Returns what [`Self::locate`] does if the address lies in global memory, else `None`.
+    #[inline(always)]
+    pub(crate) fn locate_global(
+        &self,
+        space: AddressSpace,
+        address: GenericAddress,
+        plg: Option<bool>,
+    ) -> Option<Place> {
+        let reach = match space {
+            AddressSpace::Global => (0, u64::MAX),
+            AddressSpace::Generic if plg != Some(false) => self.global_around(address)?,
+            _ => return None,
+        };
+        Some(Place { space: Space::Global, offset: address.0, reach })
+    }
+
+    /// Returns the first and the last address of global memory around one, up to the windows; `None`
+    /// if it is in a window or beyond the address space.
+    #[inline(always)]
+    fn global_around(&self, GenericAddress(address): GenericAddress) -> Option<(u64, u64)> {
+        let (first, last) = self.windows;
+        if address > last {
+            return (address <= self.last_address).then_some((last + 1, self.last_address));
         }
-        if shared.is_some() {
-            return Err(OutsideWindow::ByPredicate);
+        if address > self.last_address {
+            return None;
         }
-        if self.is_beyond(address) {
-            return Err(OutsideWindow::BeyondAddressBits);
+        if address < first {
+            return Some((0, first - 1));
         }
-        Ok((Space::Global, address.0))
+        let [low, high] =
+            [self.shared, self.local].map(|window| (u128::from(window.base), window.end()));
+        let (low, high) = if low < high { (low, high) } else { (high, low) };
+        let between = low.1..high.0;
+        between.contains(&address.into()).then(|| (between.start as u64, between.end as u64 - 1))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Memory;
 use super::source::Run;
-use super::windows::{AddressSpace, GenericAddress, Space};
+use super::windows::{AddressSpace, GenericAddress, Place, Space};
 use crate::lane::LANES;
 
 /// Why bytes cannot be written. Nothing is written then.
@@ -99,11 +99,11 @@ impl Memory {
         address: GenericAddress,
         bytes: &[u8],
     ) -> Result<(), WriteError> {
-        // The Plg with which the windows alone decide.
-        let plg = self.map.shared().offset_of(address).is_none();
-        let (found, offset) = self.map.locate(space, address, plg).map_err(|_| {
-            WriteError::BeyondAddressBits { address, address_bits: self.map.address_bits() }
-        })?;
+        let Place { space: found, offset, .. } =
+            self.map.locate(space, address, None).map_err(|_| WriteError::BeyondAddressBits {
+                address,
+                address_bits: self.map.address_bits(),
+            })?;
         let lane = match (found, lane) {
             (Space::Local, None) => return Err(WriteError::NoLane { address }),
             (_, lane) => lane.unwrap_or(0),
@@ -111,10 +111,8 @@ impl Memory {
         let size = bytes.len();
         let outside = WriteError::OutsideAllocation { space: found, address, size };
         let place = |from: usize| {
-            let from = from as u64;
-            let address = GenericAddress(address.0.checked_add(from)?);
-            let run = self.run(space, found, address, offset.checked_add(from)?)?;
-            place_in(&run, address, lane)
+            let offset = offset.checked_add(from as u64)?;
+            place_in(&self.run(found, offset)?, offset, lane)
         };
         // The low and the high part of local memory may touch; other memory is one run.
         let (first, room) = place(0).ok_or(outside)?;
@@ -136,10 +134,10 @@ impl Memory {
     }
 }
 
-/// Returns the place in the arena of a lane's byte at `address`, and how many bytes of the run are
-/// there; `None` if the run does not hold the address.
-fn place_in(run: &Run, address: GenericAddress, lane: usize) -> Option<(usize, usize)> {
-    let offset = usize::try_from(address.0.checked_sub(run.base)?).ok()?;
+/// Returns the place in the arena of a lane's byte at `offset`, and how many bytes of the run are
+/// there; `None` if the run does not hold the offset.
+fn place_in(run: &Run, offset: u64, lane: usize) -> Option<(usize, usize)> {
+    let offset = usize::try_from(offset.checked_sub(run.base)?).ok()?;
     let room = run.size.checked_sub(offset).filter(|room| *room > 0)?;
     let lane = if run.is_per_lane { lane } else { 0 };
     Some((run.start + lane * run.size + offset, room))

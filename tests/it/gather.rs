@@ -5,8 +5,7 @@
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::memory::{
-    AddressMap, AddressSpace, GenericAddress, LaneAccess, LoadMemory, Memory, MemoryBuilder,
-    WarpAddresses, Width, Words,
+    AddressMap, LaneAccess, LoadMemory, Memory, MemoryBuilder, Space, WarpAddresses, Width, Words,
 };
 
 /// Of a region, and of one lane's part of local memory.
@@ -19,15 +18,15 @@ fn byte(at: usize) -> u8 {
 }
 
 /// A memory that is nothing but one region, and the address of its first byte.
-fn memories() -> [(AddressSpace, u64, Memory); 4] {
+fn memories() -> [(Space, u64, Memory); 4] {
     let new = || MemoryBuilder::new(AddressMap::default());
     let bytes: Vec<u8> = (0..BYTES * LANES).map(byte).collect();
     let constants = new().constant(3, &bytes[..BYTES]).build().unwrap();
     [
-        (AddressSpace::Global, BASE, new().global(BASE, &bytes[..BYTES]).build().unwrap()),
-        (AddressSpace::Shared, 0, new().shared(&bytes[..BYTES]).build().unwrap()),
-        (AddressSpace::Local, 0, new().local_low(BYTES, &bytes).build().unwrap()),
-        (AddressSpace::Constant { bank: 3 }, 0, constants),
+        (Space::Global, BASE, new().global(BASE, &bytes[..BYTES]).build().unwrap()),
+        (Space::Shared, 0, new().shared(&bytes[..BYTES]).build().unwrap()),
+        (Space::Local, 0, new().local_low(BYTES, &bytes).build().unwrap()),
+        (Space::Constant { bank: 3 }, 0, constants),
     ]
 }
 
@@ -38,8 +37,8 @@ fn expected(access: LaneAccess, place: usize) -> Words {
         words[i / 4] |= u32::from(byte(place + i)) << (8 * (i % 4));
     }
     match (access.signed, access.width) {
-        (true, Width::B1) => words[0] = words[0] as u8 as i8 as u32,
-        (true, Width::B2) => words[0] = words[0] as u16 as i16 as u32,
+        (true, Width::Bytes1) => words[0] = words[0] as u8 as i8 as u32,
+        (true, Width::Bytes2) => words[0] = words[0] as u16 as i16 as u32,
         _ => {}
     }
     words
@@ -70,8 +69,7 @@ fn gathers_what_lies_there_and_nothing_else() {
     for (space, base, memory) in memories() {
         for (width, signed) in Width::ALL.into_iter().flat_map(|one| [(one, false), (one, true)]) {
             let access = LaneAccess { width, signed };
-            let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
-            let region = region.unwrap();
+            let region = memory.region(space, base).unwrap();
             for offsets in patterns(u64::from(width.bytes())) {
                 let addresses = shapes(offsets.map(|offset| base + offset));
                 for (addresses, mask) in addresses
@@ -104,8 +102,7 @@ fn gathers_what_lies_there_and_nothing_else() {
 #[test]
 fn what_a_region_does_not_hold_is_not_gathered() {
     for (space, base, memory) in memories() {
-        let (_, region) = memory.region(space, GenericAddress(base), true).unwrap();
-        let region = region.unwrap();
+        let region = memory.region(space, base).unwrap();
         for width in Width::ALL {
             let access = LaneAccess { width, signed: false };
             let (after, before) = (base + BYTES as u64, base.wrapping_sub(1));

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use warpload::encoding::{Instruction, Reg, Sm};
-use warpload::lane::LANES;
+use warpload::encoding::{Instruction, Pred, Reg, Sm};
+use warpload::lane::{LANES, LaneMask};
 use warpload::load::{Executor, LaneFaultKind};
 use warpload::machine::Machine;
 use warpload::memory::{
-    AddressMap, AddressSpace, ConfigError, GenericAddress, LoadMemory, Memory, MemoryBuilder,
-    OutsideWindow, Region, Space, Window, WriteError,
+    AddressMap, AddressSpace, ConfigError, FilledMemory, GenericAddress, LoadMemory, Memory,
+    MemoryBuilder, Region, Space, Window, WriteError,
 };
 use warpload::warp::Warp;
 
@@ -70,8 +70,8 @@ fn bytes_that_are_partly_outside_are_refused_whole() {
         (AddressSpace::Global, Space::Global, 0x1004, 8),
         (AddressSpace::Global, Space::Global, 0xfff, 1),
         (AddressSpace::Shared, Space::Shared, 12, 5),
-        (AddressSpace::Constant { bank: 2 }, Space::Constant, 8, 1),
-        (AddressSpace::Constant { bank: 3 }, Space::Constant, 0, 1),
+        (AddressSpace::Constant { bank: 2 }, Space::Constant { bank: 2 }, 8, 1),
+        (AddressSpace::Constant { bank: 3 }, Space::Constant { bank: 3 }, 0, 1),
         (AddressSpace::Local, Space::Local, 16, 17),
         (AddressSpace::Global, Space::Global, u64::MAX, 2),
     ];
@@ -99,17 +99,11 @@ impl LoadMemory for Paged {
         &self.0
     }
 
-    fn region(
-        &self,
-        space: AddressSpace,
-        address: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
-        let (found, offset) = self.0.locate(space, address, plg)?;
+    fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let page = offset / 64;
-        let exists = found == Space::Global && page % 2 == 0;
-        let bytes = self.1.get(page as usize / 2).filter(|_| exists);
-        Ok((found, bytes.and_then(|bytes| Region::new(found, page * 64, bytes))))
+        let exists = space == Space::Global && page.is_multiple_of(2);
+        let bytes = self.1.get(page as usize / 2).filter(|_| exists)?;
+        Region::new(page * 64, bytes)
     }
 }
 
@@ -131,4 +125,95 @@ fn a_paged_memory_executes_a_warp_with_both_executors() {
     assert_eq!(outside.bits(), 0xff00_ff00);
     let values = warp.register(Reg::new(5));
     assert_eq!([values[7], values[8], values[16]], [0x0303_0303, 0, 0x0404_0404]);
+}
+
+/// A memory finds its bytes through regions; here its lists are searched for each of them.
+#[test]
+fn regions_have_the_bytes_of_the_lists() {
+    let mut memory = memory();
+    for (i, byte) in memory.bytes_mut().unwrap().iter_mut().enumerate() {
+        *byte = (i * 167 + 11) as u8;
+    }
+    let byte = |held: &[u8], offset: u64| held.get(usize::try_from(offset).ok()?).copied();
+    let searched = |space, offset: u64, lane| match space {
+        Space::Global => memory.allocations().iter().find_map(|known| {
+            byte(memory.allocation_bytes(known), offset.checked_sub(known.base)?)
+        }),
+        Space::Shared => byte(memory.shared_bytes(), offset),
+        // The parts touch: 20 bytes and 12.
+        Space::Local if offset < 20 => byte(memory.local_low_bytes(lane), offset),
+        Space::Local => byte(memory.local_high_bytes(lane), offset - 20),
+        Space::Constant { bank } => byte(memory.constant_bytes(bank)?, offset),
+    };
+    let spaces = [Space::Global, Space::Local, Space::Shared]
+        .into_iter()
+        .chain([1, 2].map(|bank| Space::Constant { bank }));
+    for space in spaces {
+        for offset in (0..40).chain(0xff8..0x1018).chain([1 << 32, u64::MAX]) {
+            for lane in [0, 1, LANES - 1, LANES] {
+                let read = memory.region(space, offset).and_then(|found| found.byte(offset, lane));
+                let is_lane = lane < LANES || space != Space::Local;
+                let expected = searched(space, offset, lane).filter(|_| is_lane);
+                assert_eq!(read, expected, "{space:?} {offset:#x} lane {lane}");
+            }
+        }
+    }
+}
+
+/// A memory whose regions know nothing of windows.
+#[derive(Clone)]
+struct Everywhere(AddressMap, Vec<u8>);
+
+impl LoadMemory for Everywhere {
+    fn map(&self) -> &AddressMap {
+        &self.0
+    }
+
+    fn region(&self, space: Space, _: u64) -> Option<Region<'_>> {
+        match space {
+            Space::Local => Region::of_each_lane(0, &self.1),
+            _ => Region::new(0, &self.1),
+        }
+    }
+}
+
+/// No access leaves its memory where a window begins or ends, though the region goes on.
+#[test]
+fn regions_end_where_windows_do() {
+    let bytes: Vec<u8> = (0..0x400 * LANES).map(|i| (i * 167 + 11) as u8).collect();
+    let [shared, local] = [0x110, 0x210].map(|base| Window { base, size: 0x30 });
+    let filled = FilledMemory {
+        map: AddressMap::new(32, shared, local).unwrap(),
+        fill: warpload::memory::Fill::Address,
+    };
+    let everywhere = Everywhere(filled.map, bytes);
+    for text in ["LD.E R4, [R2], P0", "LD.E.U.128 R4, [R2], P0", "LD.E R4, [R2]"] {
+        check_windows(text, Sm::SPA5, &everywhere);
+        check_windows(text, Sm::SPA5, &filled);
+    }
+    for text in ["LD.E.U8 R4, [R2.64]", "LD.E.128 R4, [R2.64]"] {
+        check_windows(text, Sm::new(80).unwrap(), &everywhere);
+        check_windows(text, Sm::new(80).unwrap(), &filled);
+    }
+}
+
+/// Holds the executors equal for lanes that follow one another or not, from each address on.
+fn check_windows(text: &str, sm: Sm, memory: &(impl LoadMemory + Clone)) {
+    let load = Instruction::parse(text, sm).unwrap();
+    for first in (0..0x300).step_by(8) {
+        for (distance, plg) in
+            [(0, 0), (0, u32::MAX), (4, 0), (4, u32::MAX), (16, u32::MAX), (16, 0x5555_5555)]
+        {
+            let mut before = Warp::new();
+            let low = std::array::from_fn(|lane| first + distance * lane as u32);
+            before.set_register(Reg::new(2), low);
+            before.set_predicate(Pred::P0, LaneMask::from_bits(plg));
+            let [fast, literal] = [Executor::Fast, Executor::Reference].map(|executor| {
+                let mut warp = before.clone();
+                let outcome = executor.execute(&load, &Machine::new(memory.clone()), &mut warp);
+                (warp, outcome.unwrap())
+            });
+            assert_eq!(fast, literal, "{text} from {first:#x}, {distance} apart, Plg {plg:#x}");
+        }
+    }
 }

@@ -10,8 +10,8 @@ use warpload::load::{LaneAddresses, LoadOp, load, load_many};
 use warpload::machine::Misaligned;
 use warpload::memory::{
     AddressMap, AddressSpace, Allocation, Arena, ConstantBank, Fill, FilledMemory, GenericAddress,
-    LaneAccess, LoadMemory, LocalPart, Memory, MemoryBuilder, OutsideWindow, Region, Regions,
-    Space, WarpAddresses, Width, Window,
+    LaneAccess, LoadMemory, LocalPart, Memory, MemoryBuilder, Region, Regions, Space,
+    WarpAddresses, Width, Window,
 };
 use warpload::warp::Warp;
 
@@ -47,7 +47,7 @@ fn address_space() -> impl Strategy<Value = AddressSpace> {
 }
 
 fn space() -> impl Strategy<Value = Space> {
-    prop::sample::select(&[Space::Global, Space::Local, Space::Shared, Space::Constant][..])
+    prop::sample::select(&Space::ALL[..])
 }
 
 /// The bytes that regions are made of.
@@ -55,8 +55,8 @@ static BYTES: [u8; 4096] = [0xa5; 4096];
 
 /// Regions of whatever can be made.
 fn region() -> impl Strategy<Value = Region<'static>> {
-    let bytes = (space(), number(), 0..=BYTES.len())
-        .prop_map(|(space, base, size)| Region::new(space, base, &BYTES[..size]));
+    let bytes =
+        (number(), 0..=BYTES.len()).prop_map(|(base, size)| Region::new(base, &BYTES[..size]));
     let of_each_lane = (number(), 0..=BYTES.len())
         .prop_map(|(base, size)| Region::of_each_lane(base, &BYTES[..size]));
     let filled = (space(), number(), number(), number()).prop_map(|(space, one, other, start)| {
@@ -80,7 +80,8 @@ fn mask() -> impl Strategy<Value = LaneMask> {
 }
 
 fn lanes() -> impl Strategy<Value = LaneAddresses> {
-    (mask(), mask(), lane_addresses()).prop_map(|(executing, plg, addresses)| LaneAddresses {
+    let plg = prop::option::of(mask());
+    (mask(), plg, lane_addresses()).prop_map(|(executing, plg, addresses)| LaneAddresses {
         executing,
         plg,
         addresses,
@@ -122,13 +123,8 @@ impl LoadMemory for Foreign {
         &self.0
     }
 
-    fn region(
-        &self,
-        _: AddressSpace,
-        _: GenericAddress,
-        plg: bool,
-    ) -> Result<(Space, Option<Region<'_>>), OutsideWindow> {
-        if plg { Ok((Space::Global, self.1)) } else { Err(OutsideWindow::ByPredicate) }
+    fn region(&self, _: Space, _: u64) -> Option<Region<'_>> {
+        self.1
     }
 }
 
@@ -144,6 +140,9 @@ fn use_region(
     let is_held = region.holds(address, access.width.bytes().into());
     let fetched = region.fetch(access, address, lane);
     assert_eq!(fetched.is_some(), is_held && (lane < LANES || !region.is_per_lane()));
+    let byte = LaneAccess { width: Width::Bytes1, signed: false };
+    let fetched = region.fetch(byte, address, lane).map(|words| words[0]);
+    assert_eq!(region.byte(address.0, lane).map(u32::from), fetched);
     let before = rows.to_vec();
     if !region.copy(access, address, rows) {
         assert_eq!(rows, before);
@@ -155,7 +154,7 @@ fn use_region(
             assert!(rows.iter().zip(one).all(|(row, value)| row[lane] == value));
         }
     }
-    let _ = format!("{region:?} {:?}", region.addresses());
+    let _ = format!("{region:?} {:?}", region.offsets());
 }
 
 fn use_memory<M: LoadMemory>(
@@ -174,12 +173,13 @@ fn use_memory<M: LoadMemory>(
     rows.truncate(op.registers() as usize);
     use_region(op.access(), region, offset, lanes, &mut rows);
     let address = GenericAddress(lanes.addresses.of(0));
-    if let Ok((found, own)) = memory.region(op.space, address, lanes.plg.contains(0)) {
+    if let Ok(place) = memory.map().locate(op.space, address, lanes.plg_of(0)) {
+        let own = memory.region(place.space, place.offset);
         own.iter().for_each(|own| use_region(op.access(), own, offset, lanes, &mut rows));
-        memory.bytes(op.space, found, address, offset.1, op.width.bytes());
     }
-    for found in Space::ALL {
-        memory.bytes(op.space, found, GenericAddress(offset.0), offset.1, op.width.bytes());
+    for space in Space::ALL {
+        let own = memory.region(space, offset.0);
+        own.iter().for_each(|own| use_region(op.access(), own, offset, lanes, &mut rows));
     }
 }
 
@@ -233,15 +233,15 @@ proptest! {
         let filled = Region::filled(space, first..=last, Fill::Zero, 0);
         prop_assert_eq!(filled.is_some(), last >= first);
         let fits = |size: usize| size > 0 && first.checked_add(size as u64 - 1).is_some();
-        let held = Region::new(space, first, &BYTES[..size]);
+        let held = Region::new(first, &BYTES[..size]);
         prop_assert_eq!(held.is_some(), fits(size));
         let own = Region::of_each_lane(first, &BYTES[..size]);
         prop_assert_eq!(own.is_some(), size % LANES == 0 && fits(size / LANES));
-        prop_assert!(own.is_none_or(|own| own.space() == Space::Local && own.is_per_lane()));
+        prop_assert!(own.is_none_or(|own| own.is_per_lane()));
         let lasts = [last, first.wrapping_add(size as u64).wrapping_sub(1)];
         for (region, last) in [filled, held].into_iter().zip(lasts) {
             let Some(region) = region else { continue };
-            prop_assert_eq!((region.space(), region.addresses()), (space, first..=last));
+            prop_assert_eq!(region.offsets(), first..=last);
             let end = u128::from(address) + u128::from(bytes.max(1)) - 1;
             let is_held = address >= first && end <= u128::from(last);
             prop_assert_eq!(region.holds(GenericAddress(address), bytes), is_held);
@@ -279,7 +279,7 @@ proptest! {
         let map = AddressMap::new(bits, shared, local);
         let map = map.unwrap_or_default();
         let _ = map.is_beyond(GenericAddress(offset.0));
-        let _ = map.resolve(GenericAddress(offset.0), true);
+        let _ = map.resolve(GenericAddress(offset.0), lanes.plg_of(0));
         let _ = shared.offset_of(GenericAddress(offset.0));
         let at = |number: u64| number as usize;
         let part = |(bytes, start): (u64, u64)| LocalPart {

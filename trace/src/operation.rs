@@ -122,10 +122,10 @@ impl MemoryOperation {
         };
         let bytes =
             facts.filter(|facts| is_of_lanes(facts.kind())).and_then(OpcodeFacts::lane_bytes);
-        let width = bytes.and_then(Width::from_bytes).unwrap_or(Width::B4);
+        let width = bytes.and_then(Width::from_bytes).unwrap_or(Width::Bytes4);
         let signed = facts.is_some_and(OpcodeFacts::is_signed);
         let uniform = kind == OperationKind::Load
-            && width == Width::B16
+            && width == Width::Bytes16
             && facts.is_some_and(|facts| facts.has("U"))
             && reaches_global(space);
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })

@@ -5,7 +5,7 @@ use warpload::lane::LANES;
 use warpload::load::{
     LaneAddresses, LaneFault, LaneFaults, LoadOp, Outcome, UniformPath, WarpError,
 };
-use warpload::memory::{GenericAddress, LoadMemory};
+use warpload::memory::GenericAddress;
 use warpload::warp::Warp;
 use warpload_suite::vector::Vector;
 
@@ -81,9 +81,9 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
     for lane in 0..LANES {
         let mut row = format!("{lane:>4}  ");
         if lanes.executing.contains(lane) {
-            let found =
-                vector.machine.memory.region(op.space, rounded(lane), lanes.plg.contains(lane));
-            let space = found.map_or("-", |(space, _)| space.name());
+            let map = vector.machine.memory.map();
+            let place = map.locate(op.space, rounded(lane), lanes.plg_of(lane));
+            let space = place.map_or("-", |place| place.space.name());
             let mut address = format!("{:#018x}", lanes.addresses.of(lane));
             if is_rounded(lane) {
                 address = address + " " + ROUNDED;

@@ -6,7 +6,7 @@ use warpload::machine::Misaligned;
 use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, WarpAddresses, Width};
 
 /// The widest access, in bytes.
-const WIDEST: usize = Width::B32.bytes() as usize;
+const WIDEST: usize = Width::Bytes32.bytes() as usize;
 
 /// What each lane reads.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +34,8 @@ impl WarpAccess {
 
     /// The memory that a lane's rounded address lies in.
     pub(super) fn space_of(&self, memory: &Memory, lane: usize) -> Option<Space> {
-        let plg = self.plg(memory).contains(lane);
-        memory.map().locate(self.space, self.rounded(lane), plg).ok().map(|found| found.0)
-    }
-
-    /// Returns the Plg with which the windows alone decide: true if the rounded address is outside
-    /// the shared window.
-    fn plg(&self, memory: &Memory) -> LaneMask {
-        let shared = memory.map().shared();
-        LaneMask::from_fn(|lane| shared.offset_of(self.rounded(lane)).is_none())
+        let place = memory.map().locate(self.space, self.rounded(lane), None);
+        place.ok().map(|place| place.space)
     }
 
     /// Reads `from` bytes after the addresses. Faults have the addresses themselves.
@@ -64,9 +57,8 @@ impl WarpAccess {
 
     fn read_here(&self, memory: &Memory, misaligned: Misaligned) -> Bytes {
         let op = LoadOp { space: self.space, width: self.width, signed: false, uniform: false };
-        let (executing, plg) = (self.executing, self.plg(memory));
-        let lanes =
-            LaneAddresses { executing, plg, addresses: WarpAddresses::Each(self.addresses) };
+        let addresses = WarpAddresses::Each(self.addresses);
+        let lanes = LaneAddresses { executing: self.executing, plg: None, addresses };
         let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
         let loaded = load(op, &lanes, memory, misaligned, &mut rows);
         Bytes { lanes: lane_bytes(&rows), faults: loaded.faults }

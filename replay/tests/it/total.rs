@@ -103,7 +103,7 @@ fn shards_of_any_count() {
 #[test]
 fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
-    let wide = MemoryOperation { width: Width::B32, ..MemoryOperation::of_opcode("LDG.E") };
+    let wide = MemoryOperation { width: Width::Bytes32, ..MemoryOperation::of_opcode("LDG.E") };
     let number = writer.operation(&wide).unwrap();
     let form = Form::Stride(0, 32);
     let record = NewRecord::new(0, LaneMask::ALL, number, form.addresses());

@@ -1,6 +1,6 @@
 //! One lane of the literal executor: its address, the memory that it is in, and the value there.
 
-use warpload_encoding::{Address, MemorySpace, Offset, Reg, UniformReg};
+use warpload_encoding::{Address, LoadSize, MemorySpace, Offset, Reg, Size, UniformReg};
 
 use crate::load::outcome::{Destination, FaultCause, LaneFault, LaneFaults};
 use crate::machine::{Machine, Misaligned};
@@ -12,10 +12,7 @@ use crate::warp::Warp;
 pub(super) struct Load {
     pub(super) memory: MemorySpace,
     pub(super) address: Address,
-    /// The bytes of one access, and whether a narrow one is sign-extended.
-    pub(super) bytes: u32,
-    pub(super) is_signed: bool,
-    pub(super) is_uniform: bool,
+    pub(super) size: LoadSize,
     /// The groups of registers that are filled, one after the other.
     pub(super) destinations: Vec<Destination>,
 }
@@ -86,7 +83,7 @@ pub(super) fn load_lane<M: LoadMemory>(
     lane: usize,
     faults: &mut LaneFaults,
 ) -> LaneLoad {
-    let bytes = load.bytes;
+    let bytes = load.size.bytes();
     let (sum, address) = effective_address(load, machine, warp, lane);
 
     // Forced alignment: clause 4.4.
@@ -121,10 +118,7 @@ pub(super) fn load_lane<M: LoadMemory>(
     };
 
     // The allocation: clause 4.6.
-    let address_space = load.memory.into();
-    let rounded_address = GenericAddress(rounded);
-    let memory = &machine.memory;
-    let Some(read) = memory.bytes(address_space, space, rounded_address, lane, bytes) else {
+    let Some(read) = read(load, machine, warp, lane, space, rounded) else {
         mark(FaultCause::OutsideAllocation, Some(space));
         return found(Some(space), [0; 8], true);
     };
@@ -143,35 +137,23 @@ fn resolve<M: LoadMemory>(
     address: u64,
 ) -> Result<Space, OutsideWindow> {
     match memory {
-        MemorySpace::Generic { plg: Some(plg) } => {
-            resolve_generic(machine, warp.predicate(plg).contains(lane), address)
+        MemorySpace::Generic { plg } => {
+            resolve_generic(machine, plg.map(|plg| warp.predicate(plg).contains(lane)), address)
         }
-        MemorySpace::Generic { plg: None } => resolve_by_windows(machine, address),
         MemorySpace::Global => Ok(Space::Global),
         MemorySpace::Local => Ok(Space::Local),
         MemorySpace::Shared => Ok(Space::Shared),
-        // The last two are refused before.
-        MemorySpace::Constant { .. } | MemorySpace::Tensor | MemorySpace::Undocumented => {
-            Ok(Space::Constant)
-        }
+        MemorySpace::Constant { bank, .. } => Ok(Space::Constant { bank: bank.get() }),
+        // They are refused before.
+        MemorySpace::Tensor | MemorySpace::Undocumented => Ok(Space::Global),
     }
 }
 
-/// Returns the memory of a generic address that no predicate selects (docs/load-sm70.md, section 10).
-fn resolve_by_windows<M: LoadMemory>(
-    machine: &Machine<M>,
-    address: u64,
-) -> Result<Space, OutsideWindow> {
-    let shared = machine.memory.map().shared();
-    let end = u128::from(shared.base) + u128::from(shared.size);
-    let is_shared = address >= shared.base && u128::from(address) < end;
-    // The rules of `LD` for the predicate that its window asks for.
-    resolve_generic(machine, !is_shared, address)
-}
-
+/// Returns the memory of a generic address: clause 4.5. Without a predicate the windows alone decide
+/// (docs/load-sm70.md, section 10).
 fn resolve_generic<M: LoadMemory>(
     machine: &Machine<M>,
-    plg: bool,
+    plg: Option<bool>,
     address: u64,
 ) -> Result<Space, OutsideWindow> {
     let map = machine.memory.map();
@@ -180,7 +162,7 @@ fn resolve_generic<M: LoadMemory>(
     };
     let is_shared = is_inside(map.shared().base, map.shared().size);
     let is_local = is_inside(map.local().base, map.local().size);
-    if plg {
+    if plg.unwrap_or(!is_shared) {
         if is_local {
             Ok(Space::Local)
         } else if is_shared {
@@ -197,14 +179,42 @@ fn resolve_generic<M: LoadMemory>(
     }
 }
 
+/// Returns the bytes of an access, lowest address first, if all of them are allocated: clause 4.6. A
+/// byte of local memory may be in another region than the first one's, no byte in another memory.
+fn read<M: LoadMemory>(
+    load: &Load,
+    machine: &Machine<M>,
+    warp: &Warp,
+    lane: usize,
+    space: Space,
+    address: u64,
+) -> Option<Vec<u8>> {
+    let memory = &machine.memory;
+    let window = match (load.memory, space) {
+        (MemorySpace::Generic { .. }, Space::Local) => memory.map().local().base,
+        (MemorySpace::Generic { .. }, Space::Shared) => memory.map().shared().base,
+        _ => 0,
+    };
+    let mut bytes = Vec::new();
+    for i in 0..load.size.bytes() {
+        let byte = address.checked_add(i.into())?;
+        if resolve(load.memory, machine, warp, lane, byte) != Ok(space) {
+            return None;
+        }
+        let held_by = if space == Space::Local { byte } else { address };
+        bytes.push(memory.region(space, held_by - window)?.byte(byte - window, lane)?);
+    }
+    Some(bytes)
+}
+
 /// Returns the values of up to eight registers: clause 4.8.
 fn extend(load: &Load, memory: &[u8]) -> [u32; 8] {
     let mut values = [0u32; 8];
     for (i, byte) in memory.iter().enumerate() {
         values[i / 4] |= u32::from(*byte) << (8 * (i % 4));
     }
-    if load.is_signed {
-        values[0] = match load.bytes {
+    if load.size.of_lane().is_some_and(Size::is_signed) {
+        values[0] = match load.size.bytes() {
             1 => values[0] as u8 as i8 as u32,
             _ => values[0] as u16 as i16 as u32,
         };

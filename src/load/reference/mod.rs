@@ -89,14 +89,7 @@ impl Load {
             LoadDestination::Registers(first) => vec![Destination { first, count }],
             _ => Vec::new(),
         };
-        Self {
-            memory: parts.space,
-            address: parts.address,
-            bytes: size.bytes(),
-            is_signed: size.of_lane().is_some_and(Size::is_signed),
-            is_uniform: size.of_lane().is_some_and(Size::is_uniform),
-            destinations,
-        }
+        Self { memory: parts.space, address: parts.address, size, destinations }
     }
 }
 
@@ -161,6 +154,7 @@ fn outcome(
     lane_faults: LaneFaults,
     lanes: &[(usize, LaneLoad)],
 ) -> Outcome {
+    let is_uniform = load.size.of_lane().is_some_and(Size::is_uniform);
     let written = |n: usize| load.destinations.get(n).copied().filter(|d| d.first != Reg::RZ);
     Outcome {
         executing,
@@ -168,7 +162,7 @@ fn outcome(
         other_half: written(1),
         warp_fault: None,
         lane_faults,
-        uniform: load.is_uniform.then(|| uniform_path(lanes)),
+        uniform: is_uniform.then(|| uniform_path(lanes)),
     }
 }
 

@@ -60,7 +60,7 @@ impl Draft<'_> {
             }
             Space::Shared => within(0, memory.shared.len()).collect(),
             Space::Local => within(0, local(0)).chain(within(high, local(1))).collect(),
-            Space::Constant => {
+            Space::Constant { .. } => {
                 let bank = memory.constant.iter().find(|(bank, _)| *bank == self.bank);
                 within(0, bank.map_or(0, |(_, held)| held.len())).collect()
             }
@@ -86,7 +86,7 @@ impl Draft<'_> {
                 };
                 self.address_in(space, offset)
             }
-            Space::Constant => {
+            Space::Constant { .. } => {
                 let bank = memory.constant.iter().find(|(bank, _)| *bank == self.bank);
                 bank.map_or(0, |(_, held)| held.len() as u64)
             }

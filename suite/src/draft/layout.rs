@@ -74,7 +74,7 @@ impl Draft<'_> {
         let main = match self.form.parts.space {
             MemorySpace::Local => Space::Local,
             MemorySpace::Shared => Space::Shared,
-            MemorySpace::Constant { .. } => Space::Constant,
+            MemorySpace::Constant { bank, .. } => Space::Constant { bank: bank.get() },
             MemorySpace::Generic { .. } => {
                 let spaces = [Space::Global, Space::Global, Space::Shared, Space::Local];
                 self.random.pick(&spaces).unwrap_or(Space::Global)

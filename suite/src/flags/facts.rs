@@ -169,9 +169,8 @@ impl<'v> Facts<'v> {
                 }
                 (offset < memory.local_low_bytes(lane).len() as u64).then_some(0)
             }
-            Space::Constant => {
-                let MemorySpace::Constant { bank, .. } = self.parts.space else { return None };
-                let held = memory.constant_bytes(bank.get())?;
+            Space::Constant { bank } => {
+                let held = memory.constant_bytes(bank)?;
                 (address < held.len() as u64).then_some(0)
             }
         }

@@ -66,7 +66,7 @@ fn nowhere(draft: &mut Draft<'_>) -> u64 {
     let far = match space {
         Space::Global => [near, 0xffff_ffe0, 0, 0x8000_0000],
         _ if draft.form.is_generic() => [near, near.wrapping_add(64 * bytes), near, near],
-        Space::Constant => [near, 0x1_0000, 0xffff_ffe0, 0x8000],
+        Space::Constant { .. } => [near, 0x1_0000, 0xffff_ffe0, 0x8000],
         _ => [near, 0x100_0000, 0xffff_ffe0, 0xfe00_0000],
     };
     let is_near = draft.is_offset_alone() || draft.random.one_in(2);

@@ -178,7 +178,7 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
         if rounded.0 >> 63 != 0 {
             kinds.push("loads at or above 2^63".into());
         }
-        if space == Space::Constant && has_large_bank(case) {
+        if matches!(space, Space::Constant { .. }) && has_large_bank(case) {
             kinds.push("loads from 64 KiB".into());
         }
         if space == Space::Local {
@@ -209,12 +209,13 @@ fn resolve(case: &Case, lane: usize, rounded: GenericAddress) -> (Space, u64) {
     let space = match case.instruction.parts().space {
         MemorySpace::Generic { plg } => {
             let plg = case.warp.predicate(plg.unwrap()).contains(lane);
-            return case.machine.memory.map().resolve(rounded, plg).unwrap();
+            let place = case.machine.memory.map().resolve(rounded, Some(plg)).unwrap();
+            return (place.space, place.offset);
         }
         MemorySpace::Global => Space::Global,
         MemorySpace::Local => Space::Local,
         MemorySpace::Shared => Space::Shared,
-        MemorySpace::Constant { .. } => Space::Constant,
+        MemorySpace::Constant { bank, .. } => Space::Constant { bank: bank.get() },
         other => unreachable!("no load of SM 5.x is of {other:?}"),
     };
     (space, rounded.0)

@@ -71,7 +71,7 @@ const LDC: Sibling = Sibling {
     mnemonic: "LDC",
     bank: "c[0x3]",
     sizes: 6,
-    space: Space::Constant,
+    space: Space::Constant { bank: 3 },
     allocated: 0x10,
     outside: 0x1_0000,
     ..LDG
@@ -104,7 +104,7 @@ impl Sibling {
     fn outside_lanes(&self, loaded: &Loaded) -> u32 {
         for fault in &loaded.outcome.lane_faults {
             assert_eq!(fault.cause, FaultCause::OutsideAllocation);
-            assert_eq!(fault.space, Some(self.space));
+            assert_eq!(fault.space.map(Space::name), Some(self.space.name()));
             assert_eq!(loaded.register(4, fault.lane), 0);
         }
         loaded.faulting(LaneFaultKind::OutsideAllocation)
