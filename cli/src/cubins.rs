@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use warpload_binary::container::ImageKind;
+use warpload_binary::container::GpuCodeKind;
 use warpload_binary::sass::{DamagedLines, Functions};
 use warpload_replay::{CodeCheck, CodeMismatch};
 
@@ -35,7 +35,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Option<Functions>> {
 fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Result<()> {
     let (mut added, mut failed) = (0, Vec::new());
     for (number, image) in binary::numbered(file) {
-        if image.as_ref().is_ok_and(|image| image.kind != ImageKind::Cubin) {
+        if image.as_ref().is_ok_and(|image| image.kind != GpuCodeKind::Cubin) {
             continue;
         }
         let name = match &image {

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::compression::Compression;
-use super::elf::ImageSm;
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::images::MAX_TABLE_RECORDS;
+use super::gpu_codes::MAX_TABLE_RECORDS;
+use super::sm::GpuSm;
 
 /// How long the header of an entry is at least; extra records follow.
 pub(super) const HEADER: usize = 64;
@@ -66,13 +66,13 @@ impl<'f> Fields<'f> {
     }
 
     /// Returns the SM. The flags tell the suffix of PTX; a cubin's is in its own headers.
-    pub(super) fn sm_of(self, is_ptx: bool) -> Option<ImageSm> {
+    pub(super) fn sm_of(self, is_ptx: bool) -> Option<GpuSm> {
         let suffix = match self.flags() {
             flags if is_ptx && flags & ARCHITECTURE_SPECIFIC != 0 => Some('a'),
             flags if is_ptx && flags & FAMILY_SPECIFIC != 0 => Some('f'),
             _ => None,
         };
-        ImageSm::new(self.u32(28), suffix)
+        GpuSm::new(self.u32(28), suffix)
     }
 
     /// Returns whether the payload is obfuscated, as that of LTO-IR can be: the key is at byte 48.

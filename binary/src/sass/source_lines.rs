@@ -15,8 +15,11 @@ use gimli::{
     ReaderOffset, ReaderOffsetId, Relocate, RelocateReader, Result,
 };
 use object::LittleEndian;
-use object::elf::{ELFCLASS32, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_SYMTAB};
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
+use object::elf::SHT_PROGBITS;
+use object::endian::{U16, U32};
+use object::pod::from_bytes;
+
+use crate::cubin::Cubin;
 
 /// The granularity of lines: each instruction is at a multiple of it.
 const SLOT_BYTES: u64 = 8;
@@ -88,11 +91,6 @@ enum Mark {
 }
 
 impl SourceLines {
-    /// Returns whether no instruction has a line.
-    pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Returns the source line of the instruction at a byte offset of a section.
     pub(super) fn at(&self, section: usize, offset: u64) -> Option<SourceLine> {
         let slot = usize::try_from(offset / SLOT_BYTES).ok()?;
@@ -131,40 +129,49 @@ impl SourceLines {
     }
 }
 
-/// Reads the line information for sections of code, given by their indices and sizes. Also returns
-/// the byte offset in the file of the first part of it that cannot be read, if there is one.
-pub(super) fn read_lines(data: &[u8], code: &[(usize, usize)]) -> (SourceLines, Option<u64>) {
-    if data.get(4) == Some(&ELFCLASS32.0) {
-        return lines_of(Section::find::<FileHeader32<LittleEndian>>(data), code, Addresses32);
+impl SourceLines {
+    /// Reads the line information of a cubin, as far as that is possible.
+    pub(super) fn read(cubin: &Cubin<'_>) -> (Self, LineInformation) {
+        let mut lines = Self::default();
+        let mut information = LineInformation::default();
+        if let Some(section) = LineSection::find(cubin) {
+            let code = cubin.text.iter().map(|text| (text.index, text.code.len())).collect();
+            let bytes = EndianSlice::new(section.bytes, gimli::LittleEndian);
+            let damaged = if cubin.is_32 {
+                lines.run_all(&section, &code, Addresses32(bytes))
+            } else {
+                lines.run_all(&section, &code, bytes)
+            };
+            information.is_present = !lines.files.is_empty();
+            information.damaged =
+                damaged.map(|at| DamagedLines { offset: (section.start + at) as u64 });
+        }
+        (lines, information)
     }
-    lines_of(Section::find::<FileHeader64<LittleEndian>>(data), code, |bytes| bytes)
-}
 
-/// Reads the line information in a section; `reader` returns how its addresses are read.
-fn lines_of<'d, R: Reader<Offset = usize>>(
-    section: Option<Section<'d>>,
-    code: &[(usize, usize)],
-    reader: fn(EndianSlice<'d, gimli::LittleEndian>) -> R,
-) -> (SourceLines, Option<u64>) {
-    let mut lines = SourceLines::default();
-    let Some(section) = section else { return (lines, None) };
-    let code = code.iter().copied().collect();
-    let mut damaged = section.damaged;
-    let reader = reader(EndianSlice::new(section.bytes, gimli::LittleEndian));
-    let programs = DebugLine::from(RelocateReader::new(reader, &section.relocations));
-    let mut at = 0;
-    while let Some(unit) = Unit::read(section.bytes, at) {
-        let is_read = unit.is_readable() && lines.run(&programs, at, &code).is_some();
-        if !is_read {
+    /// Runs the line programs of a section. Returns the offset of the first part of it that cannot be
+    /// read, if there is one.
+    fn run_all<R: Reader<Offset = usize>>(
+        &mut self,
+        section: &LineSection<'_>,
+        code: &HashMap<usize, usize>,
+        reader: R,
+    ) -> Option<usize> {
+        let programs = DebugLine::from(RelocateReader::new(reader, &section.relocations));
+        let mut damaged = section.is_damaged.then_some(0);
+        let mut at = 0;
+        while let Some(unit) = Unit::read(section.bytes, at) {
+            if !unit.is_readable() || self.run(&programs, at, code).is_none() {
+                damaged = damaged.or(Some(at));
+            }
+            at = unit.end;
+        }
+        if at < section.bytes.len() {
             damaged = damaged.or(Some(at));
         }
-        at = unit.end;
+        self.extend();
+        damaged
     }
-    if at < section.bytes.len() {
-        damaged = damaged.or(Some(at));
-    }
-    lines.extend();
-    (lines, damaged.map(|at| (section.start + at) as u64))
 }
 
 impl SourceLines {
@@ -291,12 +298,15 @@ struct Unit {
 impl Unit {
     /// Returns the fields at byte offset `at`; `None` if the program does not fit into the section.
     fn read(section: &[u8], at: usize) -> Option<Self> {
-        let rest = section.get(at..)?;
-        let length = u32::from_le_bytes(*rest.first_chunk()?);
-        let unit = rest[4..].get(..usize::try_from(length).ok()?)?;
-        let version = u16::from_le_bytes(*unit.first_chunk()?);
-        let header_bytes = u32::from_le_bytes(*unit[2..].first_chunk()?);
-        Some(Self { version, header_bytes, end: at + 4 + unit.len() })
+        let (length, rest) = from_bytes::<U32<LittleEndian>>(section.get(at..)?).ok()?;
+        let unit = rest.get(..usize::try_from(length.get(LittleEndian)).ok()?)?;
+        let (version, rest) = from_bytes::<U16<LittleEndian>>(unit).ok()?;
+        let (header_bytes, _) = from_bytes::<U32<LittleEndian>>(rest).ok()?;
+        Some(Self {
+            version: version.get(LittleEndian),
+            header_bytes: header_bytes.get(LittleEndian),
+            end: at + size_of_val(length) + unit.len(),
+        })
     }
 
     fn is_readable(&self) -> bool {
@@ -305,74 +315,44 @@ impl Unit {
 }
 
 /// The section `.debug_line` of a cubin.
-struct Section<'d> {
+struct LineSection<'d> {
     bytes: &'d [u8],
     /// Where they begin in the file.
     start: usize,
     relocations: Relocations,
-    /// Its start, if relocations cannot be read.
-    damaged: Option<usize>,
+    /// Whether they, or the relocations, are not all there.
+    is_damaged: bool,
 }
 
-impl<'d> Section<'d> {
+impl<'d> LineSection<'d> {
     /// Returns the section and its relocations; `None` if there is no such section.
-    fn find<Elf: FileHeader<Endian = LittleEndian>>(data: &'d [u8]) -> Option<Self> {
-        let header = Elf::parse(data).ok()?;
-        let sections = header.sections(LittleEndian, data).ok()?;
-        let (index, section) = sections.section_by_name(LittleEndian, b".debug_line")?;
-        if section.sh_type(LittleEndian) != SHT_PROGBITS {
+    fn find(cubin: &'d Cubin<'_>) -> Option<Self> {
+        let (index, section) = cubin.section(b".debug_line")?;
+        if section.kind != SHT_PROGBITS {
             return None;
         }
-        let bytes = section.data(LittleEndian, data).unwrap_or_default();
-        let (start, size) = section.file_range(LittleEndian)?;
-        let mut damaged = (bytes.len() as u64 != size).then_some(0);
-        let symbols = sections.symbols(LittleEndian, data, SHT_SYMTAB).unwrap_or_default();
-        let place = |symbol| {
-            let symbol_header = symbols.symbol(symbol).ok()?;
-            let code = symbols.symbol_section(LittleEndian, symbol_header, symbol).ok()??;
-            let address: u64 = sections.section(code).ok()?.sh_addr(LittleEndian).into();
-            let value: u64 = symbol_header.st_value(LittleEndian).into();
-            let offset = value.checked_sub(address)?;
-            Some((code.0, offset))
-        };
-        let mut places = Vec::new();
-        // Tables can overlap; together they have no more entries than fit into the file.
-        let mut left = data.len() / size_of::<Elf::Rel>();
-        for table in sections.iter().filter(|s| s.sh_info(LittleEndian) as usize == index.0) {
-            let (Ok(implicit), Ok(explicit)) =
-                (table.rel(LittleEndian, data), table.rela(LittleEndian, data))
-            else {
-                damaged = Some(0);
-                continue;
-            };
-            let implicit = implicit.map_or(&[][..], |(entries, _)| entries);
-            let explicit = explicit.map_or(&[][..], |(entries, _)| entries);
-            let Some(rest) = left.checked_sub(implicit.len() + explicit.len()) else {
-                damaged = Some(0);
-                break;
-            };
-            left = rest;
-            let implicit = implicit.iter().map(|entry| {
-                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian), None)
-            });
-            let explicit = explicit.iter().map(|entry| {
-                let addend = Some(entry.r_addend(LittleEndian).into());
-                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian, false), addend)
-            });
-            places.extend(implicit.chain(explicit).filter_map(|(at, symbol, addend)| {
-                let (section, offset) = place(symbol?)?;
-                Some((at, Relocation { section, offset, addend }))
-            }));
-        }
+        let range = cubin.range(section);
+        let bytes = range.and_then(|range| cubin.data.get(range));
+        let symbols = cubin.symbols().unwrap_or_default();
+        let (relocations, is_whole) = cubin.relocations(|of| of == index);
+        let places = relocations.iter().filter_map(|one| {
+            let (section, offset) = symbols.get(one.symbol?)?.place?;
+            Some((one.place.1, Relocated { section, offset, addend: one.addend }))
+        });
+        let mut places: Vec<_> = places.collect();
         places.sort_by_key(|(at, _)| *at);
-        let start = usize::try_from(start).ok()?;
-        Some(Self { bytes, start, relocations: Relocations(places), damaged })
+        Some(Self {
+            bytes: bytes.unwrap_or_default(),
+            start: usize::try_from(section.offset).ok()?,
+            relocations: Relocations(places),
+            is_damaged: bytes.is_none() || !is_whole,
+        })
     }
 }
 
 /// Where an address in line information points.
 #[derive(Debug)]
-struct Relocation {
+struct Relocated {
     section: usize,
     /// The offset of the symbol in the section.
     offset: u64,
@@ -383,14 +363,14 @@ struct Relocation {
 /// The relocations of `.debug_line`, by ascending offset. Addresses become those of all sections with
 /// code: the index of the section, and the offset in it below [`OFFSET_BITS`].
 #[derive(Debug)]
-struct Relocations(Vec<(u64, Relocation)>);
+struct Relocations(Vec<(u64, Relocated)>);
 
 impl<Offset: ReaderOffset> Relocate<Offset> for &Relocations {
     fn relocate_address(&self, at: Offset, value: u64) -> gimli::Result<u64> {
         let Ok(found) = self.0.binary_search_by_key(&at.into_u64(), |(at, _)| *at) else {
             return Ok(value);
         };
-        let Relocation { section, offset, addend } = self.0[found].1;
+        let Relocated { section, offset, addend } = self.0[found].1;
         let addend = addend.map_or(value, |addend| addend as u64);
         let offset = offset.wrapping_add(addend) & ((1 << OFFSET_BITS) - 1);
         Ok((section as u64) << OFFSET_BITS | offset)

@@ -1,16 +1,18 @@
-//! [`Images`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
+//! [`GpuCodes`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
 //! at most.
 
 use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
+use object::elf::EM_CUDA;
 
 use super::compression::Payload;
-use super::elf;
 use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
+use super::gpu_code::{GpuCode, GpuCodeKind, Stored, Stream};
 use super::host::{Host, HostPlace};
-use super::image::{Image, ImageKind, Stored, Stream};
+use super::sm::GpuSm;
+use crate::cubin::Header;
 
 /// The most images of one entry.
 pub(super) const MAX_TABLE_RECORDS: u32 = 1 << 20;
@@ -62,9 +64,9 @@ const HEADER: usize = 16;
 /// Iterates over the images of a file in the order in which they are there.
 ///
 /// An item is an error if there is something in place of an image that cannot be read; what follows it
-/// is still found. An image whose bytes are damaged is not: [`Image::read`] says so.
+/// is still found. An image whose bytes are damaged is not: [`GpuCode::read`] says so.
 #[derive(Debug)]
-pub struct Images<'f> {
+pub struct GpuCodes<'f> {
     file: &'f [u8],
     limits: Limits,
     host: Host<'f>,
@@ -136,7 +138,7 @@ enum Streamed<'f> {
     Compressed(Arc<Stream<'f>>),
 }
 
-impl<'f> Images<'f> {
+impl<'f> GpuCodes<'f> {
     /// Searches the bytes of a whole file.
     #[must_use]
     pub fn new(file: &'f [u8]) -> Self {
@@ -185,8 +187,11 @@ impl<'f> Images<'f> {
     }
 
     /// Returns the next cubin that is a whole member of an archive, or the whole file.
-    fn bare_cubin(&mut self) -> Option<Image<'f>> {
-        let is_cubin = |bytes: &[u8]| elf::is_cubin(bytes);
+    fn bare_cubin(&mut self) -> Option<GpuCode<'f>> {
+        // An ELF file of the machine, whose number is in bytes 18 and 19.
+        let is_cubin = |bytes: &[u8]| {
+            bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&EM_CUDA.0.to_le_bytes())
+        };
         let members = self.host.members();
         let (range, name) = if members.is_empty() {
             (0..self.file.len(), None)
@@ -209,8 +214,8 @@ impl<'f> Images<'f> {
         }
         self.position = range.end;
         let place = HostPlace { member: name, section: None };
-        let mut image = Image::new(ImageKind::Cubin, place, Stored::Plain(bytes));
-        image.sm = elf::Cubin::read(bytes).and_then(|cubin| cubin.sm);
+        let mut image = GpuCode::new(GpuCodeKind::Cubin, place, Stored::Plain(bytes));
+        image.sm = Header::read(bytes).and_then(GpuSm::of_cubin);
         Some(image)
     }
 
@@ -241,7 +246,7 @@ impl<'f> Images<'f> {
 
     /// Returns the next image of the current container, or what is wrong in its place; `None` at its
     /// end.
-    fn next_of_container(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+    fn next_of_container(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         loop {
             let container = self.container.as_mut()?;
             let Container { start, at, end, cut_off } = *container;
@@ -297,7 +302,7 @@ impl<'f> Images<'f> {
         entry: &Entry<'f>,
         container: usize,
         place: HostPlace<'f>,
-    ) -> Option<Result<Image<'f>, ContainerError>> {
+    ) -> Option<Result<GpuCode<'f>, ContainerError>> {
         let stored = entry.stored();
         let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
         let payload = stored.and_then(|(compression, stored)| match compression {
@@ -355,7 +360,7 @@ impl<'f> Images<'f> {
     }
 
     /// Returns the next image of an entry with several.
-    fn next_of_table(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+    fn next_of_table(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         let open = self.table.as_mut()?;
         let Some(part) = open.table.next() else {
             self.table = None;
@@ -373,7 +378,7 @@ impl<'f> Images<'f> {
             }
             Err(error) => Stored::Refused(error.clone()),
         };
-        let mut image = Image::new(kind(header), open.place, stored);
+        let mut image = GpuCode::new(kind(header), open.place, stored);
         image.size = range.len() as u64;
         image.compression = open.table.compression();
         image.container = Some(open.container as u64);
@@ -385,11 +390,11 @@ impl<'f> Images<'f> {
 }
 
 /// Returns what the header of an entry, or one in a table, is of.
-fn kind(header: Fields<'_>) -> ImageKind {
+fn kind(header: Fields<'_>) -> GpuCodeKind {
     match header.u16(0) {
-        ELF => ImageKind::Cubin,
-        PTX => ImageKind::Ptx,
-        other => ImageKind::Other(other),
+        ELF => GpuCodeKind::Cubin,
+        PTX => GpuCodeKind::Ptx,
+        other => GpuCodeKind::Other(other),
     }
 }
 
@@ -399,8 +404,8 @@ fn described<'f>(
     entry: &Entry<'f>,
     place: HostPlace<'f>,
     stored: Stored<'f>,
-) -> Image<'f> {
-    let mut image = Image::new(kind(entry.header), place, stored);
+) -> GpuCode<'f> {
+    let mut image = GpuCode::new(kind(entry.header), place, stored);
     if let Stored::Refused(_) = image.stored {
         image.size = entry.claimed();
     }
@@ -412,14 +417,14 @@ fn described<'f>(
 }
 
 /// Adds what the headers of entries, and those in a table, have in common.
-fn describe<'f>(image: &mut Image<'f>, header: Fields<'f>) {
+fn describe<'f>(image: &mut GpuCode<'f>, header: Fields<'f>) {
     image.name = header.name();
     image.options = header.options();
-    image.sm = header.sm_of(image.kind == ImageKind::Ptx);
+    image.sm = header.sm_of(image.kind == GpuCodeKind::Ptx);
 }
 
-impl<'f> Iterator for Images<'f> {
-    type Item = Result<Image<'f>, ContainerError>;
+impl<'f> Iterator for GpuCodes<'f> {
+    type Item = Result<GpuCode<'f>, ContainerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -1,18 +1,19 @@
-//! [`Image`]: one piece of GPU code in a file, decompressed when it is read.
+//! [`GpuCode`]: one piece of GPU code in a file, decompressed when it is read.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
 use super::compression::{Compression, Payload};
-use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
 use super::host::HostPlace;
+use super::sm::GpuSm;
+use crate::cubin::Header;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ImageKind {
+pub enum GpuCodeKind {
     /// A cubin: an ELF file of machine 190.
     Cubin,
     /// A module of PTX, as text.
@@ -21,12 +22,12 @@ pub enum ImageKind {
     Other(u16),
 }
 
-/// One piece of GPU code in a file. [`Image::read`] returns its bytes.
+/// One piece of GPU code in a file. [`GpuCode::read`] returns its bytes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Image<'f> {
+pub struct GpuCode<'f> {
     /// What it is.
-    pub kind: ImageKind,
+    pub kind: GpuCodeKind,
     /// The byte offset of its container in the file; `None` for a cubin without one.
     pub container: Option<u64>,
     /// The byte offset of its entry in the file; `None` for a cubin without a container.
@@ -44,7 +45,7 @@ pub struct Image<'f> {
     /// The flags of its entry; 0 without a container.
     pub flags: u64,
     /// The SM as the container has it: of a cubin without the suffix, which [`Read::sm`] has too.
-    pub sm: Option<ImageSm>,
+    pub sm: Option<GpuSm>,
     /// The size when decompressed, as far as that is known before.
     pub size: u64,
     pub(super) stored: Stored<'f>,
@@ -130,12 +131,12 @@ pub struct Read<'f> {
     /// A cubin without the padding after it, PTX without the NULs after it.
     pub bytes: Bytes<'f>,
     /// The SM: of a cubin, what its own headers say.
-    pub sm: Option<ImageSm>,
+    pub sm: Option<GpuSm>,
 }
 
-impl<'f> Image<'f> {
+impl<'f> GpuCode<'f> {
     /// Returns an image of which only the payload is known yet.
-    pub(super) fn new(kind: ImageKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
+    pub(super) fn new(kind: GpuCodeKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
         let compression = match &stored {
             Stored::Compressed(payload) => Some(payload.compression),
             Stored::Part(stream, _) => Some(stream.payload.compression),
@@ -187,20 +188,20 @@ impl<'f> Image<'f> {
         });
         let mut sm = self.sm;
         match self.kind {
-            ImageKind::Cubin => {
-                if let Some(cubin) = Cubin::read(&bytes) {
-                    sm = cubin.sm.or(sm);
+            GpuCodeKind::Cubin => {
+                if let Some(header) = Header::read(&bytes) {
+                    sm = GpuSm::of_cubin(header).or(sm);
                     // Compressed alone, it has no padding.
                     if !matches!(self.stored, Stored::Compressed(_)) && self.container.is_some() {
-                        bytes.truncate(cubin.end);
+                        bytes.truncate(header.end);
                     }
                 }
             }
-            ImageKind::Ptx => {
+            GpuCodeKind::Ptx => {
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                 bytes.truncate(end);
             }
-            ImageKind::Other(_) => {}
+            GpuCodeKind::Other(_) => {}
         }
         Ok(Read { bytes, sm })
     }
