@@ -11,7 +11,7 @@ use warpload_replay::{CodeCheck, CodeMismatch};
 use super::binary::{self, Opened};
 use super::name::{cell, plural};
 use super::options::Progress;
-use super::{diagnostic, io};
+use super::{diagnostic, io, remedy};
 
 /// How many kernels that no cubin has are named.
 const NAMED: usize = 8;
@@ -53,7 +53,8 @@ fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Res
         return failed.pop().map_or_else(|| add(functions, file, name), |(_, error)| Err(error));
     }
     for (name, error) in failed {
-        diagnostic::note(format_args!("{name}: {error:#}; it is not used"));
+        let error = remedy::with_causes(&error);
+        diagnostic::note(format_args!("{name}: {error}; it is not used"));
     }
     Ok(())
 }

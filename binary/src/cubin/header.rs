@@ -73,23 +73,27 @@ impl Header {
         let header = Elf::parse(data).map_err(broken("ELF header", 0))?;
         header.endian().map_err(broken("ELF header", 0))?;
         let (segments_at, sections_at) = (header.e_phoff(LE).into(), header.e_shoff(LE).into());
-        let (segments, sections) =
-            (header.program_headers(LE, data), header.section_headers(LE, data));
-        let after = |start: u64, size: usize| (start as usize).saturating_add(size);
-        let end = match (segments, sections) {
-            (Ok(segments), Ok(sections)) => after(segments_at, size_of_val(segments))
-                .max(after(sections_at, size_of_val(sections))),
+        let segments = header.program_headers(LE, data);
+        let end = match (segments, header.section_headers(LE, data)) {
+            (Ok(segments), Ok(sections)) => {
+                let after = |start: u64, size| (start as usize).saturating_add(size);
+                let segments = after(segments_at, size_of_val(segments));
+                segments.max(after(sections_at, size_of_val(sections)))
+            }
             _ => 0,
         };
         let end = if end == 0 { data.len() } else { end.min(data.len()) };
         let read = || {
-            // The program headers are not needed, but they come last in the files of NVIDIA's tools: if
-            // they are there, the file is complete.
-            segments.map_err(broken("program headers", segments_at))?;
-            let sections = sections.map_err(broken("section headers", sections_at))?;
-            let index = header.section_strings_index(LE, data);
-            let index = index.map_err(broken("section headers", sections_at))?;
-            Tables::read(data, sections, index.0, sections_at)
+            let table =
+                header.sections(LE, data).map_err(broken("section headers", sections_at))?;
+            let names = header
+                .section_strings_index(LE, data)
+                .and_then(|index| table.section(index))
+                .map_err(broken("section names", sections_at))?;
+            let names = Section::new(names, 0);
+            let names = names.checked_range(data, || "the section names".into())?;
+            let sections = table.iter().map(|header| Section::new(header, names.start)).collect();
+            Ok(Tables { sections, names })
         };
         let tables = read();
         let flags = header.e_flags(LE).0;
@@ -98,7 +102,10 @@ impl Header {
         let number = flags >> shift & 0xff;
         let says_so = || tables.as_ref().is_ok_and(|tables| tables.say_specific(data));
         let is_specific = number >= FIRST_SPECIFIC && (flags & specific != 0 || says_so());
-        Ok((Self { number, is_specific, is_32, end }, tables))
+        // The program headers are not needed, but they come last in the files of NVIDIA's tools: if they
+        // are there, the file is complete.
+        let segments = segments.map_err(broken("program headers", segments_at));
+        Ok((Self { number, is_specific, is_32, end }, segments.and(tables)))
     }
 
     /// Reads the header of a cubin whose code may be damaged; `None` if the header is.
@@ -116,26 +123,6 @@ impl Header {
 }
 
 impl Tables {
-    /// Reads the headers of sections; `index` is that of the section with their names.
-    fn read<S: SectionHeader<Endian = LE>>(
-        data: &[u8],
-        headers: &[S],
-        index: usize,
-        offset: u64,
-    ) -> Result<Self, SassError> {
-        let file_size = data.len() as u64;
-        let mut sections: Vec<_> = headers.iter().map(Section::new).collect();
-        let Some(names) = sections.get(index).filter(|_| index > 0) else {
-            let reason = "Invalid ELF section index".to_owned();
-            return Err(SassError::Elf { part: "section headers", offset, file_size, reason });
-        };
-        let names = names.checked_range(data, || "the section names".to_owned())?;
-        for section in &mut sections {
-            section.name = section.name.saturating_add(names.start);
-        }
-        Ok(Self { sections, names })
-    }
-
     /// Returns whether `.nv.compat` says that only one SM executes the code.
     fn say_specific(&self, data: &[u8]) -> bool {
         let names = &data[..self.names.end];
@@ -146,11 +133,11 @@ impl Tables {
 }
 
 impl Section {
-    /// Takes the header of a section. Its name is still relative.
-    fn new<S: SectionHeader<Endian = LE>>(header: &S) -> Self {
+    /// Takes the header of a section; `names` is where the names begin in the file.
+    fn new<S: SectionHeader<Endian = LE>>(header: &S, names: usize) -> Self {
         let (offset, size) = header.file_range(LE).unwrap_or_default();
         Self {
-            name: header.sh_name(LE) as usize,
+            name: names.saturating_add(header.sh_name(LE) as usize),
             kind: header.sh_type(LE),
             address: header.sh_addr(LE).into(),
             offset,

@@ -13,7 +13,7 @@ use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::process::Status;
-use crate::{diagnostic, name};
+use crate::{diagnostic, name, remedy};
 
 /// A file that is not text, and which of its images are chosen.
 pub(super) struct Chosen<'c> {
@@ -107,7 +107,10 @@ impl<'c> Chosen<'c> {
                                 found.unsupported += 1;
                                 found.first.get_or_insert(error);
                             }
-                            Ok(error) => self.damaged(number, &error, &mut found, output)?,
+                            Ok(error) => {
+                                let error = format_args!("{error}{}", remedy::of(&error));
+                                self.damaged(number, &error, &mut found, output)?;
+                            }
                             Err(error) => {
                                 self.damaged(
                                     number,
