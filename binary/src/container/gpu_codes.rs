@@ -7,7 +7,7 @@ use memchr::memmem;
 use object::elf::EM_CUDA;
 
 use super::compression::Payload;
-use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX, Table};
+use super::entry::{CONCATENATED, ContainerHeader, ELF, Entry, EntryHeader, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
 use super::gpu_code::{GpuCode, GpuCodeKind, Stored, Stream};
 use super::host::{Host, HostPlace};
@@ -59,7 +59,6 @@ impl Default for Limits {
 const MAGIC: &[u8] = b"\x50\xed\x55\xba";
 /// The magic, version 1 and the size of this header.
 const SIGNATURE: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0";
-const HEADER: usize = 16;
 
 /// Iterates over the images of a file in the order in which they are there.
 ///
@@ -116,8 +115,8 @@ struct Container {
     /// The next entry.
     at: usize,
     end: usize,
-    /// What is wrong with it as a whole.
-    cut_off: bool,
+    /// The size of its entries as it claims it: more than there is if it is cut off.
+    size: u64,
 }
 
 /// The images of an entry with several.
@@ -169,7 +168,7 @@ impl<'f> GpuCodes<'f> {
         self.container_ahead.at_or_after(from, |from| {
             let rest = file.get(from..)?;
             let found = memmem::find_iter(rest, SIGNATURE).map(|at| from + at);
-            found.into_iter().find(|at| file.len() - at >= HEADER)
+            found.into_iter().find(|at| file.len() - at >= ContainerHeader::BYTES)
         })
     }
 
@@ -222,25 +221,30 @@ impl<'f> GpuCodes<'f> {
     /// Begins the next container. An error is one of a file that begins like a container.
     fn open_container(&mut self) -> Option<Result<(), ContainerError>> {
         let is_one = self.position == 0 && self.file.starts_with(MAGIC);
-        if is_one && (self.file.len() < HEADER || !self.file.starts_with(SIGNATURE)) {
+        let wrong = match ContainerHeader::read(self.file).filter(|_| is_one) {
+            None if is_one => Some(Kind::ContainerHeaderCutOff { size: self.file.len() as u64 }),
+            Some(ContainerHeader { version, bytes: header, .. })
+                if !self.file.starts_with(SIGNATURE) =>
+            {
+                Some(Kind::ContainerVersion { version, header })
+            }
+            _ => None,
+        };
+        if let Some(kind) = wrong {
             self.position = MAGIC.len();
-            let fields = Fields(self.file);
-            let kind = match self.file.len() {
-                size if size < HEADER => Kind::ContainerHeaderCutOff { size: size as u64 },
-                _ => Kind::ContainerVersion { version: fields.u16(4), header: fields.u16(6) },
-            };
             return Some(Err(ContainerError::new(0, kind)));
         }
-        let Some(start) = self.next_container(self.position) else {
+        let start = self.next_container(self.position);
+        let found = start.and_then(|at| Some((at, ContainerHeader::read(self.file.get(at..)?)?)));
+        let Some((start, ContainerHeader { size, .. })) = found else {
             self.position = self.file.len();
             return None;
         };
-        let at = start + HEADER;
-        let (size, left) = (Fields(&self.file[start..]).u64(8), self.file.len() - at);
-        let cut_off = size > left as u64;
-        let end = if cut_off { self.file.len() } else { at + size as usize };
+        let at = start + ContainerHeader::BYTES;
+        let end = usize::try_from(size).ok().and_then(|size| at.checked_add(size));
+        let end = end.filter(|end| *end <= self.file.len()).unwrap_or(self.file.len());
         self.position = at;
-        self.container = Some(Container { start, at, end, cut_off });
+        self.container = Some(Container { start, at, end, size });
         Some(Ok(()))
     }
 
@@ -249,15 +253,14 @@ impl<'f> GpuCodes<'f> {
     fn next_of_container(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         loop {
             let container = self.container.as_mut()?;
-            let Container { start, at, end, cut_off } = *container;
+            let Container { start, at, end, size } = *container;
             if at >= end {
                 self.container = None;
                 self.position = end;
-                let size = Fields(&self.file[start..]).u64(8);
-                let left = (end - start - HEADER) as u64;
+                let left = (end - start - ContainerHeader::BYTES) as u64;
                 // One reason is enough.
-                self.is_checked |= cut_off;
-                return cut_off.then(|| {
+                self.is_checked |= left < size;
+                return (left < size).then(|| {
                     Err(ContainerError::new(start, Kind::ContainerCutOff { size, left }))
                 });
             }
@@ -312,7 +315,7 @@ impl<'f> GpuCodes<'f> {
                 Ok(Ok(Payload { entry: entry.offset, compression, stored, claimed }))
             }
         });
-        if entry.kind == CONCATENATED {
+        if entry.header.kind == CONCATENATED {
             let table = match Table::read(entry, compression) {
                 Ok(table) => table,
                 Err(error) => return Some(Err(error)),
@@ -324,13 +327,13 @@ impl<'f> GpuCodes<'f> {
                 })),
                 Err(plain) => Streamed::Plain(plain),
             });
-            let (entry, flags) = (entry.offset, entry.header.flags());
+            let (entry, flags) = (entry.offset, entry.header.flags);
             self.table = Some(OpenTable { container, entry, flags, place, stream: payload, table });
             return None;
         }
-        let size = entry.claimed().max(entry.payload.len() as u64);
+        let size = entry.header.claimed.max(entry.payload.len() as u64);
         let stored = match payload {
-            _ if entry.header.is_obfuscated() && !matches!(entry.kind, ELF | PTX) => {
+            _ if entry.header.is_obfuscated() && !matches!(entry.header.kind, ELF | PTX) => {
                 Stored::Refused(ContainerError::new(entry.offset, Kind::Obfuscated { size }))
             }
             Ok(Ok(payload)) => Stored::Compressed(payload),
@@ -344,7 +347,7 @@ impl<'f> GpuCodes<'f> {
 
     /// Returns the size that a compressed entry claims, if the limits allow it.
     fn claim(&mut self, entry: &Entry<'f>) -> Result<usize, ContainerError> {
-        let claimed = entry.claimed();
+        let claimed = entry.header.claimed;
         let refuse = |kind| Err(ContainerError::new(entry.offset, kind));
         if claimed > self.limits.image {
             return refuse(Kind::TooLarge { size: claimed, limit: self.limits.image });
@@ -390,8 +393,8 @@ impl<'f> GpuCodes<'f> {
 }
 
 /// Returns what the header of an entry, or one in a table, is of.
-fn kind(header: Fields<'_>) -> GpuCodeKind {
-    match header.u16(0) {
+fn kind(header: EntryHeader<'_>) -> GpuCodeKind {
+    match header.kind {
         ELF => GpuCodeKind::Cubin,
         PTX => GpuCodeKind::Ptx,
         other => GpuCodeKind::Other(other),
@@ -407,17 +410,17 @@ fn described<'f>(
 ) -> GpuCode<'f> {
     let mut image = GpuCode::new(kind(entry.header), place, stored);
     if let Stored::Refused(_) = image.stored {
-        image.size = entry.claimed();
+        image.size = entry.header.claimed;
     }
     image.container = Some(container as u64);
     image.entry = Some(entry.offset as u64);
-    image.flags = entry.header.flags();
+    image.flags = entry.header.flags;
     describe(&mut image, entry.header);
     image
 }
 
 /// Adds what the headers of entries, and those in a table, have in common.
-fn describe<'f>(image: &mut GpuCode<'f>, header: Fields<'f>) {
+fn describe<'f>(image: &mut GpuCode<'f>, header: EntryHeader<'f>) {
     image.name = header.name();
     image.options = header.options();
     image.sm = header.sm_of(image.kind == GpuCodeKind::Ptx);
