@@ -234,7 +234,7 @@ impl<'f> Entry<'f> {
 #[derive(Debug)]
 pub(super) struct Table<'f> {
     entry: usize,
-    compression: Option<Compression>,
+    pub(super) compression: Option<Compression>,
     /// The size of the stream, decompressed as the entry claims.
     stream: u64,
     left: u32,
@@ -264,10 +264,6 @@ impl<'f> Table<'f> {
             None => entry.payload.len() as u64,
         };
         Ok(Self { entry: entry.offset, compression, stream, left: count, records, end: 0 })
-    }
-
-    pub(super) fn compression(&self) -> Option<Compression> {
-        self.compression
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::compression::{Compression, Payload};
 use super::error::{ContainerError, ContainerErrorKind};
-use super::host::HostPlace;
 use super::sm::GpuSm;
 use crate::cubin::Header;
 
@@ -64,8 +63,8 @@ pub(super) enum Stored<'f> {
 /// Several images that are compressed together; decompressed once, when the first is read.
 #[derive(Debug)]
 pub(super) struct Stream<'f> {
-    pub(super) payload: Payload<'f>,
-    pub(super) decompressed: OnceLock<(Vec<u8>, Option<ContainerError>)>,
+    payload: Payload<'f>,
+    decompressed: OnceLock<(Vec<u8>, Option<ContainerError>)>,
 }
 
 /// The bytes of an image.
@@ -107,7 +106,11 @@ impl Bytes<'_> {
     }
 }
 
-impl Stream<'_> {
+impl<'f> Stream<'f> {
+    pub(super) fn new(payload: Payload<'f>) -> Arc<Self> {
+        Arc::new(Self { payload, decompressed: OnceLock::new() })
+    }
+
     /// Returns a part, if it could be decompressed.
     fn part(&self, range: Range<usize>) -> Option<&[u8]> {
         let (bytes, _) = self.decompressed.get_or_init(|| self.payload.decompress());
@@ -135,36 +138,6 @@ pub struct Read<'f> {
 }
 
 impl<'f> GpuCode<'f> {
-    /// Returns an image of which only the payload is known yet.
-    pub(super) fn new(kind: GpuCodeKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
-        let compression = match &stored {
-            Stored::Compressed(payload) => Some(payload.compression),
-            Stored::Part(stream, _) => Some(stream.payload.compression),
-            Stored::Plain(_) | Stored::Refused(_) => None,
-        };
-        let size = match &stored {
-            Stored::Plain(bytes) => bytes.len() as u64,
-            Stored::Compressed(payload) => payload.claimed as u64,
-            Stored::Part(_, range) => range.len() as u64,
-            Stored::Refused(_) => 0,
-        };
-        let HostPlace { member, section } = place;
-        Self {
-            kind,
-            container: None,
-            entry: None,
-            member,
-            section,
-            name: None,
-            options: None,
-            compression,
-            flags: 0,
-            sm: None,
-            size,
-            stored,
-        }
-    }
-
     /// Decompresses the image. Images that were compressed together are decompressed once, and
     /// their memory is freed with the last of them.
     ///

@@ -1,12 +1,12 @@
 //! [`GpuCodes`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
 //! at most.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use memchr::memmem;
 use object::elf::EM_CUDA;
 
-use super::compression::Payload;
+use super::compression::{Compression, Payload};
 use super::entry::{CONCATENATED, ContainerHeader, ELF, Entry, EntryHeader, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
 use super::gpu_code::{GpuCode, GpuCodeKind, Stored, Stream};
@@ -122,12 +122,18 @@ struct Container {
 /// The images of an entry with several.
 #[derive(Debug)]
 struct OpenTable<'f> {
+    place: EntryPlace<'f>,
+    stream: Result<Streamed<'f>, ContainerError>,
+    table: Table<'f>,
+}
+
+/// Where an entry is, and its flags, which its images have too.
+#[derive(Clone, Copy, Debug)]
+struct EntryPlace<'f> {
     container: usize,
     entry: usize,
     flags: u64,
-    place: HostPlace<'f>,
-    stream: Result<Streamed<'f>, ContainerError>,
-    table: Table<'f>,
+    host: HostPlace<'f>,
 }
 
 /// Several images in a row.
@@ -212,10 +218,20 @@ impl<'f> GpuCodes<'f> {
             return None;
         }
         self.position = range.end;
-        let place = HostPlace { member: name, section: None };
-        let mut image = GpuCode::new(GpuCodeKind::Cubin, place, Stored::Plain(bytes));
-        image.sm = Header::read(bytes).and_then(GpuSm::of_cubin);
-        Some(image)
+        Some(GpuCode {
+            kind: GpuCodeKind::Cubin,
+            container: None,
+            entry: None,
+            member: name,
+            section: None,
+            name: None,
+            options: None,
+            compression: None,
+            flags: 0,
+            sm: Header::read(bytes).and_then(GpuSm::of_cubin),
+            size: bytes.len() as u64,
+            stored: Stored::Plain(bytes),
+        })
     }
 
     /// Begins the next container. An error is one of a file that begins like a container.
@@ -267,8 +283,7 @@ impl<'f> GpuCodes<'f> {
             match Entry::read(self.file, at, end) {
                 Ok((entry, next)) => {
                     container.at = next;
-                    let place = self.host.place(start);
-                    if let Some(result) = self.entry(&entry, start, place) {
+                    if let Some(result) = self.entry(&entry, start) {
                         return Some(result);
                     }
                     if let Some(result) = self.next_of_table() {
@@ -304,45 +319,44 @@ impl<'f> GpuCodes<'f> {
         &mut self,
         entry: &Entry<'f>,
         container: usize,
-        place: HostPlace<'f>,
     ) -> Option<Result<GpuCode<'f>, ContainerError>> {
+        let Entry { offset, header, .. } = *entry;
+        let host = self.host.place(container);
+        let place = EntryPlace { container, entry: offset, flags: header.flags, host };
         let stored = entry.stored();
         let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
-        let payload = stored.and_then(|(compression, stored)| match compression {
-            None => Ok(Err(stored)),
-            Some(compression) => {
-                let claimed = self.claim(entry)?;
-                Ok(Ok(Payload { entry: entry.offset, compression, stored, claimed }))
-            }
+        // The payload if it is compressed, and its bytes.
+        let stored = stored.and_then(|(compression, stored)| {
+            let Some(compression) = compression else { return Ok((None, stored)) };
+            let claimed = self.claim(entry)?;
+            Ok((Some(Payload { entry: offset, compression, stored, claimed }), stored))
         });
-        if entry.header.kind == CONCATENATED {
+        if header.kind == CONCATENATED {
             let table = match Table::read(entry, compression) {
                 Ok(table) => table,
                 Err(error) => return Some(Err(error)),
             };
-            let payload = payload.map(|payload| match payload {
-                Ok(payload) => Streamed::Compressed(Arc::new(Stream {
-                    payload,
-                    decompressed: OnceLock::new(),
-                })),
-                Err(plain) => Streamed::Plain(plain),
+            let stream = stored.map(|stored| match stored {
+                (Some(payload), _) => Streamed::Compressed(Stream::new(payload)),
+                (None, bytes) => Streamed::Plain(bytes),
             });
-            let (entry, flags) = (entry.offset, entry.header.flags);
-            self.table = Some(OpenTable { container, entry, flags, place, stream: payload, table });
+            self.table = Some(OpenTable { place, stream, table });
             return None;
         }
-        let size = entry.header.claimed.max(entry.payload.len() as u64);
-        let stored = match payload {
-            _ if entry.header.is_obfuscated() && !matches!(entry.header.kind, ELF | PTX) => {
-                Stored::Refused(ContainerError::new(entry.offset, Kind::Obfuscated { size }))
+        let stored = match stored {
+            _ if header.is_obfuscated() && !matches!(header.kind, ELF | PTX) => {
+                let size = header.claimed.max(entry.payload.len() as u64);
+                Stored::Refused(ContainerError::new(offset, Kind::Obfuscated { size }))
             }
-            Ok(Ok(payload)) => Stored::Compressed(payload),
-            Ok(Err(plain)) => Stored::Plain(plain),
+            Ok((Some(payload), _)) => Stored::Compressed(payload),
+            Ok((None, bytes)) => Stored::Plain(bytes),
             Err(error) => Stored::Refused(error),
         };
-        let mut image = described(container, entry, place, stored);
-        image.compression = compression;
-        Some(Ok(image))
+        let size = match stored {
+            Stored::Plain(bytes) => bytes.len() as u64,
+            _ => header.claimed,
+        };
+        Some(Ok(place.image(header, compression, size, stored)))
     }
 
     /// Returns the size that a compressed entry claims, if the limits allow it.
@@ -373,57 +387,47 @@ impl<'f> GpuCodes<'f> {
             Ok(part) => part,
             Err(error) => return Some(Err(error)),
         };
+        let size = range.len() as u64;
         let stored = match &open.stream {
-            Ok(Streamed::Compressed(stream)) => Stored::Part(Arc::clone(stream), range.clone()),
+            Ok(Streamed::Compressed(stream)) => Stored::Part(Arc::clone(stream), range),
             // The table has compared the range with the stream.
-            Ok(Streamed::Plain(bytes)) => {
-                Stored::Plain(bytes.get(range.clone()).unwrap_or_default())
-            }
+            Ok(Streamed::Plain(bytes)) => Stored::Plain(bytes.get(range).unwrap_or_default()),
             Err(error) => Stored::Refused(error.clone()),
         };
-        let mut image = GpuCode::new(kind(header), open.place, stored);
-        image.size = range.len() as u64;
-        image.compression = open.table.compression();
-        image.container = Some(open.container as u64);
-        image.entry = Some(open.entry as u64);
-        image.flags = open.flags;
-        describe(&mut image, header);
-        Some(Ok(image))
+        Some(Ok(open.place.image(header, open.table.compression, size, stored)))
     }
 }
 
-/// Returns what the header of an entry, or one in a table, is of.
-fn kind(header: EntryHeader<'_>) -> GpuCodeKind {
-    match header.kind {
-        ELF => GpuCodeKind::Cubin,
-        PTX => GpuCodeKind::Ptx,
-        other => GpuCodeKind::Other(other),
+impl<'f> EntryPlace<'f> {
+    /// Returns the image with the header of the entry, or with one in its table.
+    fn image(
+        self,
+        header: EntryHeader<'f>,
+        compression: Option<Compression>,
+        size: u64,
+        stored: Stored<'f>,
+    ) -> GpuCode<'f> {
+        let Self { container, entry, flags, host: HostPlace { member, section } } = self;
+        let kind = match header.kind {
+            ELF => GpuCodeKind::Cubin,
+            PTX => GpuCodeKind::Ptx,
+            other => GpuCodeKind::Other(other),
+        };
+        GpuCode {
+            kind,
+            container: Some(container as u64),
+            entry: Some(entry as u64),
+            member,
+            section,
+            name: header.name(),
+            options: header.options(),
+            compression,
+            flags,
+            sm: header.sm_of(kind == GpuCodeKind::Ptx),
+            size,
+            stored,
+        }
     }
-}
-
-/// Returns an image with what the header of its entry says.
-fn described<'f>(
-    container: usize,
-    entry: &Entry<'f>,
-    place: HostPlace<'f>,
-    stored: Stored<'f>,
-) -> GpuCode<'f> {
-    let mut image = GpuCode::new(kind(entry.header), place, stored);
-    if let Stored::Refused(_) = image.stored {
-        image.size = entry.header.claimed;
-    }
-    image.container = Some(container as u64);
-    image.entry = Some(entry.offset as u64);
-    image.flags = entry.header.flags;
-    describe(&mut image, entry.header);
-    image
-}
-
-/// Adds what the headers of entries, and those in a table, have in common.
-fn describe<'f>(image: &mut GpuCode<'f>, header: EntryHeader<'f>) {
-    image.name = header.name();
-    image.options = header.options();
-    image.sm = header.sm_of(image.kind == GpuCodeKind::Ptx);
 }
 
 impl<'f> Iterator for GpuCodes<'f> {
