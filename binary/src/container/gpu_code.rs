@@ -106,11 +106,29 @@ impl Bytes<'_> {
     }
 }
 
-impl<'f> Stream<'f> {
-    pub(super) fn new(payload: Payload<'f>) -> Arc<Self> {
-        Arc::new(Self { payload, decompressed: OnceLock::new() })
+impl<'f> Stored<'f> {
+    /// Prepares for [`Self::part`]: what is compressed is decompressed once for all parts.
+    pub(super) fn shared(self) -> Self {
+        match self {
+            Self::Compressed(payload) => {
+                let all = 0..payload.claimed;
+                Self::Part(Arc::new(Stream { payload, decompressed: OnceLock::new() }), all)
+            }
+            other => other,
+        }
     }
 
+    /// Returns a part of what is decompressed.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        match self.clone().shared() {
+            Self::Plain(bytes) => Self::Plain(bytes.get(range).unwrap_or_default()),
+            Self::Part(stream, _) => Self::Part(stream, range),
+            other => other,
+        }
+    }
+}
+
+impl Stream<'_> {
     /// Returns a part, if it could be decompressed.
     fn part(&self, range: Range<usize>) -> Option<&[u8]> {
         let (bytes, _) = self.decompressed.get_or_init(|| self.payload.decompress());

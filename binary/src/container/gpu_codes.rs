@@ -1,15 +1,13 @@
 //! [`GpuCodes`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
 //! at most.
 
-use std::sync::Arc;
-
 use memchr::memmem;
 use object::elf::EM_CUDA;
 
 use super::compression::{Compression, Payload};
 use super::entry::{CONCATENATED, ContainerHeader, ELF, Entry, EntryHeader, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::gpu_code::{GpuCode, GpuCodeKind, Stored, Stream};
+use super::gpu_code::{GpuCode, GpuCodeKind, Stored};
 use super::host::{Host, HostPlace};
 use super::sm::GpuSm;
 use crate::cubin::Header;
@@ -123,7 +121,7 @@ struct Container {
 #[derive(Debug)]
 struct OpenTable<'f> {
     place: EntryPlace<'f>,
-    stream: Result<Streamed<'f>, ContainerError>,
+    stored: Stored<'f>,
     table: Table<'f>,
 }
 
@@ -134,13 +132,6 @@ struct EntryPlace<'f> {
     entry: usize,
     flags: u64,
     host: HostPlace<'f>,
-}
-
-/// Several images in a row.
-#[derive(Debug)]
-enum Streamed<'f> {
-    Plain(&'f [u8]),
-    Compressed(Arc<Stream<'f>>),
 }
 
 impl<'f> GpuCodes<'f> {
@@ -323,34 +314,28 @@ impl<'f> GpuCodes<'f> {
         let Entry { offset, header, .. } = *entry;
         let host = self.host.place(container);
         let place = EntryPlace { container, entry: offset, flags: header.flags, host };
-        let stored = entry.stored();
-        let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
-        // The payload if it is compressed, and its bytes.
-        let stored = stored.and_then(|(compression, stored)| {
-            let Some(compression) = compression else { return Ok((None, stored)) };
-            let claimed = self.claim(entry)?;
-            Ok((Some(Payload { entry: offset, compression, stored, claimed }), stored))
-        });
+        let (compression, stored) = match entry.stored() {
+            Ok((None, bytes)) => (None, Stored::Plain(bytes)),
+            Ok((Some(compression), stored)) => {
+                let payload = |claimed| Payload { entry: offset, compression, stored, claimed };
+                let stored = self.claim(entry).map(payload).map(Stored::Compressed);
+                (Some(compression), stored.unwrap_or_else(Stored::Refused))
+            }
+            Err(error) => (None, Stored::Refused(error)),
+        };
         if header.kind == CONCATENATED {
             let table = match Table::read(entry, compression) {
                 Ok(table) => table,
                 Err(error) => return Some(Err(error)),
             };
-            let stream = stored.map(|stored| match stored {
-                (Some(payload), _) => Streamed::Compressed(Stream::new(payload)),
-                (None, bytes) => Streamed::Plain(bytes),
-            });
-            self.table = Some(OpenTable { place, stream, table });
+            self.table = Some(OpenTable { place, stored: stored.shared(), table });
             return None;
         }
-        let stored = match stored {
-            _ if header.is_obfuscated() && !matches!(header.kind, ELF | PTX) => {
-                let size = header.claimed.max(entry.payload.len() as u64);
-                Stored::Refused(ContainerError::new(offset, Kind::Obfuscated { size }))
-            }
-            Ok((Some(payload), _)) => Stored::Compressed(payload),
-            Ok((None, bytes)) => Stored::Plain(bytes),
-            Err(error) => Stored::Refused(error),
+        let stored = if header.is_obfuscated() && !matches!(header.kind, ELF | PTX) {
+            let size = header.claimed.max(entry.payload.len() as u64);
+            Stored::Refused(ContainerError::new(offset, Kind::Obfuscated { size }))
+        } else {
+            stored
         };
         let size = match stored {
             Stored::Plain(bytes) => bytes.len() as u64,
@@ -388,12 +373,8 @@ impl<'f> GpuCodes<'f> {
             Err(error) => return Some(Err(error)),
         };
         let size = range.len() as u64;
-        let stored = match &open.stream {
-            Ok(Streamed::Compressed(stream)) => Stored::Part(Arc::clone(stream), range),
-            // The table has compared the range with the stream.
-            Ok(Streamed::Plain(bytes)) => Stored::Plain(bytes.get(range).unwrap_or_default()),
-            Err(error) => Stored::Refused(error.clone()),
-        };
+        // The table has compared the range with the stream.
+        let stored = open.stored.part(range);
         Some(Ok(open.place.image(header, open.table.compression, size, stored)))
     }
 }
