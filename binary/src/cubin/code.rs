@@ -69,7 +69,7 @@ impl<'d> Names<'d> {
 }
 
 impl Code {
-    pub(super) fn read(cubin: &Cubin<'_>) -> Result<Self, SassError> {
+    pub(super) fn read(cubin: &Cubin) -> Result<Self, SassError> {
         let Cubin { data, sm, sections, names_end, .. } = cubin;
         let unit = CodeUnit::new(*sm);
         let mut code = Self { text: Vec::new(), functions: Vec::new() };
@@ -117,7 +117,7 @@ impl Code {
     }
 
     /// Adds the functions of sections that are just `.text`.
-    fn add_symbols(&mut self, cubin: &Cubin<'_>, unnamed: &[usize]) -> Result<(), SassError> {
+    fn add_symbols(&mut self, cubin: &Cubin, unnamed: &[usize]) -> Result<(), SassError> {
         let Some((_, table)) = cubin.symbol_table() else { return Ok(()) };
         let broken = |reason: &str| SassError::Elf {
             part: "symbol table",
@@ -149,7 +149,7 @@ impl Code {
 
 /// Returns the registers of the function that begins each section, by the index of the section.
 /// Nothing else depends on them, so damaged entries are left out.
-fn registers(cubin: &Cubin<'_>) -> BTreeMap<usize, u8> {
+fn registers(cubin: &Cubin) -> BTreeMap<usize, u8> {
     let info = cubin.section(b".nv.info").and_then(|(_, info)| cubin.range(info));
     let symbols = cubin.symbols().unwrap_or_default();
     let mut registers = BTreeMap::new();

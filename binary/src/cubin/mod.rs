@@ -7,7 +7,6 @@ mod attributes;
 mod code;
 mod header;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use object::LittleEndian as LE;
@@ -28,8 +27,8 @@ use crate::sass::SassError;
 
 /// A cubin whose code can be read.
 #[derive(Debug)]
-pub(crate) struct Cubin<'d> {
-    pub(crate) data: Cow<'d, [u8]>,
+pub(crate) struct Cubin {
+    pub(crate) data: Vec<u8>,
     pub(crate) sm: Sm,
     /// The sections with code in the order of the section table; empty if there is none.
     pub(crate) text: Vec<Text>,
@@ -77,9 +76,9 @@ pub(crate) struct Relocation {
     pub(crate) addend: Option<i64>,
 }
 
-impl<'d> Cubin<'d> {
+impl Cubin {
     /// Reads the structures of a cubin, and checks all that reading its code relies on.
-    pub(crate) fn read(data: Cow<'d, [u8]>) -> Result<Self, SassError> {
+    pub(crate) fn read(data: Vec<u8>) -> Result<Self, SassError> {
         header::check_machine(&data)?;
         let (header, tables) = header::Header::with_tables(&data)?;
         let sm = header.known_sm()?;

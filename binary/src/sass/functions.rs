@@ -1,6 +1,5 @@
 //! [`Functions`]: the functions of cubins by name, to look up what is at an offset.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 use std::ops::Range;
@@ -40,7 +39,7 @@ pub struct Functions {
 
 #[derive(Debug)]
 struct Code {
-    cubin: Cubin<'static>,
+    cubin: Cubin,
     lines: SourceLines,
 }
 
@@ -87,7 +86,7 @@ impl Functions {
             Some(kind) => return Err(SassError::OtherFile(kind)),
             None => return Err(SassError::NotElf),
         }
-        let cubin = Cubin::read(Cow::Owned(data))?;
+        let cubin = Cubin::read(data)?;
         let (lines, information) = SourceLines::read(&cubin);
         for function in &cubin.functions {
             let text = cubin.text.binary_search_by_key(&function.section, |text| text.index);

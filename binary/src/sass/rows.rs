@@ -1,6 +1,5 @@
 //! [`CubinRows`]: the instructions of a cubin.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::code::{CodeUnit, SassInstruction};
@@ -11,7 +10,7 @@ use crate::cubin::{Cubin, Function};
 /// The instructions of a cubin, section by section in the order of its section table.
 #[derive(Debug)]
 pub(super) struct CubinRows {
-    cubin: Cubin<'static>,
+    cubin: Cubin,
     /// The index of the current section in `Cubin::text`.
     text: usize,
     /// How many of its instructions have been returned.
@@ -25,7 +24,7 @@ pub(super) struct CubinRows {
 
 impl CubinRows {
     pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
-        let cubin = Cubin::read(Cow::Owned(data))?;
+        let cubin = Cubin::read(data)?;
         let is_code = |section| cubin.text.binary_search_by_key(&section, |t| t.index).is_ok();
         let (relocations, _) = cubin.relocations(is_code);
         let mut relocated: Vec<_> = relocations.iter().map(|one| one.place).collect();

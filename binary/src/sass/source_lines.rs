@@ -115,7 +115,7 @@ impl SourceLines {
     }
 
     /// Lays out the sections with code.
-    fn new(cubin: &Cubin<'_>) -> Self {
+    fn new(cubin: &Cubin) -> Self {
         let mut lines = Self::default();
         for text in &cubin.text {
             lines.marks.push(Mark::Nowhere);
@@ -159,7 +159,7 @@ impl SourceLines {
     }
 
     /// Reads the line information of a cubin, as far as that is possible.
-    pub(super) fn read(cubin: &Cubin<'_>) -> (Self, LineInformation) {
+    pub(super) fn read(cubin: &Cubin) -> (Self, LineInformation) {
         let Some((index, section)) =
             cubin.section(b".debug_line").filter(|(_, section)| section.kind == SHT_PROGBITS)
         else {
