@@ -38,17 +38,20 @@ impl CubinRows {
         self.lines = lines;
         information
     }
+}
 
-    /// Returns the name of the function at a place that is not before the last one. If functions are
-    /// nested, the outermost one counts, as if each had its own section.
-    fn function(&mut self, section: usize, offset: u64) -> Option<Arc<str>> {
-        let functions = self.cubin.functions.get(self.function..)?;
-        let is_over = |f: &&Function| (f.section, f.covers.end) <= (section, offset);
-        self.function += functions.iter().take_while(is_over).count();
-        let function = self.cubin.functions.get(self.function)?;
-        let is_in = function.section == section && function.covers.contains(&offset);
-        is_in.then(|| Arc::clone(&function.name))
-    }
+/// Returns the function at a place. `from` is the index of the first one that does not end before the last
+/// place, which must not be after this one. If functions are nested, the outermost one counts, as if each
+/// had its own section.
+fn covering<'f>(
+    functions: &'f [Function],
+    from: &mut usize,
+    (section, offset): (usize, u64),
+) -> Option<&'f Function> {
+    let is_over = |f: &&Function| (f.section, f.covers.end) <= (section, offset);
+    *from += functions.get(*from..)?.iter().take_while(is_over).count();
+    let function = functions.get(*from)?;
+    (function.section == section && function.covers.contains(&offset)).then_some(function)
 }
 
 impl Iterator for CubinRows {
@@ -67,15 +70,46 @@ impl Iterator for CubinRows {
             };
             self.taken += 1;
             let place = (text.index, placed.offset);
-            let registers = text.registers;
+            let function = covering(&self.cubin.functions, &mut self.function, place);
             return Some(SassInstruction {
-                function: self.function(place.0, place.1),
-                registers,
+                function: function.map(|function| Arc::clone(&function.name)),
+                registers: text.registers,
                 sm: Some(sm),
                 is_relocated: self.relocated.binary_search(&place).is_ok(),
                 source: self.lines.at(place.0, place.1),
                 ..SassInstruction::from(placed)
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_function_counts() {
+        let function =
+            |section, covers, name: &str| Function { section, covers, name: name.into() };
+        // Sorted as in a cubin; the third one extends beyond the first.
+        let functions = [
+            function(1, 0..0x60, "a"),
+            function(1, 0x18..0x30, "b"),
+            function(1, 0x40..0x80, "c"),
+            function(2, 0..0x20, "d"),
+        ];
+        let mut from = 0;
+        for (section, offset, name) in [
+            (1, 8, Some("a")),
+            (1, 0x18, Some("a")),
+            (1, 0x58, Some("a")),
+            (1, 0x68, Some("c")),
+            (1, 0x88, None),
+            (2, 4, Some("d")),
+            (3, 0, None),
+        ] {
+            let found = covering(&functions, &mut from, (section, offset));
+            assert_eq!(found.map(|function| &*function.name), name, "{offset:#x}");
         }
     }
 }
