@@ -10,9 +10,9 @@
 
 #![forbid(unsafe_code)]
 
-mod compatibility;
 #[cfg(feature = "container")]
 pub mod container;
+mod cubin;
 pub mod file_kind;
 pub mod lines;
 pub mod regular_file;

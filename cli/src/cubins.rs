@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use warpload_binary::container::ImageKind;
+use warpload_binary::container::GpuCodeKind;
 use warpload_binary::sass::{DamagedLines, Functions};
 use warpload_replay::{CodeCheck, CodeMismatch};
 
 use super::binary::{self, Opened};
 use super::name::{cell, plural};
 use super::options::Progress;
-use super::{diagnostic, io};
+use super::{diagnostic, io, remedy};
 
 /// How many kernels that no cubin has are named.
 const NAMED: usize = 8;
@@ -35,7 +35,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Option<Functions>> {
 fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Result<()> {
     let (mut added, mut failed) = (0, Vec::new());
     for (number, image) in binary::numbered(file) {
-        if image.as_ref().is_ok_and(|image| image.kind != ImageKind::Cubin) {
+        if image.as_ref().is_ok_and(|image| image.kind != GpuCodeKind::Cubin) {
             continue;
         }
         let name = match &image {
@@ -53,7 +53,8 @@ fn add_images(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Res
         return failed.pop().map_or_else(|| add(functions, file, name), |(_, error)| Err(error));
     }
     for (name, error) in failed {
-        diagnostic::note(format_args!("{name}: {error:#}; it is not used"));
+        let error = remedy::with_causes(&error);
+        diagnostic::note(format_args!("{name}: {error}; it is not used"));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
 
 use super::name::Name;
-use super::{name, terminal};
+use super::{name, remedy, terminal};
 
 /// Where a text comes from.
 #[derive(Clone, Copy)]
@@ -136,7 +136,7 @@ impl Message {
 
     /// Returns the message for an error with its causes.
     pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
-        let mut message = Self::new(MessageLevel::Error, format_args!("{error:#}"));
+        let mut message = Self::new(MessageLevel::Error, remedy::with_causes(error));
         message.file = error.downcast_ref::<Name>().cloned().map(String::from);
         for cause in error.chain() {
             let io = cause.downcast_ref::<std::io::Error>();

@@ -35,6 +35,7 @@ mod output_file;
 mod plan;
 mod process;
 mod ptx;
+mod remedy;
 mod replay;
 mod replaying;
 mod rows;

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use warpload::encoding::{Decoded, Instruction, Sm};
-use warpload_binary::container::{ImageKind, Images};
+use warpload_binary::container::{GpuCodeKind, GpuCodes};
 use warpload_binary::sass;
 use warpload_oracle::{NVDISASM, Nvdisasm, run_wide};
 
@@ -251,10 +251,10 @@ pub(crate) fn wheels() -> Result<()> {
         for file in files(&unpacked, ".so")? {
             let mut ours = Code::default();
             let bytes = fs::read(&file)?;
-            for image in Images::new(&bytes) {
+            for image in GpuCodes::new(&bytes) {
                 let image = image?;
-                if let ImageKind::Cubin | ImageKind::Ptx = image.kind {
-                    add(&mut ours, image.kind == ImageKind::Ptx, &image.read()?.bytes);
+                if let GpuCodeKind::Cubin | GpuCodeKind::Ptx = image.kind {
+                    add(&mut ours, image.kind == GpuCodeKind::Ptx, &image.read()?.bytes);
                 }
             }
             let theirs = extract(&cuobjdump, &file, &folder.join("extracted"))?;

@@ -1,15 +1,41 @@
-//! The headers of a container's entries: [`Entry`], and [`Table`] for an entry with several images in one stream
-//! (`fatbinary --concat`). Nothing in them is trusted.
+//! The headers of containers and of their entries: [`Entry`], and [`Table`] for an entry with several images in one
+//! stream (`fatbinary --concat`). Nothing in them is trusted.
 
 use std::ops::Range;
 
+use object::LittleEndian as LE;
+use object::endian::{U16, U32, U64};
+use object::pod::from_bytes;
+
 use super::compression::Compression;
-use super::elf::ImageSm;
 use super::error::{ContainerError, ContainerErrorKind as Kind};
-use super::images::MAX_TABLE_RECORDS;
+use super::gpu_codes::MAX_TABLE_RECORDS;
+use super::sm::GpuSm;
+
+/// The header of a container, after its magic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContainerHeader {
+    pub(super) version: u16,
+    /// The size of this header.
+    pub(super) bytes: u16,
+    /// The size of the entries.
+    pub(super) size: u64,
+}
+
+impl ContainerHeader {
+    pub(super) const BYTES: usize = 16;
+
+    /// Reads the header that `file` begins with; `None` if it is cut off.
+    pub(super) fn read(file: &[u8]) -> Option<Self> {
+        let (_magic, rest) = from_bytes::<U32<LE>>(file).ok()?;
+        let ([version, bytes], rest) = from_bytes::<[U16<LE>; 2]>(rest).ok()?;
+        let (size, _) = from_bytes::<U64<LE>>(rest).ok()?;
+        Some(Self { version: version.get(LE), bytes: bytes.get(LE), size: size.get(LE) })
+    }
+}
 
 /// How long the header of an entry is at least; extra records follow.
-pub(super) const HEADER: usize = 64;
+const HEADER: usize = 64;
 
 const VERSION: u16 = 0x0101;
 
@@ -33,92 +59,101 @@ const ZLIB: u64 = 0x1000;
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
 
-/// Bytes in which numbers are read at an offset; what is outside reads as 0.
+/// The header of an entry, or of an image in a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'f>(pub(super) &'f [u8]);
+pub(super) struct EntryHeader<'f> {
+    pub(super) kind: u16,
+    version: u16,
+    /// The size of this header with all that it refers to; in a table, where the image begins.
+    extent: u32,
+    payload: u64,
+    compressed: u32,
+    /// Where it says where the options are; 0 if nowhere.
+    options: u32,
+    sm: u32,
+    /// Where the name is, and its length; at 0 there is none.
+    name: (u32, u32),
+    pub(super) flags: u64,
+    key: u64,
+    /// The size when decompressed.
+    pub(super) claimed: u64,
+    /// All bytes of the header and of what it refers to, with which offsets begin.
+    bytes: &'f [u8],
+}
 
-impl<'f> Fields<'f> {
-    fn at<const N: usize>(self, offset: usize) -> [u8; N] {
-        let bytes = self.0.get(offset..).and_then(|rest| rest.first_chunk());
-        bytes.copied().unwrap_or([0; N])
+impl<'f> EntryHeader<'f> {
+    /// Reads the header that `bytes` begin with; `None` if it is cut off.
+    fn read(bytes: &'f [u8]) -> Option<Self> {
+        let ([kind, version], rest) = from_bytes::<[U16<LE>; 2]>(bytes).ok()?;
+        let (extent, rest) = from_bytes::<U32<LE>>(rest).ok()?;
+        let (payload, rest) = from_bytes::<U64<LE>>(rest).ok()?;
+        let (words, rest) = from_bytes::<[U32<LE>; 6]>(rest).ok()?;
+        let [compressed, options, _version, sm, name, length] = words.map(|word| word.get(LE));
+        let ([flags, key, claimed], _) = from_bytes::<[U64<LE>; 3]>(rest).ok()?;
+        Some(Self {
+            kind: kind.get(LE),
+            version: version.get(LE),
+            extent: extent.get(LE),
+            payload: payload.get(LE),
+            compressed,
+            options,
+            sm,
+            name: (name, length),
+            flags: flags.get(LE),
+            key: key.get(LE),
+            claimed: claimed.get(LE),
+            bytes,
+        })
     }
 
-    pub(super) fn u16(self, offset: usize) -> u16 {
-        u16::from_le_bytes(self.at(offset))
-    }
-
-    pub(super) fn u32(self, offset: usize) -> u32 {
-        u32::from_le_bytes(self.at(offset))
-    }
-
-    pub(super) fn u64(self, offset: usize) -> u64 {
-        u64::from_le_bytes(self.at(offset))
-    }
-
-    /// Returns `length` bytes at `offset`, or `None` if they are outside.
-    fn range(self, offset: u32, length: u32) -> Option<&'f [u8]> {
-        let start = offset as usize;
-        self.0.get(start..start.checked_add(length as usize)?)
-    }
-
-    pub(super) fn flags(self) -> u64 {
-        self.u64(40)
+    /// Returns a text without trailing NULs; `None` if it is empty or outside.
+    fn text(self, (start, length): (u32, u32)) -> Option<&'f [u8]> {
+        let bytes = self.bytes.get(start as usize..)?.get(..length as usize)?;
+        let end = bytes.iter().rposition(|byte| *byte != 0)?;
+        bytes.get(..=end)
     }
 
     /// Returns the SM. The flags tell the suffix of PTX; a cubin's is in its own headers.
-    pub(super) fn sm_of(self, is_ptx: bool) -> Option<ImageSm> {
-        let suffix = match self.flags() {
+    pub(super) fn sm_of(self, is_ptx: bool) -> Option<GpuSm> {
+        let suffix = match self.flags {
             flags if is_ptx && flags & ARCHITECTURE_SPECIFIC != 0 => Some('a'),
             flags if is_ptx && flags & FAMILY_SPECIFIC != 0 => Some('f'),
             _ => None,
         };
-        ImageSm::new(self.u32(28), suffix)
+        GpuSm::new(self.sm, suffix)
     }
 
-    /// Returns whether the payload is obfuscated, as that of LTO-IR can be: the key is at byte 48.
+    /// Returns whether the payload is obfuscated, as that of LTO-IR can be: then there is a key.
     pub(super) fn is_obfuscated(self) -> bool {
-        self.flags() & OBFUSCATED != 0 && self.u64(48) != 0
+        self.flags & OBFUSCATED != 0 && self.key != 0
     }
 
     /// Returns the name of the source, as far as it is within the header.
     pub(super) fn name(self) -> Option<&'f [u8]> {
-        let (offset, length) = (self.u32(32), self.u32(36));
-        if offset == 0 { None } else { text(self.range(offset, length)?) }
+        if self.name.0 == 0 { None } else { self.text(self.name) }
     }
 
     /// Returns the command line of the compiler, as far as it is within the header.
     pub(super) fn options(self) -> Option<&'f [u8]> {
-        if self.flags() & COMPATIBILITY != 0 {
-            return None;
-        }
-        let (offset, length) = self.options_range()?;
-        text(self.range(offset, length)?)
+        if self.flags & COMPATIBILITY != 0 { None } else { self.text(self.options_range()?) }
     }
 
     /// Returns where the text of the options is, or the records in its place.
     fn options_range(self) -> Option<(u32, u32)> {
-        match self.u32(20) {
-            0 => None,
-            at => Some((self.u32(at as usize), self.u32((at as usize).saturating_add(4)))),
-        }
+        let at = Some(self.options as usize).filter(|at| *at > 0)?;
+        let ([start, length], _) = from_bytes::<[U32<LE>; 2]>(self.bytes.get(at..)?).ok()?;
+        Some((start.get(LE), length.get(LE)))
     }
 
-    /// Returns how long a header is with all that it refers to. Each text ends with a NUL and is
-    /// padded to 8.
+    /// Returns how long a header in a table is with all that it refers to. Each text ends with a NUL and
+    /// is padded to 8.
     fn extent(self) -> usize {
-        let end = |offset: u32, length: u32| {
-            (offset as usize).saturating_add(length as usize).saturating_add(1).next_multiple_of(8)
+        let end = |(start, length): (u32, u32)| {
+            (start as usize).saturating_add(length as usize).saturating_add(1).next_multiple_of(8)
         };
-        let named = if self.u32(32) == 0 { 0 } else { end(self.u32(32), self.u32(36)) };
-        let options = self.options_range().map_or(0, |(offset, length)| end(offset, length));
-        HEADER.max(named).max(options)
+        let named = if self.name.0 == 0 { 0 } else { end(self.name) };
+        HEADER.max(named).max(self.options_range().map_or(0, end))
     }
-}
-
-/// Returns a text without trailing NULs; `None` if it is empty.
-fn text(bytes: &[u8]) -> Option<&[u8]> {
-    let end = bytes.iter().rposition(|byte| *byte != 0)?;
-    bytes.get(..=end)
 }
 
 /// An entry whose place in its container is sound.
@@ -126,8 +161,7 @@ fn text(bytes: &[u8]) -> Option<&[u8]> {
 pub(super) struct Entry<'f> {
     /// The byte offset in the file.
     pub(super) offset: usize,
-    pub(super) kind: u16,
-    pub(super) header: Fields<'f>,
+    pub(super) header: EntryHeader<'f>,
     /// The payload, padding included.
     pub(super) payload: &'f [u8],
 }
@@ -142,45 +176,42 @@ impl<'f> Entry<'f> {
     ) -> Result<(Self, usize), ContainerError> {
         let fail = |kind| Err(ContainerError::new(offset, kind));
         let left = file.get(offset..end).unwrap_or_default();
-        let fields = Fields(left);
-        if left.len() < HEADER {
+        let Some(mut header) = EntryHeader::read(left) else {
             return fail(Kind::EntryCutOff { left: left.len() as u64 });
-        }
-        let version = fields.u16(2);
+        };
+        let EntryHeader { version, extent, payload: size, .. } = header;
         if version != VERSION {
             return fail(Kind::EntryVersion { version });
         }
-        let size = fields.u32(4) as usize;
-        let Some((header, left)) = left.split_at_checked(size).filter(|_| size >= HEADER) else {
-            return fail(Kind::EntryHeader { size: size as u64, left: left.len() as u64 });
+        let bytes = left.split_at_checked(extent as usize);
+        let Some((bytes, left)) = bytes.filter(|(bytes, _)| bytes.len() >= HEADER) else {
+            return fail(Kind::EntryHeader { size: extent.into(), left: left.len() as u64 });
         };
-        let size = fields.u64(8);
         let payload = usize::try_from(size).ok().and_then(|size| left.get(..size));
         let Some(payload) = payload else {
             return fail(Kind::EntryOutside { size, left: left.len() as u64 });
         };
-        let next = offset + header.len() + payload.len();
-        Ok((Self { offset, kind: fields.u16(0), header: Fields(header), payload }, next))
+        header.bytes = bytes;
+        Ok((Self { offset, header, payload }, offset + bytes.len() + payload.len()))
     }
 
     /// Returns whether bytes look like the header of an entry, wherever they are.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
-        let fields = Fields(bytes);
-        let (kind, header) = (fields.u16(0), fields.u32(4));
-        bytes.len() >= HEADER
-            && [PTX, ELF, CONCATENATED].contains(&kind)
-            && fields.u16(2) == VERSION
-            && header as usize >= HEADER
-            && header % 8 == 0
-            && (header < MAX_USUAL_HEADER || kind == CONCATENATED)
-            && fields.u64(8) % 8 == 0
+        EntryHeader::read(bytes).is_some_and(|header| {
+            let EntryHeader { kind, version, extent, payload, .. } = header;
+            [PTX, ELF, CONCATENATED].contains(&kind)
+                && version == VERSION
+                && extent as usize >= HEADER
+                && extent % 8 == 0
+                && (extent < MAX_USUAL_HEADER || kind == CONCATENATED)
+                && payload % 8 == 0
+        })
     }
 
     /// Returns how the payload is compressed, and what of it is not padding.
     pub(super) fn stored(&self) -> Result<(Option<Compression>, &'f [u8]), ContainerError> {
         let fail = |kind| Err(ContainerError::new(self.offset, kind));
-        let flags = self.header.flags();
-        let compressed = self.header.u32(16);
+        let EntryHeader { flags, compressed, .. } = self.header;
         let compression = match flags & (ZLIB | LZ4 | ZSTD) {
             0 if compressed == 0 => return Ok((None, self.payload)),
             ZLIB => Compression::Zlib,
@@ -196,22 +227,14 @@ impl<'f> Entry<'f> {
             }),
         }
     }
-
-    /// Returns the size when decompressed that the entry claims.
-    pub(super) fn claimed(&self) -> u64 {
-        self.header.u64(56)
-    }
 }
-
-/// The count and the size of the table come before its records.
-const START: usize = 8;
 
 /// The records of a table, each the header of an entry: 64 bytes, then its name and its records of
 /// compatibility.
 #[derive(Debug)]
 pub(super) struct Table<'f> {
     entry: usize,
-    compression: Option<Compression>,
+    pub(super) compression: Option<Compression>,
     /// The size of the stream, decompressed as the entry claims.
     stream: u64,
     left: u32,
@@ -225,60 +248,45 @@ impl<'f> Table<'f> {
         entry: &Entry<'f>,
         compression: Option<Compression>,
     ) -> Result<Self, ContainerError> {
-        let after = entry.header.0.get(HEADER..).unwrap_or_default();
-        let fields = Fields(after);
-        let (count, size) = (fields.u32(0), fields.u32(4) as usize);
-        let records = after.get(START..size);
+        let after = entry.header.bytes.get(HEADER..).unwrap_or_default();
+        // Its count and its size come first; the size includes them.
+        let start = from_bytes::<[U32<LE>; 2]>(after).ok();
+        let [count, size] = start.map_or([0; 2], |(start, _)| start.map(|word| word.get(LE)));
+        let records = after.get(size_of_val(&[count, size])..size as usize);
         let needed = (count as usize).saturating_mul(HEADER);
         let is_sound = count <= MAX_TABLE_RECORDS;
-        match records.filter(|records| is_sound && records.len() >= needed) {
-            Some(records) => {
-                let stream = match compression {
-                    Some(_) => entry.claimed(),
-                    None => entry.payload.len() as u64,
-                };
-                let entry = entry.offset;
-                Ok(Self { entry, compression, stream, left: count, records, end: 0 })
-            }
-            None => Err(ContainerError::new(
-                entry.offset,
-                Kind::Table {
-                    count: u64::from(count),
-                    size: size as u64,
-                    left: after.len() as u64,
-                },
-            )),
-        }
-    }
-
-    pub(super) fn compression(&self) -> Option<Compression> {
-        self.compression
+        let Some(records) = records.filter(|records| is_sound && records.len() >= needed) else {
+            let (count, size, left) = (count.into(), size.into(), after.len() as u64);
+            return Err(ContainerError::new(entry.offset, Kind::Table { count, size, left }));
+        };
+        let stream = match compression {
+            Some(_) => entry.header.claimed,
+            None => entry.payload.len() as u64,
+        };
+        Ok(Self { entry: entry.offset, compression, stream, left: count, records, end: 0 })
     }
 }
 
 impl<'f> Iterator for Table<'f> {
-    type Item = Result<(Fields<'f>, Range<usize>), ContainerError>;
+    type Item = Result<(EntryHeader<'f>, Range<usize>), ContainerError>;
 
     /// Returns the header of the next image, and where the image is in the stream.
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let header = Fields(self.records);
+        let header = EntryHeader::read(self.records);
+        let (start, size) =
+            header.map_or((0, 0), |header| (u64::from(header.extent), header.payload));
+        let record = header.and_then(|header| self.records.split_at_checked(header.extent()));
+        let end = start.checked_add(size);
+        let end = end.filter(|end| start >= self.end && *end <= self.stream);
         // Without the rest of the table there are no more.
-        let (record, rest) = self.records.split_at_checked(header.extent()).unwrap_or_default();
-        self.records = rest;
-        if record.is_empty() {
-            self.left = 0;
-        }
-        let (start, size) = (u64::from(header.u32(4)), header.u64(8));
-        let end = start
-            .checked_add(size)
-            .filter(|end| !record.is_empty() && start >= self.end && *end <= self.stream);
-        let Some(end) = end else {
+        (self.records, self.left) = record.map_or((&[][..], 0), |(_, rest)| (rest, self.left));
+        let (Some(header), Some((bytes, _)), Some(end)) = (header, record, end) else {
             let (stream, before) = (self.stream, self.end);
             let kind = Kind::ImageOutside { start, size, stream, before };
             return Some(Err(ContainerError::new(self.entry, kind)));
         };
         self.end = end;
-        Some(Ok((Fields(record), start as usize..end as usize)))
+        Some(Ok((EntryHeader { bytes, ..header }, start as usize..end as usize)))
     }
 }

@@ -1,7 +1,7 @@
 //! [`ContainerError`]: what is wrong with GPU code in a file, and where.
 
 use super::compression::Compression;
-use super::images::MAX_TABLE_RECORDS;
+use super::gpu_codes::MAX_TABLE_RECORDS;
 
 /// Why a container, an entry of one or an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,17 +1,18 @@
 //! Finds the GPU code in ordinary files: cubins and PTX in fatbins, in whatever a fatbin is part of.
 //!
-//! [`Images`] takes the bytes of any file: a cubin, a fatbin, or an object, archive, library or program
+//! [`GpuCodes`] takes the bytes of any file: a cubin, a fatbin, or an object, archive, library or program
 //! of the host with fatbins in it. It finds fatbins by their magic, at any alignment, and returns one
-//! [`Image`] for each piece of code. [`Image::read`] decompresses it.
+//! [`GpuCode`] for each piece of code, an image in the words of NVIDIA's tools. [`GpuCode::read`]
+//! decompresses it.
 //!
 //! ```
-//! use warpload_binary::container::{ImageKind, Images};
+//! use warpload_binary::container::{GpuCodeKind, GpuCodes};
 //!
 //! let library = std::fs::read("../tests/data/fatbins/lib.so")?;
 //! let mut cubins = Vec::new();
-//! for image in Images::new(&library) {
+//! for image in GpuCodes::new(&library) {
 //!     let image = image?;
-//!     if image.kind == ImageKind::Cubin {
+//!     if image.kind == GpuCodeKind::Cubin {
 //!         let read = image.read()?;
 //!         cubins.push((read.sm.map(|sm| sm.to_string()), read.bytes.len()));
 //!     }
@@ -26,15 +27,15 @@
 //! is limited by [`Limits`], and allocated as it is found, whatever sizes are claimed.
 
 mod compression;
-mod elf;
 mod entry;
 mod error;
+mod gpu_code;
+mod gpu_codes;
 mod host;
-mod image;
-mod images;
+mod sm;
 
 pub use self::compression::Compression;
-pub use self::elf::ImageSm;
 pub use self::error::{ContainerError, ContainerErrorKind};
-pub use self::image::{Bytes, Image, ImageKind, Read};
-pub use self::images::{Images, Limits};
+pub use self::gpu_code::{Bytes, GpuCode, GpuCodeKind, Read};
+pub use self::gpu_codes::{GpuCodes, Limits};
+pub use self::sm::GpuSm;

@@ -38,12 +38,12 @@ impl CodeUnit {
     }
 
     /// Returns what code of that SM is made of.
-    pub(super) const fn new(sm: Sm) -> Self {
+    pub(crate) const fn new(sm: Sm) -> Self {
         if sm.has_wide_words() { Self::Word } else { Self::Bundle }
     }
 
     /// Returns its size in bytes.
-    pub(super) const fn bytes(self) -> usize {
+    pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::Bundle => BUNDLE_BYTES,
             Self::Word => 16,

@@ -8,7 +8,7 @@ use super::code::CodeUnit;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
-/// Why SASS could not be read, and where.
+/// Why SASS could not be read, and where. What to do about it is for the program to say that asked.
 ///
 /// Offsets are bytes from the start of the input, from 0; lines and columns count from 1, columns
 /// in bytes.
@@ -31,10 +31,7 @@ pub enum SassError {
         unit: CodeUnit,
     },
     /// Binary, but not ELF.
-    #[error(
-        "neither an ELF file nor text; expected a cubin or a SASS listing (use `--raw` for code \
-         without a container)"
-    )]
+    #[error("neither an ELF file nor text; expected a cubin or a SASS listing")]
     Binary,
     /// Not ELF, if only a cubin will do.
     #[error("not an ELF file; expected a cubin")]
@@ -43,7 +40,7 @@ pub enum SassError {
     #[error("{0}")]
     OtherFile(FileKind),
     /// A file of a known kind instead of a raw stream.
-    #[error("{}; expected a bare stream of {unit} (omit `--raw`)", kind.name())]
+    #[error("{}; expected a bare stream of {unit}", kind.name())]
     NotRaw {
         /// What the file is.
         kind: FileKind,
@@ -51,16 +48,13 @@ pub enum SassError {
         unit: CodeUnit,
     },
     /// Text instead of a raw stream.
-    #[error("text; expected a bare stream of {unit} (omit `--raw`)")]
+    #[error("text; expected a bare stream of {unit}")]
     RawText {
         /// What it should consist of.
         unit: CodeUnit,
     },
     /// An ELF file that is not a cubin.
-    #[error(
-        "an ELF file of machine {machine}; expected a cubin, machine 190 (`warpload decode \
-         --extract` extracts those of a program or library)"
-    )]
+    #[error("an ELF file of machine {machine}; expected a cubin, machine 190")]
     OtherMachine {
         /// The header's `e_machine`.
         machine: u16,
@@ -119,8 +113,7 @@ pub enum SassError {
     /// The first word of a bundle of a raw stream is not a control word.
     #[error(
         "the word {word:#018x} at byte offset {offset} is not a control word: bit 63 is set; \
-         expected code of SM 5.x or 6.x that begins with a bundle (use `--offset BYTES` to say where it \
-         begins, `--sm` for code of SM 7.0 and later)"
+         expected code of SM 5.x or 6.x that begins with a bundle"
     )]
     NoControlWord {
         /// The word's offset in the input, in bytes.
@@ -131,7 +124,7 @@ pub enum SassError {
     /// A raw stream that ends within a bundle or an instruction.
     #[error(
         "{size} bytes are not a whole number of {unit}; the last whole one ends at byte \
-         offset {whole} (use `--offset BYTES` to say where the first one begins)"
+         offset {whole}"
     )]
     PartialRaw {
         /// The size of the stream in bytes.

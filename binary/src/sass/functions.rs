@@ -1,16 +1,17 @@
 //! [`Functions`]: the functions of cubins by name, to look up what is at an offset.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
 
 use warpload_encoding::{MachineWord, Sm};
 
 use super::code::CodeUnit;
-use super::elf_layout::{Layout, Name};
 use super::error::SassError;
-use super::source_lines::{DamagedLines, SourceLine, SourceLines, read_lines};
+use super::source_lines::{DamagedLines, SourceLine, SourceLines};
 use super::{MAX_BINARY_BYTES, read_whole};
+use crate::cubin::Cubin;
 use crate::file_kind::FileKind;
 
 /// The functions of one or more cubins by name, with what is at each offset: the instruction, and
@@ -32,32 +33,31 @@ use crate::file_kind::FileKind;
 #[derive(Debug, Default)]
 pub struct Functions {
     cubins: Vec<Code>,
-    by_name: HashMap<Box<str>, Place>,
+    by_name: HashMap<Arc<str>, Place>,
 }
 
 #[derive(Debug)]
 struct Code {
-    data: Vec<u8>,
-    layout: Layout,
+    cubin: Cubin,
     lines: SourceLines,
 }
 
 /// Where a function is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
+    /// The index of its cubin.
     cubin: usize,
-    /// The index in `Layout::text`.
-    section: usize,
-    /// Its first byte in the section, and the one after its last.
-    start: u64,
-    end: u64,
+    /// The index of its section in `Cubin::text`.
+    text: usize,
+    /// The bytes of the section that it covers.
+    covers: Range<u64>,
 }
 
 /// A function of [`Functions`].
 #[derive(Clone, Copy, Debug)]
 pub struct SassFunction<'f> {
     code: &'f Code,
-    place: Place,
+    place: &'f Place,
 }
 
 /// An instruction of a [`SassFunction`].
@@ -85,63 +85,29 @@ impl Functions {
             Some(kind) => return Err(SassError::OtherFile(kind)),
             None => return Err(SassError::NotElf),
         }
-        let layout = Layout::read(&data)?;
-        let sections: Vec<_> =
-            layout.text.iter().map(|text| (text.index, text.code.len())).collect();
-        let (lines, damaged) = read_lines(&data, &sections);
-        let code = Code { data, layout, lines };
-        for (name, place) in code.functions(self.cubins.len())? {
-            if let Entry::Vacant(entry) = self.by_name.entry(name.into_boxed_str()) {
-                entry.insert(place);
-            }
+        let cubin = Cubin::read(data)?;
+        let (lines, information) = SourceLines::read(&cubin);
+        for function in &cubin.functions {
+            let text = cubin.text.binary_search_by_key(&function.section, |text| text.index);
+            debug_assert!(text.is_ok(), "functions are in sections with code");
+            let text = text.unwrap_or(0);
+            let place = Place { cubin: self.cubins.len(), text, covers: function.covers.clone() };
+            self.by_name.entry(Arc::clone(&function.name)).or_insert(place);
         }
-        self.cubins.push(code);
-        Ok(damaged.map(|offset| DamagedLines { offset }))
+        self.cubins.push(Code { cubin, lines });
+        Ok(information.damaged)
     }
 
     /// Returns the function of that name, as the cubin writes it (mangled); `None` if there is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<SassFunction<'_>> {
-        let place = *self.by_name.get(name)?;
+        let place = self.by_name.get(name)?;
         Some(SassFunction { code: self.cubins.get(place.cubin)?, place })
     }
 
     /// Returns the bytes of each cubin.
     pub fn cubins(&self) -> impl Iterator<Item = &[u8]> {
-        self.cubins.iter().map(|code| &*code.data)
-    }
-}
-
-impl Code {
-    /// Returns the names of the functions and where they are.
-    fn functions(&self, cubin: usize) -> Result<Vec<(String, Place)>, SassError> {
-        let Layout { text, symbols, .. } = &self.layout;
-        let file_size = self.data.len();
-        let mut left = file_size;
-        let mut functions = Vec::new();
-        let mut add = |name: Name, place| {
-            let text = name.text(&self.data)?;
-            // Many names can share one long string.
-            left = left.checked_sub(text.len()).ok_or(SassError::NamesOverlap {
-                offset: name.start as u64,
-                file_size: file_size as u64,
-            })?;
-            functions.push((text, place));
-            Ok::<_, SassError>(())
-        };
-        for (section, code) in text.iter().enumerate() {
-            let end = code.code.len() as u64;
-            if let Some(name) = code.name {
-                add(name, Place { cubin, section, start: 0, end })?;
-                continue;
-            }
-            let first = symbols.partition_point(|symbol| symbol.section < code.index);
-            for symbol in symbols[first..].iter().take_while(|s| s.section == code.index) {
-                let (start, end) = (symbol.covers.start, symbol.covers.end.min(end));
-                add(symbol.name, Place { cubin, section, start, end })?;
-            }
-        }
-        Ok(functions)
+        self.cubins.iter().map(|code| &*code.cubin.data)
     }
 }
 
@@ -150,11 +116,11 @@ impl SassFunction<'_> {
     /// program counter of a trace is; `None` if no instruction begins there.
     #[must_use]
     pub fn at(&self, offset: u64) -> Option<Located> {
-        let Self { code: Code { data, layout, lines }, place } = self;
-        let at = place.start.checked_add(offset).filter(|at| *at < place.end)?;
-        let section = layout.text.get(place.section)?;
-        let placed = CodeUnit::new(layout.sm).at(data.get(section.code.clone())?, at)?;
-        let source = lines.at(section.index, at);
-        Some(Located { word: placed.word, sm: layout.sm, source })
+        let Self { code: Code { cubin, lines }, place } = self;
+        let at = place.covers.start.checked_add(offset).filter(|at| *at < place.covers.end)?;
+        let text = cubin.text.get(place.text)?;
+        let placed = CodeUnit::new(cubin.sm).at(cubin.data.get(text.code.clone())?, at)?;
+        let source = lines.at(text.index, at);
+        Some(Located { word: placed.word, sm: cubin.sm, source })
     }
 }

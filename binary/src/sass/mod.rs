@@ -42,14 +42,13 @@
 //! function.
 
 mod code;
-mod cubin;
-mod elf_layout;
 mod error;
 mod functions;
 mod line;
 mod listing;
 mod raw;
 mod relocation;
+mod rows;
 mod source_lines;
 
 use std::io::{BufRead, Chain, Cursor, Read};
@@ -58,12 +57,12 @@ use std::iter::FusedIterator;
 use warpload_encoding::Sm;
 
 pub use self::code::{CodeUnit, SassInstruction};
-use self::cubin::Cubin;
 pub use self::error::{ListingErrorKind, SassError};
 pub use self::functions::{Functions, Located, SassFunction};
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
+use self::rows::CubinRows;
 pub use self::source_lines::{DamagedLines, LineInformation, SourceLine};
 use crate::file_kind::FileKind;
 
@@ -103,7 +102,7 @@ pub struct Sass<R> {
 
 #[derive(Debug)]
 enum Source<R> {
-    Cubin(Cubin),
+    Cubin(CubinRows),
     Raw(Raw),
     Listing(Box<Listing<Detected<R>>>),
 }
@@ -127,7 +126,7 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     let source = match (format, FileKind::detect(&start)) {
         (Format::Raw, _) => return raw(start, input, 0, None),
         (Format::Detect, Some(FileKind::Elf)) => {
-            Source::Cubin(Cubin::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
+            Source::Cubin(CubinRows::new(read_whole(start, input, MAX_BINARY_BYTES)?)?)
         }
         (Format::Detect, Some(kind)) => return Err(SassError::OtherFile(kind)),
         (Format::Detect, None) if start.contains(&0) => return Err(SassError::Binary),
@@ -187,13 +186,7 @@ impl<R> Sass<R> {
     /// inputs.
     pub fn read_source_lines(&mut self) -> LineInformation {
         match &mut self.source {
-            Source::Cubin(cubin) => {
-                let (is_present, damaged) = cubin.read_source_lines();
-                LineInformation {
-                    is_present,
-                    damaged: damaged.map(|offset| DamagedLines { offset }),
-                }
-            }
+            Source::Cubin(rows) => rows.read_source_lines(),
             Source::Raw(_) | Source::Listing(_) => LineInformation::default(),
         }
     }
@@ -224,7 +217,7 @@ impl<R: BufRead> Iterator for Sass<R> {
             return None;
         }
         let next = match &mut self.source {
-            Source::Cubin(cubin) => cubin.next().transpose(),
+            Source::Cubin(rows) => rows.next().map(Ok),
             Source::Raw(raw) => raw.next().map(Ok),
             Source::Listing(listing) => listing.next().transpose(),
         };
@@ -277,7 +270,7 @@ mod tests {
     #[test]
     fn raw_is_never_detected() {
         let bundles = warpload_encoding::Bundle::nops().to_bytes();
-        assert!(error(&bundles, Format::Detect).contains("`--raw`"));
+        assert!(error(&bundles, Format::Detect).starts_with("neither an ELF file nor text"));
         let raw = read(&bundles[..], Format::Raw).expect("a bundle");
         assert_eq!(raw.kind(), SassKind::Raw);
         assert_eq!(raw.count(), 3);

@@ -2,21 +2,21 @@
 //!
 //! The line programs of a cubin name no addresses: each sequence begins at a relocation with the
 //! symbol of its function, in executable cubins too.
-//!
-//! [`Addresses32`]: reading line programs whose addresses have 32 bits.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use gimli::{
-    DebugLine, DebugLineOffset, EndianSlice, LineInstruction, LineProgramHeader, LineRow, Reader,
-    ReaderOffset, ReaderOffsetId, Relocate, RelocateReader, Result,
+    DebugLine, DebugLineOffset, EndianSlice, IncompleteLineProgram, LineInstruction,
+    LineProgramHeader, LineRow, Reader, ReaderOffset, Relocate, RelocateReader,
 };
 use object::LittleEndian;
-use object::elf::{ELFCLASS32, FileHeader32, FileHeader64, SHT_PROGBITS, SHT_SYMTAB};
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
+use object::elf::SHT_PROGBITS;
+use object::endian::{U16, U32};
+use object::pod::from_bytes;
+
+use crate::cubin::Cubin;
 
 /// The granularity of lines: each instruction is at a multiple of it.
 const SLOT_BYTES: u64 = 8;
@@ -28,8 +28,6 @@ const MAX_NAME_BYTES: usize = 4096;
 /// The versions of DWARF that are read. ptxas writes 2; the headers of later ones can be much larger
 /// in memory than in the file.
 const VERSIONS: Range<u16> = 2..5;
-/// Bits of an address below the index of its section.
-const OFFSET_BITS: u32 = 40;
 
 /// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,12 +60,28 @@ pub struct LineInformation {
 }
 
 /// The source line of each instruction of a cubin; empty without line information.
+///
+/// The sections with code are laid out one after the other: an address of line information is a place in
+/// that. Each is at a multiple of [`SLOT_BYTES`], and after as many bytes that are in none. Together they
+/// are hardly larger than the file, so that 32 bits are enough.
 #[derive(Debug, Default)]
 pub(super) struct SourceLines {
     files: Vec<File>,
-    /// By index of the section, for each 8 bytes of it.
-    sections: HashMap<usize, Vec<Mark>>,
+    /// Ascending by index.
+    sections: Vec<Placed>,
+    /// For each 8 bytes.
+    marks: Vec<Mark>,
 }
+
+/// A section with code, and where it is laid out.
+#[derive(Debug)]
+struct Placed {
+    index: usize,
+    addresses: Range<u64>,
+}
+
+/// An address that is in no section.
+const NOWHERE: u64 = 0;
 
 /// A file. Many share a folder, which can have a long name.
 #[derive(Debug)]
@@ -88,17 +102,10 @@ enum Mark {
 }
 
 impl SourceLines {
-    /// Returns whether no instruction has a line.
-    pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Returns the source line of the instruction at a byte offset of a section.
     pub(super) fn at(&self, section: usize, offset: u64) -> Option<SourceLine> {
-        let slot = usize::try_from(offset / SLOT_BYTES).ok()?;
-        let Mark::Line { file, line } = *self.sections.get(&section)?.get(slot)? else {
-            return None;
-        };
+        let slot = (self.addresses(section)?.start + offset) / SLOT_BYTES;
+        let Mark::Line { file, line } = *self.marks.get(slot as usize)? else { return None };
         let File { folder, name } = self.files.get(file as usize)?;
         let file = match folder {
             Some(folder) => format!("{folder}/{name}"),
@@ -107,75 +114,97 @@ impl SourceLines {
         Some(SourceLine { file, line })
     }
 
-    /// Returns the mark of the bytes at an address of a line program; `None` if they are not code.
-    fn slot(&mut self, address: u64, code: &HashMap<usize, usize>) -> Option<&mut Mark> {
-        let section = (address >> OFFSET_BITS) as usize;
-        let offset = address & ((1 << OFFSET_BITS) - 1);
-        let bytes = code.get(&section)?;
-        let blank = || vec![Mark::Unset; bytes.div_ceil(SLOT_BYTES as usize)];
-        let marks = self.sections.entry(section).or_insert_with(blank);
-        marks.get_mut(offset.div_ceil(SLOT_BYTES) as usize)
+    /// Lays out the sections with code.
+    fn new(cubin: &Cubin) -> Self {
+        let mut lines = Self::default();
+        for text in &cubin.text {
+            lines.marks.push(Mark::Nowhere);
+            let start = SLOT_BYTES * lines.marks.len() as u64;
+            let addresses = start..start + text.code.len() as u64;
+            lines.sections.push(Placed { index: text.index, addresses });
+            let slots = text.code.len().div_ceil(SLOT_BYTES as usize);
+            lines.marks.resize(lines.marks.len() + slots, Mark::Unset);
+        }
+        lines
+    }
+
+    /// Returns where a section is laid out; `None` if it has no code.
+    fn addresses(&self, section: usize) -> Option<&Range<u64>> {
+        let found = self.sections.binary_search_by_key(&section, |placed| placed.index);
+        self.sections.get(found.ok()?).map(|placed| &placed.addresses)
+    }
+
+    /// Returns where the section is laid out that an address is in; nothing if there is none.
+    fn around(&self, address: u64) -> Range<u64> {
+        let after = self.sections.partition_point(|placed| placed.addresses.start <= address);
+        let last = after.checked_sub(1).and_then(|at| self.sections.get(at));
+        last.map_or(0..0, |placed| placed.addresses.clone())
+    }
+
+    /// Returns the mark of the bytes at an address, which must be in a section.
+    fn mark(&mut self, address: u64, section: &Range<u64>) -> Option<&mut Mark> {
+        let at = address.checked_next_multiple_of(SLOT_BYTES).filter(|at| section.contains(at))?;
+        self.marks.get_mut((at / SLOT_BYTES) as usize)
     }
 
     /// Extends each mark to the next one.
     fn extend(&mut self) {
-        for marks in self.sections.values_mut() {
-            let mut current = Mark::Nowhere;
-            for mark in marks {
-                if *mark == Mark::Unset {
-                    *mark = current;
-                }
-                current = *mark;
+        let mut current = Mark::Nowhere;
+        for mark in &mut self.marks {
+            if *mark == Mark::Unset {
+                *mark = current;
             }
+            current = *mark;
         }
     }
-}
 
-/// Reads the line information for sections of code, given by their indices and sizes. Also returns
-/// the byte offset in the file of the first part of it that cannot be read, if there is one.
-pub(super) fn read_lines(data: &[u8], code: &[(usize, usize)]) -> (SourceLines, Option<u64>) {
-    if data.get(4) == Some(&ELFCLASS32.0) {
-        return lines_of(Section::find::<FileHeader32<LittleEndian>>(data), code, Addresses32);
+    /// Reads the line information of a cubin, as far as that is possible.
+    pub(super) fn read(cubin: &Cubin) -> (Self, LineInformation) {
+        let Some((index, section)) =
+            cubin.section(b".debug_line").filter(|(_, section)| section.kind == SHT_PROGBITS)
+        else {
+            return Default::default();
+        };
+        let mut lines = Self::new(cubin);
+        let symbols = cubin.symbols().unwrap_or_default();
+        let (relocations, is_whole) = cubin.relocations(|of| of == index);
+        let targets = relocations.iter().filter_map(|one| {
+            let (section, offset) = symbols.get(one.symbol?)?.place?;
+            let section = lines.addresses(section)?.clone();
+            Some((one.place.1, Target { section, offset, addend: one.addend }))
+        });
+        let mut targets = Targets(targets.collect());
+        targets.0.sort_by_key(|(at, _)| *at);
+        let bytes = cubin.range(section).and_then(|range| cubin.data.get(range));
+        let damaged = (bytes.is_none() || !is_whole).then_some(0);
+        let address_bytes = if cubin.is_32 { 4 } else { 8 };
+        let programs = lines.run_all(bytes.unwrap_or_default(), &targets, address_bytes);
+        let damaged = damaged.or(programs);
+        let damaged = damaged.map(|at| DamagedLines { offset: section.offset + at as u64 });
+        let is_present = !lines.files.is_empty();
+        (lines, LineInformation { is_present, damaged })
     }
-    lines_of(Section::find::<FileHeader64<LittleEndian>>(data), code, |bytes| bytes)
-}
 
-/// Reads the line information in a section; `reader` returns how its addresses are read.
-fn lines_of<'d, R: Reader<Offset = usize>>(
-    section: Option<Section<'d>>,
-    code: &[(usize, usize)],
-    reader: fn(EndianSlice<'d, gimli::LittleEndian>) -> R,
-) -> (SourceLines, Option<u64>) {
-    let mut lines = SourceLines::default();
-    let Some(section) = section else { return (lines, None) };
-    let code = code.iter().copied().collect();
-    let mut damaged = section.damaged;
-    let reader = reader(EndianSlice::new(section.bytes, gimli::LittleEndian));
-    let programs = DebugLine::from(RelocateReader::new(reader, &section.relocations));
-    let mut at = 0;
-    while let Some(unit) = Unit::read(section.bytes, at) {
-        let is_read = unit.is_readable() && lines.run(&programs, at, &code).is_some();
-        if !is_read {
-            damaged = damaged.or(Some(at));
+    /// Runs the line programs of a section. Returns the offset of the first part of it that cannot be
+    /// read, if there is one.
+    fn run_all(&mut self, section: &[u8], targets: &Targets, address_bytes: u8) -> Option<usize> {
+        let reader = EndianSlice::new(section, gimli::LittleEndian);
+        let programs = DebugLine::from(RelocateReader::new(reader, targets));
+        let (mut damaged, mut at) = (None, 0);
+        while let Some(unit) = Unit::read(section, at) {
+            let program = || programs.program(DebugLineOffset(at), address_bytes, None, None).ok();
+            let program = unit.is_readable().then(program).flatten();
+            if program.and_then(|program| self.run(program)).is_none() {
+                damaged = damaged.or(Some(at));
+            }
+            at = unit.end;
         }
-        at = unit.end;
+        self.extend();
+        damaged.or((at < section.len()).then_some(at))
     }
-    if at < section.bytes.len() {
-        damaged = damaged.or(Some(at));
-    }
-    lines.extend();
-    (lines, damaged.map(|at| (section.start + at) as u64))
-}
 
-impl SourceLines {
-    /// Runs the line program at byte offset `at` of the section; `None` if it is damaged.
-    fn run<R: Reader<Offset = usize>>(
-        &mut self,
-        programs: &DebugLine<R>,
-        at: usize,
-        code: &HashMap<usize, usize>,
-    ) -> Option<()> {
-        let program = programs.program(DebugLineOffset(at), 8, None, None).ok()?;
+    /// Runs a line program; `None` if it is damaged.
+    fn run<R: Reader<Offset = usize>>(&mut self, program: IncompleteLineProgram<R>) -> Option<()> {
         if defines_files(program.header()) {
             return None;
         }
@@ -183,6 +212,8 @@ impl SourceLines {
         let mut rows = program.rows();
         // Where the last row begins, until the end of its sequence says where it ends.
         let mut open = None;
+        // Where the section of the sequence is laid out: no sequence goes on in another one.
+        let mut section = 0..0;
         let is_read = loop {
             let (header, row) = match rows.next_row() {
                 Ok(Some(row)) => row,
@@ -190,17 +221,20 @@ impl SourceLines {
                 Err(_) => break false,
             };
             let address = row.address();
+            if open.is_none() {
+                section = self.around(address);
+            }
             let is_end = row.end_sequence();
             let line = if is_end { None } else { self.line(&mut names, header, row) };
             open = (!is_end).then_some(address);
-            if let Some(mark) = self.slot(address, code)
+            if let Some(mark) = self.mark(address, &section)
                 // Where a sequence ends, another one may have begun.
                 && !(is_end && *mark != Mark::Unset)
             {
                 *mark = line.unwrap_or(Mark::Nowhere);
             }
         };
-        if let Some(mark) = open.and_then(|last| self.slot(last, code)) {
+        if let Some(mark) = open.and_then(|last| self.mark(last, &section)) {
             *mark = Mark::Nowhere;
         }
         (is_read && open.is_none()).then_some(())
@@ -291,12 +325,15 @@ struct Unit {
 impl Unit {
     /// Returns the fields at byte offset `at`; `None` if the program does not fit into the section.
     fn read(section: &[u8], at: usize) -> Option<Self> {
-        let rest = section.get(at..)?;
-        let length = u32::from_le_bytes(*rest.first_chunk()?);
-        let unit = rest[4..].get(..usize::try_from(length).ok()?)?;
-        let version = u16::from_le_bytes(*unit.first_chunk()?);
-        let header_bytes = u32::from_le_bytes(*unit[2..].first_chunk()?);
-        Some(Self { version, header_bytes, end: at + 4 + unit.len() })
+        let (length, rest) = from_bytes::<U32<LittleEndian>>(section.get(at..)?).ok()?;
+        let unit = rest.get(..usize::try_from(length.get(LittleEndian)).ok()?)?;
+        let (version, rest) = from_bytes::<U16<LittleEndian>>(unit).ok()?;
+        let (header_bytes, _) = from_bytes::<U32<LittleEndian>>(rest).ok()?;
+        Some(Self {
+            version: version.get(LittleEndian),
+            header_bytes: header_bytes.get(LittleEndian),
+            end: at + size_of_val(length) + unit.len(),
+        })
     }
 
     fn is_readable(&self) -> bool {
@@ -304,171 +341,33 @@ impl Unit {
     }
 }
 
-/// The section `.debug_line` of a cubin.
-struct Section<'d> {
-    bytes: &'d [u8],
-    /// Where they begin in the file.
-    start: usize,
-    relocations: Relocations,
-    /// Its start, if relocations cannot be read.
-    damaged: Option<usize>,
-}
-
-impl<'d> Section<'d> {
-    /// Returns the section and its relocations; `None` if there is no such section.
-    fn find<Elf: FileHeader<Endian = LittleEndian>>(data: &'d [u8]) -> Option<Self> {
-        let header = Elf::parse(data).ok()?;
-        let sections = header.sections(LittleEndian, data).ok()?;
-        let (index, section) = sections.section_by_name(LittleEndian, b".debug_line")?;
-        if section.sh_type(LittleEndian) != SHT_PROGBITS {
-            return None;
-        }
-        let bytes = section.data(LittleEndian, data).unwrap_or_default();
-        let (start, size) = section.file_range(LittleEndian)?;
-        let mut damaged = (bytes.len() as u64 != size).then_some(0);
-        let symbols = sections.symbols(LittleEndian, data, SHT_SYMTAB).unwrap_or_default();
-        let place = |symbol| {
-            let symbol_header = symbols.symbol(symbol).ok()?;
-            let code = symbols.symbol_section(LittleEndian, symbol_header, symbol).ok()??;
-            let address: u64 = sections.section(code).ok()?.sh_addr(LittleEndian).into();
-            let value: u64 = symbol_header.st_value(LittleEndian).into();
-            let offset = value.checked_sub(address)?;
-            Some((code.0, offset))
-        };
-        let mut places = Vec::new();
-        // Tables can overlap; together they have no more entries than fit into the file.
-        let mut left = data.len() / size_of::<Elf::Rel>();
-        for table in sections.iter().filter(|s| s.sh_info(LittleEndian) as usize == index.0) {
-            let (Ok(implicit), Ok(explicit)) =
-                (table.rel(LittleEndian, data), table.rela(LittleEndian, data))
-            else {
-                damaged = Some(0);
-                continue;
-            };
-            let implicit = implicit.map_or(&[][..], |(entries, _)| entries);
-            let explicit = explicit.map_or(&[][..], |(entries, _)| entries);
-            let Some(rest) = left.checked_sub(implicit.len() + explicit.len()) else {
-                damaged = Some(0);
-                break;
-            };
-            left = rest;
-            let implicit = implicit.iter().map(|entry| {
-                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian), None)
-            });
-            let explicit = explicit.iter().map(|entry| {
-                let addend = Some(entry.r_addend(LittleEndian).into());
-                (entry.r_offset(LittleEndian).into(), entry.symbol(LittleEndian, false), addend)
-            });
-            places.extend(implicit.chain(explicit).filter_map(|(at, symbol, addend)| {
-                let (section, offset) = place(symbol?)?;
-                Some((at, Relocation { section, offset, addend }))
-            }));
-        }
-        places.sort_by_key(|(at, _)| *at);
-        let start = usize::try_from(start).ok()?;
-        Some(Self { bytes, start, relocations: Relocations(places), damaged })
-    }
-}
-
 /// Where an address in line information points.
 #[derive(Debug)]
-struct Relocation {
-    section: usize,
+struct Target {
+    /// Where the section of the symbol is laid out.
+    section: Range<u64>,
     /// The offset of the symbol in the section.
     offset: u64,
     /// What is added, if not the address that is there.
     addend: Option<i64>,
 }
 
-/// The relocations of `.debug_line`, by ascending offset. Addresses become those of all sections with
-/// code: the index of the section, and the offset in it below [`OFFSET_BITS`].
+/// The relocations of `.debug_line`, by ascending offset.
 #[derive(Debug)]
-struct Relocations(Vec<(u64, Relocation)>);
+struct Targets(Vec<(u64, Target)>);
 
-impl<Offset: ReaderOffset> Relocate<Offset> for &Relocations {
+impl<Offset: ReaderOffset> Relocate<Offset> for &Targets {
     fn relocate_address(&self, at: Offset, value: u64) -> gimli::Result<u64> {
-        let Ok(found) = self.0.binary_search_by_key(&at.into_u64(), |(at, _)| *at) else {
-            return Ok(value);
+        let found = self.0.binary_search_by_key(&at.into_u64(), |(at, _)| *at);
+        let Some((_, target)) = found.ok().and_then(|found| self.0.get(found)) else {
+            return Ok(NOWHERE);
         };
-        let Relocation { section, offset, addend } = self.0[found].1;
-        let addend = addend.map_or(value, |addend| addend as u64);
-        let offset = offset.wrapping_add(addend) & ((1 << OFFSET_BITS) - 1);
-        Ok((section as u64) << OFFSET_BITS | offset)
+        let addend = target.addend.map_or(value, |addend| addend as u64);
+        let address = target.section.start.checked_add(target.offset.wrapping_add(addend));
+        Ok(address.filter(|address| *address <= target.section.end).unwrap_or(NOWHERE))
     }
 
     fn relocate_offset(&self, _at: Offset, value: Offset) -> gimli::Result<Offset> {
         Ok(value)
-    }
-}
-
-type Slice<'d> = EndianSlice<'d, gimli::LittleEndian>;
-
-/// A reader whose addresses have 4 bytes in the section. gimli is told 8 all the same: relocated addresses
-/// have the index of a section above the offset in it, which 32 bits do not hold.
-#[derive(Clone, Copy, Debug)]
-struct Addresses32<'d>(pub(super) Slice<'d>);
-
-impl<'d> Reader for Addresses32<'d> {
-    type Endian = gimli::LittleEndian;
-    type Offset = usize;
-
-    fn read_address(&mut self, _size: u8) -> Result<u64> {
-        self.0.read_u32().map(u64::from)
-    }
-
-    fn endian(&self) -> gimli::LittleEndian {
-        self.0.endian()
-    }
-
-    fn len(&self) -> usize {
-        Reader::len(&self.0)
-    }
-
-    fn empty(&mut self) {
-        self.0.empty();
-    }
-
-    fn truncate(&mut self, length: usize) -> Result<()> {
-        self.0.truncate(length)
-    }
-
-    fn offset_from(&self, base: &Self) -> usize {
-        Reader::offset_from(&self.0, &base.0)
-    }
-
-    fn offset_id(&self) -> ReaderOffsetId {
-        self.0.offset_id()
-    }
-
-    fn lookup_offset_id(&self, id: ReaderOffsetId) -> Option<usize> {
-        self.0.lookup_offset_id(id)
-    }
-
-    fn find(&self, byte: u8) -> Result<usize> {
-        Reader::find(&self.0, byte)
-    }
-
-    fn skip(&mut self, length: usize) -> Result<()> {
-        self.0.skip(length)
-    }
-
-    fn split(&mut self, length: usize) -> Result<Self> {
-        self.0.split(length).map(Self)
-    }
-
-    fn to_slice(&self) -> Result<Cow<'_, [u8]>> {
-        self.0.to_slice()
-    }
-
-    fn to_string(&self) -> Result<Cow<'_, str>> {
-        Reader::to_string(&self.0)
-    }
-
-    fn to_string_lossy(&self) -> Result<Cow<'_, str>> {
-        Reader::to_string_lossy(&self.0)
-    }
-
-    fn read_slice(&mut self, bytes: &mut [u8]) -> Result<()> {
-        self.0.read_slice(bytes)
     }
 }

@@ -10,7 +10,7 @@ use super::remark::{Remark, RemarkKind};
 use super::step::{AccessOrder, InstructionFacts, LoadFacts};
 
 /// The statistics of one function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
     /// The number of loads.
@@ -31,11 +31,8 @@ pub struct Statistics {
 /// Collects the statistics of one function from its instructions in order.
 #[derive(Debug, Default)]
 pub struct StatisticsBuilder {
-    loads: u64,
-    by_kind: BTreeMap<&'static str, u64>,
-    by_bits: BTreeMap<Option<u32>, u64>,
-    by_cache: BTreeMap<Cow<'static, str>, u64>,
-    remarks: Vec<Remark>,
+    /// Of the instructions so far, but for what their neighbours decide.
+    found: Statistics,
     neighbours: Neighbours,
     /// Where the next instruction should be.
     next: Option<u64>,
@@ -59,9 +56,9 @@ impl StatisticsBuilder {
 
     fn count(&mut self, offset: Option<u64>, load: LoadFacts) {
         let LoadFacts { kind, bits, cache, order, base, displacement, .. } = load;
-        self.loads += 1;
-        *self.by_kind.entry(kind).or_default() += 1;
-        *self.by_bits.entry(bits).or_default() += 1;
+        self.found.loads += 1;
+        *self.found.by_kind.entry(kind).or_default() += 1;
+        *self.found.by_bits.entry(bits).or_default() += 1;
         // An LDSM has the address of a row, whatever a lane gets of the matrices.
         let is_matrix =
             OpcodeFacts::of(kind).is_some_and(|facts| facts.kind() == OpcodeKind::MatrixLoad);
@@ -70,22 +67,22 @@ impl StatisticsBuilder {
             && displacement % i64::from((bits / 8).max(1)) != 0
         {
             let kind = RemarkKind::Misaligned { displacement, bits, base };
-            self.remarks.push(Remark { offset, kind });
+            self.found.remarks.push(Remark { offset, kind });
         }
         if order == AccessOrder::Volatile {
             let kind = RemarkKind::Volatile { cache: cache.clone() };
-            self.remarks.push(Remark { offset, kind });
+            self.found.remarks.push(Remark { offset, kind });
         }
-        *self.by_cache.entry(cache).or_default() += 1;
+        *self.found.by_cache.entry(cache).or_default() += 1;
     }
 
     /// Returns the statistics of the instructions so far.
     #[must_use]
     pub fn finish(self) -> Statistics {
-        let Self { loads, by_kind, by_bits, by_cache, mut remarks, neighbours, .. } = self;
-        let are_blocks_known = neighbours.are_blocks_known();
-        remarks.extend(neighbours.finish());
-        remarks.sort_by_key(|remark| remark.offset);
-        Statistics { loads, by_kind, by_bits, by_cache, remarks, are_blocks_known }
+        let Self { mut found, neighbours, .. } = self;
+        found.are_blocks_known = neighbours.are_blocks_known();
+        found.remarks.extend(neighbours.finish());
+        found.remarks.sort_by_key(|remark| remark.offset);
+        found
     }
 }

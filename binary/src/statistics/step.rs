@@ -48,6 +48,7 @@ pub struct LoadFacts {
 
 /// What a load promises other accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AccessOrder {
     /// Nothing: it can be combined with others.
     Weak,
@@ -86,6 +87,7 @@ pub struct Flow {
 
 /// A place in the function that an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BranchTarget {
     /// There is none, or it is in another function.
     None,

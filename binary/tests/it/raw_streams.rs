@@ -26,7 +26,7 @@ fn whole_bundles() {
         let error = all(&stream[..length], Format::Raw).expect_err("no whole bundles").to_string();
         let whole = length / 32 * 32;
         assert!(error.starts_with(&format!("{length} bytes are not a whole number")), "{error}");
-        assert!(error.contains(&format!("byte offset {whole} (use `--offset BYTES`")), "{error}");
+        assert!(error.ends_with(&format!("byte offset {whole}")), "{error}");
     }
 }
 

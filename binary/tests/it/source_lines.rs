@@ -243,6 +243,31 @@ fn damaged_lines_are_located() {
     }
 }
 
+/// A sequence that begins late runs beyond the end of its function, and not into another one.
+#[test]
+fn a_sequence_stays_in_its_section() {
+    let cubin = rows();
+    let program = section(&cubin, ".debug_line");
+    let (whole, _) = functions(&cubin);
+    let all = |functions: &Functions, name| {
+        (0..0x100).map(|at| source(functions, name, at)).collect::<Vec<_>>()
+    };
+    // Operations that set an address, which a relocation adds to.
+    let set_address = [0, 9, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    let starts = program.clone().filter(|at| cubin[*at..].starts_with(&set_address));
+    let mut moved = Vec::new();
+    for start in starts {
+        let is_moved = |late: u64, name| {
+            let (functions, _) = functions(&patched(&cubin, start + 3, &late.to_le_bytes()));
+            all(&functions, name) != all(&whole, name)
+        };
+        for late in [0x20, 0x48, 0xa0, 0xc0, 0xe0, 0x1000, 1 << 32, 1 << 40, u64::MAX - 7] {
+            moved.push([COLUMN, GATHER].map(|name| is_moved(late, name)));
+        }
+    }
+    assert_eq!(moved, [[[false, true]; 9], [[true, false]; 9]].concat());
+}
+
 /// What comes before the damage is kept, except the last row, whose end is unknown.
 #[test]
 fn a_program_that_breaks_off_keeps_its_rows() {

@@ -192,10 +192,10 @@ fn raw_streams() {
             let error = read_raw(&code[..cut], 0, sample.sm()).expect_err("a cut instruction");
             let expected = format!(
                 "{cut} bytes are not a whole number of 16-byte instructions; the last whole one \
-                 ends at byte offset {} (",
+                 ends at byte offset {}",
                 cut / 16 * 16
             );
-            assert!(error.to_string().starts_with(&expected), "{error}");
+            assert_eq!(error.to_string(), expected);
         }
     }
     let sm = Sm::new(80);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use warpload::encoding::Sm;
-use warpload_binary::container::{Image, ImageKind};
+use warpload_binary::container::{GpuCode, GpuCodeKind};
 
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of};
@@ -91,7 +91,7 @@ pub(super) fn extract(
 
 /// Writes an image if it is of the chosen SM, and notes its SM; returns where it is.
 fn write(
-    image: &Image<'_>,
+    image: &GpuCode<'_>,
     folder: &Path,
     name: impl FnOnce(&str) -> String,
     (wanted, force): (Option<Sm>, bool),
@@ -130,10 +130,10 @@ fn written_line(
     }
 }
 
-fn extension(kind: ImageKind) -> Option<&'static str> {
+fn extension(kind: GpuCodeKind) -> Option<&'static str> {
     match kind {
-        ImageKind::Cubin => Some("cubin"),
-        ImageKind::Ptx => Some("ptx"),
+        GpuCodeKind::Cubin => Some("cubin"),
+        GpuCodeKind::Ptx => Some("ptx"),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use warpload::encoding::Sm;
-use warpload_binary::container::{ContainerError, Image, ImageKind, Read};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read};
 use warpload_binary::sass::{self, Sass, SassError};
 
 use super::row::Tag;
@@ -13,7 +13,7 @@ use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::process::Status;
-use crate::{diagnostic, name};
+use crate::{diagnostic, name, remedy};
 
 /// A file that is not text, and which of its images are chosen.
 pub(super) struct Chosen<'c> {
@@ -47,7 +47,7 @@ impl<'c> Chosen<'c> {
     /// Returns the images of the file with their numbers, or the one that is chosen.
     pub(super) fn images(
         &self,
-    ) -> impl Iterator<Item = (u64, Result<Image<'c>, ContainerError>)> + use<'c> {
+    ) -> impl Iterator<Item = (u64, Result<GpuCode<'c>, ContainerError>)> + use<'c> {
         let wanted = self.image;
         numbered(self.file).filter(move |(number, _)| wanted.is_none_or(|wanted| wanted == *number))
     }
@@ -107,7 +107,10 @@ impl<'c> Chosen<'c> {
                                 found.unsupported += 1;
                                 found.first.get_or_insert(error);
                             }
-                            Ok(error) => self.damaged(number, &error, &mut found, output)?,
+                            Ok(error) => {
+                                let error = format_args!("{error}{}", remedy::of(&error));
+                                self.damaged(number, &error, &mut found, output)?;
+                            }
                             Err(error) => {
                                 self.damaged(
                                     number,
@@ -127,7 +130,7 @@ impl<'c> Chosen<'c> {
     }
 
     /// Returns what comes before the loads of one of several cubins.
-    fn heading(&self, number: u64, image: &Image<'_>, read: &Read<'_>) -> String {
+    fn heading(&self, number: u64, image: &GpuCode<'_>, read: &Read<'_>) -> String {
         let file =
             if self.names_files { format!("{}, ", io::name(self.path)) } else { String::new() };
         let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
@@ -178,8 +181,8 @@ impl<'c> Chosen<'c> {
     }
 }
 
-fn is_cubin(image: Option<&Image<'_>>) -> bool {
-    image.is_some_and(|image| image.kind == ImageKind::Cubin)
+fn is_cubin(image: Option<&GpuCode<'_>>) -> bool {
+    image.is_some_and(|image| image.kind == GpuCodeKind::Cubin)
 }
 
 /// Says that there is no image of the wanted SM, and which there are.

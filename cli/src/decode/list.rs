@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload_binary::container::{ContainerError, ContainerErrorKind, Image, ImageKind};
+use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind};
 use warpload_binary::sass::{self, SassInstruction};
 
 use super::find::FoundInstruction;
@@ -55,7 +55,7 @@ enum KindJson {
 /// One line of the list.
 struct Row<'f> {
     number: u64,
-    image: Option<Image<'f>>,
+    image: Option<GpuCode<'f>>,
     sm: Option<String>,
     bytes: Option<u64>,
     code: Option<Code>,
@@ -143,7 +143,7 @@ struct List<'l> {
 }
 
 impl List<'_> {
-    fn row<'f>(&self, (number, found): &(u64, Result<Image<'f>, ContainerError>)) -> Row<'f> {
+    fn row<'f>(&self, (number, found): &(u64, Result<GpuCode<'f>, ContainerError>)) -> Row<'f> {
         let wanted = self.chosen.sm;
         let mut row = Row {
             number: *number,
@@ -164,7 +164,7 @@ impl List<'_> {
                 Ok(read) => {
                     sm = read.sm;
                     row.bytes = Some(read.bytes.len() as u64);
-                    if image.kind == ImageKind::Cubin && is_of(wanted, sm) {
+                    if image.kind == GpuCodeKind::Cubin && is_of(wanted, sm) {
                         row.code = count(&read.bytes);
                     }
                 }
@@ -201,9 +201,9 @@ impl List<'_> {
         }
         let image = row.image.as_ref();
         let kind = image.map_or("-".into(), |image| match image.kind {
-            ImageKind::Cubin => "cubin".to_owned(),
-            ImageKind::Ptx => "ptx".to_owned(),
-            ImageKind::Other(number) => format!("{number:#x}"),
+            GpuCodeKind::Cubin => "cubin".to_owned(),
+            GpuCodeKind::Ptx => "ptx".to_owned(),
+            GpuCodeKind::Other(number) => format!("{number:#x}"),
             _ => "-".to_owned(),
         });
         let sm = row.sm.as_deref().unwrap_or("-");
@@ -230,8 +230,9 @@ impl List<'_> {
 
     fn write_json(&self, row: &Row<'_>, output: &mut Output) -> std::io::Result<()> {
         let image = row.image.as_ref();
-        let name =
-            |name: fn(&Image<'_>) -> Option<Vec<u8>>| image.and_then(name).map(|name| text(&name));
+        let name = |name: fn(&GpuCode<'_>) -> Option<Vec<u8>>| {
+            image.and_then(name).map(|name| text(&name))
+        };
         let offset = |offset: Option<u64>| offset.map(|offset| format!("{offset:#x}"));
         let error = row.error.as_ref();
         output.json(&ImageJson {
@@ -241,9 +242,9 @@ impl List<'_> {
             entry: offset(image.map_or(error.map(|error| error.offset), |image| image.entry)),
             member: name(|image| image.member.map(<[u8]>::to_vec)),
             kind: image.and_then(|image| match image.kind {
-                ImageKind::Cubin => Some(KindJson::Name("cubin")),
-                ImageKind::Ptx => Some(KindJson::Name("ptx")),
-                ImageKind::Other(number) => Some(KindJson::Number(number)),
+                GpuCodeKind::Cubin => Some(KindJson::Name("cubin")),
+                GpuCodeKind::Ptx => Some(KindJson::Name("ptx")),
+                GpuCodeKind::Other(number) => Some(KindJson::Number(number)),
                 _ => None,
             }),
             sm: row.sm.as_deref(),

@@ -5,7 +5,7 @@ use std::io::{BufRead, Cursor};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use warpload_binary::container::ImageKind;
+use warpload_binary::container::GpuCodeKind;
 use warpload_binary::lines::{LineError, Lines};
 use warpload_ptx::syntax::{Lexer, LineIndex, Position, Span};
 use warpload_ptx::{Module, StatementVerdict, read};
@@ -80,7 +80,7 @@ fn with_file(
     let (mut status, mut is_empty) = (Status::Done, true);
     for (number, image) in binary::numbered(binary.bytes()) {
         let (name, read) = match image {
-            Ok(image) if image.kind != ImageKind::Ptx => continue,
+            Ok(image) if image.kind != GpuCodeKind::Ptx => continue,
             Ok(image) => (format!("{name}#{number}"), image.read()),
             Err(error) => (name.to_string(), Err(error)),
         };

@@ -1,4 +1,4 @@
-use warpload_binary::container::{Images, Limits};
+use warpload_binary::container::{GpuCodes, Limits};
 
 use crate::peak;
 
@@ -14,7 +14,7 @@ pub fn container_is_bounded(input: &[u8]) {
     let most = MAX_BYTES + 4 * input.len();
     let ((), bytes) = peak::during(|| {
         let (mut count, mut last) = (0, (None, None));
-        for image in Images::with_limits(input, limits) {
+        for image in GpuCodes::with_limits(input, limits) {
             count += 1;
             let Ok(image) = image else { continue };
             let place = (image.container, image.entry);

@@ -1,16 +1,17 @@
 //! Damaged containers: errors with an offset, and whatever is sound is still found.
 
 use proptest::prelude::*;
-use warpload_binary::container::{ContainerErrorKind as Kind, ImageKind, Images};
+use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodeKind, GpuCodes};
 
 use crate::containers::build::{ELF, Entry, PTX, archive, concatenated, fatbin, fatbin_of, record};
 use crate::containers::{bytes, sample};
 
 /// What is found of each image: its bytes or what is wrong.
 fn outcomes(file: &[u8]) -> Vec<Result<Vec<u8>, Kind>> {
-    let read =
-        |image: warpload_binary::container::Image<'_>| image.read().map(|read| read.bytes.to_vec());
-    Images::new(file).map(|image| image.and_then(read).map_err(|error| error.kind)).collect()
+    let read = |image: warpload_binary::container::GpuCode<'_>| {
+        image.read().map(|read| read.bytes.to_vec())
+    };
+    GpuCodes::new(file).map(|image| image.and_then(read).map_err(|error| error.kind)).collect()
 }
 
 /// Three entries, the second of which is changed.
@@ -203,7 +204,7 @@ fn damaged_archives() {
     let fat = fatbin(&[Entry::plain(PTX, 75, b"text")]);
     let file = archive(&[("a.o", &fat), ("b.o", &fat)]);
     let found = |file: &[u8]| {
-        let found = Images::new(file).map(|image| match image {
+        let found = GpuCodes::new(file).map(|image| match image {
             Ok(image) => Ok(String::from_utf8_lossy(image.member.unwrap_or(b"-")).into_owned()),
             Err(error) => Err((error.offset, error.kind)),
         });
@@ -242,8 +243,8 @@ fn archives_that_end_between_members() {
 #[test]
 fn obfuscated_entries_are_named() {
     let file = sample("obfuscated-ltoir.fatbin");
-    let images: Vec<_> = Images::new(&file).map(Result::unwrap).collect();
-    assert_eq!((images.len(), images[0].kind), (1, ImageKind::Other(8)));
+    let images: Vec<_> = GpuCodes::new(&file).map(Result::unwrap).collect();
+    assert_eq!((images.len(), images[0].kind), (1, GpuCodeKind::Other(8)));
     assert_eq!(outcomes(&file), [Err(Kind::Obfuscated { size: 4928 })]);
     // Without the flag or the key it is read as what it is.
     for change in [42, 48] {
@@ -284,7 +285,7 @@ proptest! {
 #[test]
 fn an_image_is_an_image_whatever_it_holds() {
     let file = fatbin(&[Entry::plain(ELF, 90, b"not ELF")]);
-    let images: Vec<_> = Images::new(&file).map(Result::unwrap).collect();
-    assert_eq!((images[0].kind, bytes(&images[0])), (ImageKind::Cubin, b"not ELF\0".to_vec()));
+    let images: Vec<_> = GpuCodes::new(&file).map(Result::unwrap).collect();
+    assert_eq!((images[0].kind, bytes(&images[0])), (GpuCodeKind::Cubin, b"not ELF\0".to_vec()));
     assert_eq!(images[0].read().unwrap().sm.unwrap().number(), 90);
 }

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use warpload_binary::container::{ContainerErrorKind as Kind, Images, Limits};
+use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodes, Limits};
 
 use crate::containers::build::{Entry, PTX, concatenated, fatbin, fatbin_of, record};
 
@@ -55,7 +55,7 @@ fn peak<T>(function: impl FnOnce() -> T) -> (T, isize) {
 /// Reads all images, one after the other; returns what is wrong with each, and their bytes.
 fn read_all(file: &[u8], limits: Limits) -> (Vec<Option<Kind>>, u64) {
     let mut read = 0;
-    let kinds = Images::with_limits(file, limits).map(|image| {
+    let kinds = GpuCodes::with_limits(file, limits).map(|image| {
         let result = image.and_then(|image| image.read());
         read += result.as_ref().map_or(0, |read| read.bytes.len() as u64);
         result.err().map(|error| error.kind)
@@ -120,13 +120,13 @@ fn limits_are_kept() {
 #[test]
 fn nested_containers_take_linear_time() {
     let nested: Vec<u8> = (0..100_000).flat_map(|_| fatbin_of(1 << 40, &[])).collect();
-    let (kinds, most) = peak(|| Images::new(&nested).count());
+    let (kinds, most) = peak(|| GpuCodes::new(&nested).count());
     assert_eq!(kinds, 100_000);
     assert!(most < 1 << 20, "{most} bytes");
     // With something that looks like the beginning of an entry, much later.
     let entry = fatbin(&[Entry::plain(PTX, 75, b"ptx")]);
     let file = [&nested[..], &vec![1; 1 << 20], &entry].concat();
-    assert_eq!(Images::new(&file).filter(Result::is_ok).count(), 1);
+    assert_eq!(GpuCodes::new(&file).filter(Result::is_ok).count(), 1);
 }
 
 /// An archive of AIX with as many members, each an object of as many sections; all reach to the end of the
@@ -181,7 +181,7 @@ fn overlapping(members: usize, sections: usize) -> Vec<u8> {
 fn members_that_overlap_are_not_read_again_and_again() {
     let file = overlapping(300, 3000);
     let before = TOTAL.get();
-    let outcomes: Vec<_> = Images::new(&file).collect();
+    let outcomes: Vec<_> = GpuCodes::new(&file).collect();
     let allocated = TOTAL.get() - before;
     assert_eq!(outcomes.iter().filter(|image| image.is_ok()).count(), 300);
     let last = outcomes.last().and_then(|last| last.clone().err()).map(|error| error.kind);

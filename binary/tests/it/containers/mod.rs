@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use build::{ELF, Entry, PTX, archive, coff, concatenated, fatbin, record};
 use sha2::{Digest, Sha256};
-use warpload_binary::container::{Compression, Image, ImageKind, Images};
+use warpload_binary::container::{Compression, GpuCode, GpuCodeKind, GpuCodes};
 
 fn sample(name: &str) -> Vec<u8> {
     fs::read(folder().join(name)).unwrap()
@@ -22,16 +22,16 @@ fn folder() -> PathBuf {
 }
 
 /// The images, none of which is damaged.
-fn images(file: &[u8]) -> Vec<Image<'_>> {
-    Images::new(file).map(|image| image.unwrap()).collect()
+fn images(file: &[u8]) -> Vec<GpuCode<'_>> {
+    GpuCodes::new(file).map(|image| image.unwrap()).collect()
 }
 
-fn bytes(image: &Image<'_>) -> Vec<u8> {
+fn bytes(image: &GpuCode<'_>) -> Vec<u8> {
     image.read().unwrap().bytes.to_vec()
 }
 
 /// What is found of an image: kind, SM, bytes.
-fn found(file: &[u8]) -> Vec<(ImageKind, String, Vec<u8>)> {
+fn found(file: &[u8]) -> Vec<(GpuCodeKind, String, Vec<u8>)> {
     let images = images(file).into_iter().map(|image| {
         let read = image.read().unwrap();
         (image.kind, read.sm.unwrap().to_string(), read.bytes.to_vec())
@@ -50,7 +50,7 @@ fn images_are_those_of_cuobjdump() {
     files.dedup();
     assert_eq!(files.len(), 11);
     for file in files {
-        for (kind, name) in [(ImageKind::Cubin, "cubin"), (ImageKind::Ptx, "ptx")] {
+        for (kind, name) in [(GpuCodeKind::Cubin, "cubin"), (GpuCodeKind::Ptx, "ptx")] {
             let is_expected = |row: &&serde_json::Value| row["file"] == file && row["kind"] == name;
             let expected: Vec<(u64, u64, String)> = expected
                 .iter()
@@ -132,8 +132,8 @@ fn containers_are_found_at_any_alignment() {
     let entries = [Entry::plain(ELF, 75, &cubin), Entry::lz4(PTX, b".version 8.0\n\0")];
     let fatbin = fatbin(&entries);
     let expected = [
-        (ImageKind::Cubin, "75".to_owned(), cubin.clone()),
-        (ImageKind::Ptx, "75".to_owned(), b".version 8.0\n".to_vec()),
+        (GpuCodeKind::Cubin, "75".to_owned(), cubin.clone()),
+        (GpuCodeKind::Ptx, "75".to_owned(), b".version 8.0\n".to_vec()),
     ];
     for before in 0..17 {
         // What is not a container is passed over.
@@ -141,7 +141,7 @@ fn containers_are_found_at_any_alignment() {
             [&vec![1; before], &b"\x50\xed\x55\xba"[..before.min(4)], &fatbin, b"\x50\xed\x55"];
         assert_eq!(found(&file.concat())[..], expected, "{before}");
     }
-    assert_eq!(found(&cubin), [(ImageKind::Cubin, "75".to_owned(), cubin.clone())]);
+    assert_eq!(found(&cubin), [(GpuCodeKind::Cubin, "75".to_owned(), cubin.clone())]);
     let object = coff(b".nv_fatb", &fatbin);
     assert_eq!(found(&object)[..], expected);
     assert_eq!(images(&object)[1].section, Some(&b".nv_fatb"[..]));
@@ -166,7 +166,7 @@ fn every_compression_is_read() {
         assert_eq!((images[0].compression, images[0].size), (Some(name), cubin.len() as u64));
         assert_eq!(
             (images[1].kind, bytes(&images[1])),
-            (ImageKind::Other(7), b"another kind".into())
+            (GpuCodeKind::Other(7), b"another kind".into())
         );
     }
     let padded = cubin.len().next_multiple_of(8);
@@ -187,8 +187,8 @@ fn instructions_have_the_sm_of_their_image() {
     let mut sms = Vec::new();
     for entry in fs::read_dir(folder()).unwrap() {
         let file = fs::read(entry.unwrap().path()).unwrap();
-        for image in Images::new(&file).map(|image| image.unwrap()) {
-            if image.kind != ImageKind::Cubin {
+        for image in GpuCodes::new(&file).map(|image| image.unwrap()) {
+            if image.kind != GpuCodeKind::Cubin {
                 continue;
             }
             let read = image.read().unwrap();

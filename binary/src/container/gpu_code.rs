@@ -1,18 +1,18 @@
-//! [`Image`]: one piece of GPU code in a file, decompressed when it is read.
+//! [`GpuCode`]: one piece of GPU code in a file, decompressed when it is read.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
 use super::compression::{Compression, Payload};
-use super::elf::{Cubin, ImageSm};
 use super::error::{ContainerError, ContainerErrorKind};
-use super::host::HostPlace;
+use super::sm::GpuSm;
+use crate::cubin::Header;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ImageKind {
+pub enum GpuCodeKind {
     /// A cubin: an ELF file of machine 190.
     Cubin,
     /// A module of PTX, as text.
@@ -21,12 +21,12 @@ pub enum ImageKind {
     Other(u16),
 }
 
-/// One piece of GPU code in a file. [`Image::read`] returns its bytes.
+/// One piece of GPU code in a file. [`GpuCode::read`] returns its bytes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Image<'f> {
+pub struct GpuCode<'f> {
     /// What it is.
-    pub kind: ImageKind,
+    pub kind: GpuCodeKind,
     /// The byte offset of its container in the file; `None` for a cubin without one.
     pub container: Option<u64>,
     /// The byte offset of its entry in the file; `None` for a cubin without a container.
@@ -44,7 +44,7 @@ pub struct Image<'f> {
     /// The flags of its entry; 0 without a container.
     pub flags: u64,
     /// The SM as the container has it: of a cubin without the suffix, which [`Read::sm`] has too.
-    pub sm: Option<ImageSm>,
+    pub sm: Option<GpuSm>,
     /// The size when decompressed, as far as that is known before.
     pub size: u64,
     pub(super) stored: Stored<'f>,
@@ -63,8 +63,8 @@ pub(super) enum Stored<'f> {
 /// Several images that are compressed together; decompressed once, when the first is read.
 #[derive(Debug)]
 pub(super) struct Stream<'f> {
-    pub(super) payload: Payload<'f>,
-    pub(super) decompressed: OnceLock<(Vec<u8>, Option<ContainerError>)>,
+    payload: Payload<'f>,
+    decompressed: OnceLock<(Vec<u8>, Option<ContainerError>)>,
 }
 
 /// The bytes of an image.
@@ -106,6 +106,28 @@ impl Bytes<'_> {
     }
 }
 
+impl<'f> Stored<'f> {
+    /// Prepares for [`Self::part`]: what is compressed is decompressed once for all parts.
+    pub(super) fn shared(self) -> Self {
+        match self {
+            Self::Compressed(payload) => {
+                let all = 0..payload.claimed;
+                Self::Part(Arc::new(Stream { payload, decompressed: OnceLock::new() }), all)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns a part of what is decompressed.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        match self.clone().shared() {
+            Self::Plain(bytes) => Self::Plain(bytes.get(range).unwrap_or_default()),
+            Self::Part(stream, _) => Self::Part(stream, range),
+            other => other,
+        }
+    }
+}
+
 impl Stream<'_> {
     /// Returns a part, if it could be decompressed.
     fn part(&self, range: Range<usize>) -> Option<&[u8]> {
@@ -130,40 +152,10 @@ pub struct Read<'f> {
     /// A cubin without the padding after it, PTX without the NULs after it.
     pub bytes: Bytes<'f>,
     /// The SM: of a cubin, what its own headers say.
-    pub sm: Option<ImageSm>,
+    pub sm: Option<GpuSm>,
 }
 
-impl<'f> Image<'f> {
-    /// Returns an image of which only the payload is known yet.
-    pub(super) fn new(kind: ImageKind, place: HostPlace<'f>, stored: Stored<'f>) -> Self {
-        let compression = match &stored {
-            Stored::Compressed(payload) => Some(payload.compression),
-            Stored::Part(stream, _) => Some(stream.payload.compression),
-            Stored::Plain(_) | Stored::Refused(_) => None,
-        };
-        let size = match &stored {
-            Stored::Plain(bytes) => bytes.len() as u64,
-            Stored::Compressed(payload) => payload.claimed as u64,
-            Stored::Part(_, range) => range.len() as u64,
-            Stored::Refused(_) => 0,
-        };
-        let HostPlace { member, section } = place;
-        Self {
-            kind,
-            container: None,
-            entry: None,
-            member,
-            section,
-            name: None,
-            options: None,
-            compression,
-            flags: 0,
-            sm: None,
-            size,
-            stored,
-        }
-    }
-
+impl<'f> GpuCode<'f> {
     /// Decompresses the image. Images that were compressed together are decompressed once, and
     /// their memory is freed with the last of them.
     ///
@@ -187,20 +179,20 @@ impl<'f> Image<'f> {
         });
         let mut sm = self.sm;
         match self.kind {
-            ImageKind::Cubin => {
-                if let Some(cubin) = Cubin::read(&bytes) {
-                    sm = cubin.sm.or(sm);
+            GpuCodeKind::Cubin => {
+                if let Some(header) = Header::read(&bytes) {
+                    sm = GpuSm::of_cubin(header).or(sm);
                     // Compressed alone, it has no padding.
                     if !matches!(self.stored, Stored::Compressed(_)) && self.container.is_some() {
-                        bytes.truncate(cubin.end);
+                        bytes.truncate(header.end);
                     }
                 }
             }
-            ImageKind::Ptx => {
+            GpuCodeKind::Ptx => {
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                 bytes.truncate(end);
             }
-            ImageKind::Other(_) => {}
+            GpuCodeKind::Other(_) => {}
         }
         Ok(Read { bytes, sm })
     }

@@ -1,16 +1,16 @@
-//! [`Images`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
+//! [`GpuCodes`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
 //! at most.
 
-use std::sync::{Arc, OnceLock};
-
 use memchr::memmem;
+use object::elf::EM_CUDA;
 
-use super::compression::Payload;
-use super::elf;
-use super::entry::{CONCATENATED, ELF, Entry, Fields, PTX, Table};
+use super::compression::{Compression, Payload};
+use super::entry::{CONCATENATED, ContainerHeader, ELF, Entry, EntryHeader, PTX, Table};
 use super::error::{ContainerError, ContainerErrorKind as Kind};
+use super::gpu_code::{GpuCode, GpuCodeKind, Stored};
 use super::host::{Host, HostPlace};
-use super::image::{Image, ImageKind, Stored, Stream};
+use super::sm::GpuSm;
+use crate::cubin::Header;
 
 /// The most images of one entry.
 pub(super) const MAX_TABLE_RECORDS: u32 = 1 << 20;
@@ -57,14 +57,13 @@ impl Default for Limits {
 const MAGIC: &[u8] = b"\x50\xed\x55\xba";
 /// The magic, version 1 and the size of this header.
 const SIGNATURE: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0";
-const HEADER: usize = 16;
 
 /// Iterates over the images of a file in the order in which they are there.
 ///
 /// An item is an error if there is something in place of an image that cannot be read; what follows it
-/// is still found. An image whose bytes are damaged is not: [`Image::read`] says so.
+/// is still found. An image whose bytes are damaged is not: [`GpuCode::read`] says so.
 #[derive(Debug)]
-pub struct Images<'f> {
+pub struct GpuCodes<'f> {
     file: &'f [u8],
     limits: Limits,
     host: Host<'f>,
@@ -114,29 +113,28 @@ struct Container {
     /// The next entry.
     at: usize,
     end: usize,
-    /// What is wrong with it as a whole.
-    cut_off: bool,
+    /// The size of its entries as it claims it: more than there is if it is cut off.
+    size: u64,
 }
 
 /// The images of an entry with several.
 #[derive(Debug)]
 struct OpenTable<'f> {
-    container: usize,
-    entry: usize,
-    flags: u64,
-    place: HostPlace<'f>,
-    stream: Result<Streamed<'f>, ContainerError>,
+    place: EntryPlace<'f>,
+    stored: Stored<'f>,
     table: Table<'f>,
 }
 
-/// Several images in a row.
-#[derive(Debug)]
-enum Streamed<'f> {
-    Plain(&'f [u8]),
-    Compressed(Arc<Stream<'f>>),
+/// Where an entry is, and its flags, which its images have too.
+#[derive(Clone, Copy, Debug)]
+struct EntryPlace<'f> {
+    container: usize,
+    entry: usize,
+    flags: u64,
+    host: HostPlace<'f>,
 }
 
-impl<'f> Images<'f> {
+impl<'f> GpuCodes<'f> {
     /// Searches the bytes of a whole file.
     #[must_use]
     pub fn new(file: &'f [u8]) -> Self {
@@ -167,7 +165,7 @@ impl<'f> Images<'f> {
         self.container_ahead.at_or_after(from, |from| {
             let rest = file.get(from..)?;
             let found = memmem::find_iter(rest, SIGNATURE).map(|at| from + at);
-            found.into_iter().find(|at| file.len() - at >= HEADER)
+            found.into_iter().find(|at| file.len() - at >= ContainerHeader::BYTES)
         })
     }
 
@@ -185,8 +183,11 @@ impl<'f> Images<'f> {
     }
 
     /// Returns the next cubin that is a whole member of an archive, or the whole file.
-    fn bare_cubin(&mut self) -> Option<Image<'f>> {
-        let is_cubin = |bytes: &[u8]| elf::is_cubin(bytes);
+    fn bare_cubin(&mut self) -> Option<GpuCode<'f>> {
+        // An ELF file of the machine, whose number is in bytes 18 and 19.
+        let is_cubin = |bytes: &[u8]| {
+            bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&EM_CUDA.0.to_le_bytes())
+        };
         let members = self.host.members();
         let (range, name) = if members.is_empty() {
             (0..self.file.len(), None)
@@ -208,59 +209,72 @@ impl<'f> Images<'f> {
             return None;
         }
         self.position = range.end;
-        let place = HostPlace { member: name, section: None };
-        let mut image = Image::new(ImageKind::Cubin, place, Stored::Plain(bytes));
-        image.sm = elf::Cubin::read(bytes).and_then(|cubin| cubin.sm);
-        Some(image)
+        Some(GpuCode {
+            kind: GpuCodeKind::Cubin,
+            container: None,
+            entry: None,
+            member: name,
+            section: None,
+            name: None,
+            options: None,
+            compression: None,
+            flags: 0,
+            sm: Header::read(bytes).and_then(GpuSm::of_cubin),
+            size: bytes.len() as u64,
+            stored: Stored::Plain(bytes),
+        })
     }
 
     /// Begins the next container. An error is one of a file that begins like a container.
     fn open_container(&mut self) -> Option<Result<(), ContainerError>> {
         let is_one = self.position == 0 && self.file.starts_with(MAGIC);
-        if is_one && (self.file.len() < HEADER || !self.file.starts_with(SIGNATURE)) {
+        let wrong = match ContainerHeader::read(self.file).filter(|_| is_one) {
+            None if is_one => Some(Kind::ContainerHeaderCutOff { size: self.file.len() as u64 }),
+            Some(ContainerHeader { version, bytes: header, .. })
+                if !self.file.starts_with(SIGNATURE) =>
+            {
+                Some(Kind::ContainerVersion { version, header })
+            }
+            _ => None,
+        };
+        if let Some(kind) = wrong {
             self.position = MAGIC.len();
-            let fields = Fields(self.file);
-            let kind = match self.file.len() {
-                size if size < HEADER => Kind::ContainerHeaderCutOff { size: size as u64 },
-                _ => Kind::ContainerVersion { version: fields.u16(4), header: fields.u16(6) },
-            };
             return Some(Err(ContainerError::new(0, kind)));
         }
-        let Some(start) = self.next_container(self.position) else {
+        let start = self.next_container(self.position);
+        let found = start.and_then(|at| Some((at, ContainerHeader::read(self.file.get(at..)?)?)));
+        let Some((start, ContainerHeader { size, .. })) = found else {
             self.position = self.file.len();
             return None;
         };
-        let at = start + HEADER;
-        let (size, left) = (Fields(&self.file[start..]).u64(8), self.file.len() - at);
-        let cut_off = size > left as u64;
-        let end = if cut_off { self.file.len() } else { at + size as usize };
+        let at = start + ContainerHeader::BYTES;
+        let end = usize::try_from(size).ok().and_then(|size| at.checked_add(size));
+        let end = end.filter(|end| *end <= self.file.len()).unwrap_or(self.file.len());
         self.position = at;
-        self.container = Some(Container { start, at, end, cut_off });
+        self.container = Some(Container { start, at, end, size });
         Some(Ok(()))
     }
 
     /// Returns the next image of the current container, or what is wrong in its place; `None` at its
     /// end.
-    fn next_of_container(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+    fn next_of_container(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         loop {
             let container = self.container.as_mut()?;
-            let Container { start, at, end, cut_off } = *container;
+            let Container { start, at, end, size } = *container;
             if at >= end {
                 self.container = None;
                 self.position = end;
-                let size = Fields(&self.file[start..]).u64(8);
-                let left = (end - start - HEADER) as u64;
+                let left = (end - start - ContainerHeader::BYTES) as u64;
                 // One reason is enough.
-                self.is_checked |= cut_off;
-                return cut_off.then(|| {
+                self.is_checked |= left < size;
+                return (left < size).then(|| {
                     Err(ContainerError::new(start, Kind::ContainerCutOff { size, left }))
                 });
             }
             match Entry::read(self.file, at, end) {
                 Ok((entry, next)) => {
                     container.at = next;
-                    let place = self.host.place(start);
-                    if let Some(result) = self.entry(&entry, start, place) {
+                    if let Some(result) = self.entry(&entry, start) {
                         return Some(result);
                     }
                     if let Some(result) = self.next_of_table() {
@@ -296,50 +310,43 @@ impl<'f> Images<'f> {
         &mut self,
         entry: &Entry<'f>,
         container: usize,
-        place: HostPlace<'f>,
-    ) -> Option<Result<Image<'f>, ContainerError>> {
-        let stored = entry.stored();
-        let compression = stored.as_ref().ok().and_then(|(compression, _)| *compression);
-        let payload = stored.and_then(|(compression, stored)| match compression {
-            None => Ok(Err(stored)),
-            Some(compression) => {
-                let claimed = self.claim(entry)?;
-                Ok(Ok(Payload { entry: entry.offset, compression, stored, claimed }))
+    ) -> Option<Result<GpuCode<'f>, ContainerError>> {
+        let Entry { offset, header, .. } = *entry;
+        let host = self.host.place(container);
+        let place = EntryPlace { container, entry: offset, flags: header.flags, host };
+        let (compression, stored) = match entry.stored() {
+            Ok((None, bytes)) => (None, Stored::Plain(bytes)),
+            Ok((Some(compression), stored)) => {
+                let payload = |claimed| Payload { entry: offset, compression, stored, claimed };
+                let stored = self.claim(entry).map(payload).map(Stored::Compressed);
+                (Some(compression), stored.unwrap_or_else(Stored::Refused))
             }
-        });
-        if entry.kind == CONCATENATED {
+            Err(error) => (None, Stored::Refused(error)),
+        };
+        if header.kind == CONCATENATED {
             let table = match Table::read(entry, compression) {
                 Ok(table) => table,
                 Err(error) => return Some(Err(error)),
             };
-            let payload = payload.map(|payload| match payload {
-                Ok(payload) => Streamed::Compressed(Arc::new(Stream {
-                    payload,
-                    decompressed: OnceLock::new(),
-                })),
-                Err(plain) => Streamed::Plain(plain),
-            });
-            let (entry, flags) = (entry.offset, entry.header.flags());
-            self.table = Some(OpenTable { container, entry, flags, place, stream: payload, table });
+            self.table = Some(OpenTable { place, stored: stored.shared(), table });
             return None;
         }
-        let size = entry.claimed().max(entry.payload.len() as u64);
-        let stored = match payload {
-            _ if entry.header.is_obfuscated() && !matches!(entry.kind, ELF | PTX) => {
-                Stored::Refused(ContainerError::new(entry.offset, Kind::Obfuscated { size }))
-            }
-            Ok(Ok(payload)) => Stored::Compressed(payload),
-            Ok(Err(plain)) => Stored::Plain(plain),
-            Err(error) => Stored::Refused(error),
+        let stored = if header.is_obfuscated() && !matches!(header.kind, ELF | PTX) {
+            let size = header.claimed.max(entry.payload.len() as u64);
+            Stored::Refused(ContainerError::new(offset, Kind::Obfuscated { size }))
+        } else {
+            stored
         };
-        let mut image = described(container, entry, place, stored);
-        image.compression = compression;
-        Some(Ok(image))
+        let size = match stored {
+            Stored::Plain(bytes) => bytes.len() as u64,
+            _ => header.claimed,
+        };
+        Some(Ok(place.image(header, compression, size, stored)))
     }
 
     /// Returns the size that a compressed entry claims, if the limits allow it.
     fn claim(&mut self, entry: &Entry<'f>) -> Result<usize, ContainerError> {
-        let claimed = entry.claimed();
+        let claimed = entry.header.claimed;
         let refuse = |kind| Err(ContainerError::new(entry.offset, kind));
         if claimed > self.limits.image {
             return refuse(Kind::TooLarge { size: claimed, limit: self.limits.image });
@@ -355,7 +362,7 @@ impl<'f> Images<'f> {
     }
 
     /// Returns the next image of an entry with several.
-    fn next_of_table(&mut self) -> Option<Result<Image<'f>, ContainerError>> {
+    fn next_of_table(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         let open = self.table.as_mut()?;
         let Some(part) = open.table.next() else {
             self.table = None;
@@ -365,61 +372,47 @@ impl<'f> Images<'f> {
             Ok(part) => part,
             Err(error) => return Some(Err(error)),
         };
-        let stored = match &open.stream {
-            Ok(Streamed::Compressed(stream)) => Stored::Part(Arc::clone(stream), range.clone()),
-            // The table has compared the range with the stream.
-            Ok(Streamed::Plain(bytes)) => {
-                Stored::Plain(bytes.get(range.clone()).unwrap_or_default())
-            }
-            Err(error) => Stored::Refused(error.clone()),
+        let size = range.len() as u64;
+        // The table has compared the range with the stream.
+        let stored = open.stored.part(range);
+        Some(Ok(open.place.image(header, open.table.compression, size, stored)))
+    }
+}
+
+impl<'f> EntryPlace<'f> {
+    /// Returns the image with the header of the entry, or with one in its table.
+    fn image(
+        self,
+        header: EntryHeader<'f>,
+        compression: Option<Compression>,
+        size: u64,
+        stored: Stored<'f>,
+    ) -> GpuCode<'f> {
+        let Self { container, entry, flags, host: HostPlace { member, section } } = self;
+        let kind = match header.kind {
+            ELF => GpuCodeKind::Cubin,
+            PTX => GpuCodeKind::Ptx,
+            other => GpuCodeKind::Other(other),
         };
-        let mut image = Image::new(kind(header), open.place, stored);
-        image.size = range.len() as u64;
-        image.compression = open.table.compression();
-        image.container = Some(open.container as u64);
-        image.entry = Some(open.entry as u64);
-        image.flags = open.flags;
-        describe(&mut image, header);
-        Some(Ok(image))
+        GpuCode {
+            kind,
+            container: Some(container as u64),
+            entry: Some(entry as u64),
+            member,
+            section,
+            name: header.name(),
+            options: header.options(),
+            compression,
+            flags,
+            sm: header.sm_of(kind == GpuCodeKind::Ptx),
+            size,
+            stored,
+        }
     }
 }
 
-/// Returns what the header of an entry, or one in a table, is of.
-fn kind(header: Fields<'_>) -> ImageKind {
-    match header.u16(0) {
-        ELF => ImageKind::Cubin,
-        PTX => ImageKind::Ptx,
-        other => ImageKind::Other(other),
-    }
-}
-
-/// Returns an image with what the header of its entry says.
-fn described<'f>(
-    container: usize,
-    entry: &Entry<'f>,
-    place: HostPlace<'f>,
-    stored: Stored<'f>,
-) -> Image<'f> {
-    let mut image = Image::new(kind(entry.header), place, stored);
-    if let Stored::Refused(_) = image.stored {
-        image.size = entry.claimed();
-    }
-    image.container = Some(container as u64);
-    image.entry = Some(entry.offset as u64);
-    image.flags = entry.header.flags();
-    describe(&mut image, entry.header);
-    image
-}
-
-/// Adds what the headers of entries, and those in a table, have in common.
-fn describe<'f>(image: &mut Image<'f>, header: Fields<'f>) {
-    image.name = header.name();
-    image.options = header.options();
-    image.sm = header.sm_of(image.kind == ImageKind::Ptx);
-}
-
-impl<'f> Iterator for Images<'f> {
-    type Item = Result<Image<'f>, ContainerError>;
+impl<'f> Iterator for GpuCodes<'f> {
+    type Item = Result<GpuCode<'f>, ContainerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -1,0 +1,43 @@
+//! [`GpuSm`]: the SM of GPU code as containers and the headers of cubins have it.
+
+use std::fmt;
+
+use crate::cubin::Header;
+
+/// The SM of GPU code, which need not be one whose instructions are known. Displays as in the names of
+/// targets: `50`, `90a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GpuSm {
+    number: u32,
+    suffix: Option<char>,
+}
+
+impl GpuSm {
+    pub(super) fn new(number: u32, suffix: Option<char>) -> Option<Self> {
+        (number > 0).then_some(Self { number, suffix })
+    }
+
+    pub(super) fn of_cubin(header: Header) -> Option<Self> {
+        Self::new(header.number, header.is_specific.then_some('a'))
+    }
+
+    /// Returns ten times the major number plus the minor number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Returns the letter after the number: `a` for code that only this SM executes, `f` for code of
+    /// its family. Cubins do not name families.
+    #[must_use]
+    pub const fn suffix(self) -> Option<char> {
+        self.suffix
+    }
+}
+
+impl fmt::Display for GpuSm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.number)?;
+        self.suffix.map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}

@@ -1,0 +1,115 @@
+//! [`CubinRows`]: the instructions of a cubin.
+
+use std::sync::Arc;
+
+use super::code::{CodeUnit, SassInstruction};
+use super::error::SassError;
+use super::source_lines::{LineInformation, SourceLines};
+use crate::cubin::{Cubin, Function};
+
+/// The instructions of a cubin, section by section in the order of its section table.
+#[derive(Debug)]
+pub(super) struct CubinRows {
+    cubin: Cubin,
+    /// The index of the current section in `Cubin::text`.
+    text: usize,
+    /// How many of its instructions have been returned.
+    taken: usize,
+    /// The index of the first function that does not end before the current instruction.
+    function: usize,
+    /// The places that the linker changes, ascending.
+    relocated: Vec<(usize, u64)>,
+    lines: SourceLines,
+}
+
+impl CubinRows {
+    pub(super) fn new(data: Vec<u8>) -> Result<Self, SassError> {
+        let cubin = Cubin::read(data)?;
+        let is_code = |section| cubin.text.binary_search_by_key(&section, |t| t.index).is_ok();
+        let (relocations, _) = cubin.relocations(is_code);
+        let mut relocated: Vec<_> = relocations.iter().map(|one| one.place).collect();
+        relocated.sort_unstable();
+        let lines = SourceLines::default();
+        Ok(Self { cubin, text: 0, taken: 0, function: 0, relocated, lines })
+    }
+
+    pub(super) fn read_source_lines(&mut self) -> LineInformation {
+        let (lines, information) = SourceLines::read(&self.cubin);
+        self.lines = lines;
+        information
+    }
+}
+
+/// Returns the function at a place. `from` is the index of the first one that does not end before the last
+/// place, which must not be after this one. If functions are nested, the outermost one counts, as if each
+/// had its own section.
+fn covering<'f>(
+    functions: &'f [Function],
+    from: &mut usize,
+    (section, offset): (usize, u64),
+) -> Option<&'f Function> {
+    let is_over = |f: &&Function| (f.section, f.covers.end) <= (section, offset);
+    *from += functions.get(*from..)?.iter().take_while(is_over).count();
+    let function = functions.get(*from)?;
+    (function.section == section && function.covers.contains(&offset)).then_some(function)
+}
+
+impl Iterator for CubinRows {
+    type Item = SassInstruction;
+
+    fn next(&mut self) -> Option<SassInstruction> {
+        let sm = self.cubin.sm;
+        loop {
+            let text = self.cubin.text.get(self.text)?;
+            let Some(placed) =
+                CodeUnit::new(sm).nth(self.cubin.data.get(text.code.clone())?, self.taken)
+            else {
+                self.text += 1;
+                self.taken = 0;
+                continue;
+            };
+            self.taken += 1;
+            let place = (text.index, placed.offset);
+            let function = covering(&self.cubin.functions, &mut self.function, place);
+            return Some(SassInstruction {
+                function: function.map(|function| Arc::clone(&function.name)),
+                registers: text.registers,
+                sm: Some(sm),
+                is_relocated: self.relocated.binary_search(&place).is_ok(),
+                source: self.lines.at(place.0, place.1),
+                ..SassInstruction::from(placed)
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_function_counts() {
+        let function =
+            |section, covers, name: &str| Function { section, covers, name: name.into() };
+        // Sorted as in a cubin; the third one extends beyond the first.
+        let functions = [
+            function(1, 0..0x60, "a"),
+            function(1, 0x18..0x30, "b"),
+            function(1, 0x40..0x80, "c"),
+            function(2, 0..0x20, "d"),
+        ];
+        let mut from = 0;
+        for (section, offset, name) in [
+            (1, 8, Some("a")),
+            (1, 0x18, Some("a")),
+            (1, 0x58, Some("a")),
+            (1, 0x68, Some("c")),
+            (1, 0x88, None),
+            (2, 4, Some("d")),
+            (3, 0, None),
+        ] {
+            let found = covering(&functions, &mut from, (section, offset));
+            assert_eq!(found.map(|function| &*function.name), name, "{offset:#x}");
+        }
+    }
+}
