@@ -534,18 +534,35 @@ impl Instruction {
     }
 
     /// Returns the instruction with another number in a field, legal or not; `None` if it does not fit.
-    pub(crate) fn put(self, slot: Slot, number: u64) -> Option<Self> {
+    pub(crate) fn put(mut self, slot: Slot, number: u64) -> Option<Self> {
+        self.set(slot, number).then_some(self)
+    }
+
+    /// Puts a number into a field, legal or not; returns whether it fits. Nothing changes if the form does not have the
+    /// field, or the number does not fit.
+    #[inline]
+    pub(crate) fn set(&mut self, slot: Slot, number: u64) -> bool {
         let place = self.plan().place(slot);
-        if !place.is_split() {
-            let [low, high] = place.with(self.halves(), number);
-            return place.fits(number).then_some(Self { low, high, ..self });
+        if place.is_split() {
+            return self.set_split(slot, number);
         }
+        if place.fits(number) {
+            [self.low, self.high] = place.with(self.halves(), number);
+        }
+        place.fits(number)
+    }
+
+    #[inline(never)]
+    fn set_split(&mut self, slot: Slot, number: u64) -> bool {
         let (mut word, mut left) = (self.bits(), number);
         for row in self.rows().rev().filter(|row| row.slot == slot) {
             word = row.field.with(word, left);
             left = left.checked_shr(row.field.width()).unwrap_or(0);
         }
-        (left == 0).then_some(self.with_word(word))
+        if left == 0 {
+            *self = self.with_word(word);
+        }
+        left == 0
     }
 
     /// Returns what a word with the opcode of a form is that the form does not have.

@@ -151,14 +151,20 @@ impl<'t> Opcode<'t> {
         Modifiers { load: self.forms(sm).next(), only: None }
     }
 
+    #[inline(always)]
     fn word(&self, n: usize) -> Option<Word<'t>> {
         let span = self.words.get(..self.count)?.get(n)?;
         Some(Word::of(self.line, *span))
     }
 
-    /// Sets the modifiers of an instruction without any; returns the one that was written under another name.
-    pub(super) fn fit(&self, load: &mut Instruction) -> Result<Option<Alias>, ParseError> {
-        let (mut next, mut seen, mut alias) = (0, 0u16, None);
+    /// Sets the modifiers of an instruction without any, and `alias` to the one that was written under another name.
+    pub(super) fn fit(
+        &self,
+        load: &mut Instruction,
+        alias: &mut Option<Alias>,
+    ) -> Result<(), ParseError> {
+        let (mut next, mut seen) = (0, 0u16);
+        *alias = None;
         let mut last: Option<Match> = None;
         while let Some(word) = self.word(next) {
             let Some(found) = self.longest(load, word, next) else {
@@ -181,10 +187,10 @@ impl<'t> Opcode<'t> {
             seen |= 1 << found.index;
             last = Some(found);
             if let Modifier::Field(slot) | Modifier::Shown { slot, .. } = *found.modifier {
-                *load = load.put(slot, found.number).unwrap_or(*load);
+                load.set(slot, found.number);
                 let becomes = load.value(slot).map_or(found.name, |value| value.name);
                 if becomes.len() != found.name.len() || becomes != found.name {
-                    alias = Some(Alias { span, written: found.name, becomes });
+                    *alias = Some(Alias { span, written: found.name, becomes });
                 }
             }
         }
@@ -194,7 +200,7 @@ impl<'t> Opcode<'t> {
             let kind = Error::MissingModifier { known: Modifiers::of(*load) };
             return Err(ParseError { kind, span: LineSpan { start: end, end } });
         }
-        Ok(alias)
+        Ok(())
     }
 
     /// Returns the longest modifier of a form that begins with `word`, the one numbered `n`: `U.128` before `U`.

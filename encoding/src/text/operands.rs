@@ -132,16 +132,6 @@ impl Instruction {
         Ok(!row.when.iter().any(is_zero))
     }
 
-    /// Puts a number into a field, if the form has it and it fits.
-    #[inline]
-    fn set(&mut self, slot: Slot, number: u64) {
-        if let Some(load) = self.put(slot, number)
-            && self.has(slot)
-        {
-            *self = load;
-        }
-    }
-
     /// Returns whether an address has 64 bits; true of forms that have no other.
     fn is_extended(&self) -> bool {
         !self.has(Slot::Extended) || self.get(Slot::Extended) != 0
@@ -199,9 +189,8 @@ impl Instruction {
                     Slot::Bank => Error::BankTooHigh,
                     _ => Error::NumberTooLarge,
                 };
-                let load = number.and_then(|number| self.put(slot, number));
-                *self = load.ok_or(ParseError { kind, span })?;
-                Ok(())
+                let is_set = number.is_some_and(|number| self.set(slot, number));
+                if is_set { Ok(()) } else { Err(ParseError { kind, span }) }
             }
             Part::Scale(slot) => self.read_scale(slot, cursor),
             Part::Offset(slot) => self.read_offset(slot, true, cursor),
@@ -262,9 +251,8 @@ impl Instruction {
         let word = cursor.word(Expected::BaseSuffix)?;
         let names = self.values(slot).map(|values| values.names());
         let found = names.and_then(|mut names| names.find(|(name, _)| word.is(name)));
-        let load = found.and_then(|(_, number)| self.put(slot, number));
-        *self = load.ok_or(word.error(Error::Expected(Expected::BaseSuffix)))?;
-        Ok(())
+        let is_set = found.is_some_and(|(_, number)| self.set(slot, number));
+        if is_set { Ok(()) } else { Err(word.error(Error::Expected(Expected::BaseSuffix))) }
     }
 
     /// Reads an offset after a register, which may be missing.
@@ -343,9 +331,8 @@ impl Instruction {
         let bits = fitting.map(|value| (value / unit) as u64 & (u64::MAX >> (64 - width)));
         let (min, max) = (min * unit, (max * unit) as u64);
         let kind = Error::OutOfRange { min, max, value };
-        let load = bits.and_then(|bits| self.put(slot, bits));
-        *self = load.ok_or(ParseError { kind, span })?;
-        Ok(())
+        let is_set = bits.is_some_and(|bits| self.set(slot, bits));
+        if is_set { Ok(()) } else { Err(ParseError { kind, span }) }
     }
 }
 

@@ -94,7 +94,8 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     let guard = WrittenGuard::read(&mut cursor, is_wide)?;
     let opcode = Opcode::read(&mut cursor, sm)?;
     let operands = cursor;
-    let (load, alias) = opcode.each_form(sm, |load| {
+    let mut alias = None;
+    let mut load = opcode.each_form(sm, &mut alias, |load| {
         cursor = operands;
         load.read_operands(&mut cursor)
     })?;
@@ -107,9 +108,9 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     }
     let descriptor = trailing.and_then(|trailing| trailing.descriptor);
     // Two forms can have the same text.
-    let load = match (like, descriptor) {
+    load = match (like, descriptor) {
         (Some(like), _) => match opcode.fit_to(like) {
-            Ok((mut blank, _)) => match blank.read_operands(&mut operands.clone()) {
+            Ok(mut blank) => match blank.read_operands(&mut operands.clone()) {
                 Ok(()) => blank,
                 Err(_) => load,
             },
@@ -121,11 +122,12 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
                 let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
                 load.hidden_descriptor().map(drop).ok_or(nothing)
             };
-            opcode.each_form(sm, hiding).map_or(load, |(load, _)| load)
+            opcode.each_form(sm, &mut None, hiding).unwrap_or(load)
         }
         (None, None) => load,
     };
-    let load = guard.apply(load)?.scheduled(leading, trailing);
+    guard.apply(&mut load)?;
+    let load = load.scheduled(leading, trailing);
     let load = match descriptor {
         Some((wanted, span)) => load.with_hidden_descriptor(wanted, span)?,
         None => load,
@@ -185,7 +187,7 @@ fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl
 pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let (load, _) = opcode.each_form(sm, |_| Ok(()))?;
+    let load = opcode.each_form(sm, &mut None, |_| Ok(()))?;
     if cursor.peek().kind != TokenKind::End {
         return Err(cursor.error(Error::TrailingText));
     }
@@ -214,17 +216,18 @@ impl WrittenGuard {
         Ok(Self { uniform, negated, predicate, span: word.span })
     }
 
-    fn apply(self, load: Instruction) -> Result<Instruction, ParseError> {
+    fn apply(self, load: &mut Instruction) -> Result<(), ParseError> {
         let Self { uniform, negated, predicate, span } = self;
         if predicate.is_true() && !negated && !uniform {
-            return Ok(load);
+            return Ok(());
         }
         if uniform != load.is_uniform(Slot::Guard) {
             let kind = Error::GuardFile { mnemonic: load.mnemonic(), uniform: !uniform };
             return Err(ParseError { kind, span });
         }
-        let load = load.put(Slot::Guard, predicate.number().into()).unwrap_or(load);
-        Ok(load.put(Slot::GuardNegated, negated.into()).unwrap_or(load))
+        load.set(Slot::Guard, predicate.number().into());
+        load.set(Slot::GuardNegated, negated.into());
+        Ok(())
     }
 }
 
@@ -256,7 +259,6 @@ impl Instruction {
     /// Returns the instruction with the scheduling that its text names, if its word holds it.
     fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
         let mut load = self;
-        let put = |load: Self, slot, bits| load.put(slot, bits).unwrap_or(load);
         if !self.sm().has_wide_words() {
             return self;
         }
@@ -268,35 +270,33 @@ impl Instruction {
                 let schedule = annotations.schedule.map_or(default, Schedule::value);
                 let schedule = Schedule::new(schedule).unwrap_or(Control::default().schedule());
                 load = load.with_control(annotations.control().with_schedule(schedule));
-                load = put(load, Slot::Batch, annotations.batch.unwrap_or(0).into());
+                load.set(Slot::Batch, annotations.batch.unwrap_or(0).into());
             }
-            load = put(load, Slot::Pm, annotations.pm.unwrap_or(0).into());
+            load.set(Slot::Pm, annotations.pm.unwrap_or(0).into());
         }
         leading.map_or(load, |control| load.with_control(control))
     }
 
     /// Returns the instruction with that scheduling; its batch hint remains.
-    fn with_control(self, control: Control) -> Self {
-        [
-            (Slot::Stall, control.stall.get().into()),
-            (Slot::Yield, control.yield_bit.into()),
-            (Slot::WriteBarrier, control.write.bits()),
-            (Slot::ReadBarrier, control.read.bits()),
-            (Slot::Wait, control.wait.mask().into()),
-        ]
-        .into_iter()
-        .fold(self, |load, (slot, bits)| load.put(slot, bits).unwrap_or(load))
+    fn with_control(mut self, control: Control) -> Self {
+        self.set(Slot::Stall, control.stall.get().into());
+        self.set(Slot::Yield, control.yield_bit.into());
+        self.set(Slot::WriteBarrier, control.write.bits());
+        self.set(Slot::ReadBarrier, control.read.bits());
+        self.set(Slot::Wait, control.wait.mask().into());
+        self
     }
 }
 
 impl Opcode<'_> {
-    /// Returns the first form that fits, as `fit` completes it, or the error of the form that fits the longest part of
+    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or the error of the form that fits the longest part of
     /// the text; of several, one that says most.
     pub(super) fn each_form(
         &self,
         sm: Sm,
+        alias: &mut Option<Alias>,
         mut fit: impl FnMut(&mut Instruction) -> Result<(), ParseError>,
-    ) -> Result<(Instruction, Option<Alias>), ParseError> {
+    ) -> Result<Instruction, ParseError> {
         let rank = |error: &ParseError| {
             let says = match error.kind {
                 Error::AddressForm { .. } => 0,
@@ -307,9 +307,8 @@ impl Opcode<'_> {
         };
         let mut best: Option<ParseError> = None;
         for mut load in self.forms(sm) {
-            let fitted = self.fit(&mut load).and_then(|alias| fit(&mut load).map(|()| alias));
-            match fitted {
-                Ok(alias) => return Ok((load, alias)),
+            match self.fit(&mut load, alias).and_then(|()| fit(&mut load)) {
+                Ok(()) => return Ok(load),
                 Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
                     best = Some(error);
                 }
@@ -320,12 +319,12 @@ impl Opcode<'_> {
     }
 
     /// Fits the form of another load.
-    fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Option<Alias>), ParseError> {
+    fn fit_to(&self, like: &Instruction) -> Result<Instruction, ParseError> {
         if !self.forms(like.sm()).any(|form| form.plan_index() == like.plan_index()) {
             return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
         }
         let mut load = like.blank();
-        self.fit(&mut load).map(|alias| (load, alias))
+        self.fit(&mut load, &mut None).map(|()| load)
     }
 }
 
