@@ -169,7 +169,7 @@ const TEXT_ONLY: [Slot; 11] = [
 
 impl Instruction {
     /// Returns what all loads have, for those who need several parts: the instruction is looked at once.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn parts(&self) -> LoadParts {
         // Executing a load begins here, mostly one of the five forms of 64 bits: compiled for each of them.

@@ -53,7 +53,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
-    #[inline]
+    #[inline(always)]
     pub fn new(
         instruction: &Instruction,
         register_limit: RegisterLimit,
@@ -85,7 +85,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Returns [`ExecuteError::PartialWarp`] if the instruction needs all lanes and some do not execute.
-    #[inline]
+    #[inline(always)]
     pub fn execute<M: LoadMemory>(
         &self,
         machine: &Machine<M>,
@@ -249,6 +249,19 @@ fn register_fault(
 /// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
 /// The warp is then unchanged.
 pub fn execute<M: LoadMemory>(
+    instruction: &Instruction,
+    machine: &Machine<M>,
+    warp: &mut Warp,
+) -> Result<Outcome, ExecuteError> {
+    // Apart, because a load of 64 bits is then known to have nothing of the others.
+    if instruction.sm().has_wide_words() {
+        return execute_128(instruction, machine, warp);
+    }
+    Prepared::new(instruction, machine.register_limit)?.execute(machine, warp)
+}
+
+#[inline(never)]
+fn execute_128<M: LoadMemory>(
     instruction: &Instruction,
     machine: &Machine<M>,
     warp: &mut Warp,
