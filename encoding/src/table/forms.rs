@@ -227,7 +227,7 @@ use FormSpace::{Constant, Generic, Global, Local, Shared, Undocumented};
 /// Every form: mnemonic, opcode, SMs, memory, fields, modifiers, operands. Forms of one opcode are neighbours: bit 91 and
 /// the SM choose among them.
 #[rustfmt::skip]
-pub(crate) static FORMS: [Form; 33] = [
+pub(crate) static FORMS: &[Form] = &[
     form("LD", 0b100, P, Generic, spa5::LD, SPA5, &[RD, ADDRESS, PLG]),
     form("LDG", 0xeed0 >> 3, P, Global, spa5::LDG, SPA5, &[RD, ADDRESS]),
     form("LDL", 0xef40 >> 3, P, Local, spa5::LDL, SPA5_LOCAL, &[RD, ADDRESS]),
