@@ -152,7 +152,7 @@ impl fmt::Display for NotExecutable {
 
 impl core::error::Error for NotExecutable {}
 
-/// The fields of which only the text is public with most numbers, in the order in which they are named.
+/// The fields of which only the text is public with most numbers, in the order in which they are named; others follow.
 const TEXT_ONLY: [Slot; 11] = [
     Slot::Zd,
     Slot::PredicateOut,
@@ -348,19 +348,20 @@ impl Instruction {
         if let Some(lacking @ InvalidModifier(_)) = lacking {
             return lacking;
         }
-        let of_slot = |slot: &Slot| {
+        let of_slot = |slot: Slot| {
             let word = self.bits();
-            let mut rows = self.rows().filter(|row| row.slot == *slot);
+            let mut rows = self.rows().filter(|row| row.slot == slot);
             let of_row = rows.find_map(|row| {
                 let (number, what) = row.text_only?;
                 (row.field.get(word) != number & row.field.max()).then_some(what)
             });
             of_row.or_else(|| {
-                let value = self.value(*slot)?;
+                let value = self.value(slot)?;
                 (!value.text_only.is_empty()).then_some(value.text_only)
             })
         };
-        match (TEXT_ONLY.iter().find_map(of_slot), execution, lacking) {
+        let mut slots = TEXT_ONLY.into_iter().chain(self.rows().map(|row| row.slot));
+        match (slots.find_map(of_slot), execution, lacking) {
             (Some(what), ..) | (None, Execution::TextOnly(what), _) => TextOnly(what),
             (None, _, Some(lacking)) => lacking,
             (None, ..) => TextOnly("this instruction"),
