@@ -39,7 +39,7 @@ pub(crate) const fn halves(word: u128) -> Halves {
 pub(crate) struct SlotPlace {
     low: u8,
     pub(crate) width: u8,
-    /// The row: its block times 32 plus its index. Of a slot of several rows, the last one.
+    /// The number of the row; of a slot of several rows, that of the last one.
     row: u8,
     traits: u8,
 }
@@ -56,8 +56,8 @@ const BY_32: u8 = 1 << 3;
 impl SlotPlace {
     pub(crate) const NOWHERE: Self = Self { low: 0, width: 0, row: 0, traits: 0 };
 
-    pub(crate) fn row(self, form: &Form) -> Option<&'static Row> {
-        form.rows.get(usize::from(self.row / 32))?.get(usize::from(self.row % 32))
+    pub(crate) const fn row(self, form: &Form) -> Option<&'static Row> {
+        row_at(form, self.row)
     }
 
     #[inline(always)]
@@ -347,40 +347,34 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     let (mut public_mask, mut public_value) = (0, 0);
     // The rows must cover each bit once, from the top down.
     let mut next = if is_narrow { 64 } else { 128 };
-    let mut block = 0;
-    while block < form.rows.len() {
-        let mut index = 0;
-        while index < form.rows[block].len() {
-            let row = form.rows[block][index];
-            if row.groups.contains(group) {
-                let field = row.field;
-                assert!(field.high() + 1 == next, "the rows must cover each bit once");
-                next = field.low();
-                let place = &mut plan.places[row.slot as usize];
-                let is_in_both_halves = field.high() / 64 > field.low() / 64;
-                let split = if place.width > 0 || is_in_both_halves { SPLIT } else { 0 };
-                *place = SlotPlace {
-                    low: field.low(),
-                    width: field.width() as u8,
-                    row: (block * 32 + index) as u8,
-                    traits: traits(row.kind) | split,
-                };
-                if let Some(value) = row.fixed {
-                    fixed_mask |= field.mask();
-                    fixed_value = field.with(fixed_value, value);
-                }
-                if let Some((number, _)) = row.text_only {
-                    public_mask |= field.mask();
-                    public_value = field.with(public_value, number);
-                }
-                if is_narrow || field.low() < 104 {
-                    plan.template = field.with(plan.template, default(&row, form));
-                }
+    let mut number = 0;
+    while let Some(row) = row_at(form, number) {
+        if row.groups.contains(group) {
+            let field = row.field;
+            assert!(field.high() + 1 == next, "the rows must cover each bit once");
+            next = field.low();
+            let place = &mut plan.places[row.slot as usize];
+            let is_in_both_halves = field.high() / 64 > field.low() / 64;
+            let split = if place.width > 0 || is_in_both_halves { SPLIT } else { 0 };
+            *place = SlotPlace {
+                low: field.low(),
+                width: field.width() as u8,
+                row: number,
+                traits: traits(row.kind) | split,
+            };
+            if let Some(value) = row.fixed {
+                fixed_mask |= field.mask();
+                fixed_value = field.with(fixed_value, value);
             }
-            assert!(block < 8 && index < 32);
-            index += 1;
+            if let Some((number, _)) = row.text_only {
+                public_mask |= field.mask();
+                public_value = field.with(public_value, number);
+            }
+            if is_narrow || field.low() < 104 {
+                plan.template = field.with(plan.template, default(row, form));
+            }
         }
-        block += 1;
+        number = row_after(form, number);
     }
     assert!(next == 0, "the rows must cover each bit once");
     plan.public = Pattern::of(public_mask, public_value);
@@ -430,18 +424,26 @@ const fn default(row: &Row, form: &Form) -> u64 {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+/// Returns a row of a form by its number, its block times 32 plus its index.
+#[expect(clippy::indexing_slicing, reason = "compared with the lengths")]
+const fn row_at(form: &Form, number: u8) -> Option<&'static Row> {
+    let (block, index) = (number as usize / 32, number as usize % 32);
+    let is_there = block < form.rows.len() && index < form.rows[block].len();
+    if is_there { Some(&form.rows[block][index]) } else { None }
+}
+
+/// Returns the number of the row after that one.
+const fn row_after(form: &Form, number: u8) -> u8 {
+    if row_at(form, number + 1).is_some() { number + 1 } else { (number / 32 + 1) * 32 }
+}
+
 const fn has(form: &Form, slot: Slot) -> bool {
-    let mut block = 0;
-    while block < form.rows.len() {
-        let mut index = 0;
-        while index < form.rows[block].len() {
-            if form.rows[block][index].slot as u8 == slot as u8 {
-                return true;
-            }
-            index += 1;
+    let mut number = 0;
+    while let Some(row) = row_at(form, number) {
+        if row.slot as u8 == slot as u8 {
+            return true;
         }
-        block += 1;
+        number = row_after(form, number);
     }
     false
 }
@@ -495,34 +497,30 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
 }
 
 /// Returns the names of a slot, and whether another field can change them.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn values_of(plan: &Plan, place: SlotPlace) -> Option<(&'static Values, bool)> {
-    match plan.form.rows[place.row as usize / 32][place.row as usize % 32].kind {
-        Kind::Named(values) => Some((values, false)),
-        Kind::NamedBeside(values, ..) => Some((values, true)),
+    match place.row(plan.form) {
+        Some(Row { kind: Kind::Named(values), .. }) => Some((values, false)),
+        Some(Row { kind: Kind::NamedBeside(values, ..), .. }) => Some((values, true)),
         _ => None,
     }
 }
 
-/// Returns the bits of a slot in a word, those of `number` first; of several rows, the last has the low bits.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+/// Returns the bits of a slot in a word, those of `number` first. Slots of several rows are compared with 0 and with all
+/// ones alone.
 const fn bits_of(form: &Form, group: Group, slot: Slot, number: u64) -> (u128, u128) {
-    let (mut value, mut mask, mut left) = (0, 0, number);
-    let mut block = form.rows.len();
-    while block > 0 {
-        block -= 1;
-        let mut index = form.rows[block].len();
-        while index > 0 {
-            index -= 1;
-            let row = form.rows[block][index];
-            if row.groups.contains(group) && row.slot as u8 == slot as u8 {
-                let number =
-                    if let Kind::InvertedPredicate = row.kind { 7 - (left & 7) } else { left };
-                value = row.field.with(value, number);
-                mask |= row.field.mask();
-                left = left >> row.field.width();
-            }
+    let (mut value, mut mask) = (0, 0);
+    let mut at = 0;
+    while let Some(row) = row_at(form, at) {
+        if row.groups.contains(group) && row.slot as u8 == slot as u8 {
+            assert!(mask == 0 || matches!(number, 0 | 0xff | u64::MAX));
+            let number = match row.kind {
+                Kind::InvertedPredicate => 7 - (number & 7),
+                _ => number,
+            };
+            value = row.field.with(value, number);
+            mask |= row.field.mask();
         }
+        at = row_after(form, at);
     }
     (value, mask)
 }
@@ -609,67 +607,6 @@ const fn alternative(
     PlannedAlternative { is: Pattern::of(mask, value), is_not, operand, row, pieces }
 }
 
-/// The alternatives of all plans, in the order of their numbers; and where those of each plan end.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const ALL_ALTERNATIVES: ([PlannedAlternative; TOTAL], [u16; COUNT]) = {
-    let first = plan(&FORMS[0], Group::Spa5).0;
-    let none = alternative(&first, Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
-    let (mut all, mut ends) = ([none; TOTAL], [0; COUNT]);
-    let (mut count, mut form) = (0, 0);
-    while form < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            let of = ALL_GROUPS[group];
-            let mut operand = 0;
-            let plan =
-                if FORMS[form].groups.contains(of) { plan(&FORMS[form], of).0 } else { first };
-            while FORMS[form].groups.contains(of) && operand < FORMS[form].operands.len() {
-                let mut rows = FORMS[form].operands[operand].alternatives;
-                while let [row, rest @ ..] = rows {
-                    rows = rest;
-                    if row.groups.contains(of) {
-                        all[count] = alternative(&plan, of, operand as u8, row);
-                        count += 1;
-                    }
-                }
-                operand += 1;
-            }
-            if FORMS[form].groups.contains(of) {
-                ends[INDICES[form][group] as usize] = count as u16;
-            }
-            group += 1;
-        }
-        form += 1;
-    }
-    (all, ends)
-};
-
-static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL_ALTERNATIVES.0;
-
-/// The number of alternatives of all plans.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const TOTAL: usize = {
-    let (mut count, mut form) = (0, 0);
-    while form < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            let mut operands = FORMS[form].operands;
-            while let [operand, rest @ ..] = operands {
-                operands = rest;
-                let mut rows = operand.alternatives;
-                while let [row, rest @ ..] = rows {
-                    rows = rest;
-                    let of = ALL_GROUPS[group];
-                    count += (FORMS[form].groups.contains(of) && row.groups.contains(of)) as usize;
-                }
-            }
-            group += 1;
-        }
-        form += 1;
-    }
-    count
-};
-
 /// Finds the numbers of `LDSM` for which the disassembler prints nothing.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Acceptance) {
@@ -697,72 +634,119 @@ const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Accepta
 }
 
 /// The number of plans: one for each form and each group that has it.
-const COUNT: usize = count();
-
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn count() -> usize {
-    let (mut count, mut form) = (0, 0);
-    while form < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            if FORMS[form].groups.contains(ALL_GROUPS[group]) {
-                count += 1;
-            }
-            group += 1;
-        }
-        form += 1;
+const COUNT: usize = {
+    let (mut count, mut forms) = (0, FORMS);
+    while let [form, rest @ ..] = forms {
+        forms = rest;
+        count += form.groups.count();
     }
     assert!(count < NO_PLAN as usize);
     count
-}
+};
 
 /// No plan: the index after the last.
 const NO_PLAN: u8 = u8::MAX;
 
-/// Returns the number of the plan of a form on the SMs of a group, which has it. Those of SM 5.x come first.
+/// The form and the group of each plan. Those of SM 5.x come first.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const PLANNED: [(usize, Group); COUNT] = {
+    let mut planned = [(0, Group::Spa5); COUNT];
+    let (mut count, mut form, mut group) = (0, 0, 0);
+    while form < FORMS.len() {
+        if FORMS[form].groups.contains(ALL_GROUPS[group]) {
+            planned[count] = (form, ALL_GROUPS[group]);
+            count += 1;
+        }
+        group = (group + 1) % GROUPS;
+        form += (group == 0) as usize;
+    }
+    planned
+};
+
+/// Returns the number of the plan of a form on the SMs of a group, which has it.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static INDICES: [[u8; GROUPS]; FORMS.len()] = {
     let mut indices = [[NO_PLAN; GROUPS]; FORMS.len()];
-    let (mut count, mut form) = (0, 0);
-    while form < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            if FORMS[form].groups.contains(ALL_GROUPS[group]) {
-                indices[form][group] = count;
-                count += 1;
-            }
-            group += 1;
-        }
-        form += 1;
+    let mut plan = 0;
+    while plan < COUNT {
+        let (form, group) = PLANNED[plan];
+        indices[form][group as usize] = plan as u8;
+        plan += 1;
     }
     indices
 };
 
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const BOTH: ([Plan; COUNT], [Acceptance; COUNT]) = {
-    let (first, acceptance) = plan(&FORMS[0], Group::Spa5);
-    let mut both = ([first; COUNT], [acceptance; COUNT]);
-    let mut form = 0;
-    while form < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            let index = INDICES[form][group];
-            if index != NO_PLAN {
-                let (mut plan, acceptance) = plan(&FORMS[form], ALL_GROUPS[group]);
-                let ends = &ALL_ALTERNATIVES.1;
-                let start = if index == 0 { 0 } else { ends[index as usize - 1] };
-                plan.alternatives = (start, ends[index as usize]);
-                (both.0[index as usize], both.1[index as usize]) = (plan, acceptance);
+/// Returns an alternative of a form on the SMs of a group, and the number of its operand; `None` after the last one.
+const fn alternative_at(
+    form: &Form,
+    group: Group,
+    mut number: usize,
+) -> Option<(u8, &'static Alternative)> {
+    let (mut operand, mut operands) = (0, form.operands);
+    while let [first, rest @ ..] = operands {
+        operands = rest;
+        let mut rows = first.alternatives;
+        while let [row, rest @ ..] = rows {
+            rows = rest;
+            match (row.groups.contains(group), number) {
+                (true, 0) => return Some((operand, row)),
+                (true, _) => number -= 1,
+                (false, _) => {}
             }
-            group += 1;
         }
-        form += 1;
+        operand += 1;
     }
-    both
+    None
+}
+
+/// The number of alternatives of all plans.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const TOTAL: usize = {
+    let (mut total, mut plan, mut number) = (0, 0, 0);
+    while plan < COUNT {
+        let (form, group) = PLANNED[plan];
+        let is_there = alternative_at(&FORMS[form], group, number).is_some();
+        total += is_there as usize;
+        number = if is_there { number + 1 } else { 0 };
+        plan += !is_there as usize;
+    }
+    total
 };
 
-static PLANS: [Plan; COUNT] = BOTH.0;
-static ACCEPTANCES: [Acceptance; COUNT] = BOTH.1;
+struct Plans {
+    plans: [Plan; COUNT],
+    acceptances: [Acceptance; COUNT],
+    /// The alternatives of all plans, in the order of their numbers.
+    alternatives: [PlannedAlternative; TOTAL],
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const ALL: Plans = {
+    let (first, acceptance) = plan(&FORMS[0], Group::Spa5);
+    let none = alternative(&first, Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
+    let mut all = Plans {
+        plans: [first; COUNT],
+        acceptances: [acceptance; COUNT],
+        alternatives: [none; TOTAL],
+    };
+    let (mut index, mut end) = (0, 0);
+    while index < COUNT {
+        let (form, group) = PLANNED[index];
+        (all.plans[index], all.acceptances[index]) = plan(&FORMS[form], group);
+        let start = end;
+        while let Some((operand, row)) = alternative_at(&FORMS[form], group, end - start) {
+            all.alternatives[end] = alternative(&all.plans[index], group, operand, row);
+            end += 1;
+        }
+        all.plans[index].alternatives = (start as u16, end as u16);
+        index += 1;
+    }
+    all
+};
+
+static PLANS: [Plan; COUNT] = ALL.plans;
+static ACCEPTANCES: [Acceptance; COUNT] = ALL.acceptances;
+static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL.alternatives;
 
 /// One more than the number of the first form of an opcode of 128 bits, 0 for an opcode that no form has.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -802,18 +786,11 @@ static OPCODES_64: [u8; 1 << 13] = {
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
     let mut choices = [[[NO_PLAN; 2]; GROUPS]; FORMS.len()];
-    let mut first = 0;
-    while first < FORMS.len() {
-        let mut group = 0;
-        while group < GROUPS {
-            let mut bit = 0;
-            while bit < 2 {
-                choices[first][group][bit] = choice(first, group, bit as u64);
-                bit += 1;
-            }
-            group += 1;
-        }
-        first += 1;
+    let mut n = 0;
+    while n < FORMS.len() * GROUPS {
+        let (first, group) = (n / GROUPS, n % GROUPS);
+        choices[first][group] = [choice(first, group, 0), choice(first, group, 1)];
+        n += 1;
     }
     choices
 };
@@ -840,19 +817,13 @@ const fn choice(first: usize, group: usize, bit: u64) -> u8 {
 }
 
 /// Returns the number that the words of a form have in [`Slot::Form`].
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn form_bit(form: &Form, group: Group) -> Option<u64> {
-    let mut block = 0;
-    while block < form.rows.len() {
-        let mut index = 0;
-        while index < form.rows[block].len() {
-            let row = &form.rows[block][index];
-            if matches!(row.slot, Slot::Form) && row.groups.contains(group) {
-                return row.fixed;
-            }
-            index += 1;
+    let mut number = 0;
+    while let Some(row) = row_at(form, number) {
+        if matches!(row.slot, Slot::Form) && row.groups.contains(group) {
+            return row.fixed;
         }
-        block += 1;
+        number = row_after(form, number);
     }
     None
 }
@@ -917,8 +888,8 @@ pub(crate) fn first_form(opcode: u128) -> Option<&'static Form> {
 
 /// The plans of 64 bits: a function that is given one of these is compiled for it.
 pub(crate) const SPA5: [Plan; 5] = {
-    assert!(!BOTH.0[5].is_narrow);
-    [BOTH.0[0], BOTH.0[1], BOTH.0[2], BOTH.0[3], BOTH.0[4]]
+    assert!(!ALL.plans[5].is_narrow);
+    [ALL.plans[0], ALL.plans[1], ALL.plans[2], ALL.plans[3], ALL.plans[4]]
 };
 
 /// Returns the plan with that number.

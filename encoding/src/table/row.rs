@@ -31,6 +31,10 @@ impl Groups {
         Self(self.0 | other.0)
     }
 
+    pub(crate) const fn count(self) -> usize {
+        (self.0 & ALL.0).count_ones() as usize
+    }
+
     #[inline]
     pub(crate) const fn contains(self, group: Group) -> bool {
         self.0 >> group as u16 & 1 != 0
