@@ -6,6 +6,7 @@ use core::str::FromStr;
 /// SMs whose loads have the same layouts and texts (docs/load-sm70.md section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Group {
     /// SM 5.x and 6.x (Maxwell, Pascal): words of 64 bits, three of them in a bundle. All others
     /// have words of 128 bits.
