@@ -2,15 +2,18 @@
 //!
 //! `data/refused.txt` contains each case as a user sees it: the line, carets below the bytes at fault,
 //! the message, and the hint if there is one. A caret after the end of the line marks an empty span.
-//! `UPDATE_EXPECT=1` rewrites everything but the lines themselves.
+//! `UPDATE_EXPECT=1` rewrites everything but the lines themselves. Lines below `# SM 90: ...` are of that SM, others of SM 5.0.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::common::{Random, decode, parse};
 use proptest::prelude::*;
-use warpload_encoding::{Expected, LineSpan, ParseError, ParseErrorKind};
+use warpload_encoding::{
+    Expected, Instruction, LineSpan, ParseError, ParseErrorKind, Sm, parse_line, parse_line_like,
+};
 
 const CASES: &str = include_str!("../data/refused.txt");
 
@@ -41,15 +44,19 @@ fn is_input(line: &str) -> bool {
 fn refused() {
     let mut actual = String::new();
     let mut count = 0;
+    let (mut sm, mut kinds) = (Sm::SPA5, BTreeSet::new());
     for line in CASES.lines() {
         if line.starts_with('#') {
+            let name = line.strip_prefix("# SM ").and_then(|rest| rest.split(':').next());
+            sm = name.map_or(Sm::SPA5, |name| name.parse().expect(line));
             if count > 0 {
                 actual.push('\n');
             }
             writeln!(actual, "{line}").unwrap();
         } else if is_input(line) {
             count += 1;
-            let error = parse(line).expect_err(line);
+            let error = parse_line(line, sm).expect_err(line);
+            kinds.insert(name_of(error.kind));
             writeln!(actual, "\n{}", shown(line, &error).trim_end()).unwrap();
         }
     }
@@ -63,6 +70,30 @@ fn refused() {
         assert_eq!(expected.trim_end(), actual.trim_end());
     }
     assert_eq!(CASES, actual);
+    // It takes a second load.
+    let like = Instruction::parse("LDG R0, [R2]", Sm::SPA5).expect("a load");
+    let error = parse_line_like("LD R0, [R2]", &like).expect_err("another form");
+    assert_eq!(
+        error.to_string(),
+        "not of the form of the word that it should be like, which is LDG"
+    );
+    kinds.insert(name_of(error.kind));
+    let source = include_str!("../../src/text/error.rs");
+    let (_, declared) = source.split_once("pub enum ParseErrorKind {").expect("the errors");
+    let declared = declared.lines().take_while(|line| *line != "}");
+    let declared = declared.filter_map(|line| line.strip_prefix("    "));
+    let is_name = |line: &&str| line.starts_with(|first: char| first.is_ascii_uppercase());
+    let missing: Vec<String> = declared
+        .filter(is_name)
+        .map(|line| line.chars().take_while(char::is_ascii_alphabetic).collect())
+        .filter(|name| !kinds.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "no case has {missing:?}");
+}
+
+/// Returns the name of an error without what it carries.
+fn name_of(kind: ParseErrorKind) -> String {
+    format!("{kind:?}").chars().take_while(char::is_ascii_alphabetic).collect()
 }
 
 /// What the file cannot contain: lines without a visible character.
