@@ -117,7 +117,8 @@ impl Prepared {
     }
 
     /// Executes the instruction whatever its lanes do.
-    #[inline(never)]
+    // Inlined, or the instruction is written to memory in bytes and read back in words.
+    #[inline(always)]
     fn execute_spread<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
         // The addresses are formed before any register is written: clause 4.3.
         let lanes = LaneAddresses::of(self.guard, self.plg, self.base, warp);
