@@ -31,20 +31,34 @@ macro_rules! order_to_prefetch {
 const ORDER_IMMEDIATE: &[Row] = order_to_prefetch!(reserved(76, 76).only(AHB));
 const ORDER_UNIFORM: &[Row] = order_to_prefetch!(DESCRIPTOR.only(AHB));
 
+/// Bits 101:84 of `LD` and `LDG`.
+const IMMEDIATE_TO_EVICT: &[Row] = &[
+    reserved(101, 92),
+    reserved(91, 91).only(V),
+    IMMEDIATE.only(TAHB),
+    reserved(90, 88),
+    ZD.only(VT),
+    reserved(87, 87).only(AHB),
+    EVICT,
+];
+/// The same with a uniform register in the address.
+const UNIFORM_TO_EVICT: &[Row] = &[
+    SHOW.only(A),
+    reserved(101, 101).only(T.or(H).or(B)),
+    reserved(100, 92),
+    UNIFORM,
+    WIDE,
+    reserved(89, 88),
+    ZD.only(T),
+    reserved(87, 87).only(AHB),
+    EVICT,
+];
+
 /// `LD [Ra+off]`.
 pub(super) const LD_IMMEDIATE: &[&[Row]] = &[
     SCHEDULING,
-    &[
-        reserved(101, 92),
-        reserved(91, 91).only(V),
-        IMMEDIATE.only(TAHB),
-        reserved(90, 88),
-        ZD.only(VT),
-        reserved(87, 87).only(AHB),
-        EVICT,
-        PD.only(VT),
-        reserved(83, 81).only(AHB),
-    ],
+    IMMEDIATE_TO_EVICT,
+    &[PD.only(VT), reserved(83, 81).only(AHB)],
     ORDER_IMMEDIATE,
     &[row(63, 32, S::Offset, Signed, "off", "byte offset; unsigned without a base"), RA, RD],
     GUARDED,
@@ -53,19 +67,8 @@ pub(super) const LD_IMMEDIATE: &[&[Row]] = &[
 /// `LD [Ra+UR+off]`, `LD desc[UR][Ra+off]`.
 pub(super) const LD_UNIFORM: &[&[Row]] = &[
     SCHEDULING,
-    &[
-        SHOW.only(A),
-        reserved(101, 101).only(T.or(H).or(B)),
-        reserved(100, 92),
-        UNIFORM,
-        WIDE,
-        reserved(89, 88),
-        ZD.only(T),
-        reserved(87, 87).only(AHB),
-        EVICT,
-        PD.only(T),
-        reserved(83, 81).only(AHB),
-    ],
+    UNIFORM_TO_EVICT,
+    &[PD.only(T), reserved(83, 81).only(AHB)],
     ORDER_UNIFORM,
     &[SIGNED_24, reserved(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
     GUARDED,
@@ -74,16 +77,8 @@ pub(super) const LD_UNIFORM: &[&[Row]] = &[
 /// `LDG [Ra+off]`.
 pub(super) const LDG_IMMEDIATE: &[&[Row]] = &[
     SCHEDULING,
-    &[
-        reserved(101, 92),
-        reserved(91, 91).only(V),
-        IMMEDIATE.only(TAHB),
-        reserved(90, 88),
-        ZD.only(VT),
-        reserved(87, 87).only(AHB),
-        EVICT,
-        PD_LDG,
-    ],
+    IMMEDIATE_TO_EVICT,
+    &[PD_LDG],
     ORDER_IMMEDIATE,
     &[OFFSET_24, reserved(39, 32), RA, RD],
     GUARDED,
@@ -92,18 +87,8 @@ pub(super) const LDG_IMMEDIATE: &[&[Row]] = &[
 /// `LDG [Ra+UR+off]`, `LDG desc[UR][Ra+off]`.
 pub(super) const LDG_UNIFORM: &[&[Row]] = &[
     SCHEDULING,
-    &[
-        SHOW.only(A),
-        reserved(101, 101).only(T.or(H).or(B)),
-        reserved(100, 92),
-        UNIFORM,
-        WIDE,
-        reserved(89, 88),
-        ZD.only(T),
-        reserved(87, 87).only(AHB),
-        EVICT,
-        PD_LDG,
-    ],
+    UNIFORM_TO_EVICT,
+    &[PD_LDG],
     ORDER_UNIFORM,
     &[SIGNED_24, reserved(39, 38).only(TAH), UR.only(TAH), UR_B.only(B), RA, RD],
     GUARDED,

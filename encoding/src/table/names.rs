@@ -2,17 +2,17 @@
 
 use super::{Eight, Value, Values, doubtful, modifiers};
 
-/// The sizes of loads into registers: the first six are the same everywhere.
+/// The sizes of loads into registers: the first six are the same everywhere. SM 5.x and 6.x read the name of the fifth.
 macro_rules! sizes {
-    ($($(#[$attribute:meta])* $table:ident: $six:literal $meaning6:literal, $seven:literal $meaning7:literal;)+) => {
+    ($($(#[$attribute:meta])* $table:ident, $four:literal $($silent:literal)?: $six:literal $meaning6:literal, $seven:literal $meaning7:literal;)+) => {
         values! { $(
             $(#[$attribute])*
-            $table: "the size", default Some(4);
+            $table: "the size", default Some(4) $(, silent $silent)?;
             "U8" "1 byte, zero-extended",
             "S8" "1 byte, sign-extended",
             "U16" "2 bytes, zero-extended",
             "S16" "2 bytes, sign-extended",
-            "" "4 bytes",
+            $four "4 bytes",
             "64" "8 bytes, two registers",
             $six $meaning6,
             $seven $meaning7,
@@ -22,12 +22,19 @@ macro_rules! sizes {
 
 sizes! {
     /// `LD` and `LDG` of Volta and Turing.
-    SIZES_U128: "128" "16 bytes, four registers", "U.128" "16 bytes, four registers; what U does is not public";
-    SIZES_128: "128" "16 bytes, four registers", "INVALID7" "";
+    SIZES_U128, "": "128" "16 bytes, four registers", "U.128" "16 bytes, four registers; what U does is not public";
+    SIZES_128, "": "128" "16 bytes, four registers", "INVALID7" "";
     /// `LDS`.
-    SIZES_SHARED: "128" "16 bytes, four registers", "???7" "";
+    SIZES_SHARED, "": "128" "16 bytes, four registers", "???7" "";
     /// `LDC` and `ULDC`.
-    SIZES_64: "INVALID6" "", "INVALID7" "";
+    SIZES_64, "": "INVALID6" "", "INVALID7" "";
+
+    /// SM 5.x and 6.x from here on: `LD` and `LDG`.
+    SIZES, "32" 4: "128" "16 bytes, four registers", "U.128" "16 bytes, four registers, uniform";
+    /// `LDL` and `LDS`.
+    SIZES_TO_128, "32" 4: "128" "16 bytes, four registers", "INVALIDSIZE7" "no size, not to be executed";
+    /// `LDC`.
+    SIZES_TO_64, "32" 4: "INVALIDSIZE6" "no size, not to be executed", "INVALIDSIZE7" "no size, not to be executed";
 }
 
 values! {
@@ -340,38 +347,6 @@ values! {
     UNIFORM_YES: "`.U`", default Some(0), flag true;
     "" "",
     "U" "",
-
-    SIZES: "the size", default Some(4), silent 4;
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "32" "4 bytes",
-    "64" "8 bytes, two registers",
-    "128" "16 bytes, four registers",
-    "U.128" "16 bytes, four registers, uniform",
-
-    /// `LDL` and `LDS`.
-    SIZES_TO_128: "the size", default Some(4), silent 4;
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "32" "4 bytes",
-    "64" "8 bytes, two registers",
-    "128" "16 bytes, four registers",
-    "INVALIDSIZE7" "no size, not to be executed",
-
-    /// `LDC`.
-    SIZES_TO_64: "the size", default Some(4), silent 4;
-    "U8" "1 byte, zero-extended",
-    "S8" "1 byte, sign-extended",
-    "U16" "2 bytes, zero-extended",
-    "S16" "2 bytes, sign-extended",
-    "32" "4 bytes",
-    "64" "8 bytes, two registers",
-    "INVALIDSIZE6" "no size, not to be executed",
-    "INVALIDSIZE7" "no size, not to be executed",
 
     MODE_NAMED: "the mode", default Some(0);
     "" "the bank as it stands, the offset added to Ra",
