@@ -234,6 +234,10 @@ pub(crate) struct PlannedAlternative {
     pub(crate) operand: u8,
     pub(crate) row: &'static Alternative,
     pub(crate) pieces: Pieces,
+    /// It can be read: no part of it is a register that does not exist.
+    pub(crate) is_read: bool,
+    /// Its base has 64 bits.
+    pub(crate) is_wide: bool,
 }
 
 impl PlannedAlternative {
@@ -580,10 +584,11 @@ const fn alternative(
     let pieces = Pieces::of(row, &places);
     let form = plan.form;
     let (mut mask, mut value) = (0, 0);
-    let mut is_not = Pattern::NEVER;
+    let (mut is_not, mut is_wide) = (Pattern::NEVER, false);
     let mut conditions = row.when;
     while let [condition, rest @ ..] = conditions {
         conditions = rest;
+        is_wide |= matches!(condition, Condition::Is(Slot::Wide, 1));
         let (slot, number, is_wanted) = match *condition {
             Condition::Is(slot, number) => (slot, number, true),
             Condition::Zero(slot) => (slot, u64::MAX, true),
@@ -604,7 +609,8 @@ const fn alternative(
             is_not = Pattern::of(of, bits);
         }
     }
-    PlannedAlternative { is: Pattern::of(mask, value), is_not, operand, row, pieces }
+    let is = Pattern::of(mask, value);
+    PlannedAlternative { is, is_not, operand, row, pieces, is_read: row.is_read(), is_wide }
 }
 
 /// Finds the numbers of `LDSM` for which the disassembler prints nothing.

@@ -64,9 +64,9 @@ impl Instruction {
         let rank =
             |error: &ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
         let mut best: Option<ParseError> = None;
-        for alternative in alternatives.iter().filter(|one| one.row.is_read()) {
+        for alternative in alternatives.iter().filter(|one| one.is_read) {
             let (mut load, mut ahead) = (*self, *cursor);
-            match load.read_alternative(alternative.row, &mut ahead) {
+            match load.read_alternative(alternative, &mut ahead) {
                 Ok(true) => {
                     (*self, *cursor) = (load, ahead);
                     return Ok(true);
@@ -97,7 +97,12 @@ impl Instruction {
     }
 
     /// Reads an alternative; returns false if it cannot be here.
-    fn read_alternative(&mut self, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<bool> {
+    fn read_alternative(
+        &mut self,
+        alternative: &PlannedAlternative,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<bool> {
+        let row = alternative.row;
         let start = cursor.peek().span.start;
         for condition in row.when {
             match *condition {
@@ -120,8 +125,7 @@ impl Instruction {
             read_text(token.after, cursor)?;
         }
         let span = LineSpan { start, end: cursor.position() };
-        let is_wide = |condition: &Condition| matches!(condition, Condition::Is(Slot::Wide, 1));
-        if row.when.iter().any(is_wide) && !self.is_extended() {
+        if alternative.is_wide && !self.is_extended() {
             return Err(ParseError { kind: Error::NeedsExtended, span });
         }
         // The register may be that of an operand before.
@@ -352,7 +356,16 @@ fn begins(operand: &Operand, cursor: &Cursor<'_>) -> bool {
 }
 
 /// Reads `c[`, `]`, `.64` and the like.
+#[inline(always)]
 fn read_text(text: &str, cursor: &mut Cursor<'_>) -> Read<()> {
+    match text.as_bytes() {
+        [] => Ok(()),
+        [mark] if cursor.eat(*mark) => Ok(()),
+        _ => read_marks_and_words(text, cursor),
+    }
+}
+
+fn read_marks_and_words(text: &str, cursor: &mut Cursor<'_>) -> Read<()> {
     let mut rest = text;
     while let Some(first) = rest.bytes().next() {
         if !first.is_ascii_alphanumeric() {
