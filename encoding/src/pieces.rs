@@ -22,7 +22,7 @@ pub(crate) enum PieceKind {
     Text,
     /// `+0x10` after a register.
     Offset,
-    /// Whatever the part says.
+    /// More than a table: an address without a register, a number, a register that does not exist.
     Part,
 }
 
@@ -91,15 +91,15 @@ impl Piece {
 
 const fn printed(part: &Part, place: SlotPlace) -> (PieceKind, &'static [Ready<8>]) {
     match part {
-        _ if place.is_split() => (PieceKind::Part, &[]),
         Part::Register(_) => (PieceKind::Text, registers(place)),
         Part::Predicate(_) => (PieceKind::Text, predicates(place)),
-        Part::Offset(_) => (PieceKind::Offset, &[]),
+        Part::Offset(_) if !place.is_split() => (PieceKind::Offset, &[]),
         _ => (PieceKind::Part, &[]),
     }
 }
 
 const fn registers(place: SlotPlace) -> &'static [Ready<8>] {
+    assert!(!place.is_split());
     match (place.is_uniform(), place.width) {
         (false, _) => &REGISTERS,
         (true, 6) => &UNIFORM_REGISTERS_63,
@@ -111,6 +111,7 @@ const fn registers(place: SlotPlace) -> &'static [Ready<8>] {
 }
 
 const fn predicates(place: SlotPlace) -> &'static [Ready<8>] {
+    assert!(!place.is_split());
     match (place.is_uniform(), place.is_inverted()) {
         (true, _) => &UNIFORM_PREDICATES,
         (false, true) => &INVERTED_PREDICATES,
@@ -119,13 +120,13 @@ const fn predicates(place: SlotPlace) -> &'static [Ready<8>] {
 }
 
 /// `R0` to `RZ`, and `UR0` to `URZ`.
-pub(crate) static REGISTERS: [Ready<8>; 256] = numbered("R");
+static REGISTERS: [Ready<8>; 256] = numbered("R");
 pub(crate) static UNIFORM_REGISTERS: [Ready<8>; 256] = numbered("UR");
 /// Those of the SMs that have 63.
 static UNIFORM_REGISTERS_63: [Ready<8>; 64] = numbered("UR");
 
 /// `P0` to `PT`, then `!P0` to `!PT`.
-pub(crate) static PREDICATES: [Ready<8>; 16] = predicated("", "P", "", false);
+static PREDICATES: [Ready<8>; 16] = predicated("", "P", "", false);
 static INVERTED_PREDICATES: [Ready<8>; 16] = predicated("", "P", "", true);
 static UNIFORM_PREDICATES: [Ready<8>; 16] = predicated("", "UP", "", false);
 

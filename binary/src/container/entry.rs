@@ -77,7 +77,7 @@ pub(super) struct EntryHeader<'f> {
     key: u64,
     /// The size when decompressed.
     pub(super) claimed: u64,
-    /// All bytes of the header and of what it refers to, with which offsets begin.
+    /// The header and the data that it refers to. Offsets count from its first byte.
     bytes: &'f [u8],
 }
 

@@ -107,7 +107,7 @@ impl Bytes<'_> {
 }
 
 impl<'f> Stored<'f> {
-    /// Prepares for [`Self::part`]: what is compressed is decompressed once for all parts.
+    /// Prepares for [`Self::part`]: compressed data are decompressed once for all parts.
     pub(super) fn shared(self) -> Self {
         match self {
             Self::Compressed(payload) => {
@@ -118,7 +118,7 @@ impl<'f> Stored<'f> {
         }
     }
 
-    /// Returns a part of what is decompressed.
+    /// Returns a part of the decompressed data.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         match self.clone().shared() {
             Self::Plain(bytes) => Self::Plain(bytes.get(range).unwrap_or_default()),

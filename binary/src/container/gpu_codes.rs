@@ -61,7 +61,7 @@ const SIGNATURE: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0";
 /// Iterates over the images of a file in the order in which they are there.
 ///
 /// An item is an error if there is something in place of an image that cannot be read; what follows it
-/// is still found. An image whose bytes are damaged is not: [`GpuCode::read`] says so.
+/// is still found. Damage inside an image is found later, by [`GpuCode::read`].
 #[derive(Debug)]
 pub struct GpuCodes<'f> {
     file: &'f [u8],
@@ -184,7 +184,7 @@ impl<'f> GpuCodes<'f> {
 
     /// Returns the next cubin that is a whole member of an archive, or the whole file.
     fn bare_cubin(&mut self) -> Option<GpuCode<'f>> {
-        // An ELF file of the machine, whose number is in bytes 18 and 19.
+        // The machine of an ELF file is in bytes 18 and 19.
         let is_cubin = |bytes: &[u8]| {
             bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&EM_CUDA.0.to_le_bytes())
         };

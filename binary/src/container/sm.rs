@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cubin::Header;
 
-/// The SM of GPU code, which need not be one whose instructions are known. Displays as in the names of
+/// The SM of GPU code; its instructions need not be known, because a container lists them all. Displays as in the names of
 /// targets: `50`, `90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GpuSm {

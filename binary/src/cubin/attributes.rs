@@ -9,7 +9,7 @@ use object::pod::{from_bytes, slice_from_bytes};
 const BYTE: u8 = 2;
 const SIZED: u8 = 4;
 
-/// In `.nv.compat`: 1 for code that only this SM executes. What is for a family is not marked.
+/// In `.nv.compat`: 1 for code that only this SM executes. Code for a family has no mark.
 const SPECIFIC: u8 = 9;
 
 /// In `.nv.info`: a symbol and its registers.

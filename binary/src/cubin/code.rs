@@ -33,7 +33,7 @@ pub(crate) struct Text {
     pub(crate) registers: Option<u8>,
 }
 
-/// A function: a section `.text.NAME`, or what a symbol covers of a section that is just `.text`.
+/// A function: a section `.text.NAME`, or the part of a bare `.text` that a symbol covers.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     /// The index of the section in the section table.
@@ -75,7 +75,7 @@ impl Code {
         let mut code = Self { text: Vec::new(), functions: Vec::new() };
         let mut total = 0;
         let mut names = Names::new(data);
-        // The sections whose functions the symbols name.
+        // Bare `.text` sections: the symbols name their functions.
         let mut unnamed = Vec::new();
         for (index, section) in sections.iter().enumerate() {
             let name = data.get(section.name..*names_end).unwrap_or_default();

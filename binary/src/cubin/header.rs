@@ -18,7 +18,7 @@ const OS_ABI_2: u8 = 0x41;
 /// The first SM with code that no other one executes; the flag that says so is older.
 const FIRST_SPECIFIC: u32 = 90;
 
-/// What the header of a cubin says.
+/// SM, class and extent of a cubin, by its header and `.nv.compat`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     /// Ten times the major number plus the minor number.

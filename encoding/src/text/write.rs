@@ -2,8 +2,7 @@
 //! (docs/ld.md section 2, docs/load-sm70.md sections 4 and 5).
 
 use crate::instruction::Instruction;
-use crate::operand::UniformReg;
-use crate::pieces::{PREDICATES, PieceKind, REGISTERS, UNIFORM_REGISTERS};
+use crate::pieces::{PieceKind, UNIFORM_REGISTERS};
 use crate::plan::{Plan, PlannedAlternative, plan_at};
 use crate::ready::Ready;
 use crate::table::grammar::{Bare, Modifier, Part};
@@ -18,8 +17,8 @@ static OFFSET_SIGNS: [Ready<8>; 2] = [Ready::EMPTY.with("+0x"), Ready::EMPTY.wit
 impl Instruction {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the scheduling that
     /// version 12.8 appends from SM 8.6 on.
-    // With `write_text` apart, the result is made where the caller wants it: copying it would have to wait for all that
-    // was just written.
+    // With `write_text` apart, the text is copied once at most: a result of its size is copied by a call, which waits for
+    // all that was just written.
     #[inline(always)]
     #[must_use]
     pub fn text(&self) -> Text {
@@ -181,20 +180,17 @@ impl Instruction {
     #[inline(never)]
     fn write_part(&self, plan: &Plan, part: &Part, mut out: Out<'_>) -> usize {
         match part {
-            Part::Register(slot) if self.is_uniform(*slot) => {
-                write_uniform(self.uniform(*slot), &mut out);
+            Part::Register(_) | Part::Predicate(_) | Part::Not(_) => {
+                debug_assert!(false, "they are texts of a table");
             }
-            Part::Register(slot) => out.push_nth(&REGISTERS, self.get(*slot) as usize),
-            Part::Next(slot) => write_uniform(self.next(self.uniform(*slot)), &mut out),
+            Part::Next(slot) => {
+                let register = self.next(self.uniform(*slot)).number();
+                out.push_nth(&UNIFORM_REGISTERS, register.into());
+            }
             Part::Unknown(slot) => {
                 out.push_str("???");
                 out.push_decimal(self.get(*slot) as u8);
             }
-            Part::Predicate(slot) => {
-                let predicate = self.predicate_by(plan, *slot).number();
-                out.push_nth(&PREDICATES, predicate.into());
-            }
-            Part::Not(slot) => out.push_str(if self.get(*slot) != 0 { "!" } else { "" }),
             Part::Number(slot) => out.push_hexadecimal(self.get(*slot) as u32),
             Part::Scale(slot) => out.push(self.name(*slot)),
             Part::Offset(slot) => write_offset(self.get_signed_by(plan, *slot), &mut out),
@@ -218,10 +214,6 @@ impl Instruction {
             self.get(slot) as i64
         }
     }
-}
-
-fn write_uniform(register: UniformReg, out: &mut Out<'_>) {
-    out.push_nth(&UNIFORM_REGISTERS, register.number().into());
 }
 
 /// Writes `+0x10`, `+-0x10`, and nothing for 0. No offset has more than 32 bits.

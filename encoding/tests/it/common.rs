@@ -1,5 +1,7 @@
 //! Random words from a fixed seed, and short names for words of 64 bits.
 
+use std::io::Read;
+
 use warpload_encoding::{Instruction, ParseError, ParsedLine, Sm};
 
 /// SplitMix64: the same words in every run.
@@ -28,4 +30,19 @@ pub(crate) fn parse(text: &str) -> Result<ParsedLine, ParseError> {
 /// Returns the 64 bits of a word.
 pub(crate) fn word(load: Instruction) -> u64 {
     load.word().narrow().expect("a word of 64 bits")
+}
+
+/// Returns SM, word and text of each row of `nvdisasm-sm70.tsv.xz`.
+pub(crate) fn rows_of_128_bits() -> Vec<(Sm, u128, String)> {
+    let compressed = std::fs::read("../tests/data/nvdisasm-sm70.tsv.xz").unwrap();
+    let mut text = String::new();
+    liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
+    let row = |line: &str| {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().unwrap();
+        let sm = next().strip_prefix("SM").unwrap().parse().unwrap();
+        let word = u128::from_str_radix(next().strip_prefix("0x").unwrap(), 16).unwrap();
+        (sm, word, next().to_owned())
+    };
+    text.lines().map(row).collect()
 }

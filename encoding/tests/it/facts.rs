@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
+use crate::common::rows_of_128_bits;
 use warpload_encoding::{
     Decoded, Group, Instruction, MemorySpace, OpcodeFacts, OpcodeKind, OpcodeSpace, Sm,
 };
@@ -91,19 +92,6 @@ fn listed() -> Vec<(Sm, String)> {
     listed
 }
 
-/// SM, word and text of `nvdisasm-sm70.tsv.xz`.
-fn words() -> Vec<(Sm, u128, String)> {
-    let text = read("../tests/data/nvdisasm-sm70.tsv.xz".as_ref());
-    let row = |line: &str| {
-        let mut fields = line.split('\t');
-        let mut next = || fields.next().unwrap();
-        let sm = next().strip_prefix("SM").unwrap().parse().unwrap();
-        let word = u128::from_str_radix(next().strip_prefix("0x").unwrap(), 16).unwrap();
-        (sm, word, next().to_owned())
-    };
-    text.lines().map(row).collect()
-}
-
 /// Every group of SMs that nvdisasm was asked about has exactly the rows that it prints, and every row is printed.
 #[test]
 fn rows_and_sms_are_those_of_nvdisasm() {
@@ -135,7 +123,8 @@ fn rows_and_sms_are_those_of_nvdisasm() {
 /// Every address that a listing shows is one of an instruction with a row.
 #[test]
 fn listed_addresses_have_rows() {
-    let listed = listed().into_iter().chain(words().into_iter().map(|(sm, _, text)| (sm, text)));
+    let listed =
+        listed().into_iter().chain(rows_of_128_bits().into_iter().map(|(sm, _, text)| (sm, text)));
     let mut kinds = BTreeSet::new();
     let mut count = 0;
     for (sm, text) in listed {
@@ -183,7 +172,7 @@ fn loads_have_the_facts_that_they_are_decoded_to() {
             check(sm, &form, form.text().as_str(), form.lane_bits());
         }
     }
-    for (sm, word, _) in words() {
+    for (sm, word, _) in rows_of_128_bits() {
         let Decoded::Load(load) = Instruction::decode(word, sm) else { continue };
         check(sm, &load, load.text().as_str(), load.lane_bits());
     }

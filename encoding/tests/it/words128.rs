@@ -3,24 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
+use crate::common::rows_of_128_bits as rows;
 use warpload_encoding::{Decoded, Instruction, Sm, parse_line};
-
-/// SM, word and nvdisasm's text.
-fn rows() -> Vec<(Sm, u128, String)> {
-    let compressed = std::fs::read("../tests/data/nvdisasm-sm70.tsv.xz").unwrap();
-    let mut text = String::new();
-    liblzma::read::XzDecoder::new(&compressed[..]).read_to_string(&mut text).unwrap();
-    let row = |line: &str| {
-        let mut fields = line.split('\t');
-        let mut next = || fields.next().unwrap();
-        let sm = next().strip_prefix("SM").unwrap().parse().unwrap();
-        let word = u128::from_str_radix(next().strip_prefix("0x").unwrap(), 16).unwrap();
-        (sm, word, next().to_owned())
-    };
-    text.lines().map(row).collect()
-}
 
 /// The mnemonic of a text, after its guard.
 fn mnemonic(text: &str) -> &str {
