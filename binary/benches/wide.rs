@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpload_binary::sass::{Format, read};
-use warpload_encoding::{Decoded, Instruction, MachineWord, Sm};
+use warpload_encoding::{Decoded, Instruction, MachineWord, Sm, Text};
 
 /// Code that ptxas wrote (tests/data/README.md).
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
@@ -112,13 +112,14 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
         });
     });
     group.finish();
-    let mut texts = Vec::new();
+    let (mut text, mut texts) = (Text::new(), Vec::new());
     let mut group = criterion.benchmark_group(format!("decode and text, {name}"));
     group.throughput(wide_bytes).bench_function("128 bits", |b| {
         b.iter(|| {
             texts.clear();
             for load in black_box(wide).iter().filter_map(decode) {
-                texts.extend_from_slice(load.text().as_bytes());
+                load.write_text(&mut text);
+                texts.extend_from_slice(text.as_bytes());
             }
             black_box(&texts);
         });
@@ -130,7 +131,8 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
                 .iter()
                 .filter_map(|word| Instruction::decode(*word, Sm::SPA5).load())
             {
-                texts.extend_from_slice(load.text().as_bytes());
+                load.write_text(&mut text);
+                texts.extend_from_slice(text.as_bytes());
             }
             black_box(&texts);
         });

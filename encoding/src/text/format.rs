@@ -19,12 +19,24 @@ pub struct Text {
 }
 
 impl Text {
+    /// Creates an empty text, to be written with [`Instruction::write_text`](crate::Instruction::write_text).
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { bytes: [0; CAPACITY], length: 0 }
+    }
+
     /// Creates the text that `write` writes.
     #[inline(always)]
     pub(crate) fn of(write: impl FnOnce(Out<'_>) -> usize) -> Self {
-        let mut text = Self { bytes: [0; CAPACITY], length: 0 };
-        text.length = write(Out { bytes: &mut text.bytes, length: 0 });
+        let mut text = Self::new();
+        text.write(write);
         text
+    }
+
+    /// Replaces the text by the one that `write` writes.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, write: impl FnOnce(Out<'_>) -> usize) {
+        self.length = write(Out { bytes: &mut self.bytes, length: 0 });
     }
 
     /// Returns the text.
@@ -128,6 +140,12 @@ impl Out<'_> {
         let text = digit + 0x3030_3030_3030_3030 + letter * u64::from(b'a' - 10 - b'0');
         // Writes all eight; those after the last digit are overwritten or never read.
         self.append(&text.to_be_bytes(), digits);
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

