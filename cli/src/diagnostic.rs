@@ -11,6 +11,7 @@ use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::{LineIndex, Span};
+use warpload_replay::{PatternError, PatternErrorKind};
 use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
 
@@ -227,6 +228,18 @@ pub(crate) fn sass_help(hint: Hint) -> String {
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
     let help = error.hint_in(text, sm).map(sass_help);
+    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
+    in_line(message, origin, text, (error.span.start, error.span.end));
+}
+
+/// An error in the formula or the layout of an access.
+pub(crate) fn in_pattern(origin: Origin<'_>, text: &str, error: &PatternError) {
+    let help = match &error.kind {
+        PatternErrorKind::UnknownName(name) => {
+            Some(format!("give it one: `--let {name}=0`, or `--for {name}=0..32`"))
+        }
+        _ => None,
+    };
     let message = Message { help, ..Message::new(MessageLevel::Error, error) };
     in_line(message, origin, text, (error.span.start, error.span.end));
 }

@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod answer;
+mod banks;
 mod binary;
 mod choice;
 mod compare;
@@ -32,6 +33,7 @@ mod merge;
 mod name;
 mod options;
 mod output_file;
+mod palette;
 mod plan;
 mod process;
 mod ptx;
@@ -99,6 +101,7 @@ Examples:
   warpload vectors generate --instruction LD    fresh test vectors
   warpload replay kernelslist.g --fill address  execute every load of a trace
   warpload compare before.json after.json       what changed between two replays
+  warpload banks 'lane * 132'                   the bank conflicts of an access, and a drawing
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
@@ -123,6 +126,7 @@ enum Command {
     Merge(merge::Arguments),
     Plan(Box<plan::Arguments>),
     Compare(compare::Arguments),
+    Banks(banks::Arguments),
     Ptx(ptx::Arguments),
     Tmem(tmem::Arguments),
     Completions(manual::CompletionsArguments),
@@ -227,6 +231,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status>
         Command::Merge(command) => merge::execute(command, output),
         Command::Plan(command) => plan::execute(*command, output),
         Command::Compare(command) => compare::execute(command, output),
+        Command::Banks(command) => banks::execute(&command, output),
         Command::Ptx(command) => ptx::execute(command, arguments.progress, output),
         Command::Tmem(command) => tmem::execute(command, arguments.progress, output),
         Command::Completions(command) => manual::completions(command, Arguments::command(), output),

@@ -5,6 +5,8 @@
 //! disjoint: lanes are compared by the *unit* that they access, which is a word of 4 bytes or, if that
 //! is larger, the access.
 
+use std::ops::Range;
+
 use crate::compare::repeats;
 use crate::traffic::{Traffic, TrafficCounter};
 use warpload::lane::{LANES, LaneMask};
@@ -39,7 +41,19 @@ impl LoadCosts {
         lanes: LaneMask,
         addresses: &WarpAddresses,
     ) -> Self {
-        let offsets = Offsets { lanes, addresses, base: 0, width };
+        Self::of_access_by(SharedRules::default(), space, width, lanes, addresses)
+    }
+
+    /// Returns the same with other rules of shared memory.
+    #[must_use]
+    pub fn of_access_by(
+        rules: SharedRules,
+        space: Space,
+        width: Width,
+        lanes: LaneMask,
+        addresses: &WarpAddresses,
+    ) -> Self {
+        let offsets = Offsets { lanes, addresses, base: 0, width, rules };
         let costs = Self::default();
         match space {
             Space::Global => {
@@ -91,6 +105,24 @@ impl LoadCosts {
     }
 }
 
+/// How shared memory serves a load, where GPUs differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SharedRules {
+    /// Groups of 8 lanes that load 16 bytes each are served two at a time if the lanes n and n^1 have the same address,
+    /// all of them, or else the lanes n and n^2: so compute capability 7.0 to 7.5 does it (docs/traces.md names the
+    /// source). Off by default.
+    pub merges_pairs: bool,
+}
+
+impl SharedRules {
+    /// Returns the rules with pairs merged or not.
+    #[must_use]
+    pub const fn merging_pairs(self, merges_pairs: bool) -> Self {
+        Self { merges_pairs, ..self }
+    }
+}
+
 /// What an access costs in memory other than global; `None` if no lane accesses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SpaceCosts {
@@ -111,7 +143,8 @@ impl SpaceCosts {
         if lanes.is_empty() {
             return Self::default();
         }
-        let offsets = Offsets { lanes, addresses, base: 0, width: op.width };
+        let rules = SharedRules::default();
+        let offsets = Offsets { lanes, addresses, base: 0, width: op.width, rules };
         match op.space {
             AddressSpace::Shared => Self { shared: Some(offsets.shared()), ..Self::default() },
             AddressSpace::Local => Self { local: Some(offsets.local()), ..Self::default() },
@@ -161,6 +194,29 @@ pub struct AccessCost {
     pub(super) shares_words: bool,
 }
 
+/// A wavefront of shared memory: what its banks serve at once, a word each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wavefront {
+    /// The group of lanes that it is of.
+    pub lanes: Range<usize>,
+    /// For each bank the lanes to which it gives a word; none if it is idle.
+    pub banks: [LaneMask; BANKS],
+}
+
+/// Returns the wavefronts of a load of shared memory, group by group, as many as [`LoadCosts::wavefronts`] says. In which
+/// of its group's wavefronts a word is served is not public: here, the words of a bank take their turns in the order of
+/// the lanes. Addresses are offsets in shared memory, rounded down to the width.
+#[must_use]
+pub fn shared_wavefronts(
+    rules: SharedRules,
+    width: Width,
+    lanes: LaneMask,
+    addresses: &WarpAddresses,
+) -> Vec<Wavefront> {
+    Offsets { lanes, addresses, base: 0, width, rules }.wavefronts()
+}
+
 /// The lanes of a load that access one memory, with their offsets in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offsets<'a> {
@@ -169,6 +225,7 @@ pub(super) struct Offsets<'a> {
     pub(super) addresses: &'a WarpAddresses,
     pub(super) base: u64,
     pub(super) width: Width,
+    pub(super) rules: SharedRules,
 }
 
 impl Offsets<'_> {
@@ -178,7 +235,7 @@ impl Offsets<'_> {
     pub(super) fn shared(&self) -> AccessCost {
         let words = self.words();
         let units = self.units();
-        let group = BANKS / words as usize;
+        let group = self.group(&units);
         let first = self.first_of_equals(&units, group);
         let (mut wavefronts, mut conflicts) = (0, 0);
         for start in (0..LANES).step_by(group) {
@@ -200,11 +257,42 @@ impl Offsets<'_> {
     /// Adds to each bank the words that it serves for such a load: the wavefronts in which it is used.
     pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
         let (words, units) = (self.words(), self.units());
-        for lane in self.first_of_equals(&units, BANKS / words as usize) {
+        for lane in self.first_of_equals(&units, self.group(&units)) {
             for word in 0..words {
                 banks[((units[lane] * words + word) % BANKS as u64) as usize] += 1;
             }
         }
+    }
+
+    /// Returns the wavefronts of a load of shared memory: for each, its group of lanes, and for each bank the lanes that
+    /// it serves.
+    pub(super) fn wavefronts(&self) -> Vec<Wavefront> {
+        let (words, units) = (self.words(), self.units());
+        let group = self.group(&units);
+        let mut wavefronts = Vec::new();
+        for start in (0..LANES).step_by(group) {
+            let lanes = start..start + group;
+            // The words of each bank in the order of their lanes.
+            let mut asked: [Vec<(u64, LaneMask)>; BANKS] = Default::default();
+            for lane in self.lanes.lanes().filter(|lane| lanes.contains(lane)) {
+                for word in 0..words {
+                    let of_bank =
+                        &mut asked[((units[lane] * words + word) % BANKS as u64) as usize];
+                    match of_bank.iter_mut().find(|(unit, _)| *unit == units[lane]) {
+                        Some((_, served)) => served.insert(lane),
+                        None => of_bank.push((units[lane], LaneMask::from_bits(1 << lane))),
+                    }
+                }
+            }
+            let most = asked.iter().map(Vec::len).max().unwrap_or(0);
+            wavefronts.extend((0..most).map(|n| Wavefront {
+                lanes: lanes.clone(),
+                banks: std::array::from_fn(|bank| {
+                    asked[bank].get(n).map_or(LaneMask::NONE, |of| of.1)
+                }),
+            }));
+        }
+        wavefronts
     }
 
     /// Returns the sectors of a load of local memory, in which word w of lane l is word w * 32 + l of
@@ -238,6 +326,17 @@ impl Offsets<'_> {
     #[inline]
     fn offset(&self, lane: usize) -> u64 {
         self.addresses.of(lane).wrapping_sub(self.base)
+    }
+
+    /// Returns how many neighbouring lanes shared memory serves together.
+    fn group(&self, units: &[u64; LANES]) -> usize {
+        let group = BANKS / self.words() as usize;
+        let are_equal = |distance: usize| {
+            let mut pairs = self.lanes.lanes().filter(|lane| self.lanes.contains(lane ^ distance));
+            pairs.all(|lane| units[lane] == units[lane ^ distance])
+        };
+        let is_merged = self.rules.merges_pairs && group == 8 && (are_equal(1) || are_equal(2));
+        if is_merged { 2 * group } else { group }
     }
 
     /// Returns the words of one lane's access; 1 if it is smaller than one.
@@ -313,7 +412,8 @@ mod tests {
 
     fn offsets(addresses: &WarpAddresses, bytes: u32, mask: u32) -> Offsets<'_> {
         let width = Width::from_bytes(bytes).unwrap();
-        Offsets { lanes: LaneMask::from_bits(mask), addresses, base: 0, width }
+        let rules = SharedRules::default();
+        Offsets { lanes: LaneMask::from_bits(mask), addresses, base: 0, width, rules }
     }
 
     /// Returns the wavefronts and the ideal.
@@ -372,6 +472,28 @@ mod tests {
         assert_eq!(conflicts(16, 0x0101_0000, |lane| 128 * lane), 0);
         assert_eq!(conflicts(16, 0x0003_0003, |lane| 128 * lane), 2);
         assert_eq!(conflicts(4, 0, |lane| 128 * lane), 0);
+    }
+
+    /// The rule of compute capability 7.0 to 7.5: neighbours, or every other lane, load the same 16 bytes.
+    #[test]
+    fn pairs_are_merged() {
+        let costs = |bytes, mask, at: fn(u64) -> u64| {
+            let list = WarpAddresses::Each(std::array::from_fn(|lane| at(lane as u64)));
+            let plain = offsets(&list, bytes, mask);
+            let merging = Offsets { rules: SharedRules::default().merging_pairs(true), ..plain };
+            assert_eq!(merging.wavefronts().len() as u64, merging.shared().amount);
+            (plain.shared().amount, merging.shared().amount)
+        };
+        assert_eq!(costs(16, u32::MAX, |_| 0), (4, 2));
+        assert_eq!(costs(16, u32::MAX, |lane| lane / 2 * 16), (4, 2));
+        assert_eq!(costs(16, u32::MAX, |lane| (lane / 4 * 2 + lane % 2) * 16), (4, 2));
+        assert_eq!(costs(16, u32::MAX, |lane| lane / 4 * 128), (8, 8));
+        // One lane apart, of two that are active.
+        assert_eq!(costs(16, u32::MAX, |lane| lane / 31 * 16), (4, 4));
+        assert_eq!(costs(16, u32::MAX >> 1, |lane| lane / 31 * 16), (4, 2));
+        assert_eq!(costs(16, u32::MAX, |lane| lane * 16), (4, 4));
+        // Of 8 bytes the source says nothing.
+        assert_eq!(costs(8, u32::MAX, |_| 0), (2, 2));
     }
 
     #[test]
@@ -441,6 +563,16 @@ mod tests {
                 in_bank.map(|words| words.len() as u64).sum()
             });
             prop_assert_eq!(words, expected);
+            let fronts = offsets.wavefronts();
+            prop_assert_eq!(fronts.len() as u64, wavefronts);
+            let mut given = [0; BANKS];
+            for front in &fronts {
+                for (bank, lanes) in front.banks.iter().enumerate() {
+                    given[bank] += u64::from(!lanes.is_empty());
+                    prop_assert!(lanes.lanes().all(|lane| front.lanes.contains(&lane)));
+                }
+            }
+            prop_assert_eq!(given, expected);
             let local =
                 AccessCost { amount: sectors.len() as u64, ideal: ceil(own.len(), 8), ..AccessCost::default() };
             prop_assert_eq!(offsets.local(), local);

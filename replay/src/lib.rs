@@ -13,6 +13,7 @@ mod costs;
 mod executor;
 mod heat;
 mod options;
+mod pattern;
 mod replayed;
 pub mod report;
 mod reuse;
@@ -23,10 +24,11 @@ mod traffic;
 mod worker;
 
 pub use self::code::{CodeCheck, CodeMismatch};
-pub use self::costs::LoadCosts;
+pub use self::costs::{LoadCosts, SharedRules, Wavefront, shared_wavefronts};
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{ReplayData, ReplayOptions};
+pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
 pub use self::replayed::{Replayed, replay};
 pub use self::summary::{
     ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,

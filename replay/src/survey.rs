@@ -450,8 +450,13 @@ mod tests {
         let mut banks = KernelBanks::default();
         for &(pc, stride) in accesses {
             let addresses = &WarpAddresses::Stride { base: 0, stride };
-            let offsets =
-                Offsets { lanes: LaneMask::ALL, addresses, base: 0, width: Width::Bytes4 };
+            let offsets = Offsets {
+                lanes: LaneMask::ALL,
+                addresses,
+                base: 0,
+                width: Width::Bytes4,
+                rules: crate::SharedRules::default(),
+            };
             banks.count((pc, 0), &offsets, offsets.shared());
         }
         banks

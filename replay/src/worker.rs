@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{Offsets, SpaceCosts};
+use crate::costs::{Offsets, SharedRules, SpaceCosts};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
 use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};
@@ -364,7 +364,8 @@ impl Worker<'_, '_> {
         if let (Some(surveyed), Some(cost)) = (&mut self.found.surveyed, costs.shared)
             && !(is_atomic && cost.shares_words)
         {
-            let offsets = Offsets { lanes, addresses, base: 0, width: op.width };
+            let rules = SharedRules::default();
+            let offsets = Offsets { lanes, addresses, base: 0, width: op.width, rules };
             let offsets = match op.space {
                 AddressSpace::Generic => offsets.in_shared_window(map),
                 _ => offsets,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use warpload_ptx::tensor::{Half, TensorLoad};
 
 use super::drawing::{Panel, base, headings, memory_columns, panels, steps};
-use super::picture::LIGHT_PALETTE;
+use crate::palette;
 
 /// How wide a line is at most.
 const LINE: usize = 100;
@@ -58,9 +58,7 @@ fn part(text: &mut String, load: &TensorLoad, panel: &Panel, cell: usize, is_col
         for (thread, register) in panel.row(load.shape(), lane) {
             let label = format!("{thread:>2}.{register}");
             if is_coloured {
-                let colour = LIGHT_PALETTE[thread];
-                let [_, red, green, blue] = colour.to_be_bytes();
-                let _ = write!(row, " \x1b[30;48;2;{red};{green};{blue}m{label:<cell$}\x1b[0m");
+                let _ = write!(row, " {}", palette::on_colour(&format!("{label:<cell$}"), thread));
             } else {
                 let _ = write!(row, " {label:<cell$}");
             }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::drawing::{Panel, headings, memory_columns, panels, steps, width};
+use crate::palette::{self, DARK_PALETTE, LIGHT_PALETTE};
 use warpload::lane::LANES;
 use warpload_ptx::tensor::{Half, TensorLoad};
 
@@ -66,10 +67,6 @@ fn heading_width(load: &TensorLoad, half: Option<Half>) -> usize {
 /// The style sheet. Names of half registers are longer, so their letters are smaller.
 fn style(load: &TensorLoad) -> String {
     let register = if load.is_packed() { "10.5" } else { "12" };
-    let colours = |palette: &[u32; LANES]| -> String {
-        let colour = |(thread, colour)| format!(".t{thread}{{fill:#{colour:06x}}}");
-        palette.iter().enumerate().map(colour).collect()
-    };
     format!(
         "text{{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;\
          fill:#1d1b18;text-anchor:middle}}\n\
@@ -87,8 +84,8 @@ fn style(load: &TensorLoad) -> String {
          .ground{{fill:#161519}} .cell,.half{{stroke:#161519}}\n\
          .rule{{stroke:#f1eee9}} .bracket{{stroke:#a8a29a}}\n\
          {}\n}}\n",
-        colours(&LIGHT_PALETTE),
-        colours(&DARK_PALETTE)
+        palette::fills(&LIGHT_PALETTE),
+        palette::fills(&DARK_PALETTE)
     )
 }
 
@@ -271,33 +268,3 @@ impl Drawing<'_> {
         notes
     }
 }
-
-// A colour for each thread: four threads in a row share a hue, and differ in lightness: in shapes with four
-// threads a lane, a lane has one hue. The values were computed in OKLCH, in which equal steps look equal:
-// eight hues about 45 degrees apart, four lightnesses.
-
-/// On a light ground, for dark text: 0xrrggbb.
-#[rustfmt::skip]
-pub(super) const LIGHT_PALETTE: [u32; LANES] = [
-    0xff_dedb, 0xff_c3bd, 0xf8_a9a2, 0xeb_8d86,
-    0xfa_e4cc, 0xf3_cda3, 0xe9_b67c, 0xd9_9d54,
-    0xe9_ebcc, 0xd6_d9a4, 0xc4_c77d, 0xaf_b156,
-    0xd6_f0da, 0xb4_e2bc, 0x94_d3a1, 0x73_bf84,
-    0xca_f1f0, 0x9d_e3e2, 0x6f_d4d4, 0x34_c1c1,
-    0xd1_ecff, 0xab_dbfe, 0x87_c9f8, 0x60_b4ec,
-    0xe4_e5ff, 0xcf_cfff, 0xba_b9fc, 0xa3_a0f1,
-    0xf8_dff5, 0xef_c4ea, 0xe4_abde, 0xd4_90cd,
-];
-
-/// On a dark ground, for light text: 0xrrggbb.
-#[rustfmt::skip]
-const DARK_PALETTE: [u32; LANES] = [
-    0x3f_2220, 0x5b_2f2b, 0x78_3b38, 0x94_4a46,
-    0x3a_2710, 0x53_3611, 0x6d_4610, 0x87_5814,
-    0x2d_2d11, 0x3f_4012, 0x53_5311, 0x67_6815,
-    0x1a_321f, 0x21_472a, 0x28_5d36, 0x33_7344,
-    0x07_3232, 0x00_4748, 0x00_5e5e, 0x00_7475,
-    0x14_2e3f, 0x17_415c, 0x19_5579, 0x1f_6a96,
-    0x29_2841, 0x3a_385e, 0x4b_487c, 0x5e_5a9a,
-    0x38_2336, 0x50_304d, 0x6a_3d66, 0x83_4d7e,
-];

@@ -1,4 +1,4 @@
-//! The pictures of docs/tensor-memory.md and of README.md, and what `tmem map` draws.
+//! The pictures of docs/tensor-memory.md, docs/banks.md and README.md, and what `tmem map` draws.
 
 #![allow(clippy::unwrap_used)]
 
@@ -49,7 +49,18 @@ fn svg(shape: Shape, num: &str, pack: bool) -> String {
     map(&[&[shape.name(), num, "--svg", "-"], pack].concat())
 }
 
-/// `WARPLOAD_DRAW=1 cargo test -p warpload-cli --test pictures` redraws them.
+#[test]
+fn the_picture_of_banks_is_what_the_command_draws() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/banks.svg");
+    let banks = ["banks", "lane * 16", "--svg", "-"];
+    let drawn = crate::common::succeeded(crate::common::warpload().args(banks));
+    if std::env::var_os("WARPLOAD_DRAW").is_some() {
+        fs::write(path, &drawn).unwrap();
+    }
+    assert!(drawn == fs::read_to_string(path).unwrap(), "{path} is not what {banks:?} draws");
+}
+
+/// `WARPLOAD_DRAW=1 cargo test -p warpload-cli --test it pictures` redraws them.
 #[test]
 fn pictures_of_the_documentation_are_what_the_command_draws() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tensor-memory");

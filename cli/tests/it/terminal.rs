@@ -74,6 +74,7 @@ const CALLS: &[&[&str]] = &[
     &["tmem", "test", "FILE"],
     &["tmem", "run", "--warp", "0", "--taddr", "0", "--memory", "FILE", "LINE"],
     &["tmem", "map", "LINE"],
+    &["banks", "LINE"],
     &["completions", "LINE"],
     &["completions", "zsh"],
     &["man", "LINE"],

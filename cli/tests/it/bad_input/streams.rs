@@ -120,7 +120,7 @@ const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .e
 
 /// A way to call each subcommand, which then writes to standard output. `FOLDER` is a folder with a summary.
 #[cfg(unix)]
-const EVERY_SUBCOMMAND: [&[&str]; 31] = [
+const EVERY_SUBCOMMAND: [&[&str]; 32] = [
     &["decode", CUBIN],
     &["decode", "--list", "tests/data/fatbins/plain.fatbin"],
     &["decode", "--stats", CUBIN],
@@ -142,6 +142,7 @@ const EVERY_SUBCOMMAND: [&[&str]; 31] = [
     &["merge", "tests/data/cmd/shard-0.json", "tests/data/cmd/shard-1.json"],
     &["plan", "traces/generic.wlt", "--shards", "2"],
     &["compare", "FOLDER/summary", "FOLDER/summary"],
+    &["banks", "lane * 16"],
     &["ptx", "check", "tests/data/ptx/legal.ptx"],
     &["ptx", "lower", "tests/data/ptx/legal.ptx"],
     &["ptx", "run", "tests/data/ptx/table.ptx"],

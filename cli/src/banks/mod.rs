@@ -1,0 +1,417 @@
+//! `banks`: what an access costs, from a formula of the lane or a layout instead of a trace.
+
+mod drawing;
+mod picture;
+
+use std::io::stdout;
+use std::path::PathBuf;
+
+use anstream::{AutoStream, ColorChoice};
+use anyhow::{Context, ensure};
+use serde::Serialize;
+use warpload::lane::LaneMask;
+use warpload::load::LaneAddresses;
+use warpload::memory::{Space, Width};
+use warpload_replay::{LanePattern, LoadCosts, PatternError, SharedRules};
+
+use self::drawing::{DrawnAccess, DrawnRow};
+use crate::diagnostic::{self, Origin};
+use crate::io::{self, Output};
+use crate::name::plural;
+use crate::options::{self, Format};
+use crate::output_file::OutputTarget;
+use crate::process::Status;
+use crate::terminal::{self, Escapes};
+
+/// Count the bank conflicts or sectors of an access, and draw them
+///
+/// The access is a formula of `lane`, with the operators of C, that results in a byte address; or a layout as CuTe prints
+/// it, with the lane as its index. The counts are those of `replay`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  warpload banks 'lane * 128'                          a column of float tile[32][32]
+  warpload banks 'lane * 132'                          the same with a column of padding
+  warpload banks '(row + lane) * 128 + (lane ^ col) * 4' --let row=0 --for col=0..32
+  warpload banks --bytes 16 'swizzle(lane * 128, 3, 4, 3)'
+  warpload banks --matrices 4 --element 2 'Sw<3,3,3> o (16,2):(64,8)'
+  warpload banks --space global 'base + lane * 12' --let base=0x100
+  warpload banks 'lane * 128' --svg column.svg")]
+pub(crate) struct Arguments {
+    /// A formula of the lane, or a layout
+    #[arg(value_name = "ACCESS", allow_hyphen_values = true)]
+    pattern: String,
+
+    /// Bytes that each lane accesses: 1, 2, 4, 8, 16 or 32
+    #[arg(long, value_name = "N", default_value = "4", value_parser = read_width)]
+    bytes: Width,
+
+    /// The memory that is accessed: shared, global, local or constant
+    #[arg(long, default_value = "shared", value_parser = read_space)]
+    space: Space,
+
+    /// Bytes of an element, in which layouts count; if left out, the bytes of the access
+    #[arg(long, value_name = "N", value_parser = options::positive)]
+    element: Option<usize>,
+
+    /// The value of a name in the formula; of a layout, `base` is its first address
+    #[arg(long = "let", value_name = "NAME=VALUE", value_parser = read_value)]
+    values: Vec<(String, i64)>,
+
+    /// A name that counts from A to B - 1: each value is a row, and the worst is drawn
+    #[arg(long = "for", value_name = "NAME=A..B", value_parser = read_range)]
+    range: Option<(String, std::ops::Range<i64>)>,
+
+    /// The lanes that take part, as a mask: bit n is lane n
+    #[arg(long, default_value = "0xffffffff", hide_default_value = true, value_parser = read_mask)]
+    mask: LaneMask,
+
+    /// An LDSM (ldmatrix) of 1, 2 or 4 matrices: 8 lanes a matrix, with the address of a row of 16 bytes each
+    #[arg(long, value_name = "N", conflicts_with_all = ["bytes", "mask", "space"], value_parser = ["1", "2", "4"])]
+    matrices: Option<String>,
+
+    /// Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs, as SM 7.0 to 7.5 do
+    #[arg(long)]
+    merge_pairs: bool,
+
+    /// Draw a picture, light or dark as its reader prefers, into a file; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    svg: Option<PathBuf>,
+
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn read_width(text: &str) -> Result<Width, String> {
+    let width = text.parse().ok().and_then(Width::from_bytes);
+    width.ok_or_else(|| "expected 1, 2, 4, 8, 16 or 32".to_owned())
+}
+
+fn read_space(text: &str) -> Result<Space, String> {
+    let space = Space::ALL.into_iter().find(|space| space.name() == text);
+    space.ok_or_else(|| format!("expected one of {}", Space::ALL.map(Space::name).join(", ")))
+}
+
+fn read_mask(text: &str) -> Result<LaneMask, String> {
+    let mask = options::read_number(text).and_then(|mask| u32::try_from(mask).ok());
+    let mask = mask.map(LaneMask::from_bits).filter(|mask| !mask.is_empty());
+    mask.ok_or_else(|| "expected a mask of at least one of 32 lanes, such as 0xffff".to_owned())
+}
+
+fn read_signed(text: &str) -> Option<i64> {
+    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
+    Some(sign * i64::try_from(options::read_number(digits)?).ok()?)
+}
+
+fn read_value(text: &str) -> Result<(String, i64), String> {
+    let pair = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    let pair = pair.and_then(|(name, value)| Some((name.to_owned(), read_signed(value)?)));
+    pair.ok_or_else(|| "expected a name and a number, such as base=0x100".to_owned())
+}
+
+/// The most values of a range.
+const MAX_VALUES: i64 = 65536;
+
+fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
+    let read = || {
+        let (name, range) = text.split_once('=')?;
+        let (from, to) = range.split_once("..")?;
+        Some((name.trim().to_owned(), read_signed(from.trim())?..read_signed(to.trim())?))
+    };
+    let range = read().filter(|(_, range)| {
+        let count = range.end.checked_sub(range.start);
+        count.is_some_and(|count| (1..=MAX_VALUES).contains(&count))
+    });
+    range.ok_or_else(|| "expected a name and at most 65536 numbers, such as col=0..32".to_owned())
+}
+
+/// One access of the pattern.
+struct Access {
+    /// The value of the name that counts.
+    value: Option<i64>,
+    lanes: LaneAddresses,
+    costs: LoadCosts,
+}
+
+#[derive(Serialize)]
+struct AccessJson<'a> {
+    access: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<i64>,
+    space: &'static str,
+    bytes: u32,
+    lanes: u32,
+    /// Of each lane that takes part, lanes ascending.
+    addresses: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wavefronts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ideal_wavefronts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conflicts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sectors: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ideal_sectors: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constant_addresses: Option<u64>,
+    rows: Vec<DrawnRow>,
+}
+
+pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let pattern = match LanePattern::parse(&arguments.pattern) {
+        Ok(pattern) => pattern,
+        Err(error) => return Ok(refuse(arguments, &error, output)),
+    };
+    ensure!(
+        arguments.element.is_none() || pattern.is_layout(),
+        "--element is for layouts; a formula results in bytes"
+    );
+    let counting = arguments.range.as_ref();
+    for (name, _) in &arguments.values {
+        let is_used = pattern.names().contains(&name.as_str());
+        ensure!(is_used, "--let {name}: there is no `{name}` in the access");
+    }
+    if let Some((name, _)) = counting {
+        ensure!(
+            pattern.names().contains(&name.as_str()),
+            "--for {name}: there is no `{name}` in the access"
+        );
+    }
+    let mut accesses = Vec::new();
+    for value in counting.map_or(0..1, |(_, range)| range.clone()) {
+        match access(arguments, &pattern, counting.is_some().then_some(value)) {
+            Ok(access) => accesses.push(access),
+            Err(error) => return Ok(refuse(arguments, &error, output)),
+        }
+    }
+    let style = Style::new(arguments);
+    for access in &accesses {
+        warn_of_misaligned(&style, access);
+    }
+    match (&arguments.svg, arguments.format) {
+        (Some(file), _) => {
+            let worst = worst(&accesses).context("no access")?;
+            let svg = picture::svg(&style.drawn(worst));
+            if io::is_stdin(file) {
+                output.text(&svg)?;
+            } else {
+                OutputTarget::new(file)?.write(svg.as_bytes())?;
+            }
+        }
+        (None, Format::Json) => {
+            for access in &accesses {
+                output.json(&style.json(access))?;
+            }
+        }
+        (None, Format::Text) => {
+            let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
+            let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
+            let mut text = String::new();
+            if accesses.len() > 1 {
+                text += &style.table(&accesses);
+            }
+            if let Some(worst) = worst(&accesses) {
+                text += &style.drawn(worst).text(is_coloured);
+            }
+            output.bytes(text.as_bytes(), escapes)?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Reports what is wrong with the pattern.
+fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> Status {
+    diagnostic::in_pattern(
+        Origin { file: "access", line: 1, column: 1 },
+        &arguments.pattern,
+        error,
+    );
+    output.raise(Status::Failed)
+}
+
+fn access(
+    arguments: &Arguments,
+    pattern: &LanePattern,
+    value: Option<i64>,
+) -> Result<Access, PatternError> {
+    let style = Style::new(arguments);
+    let counting = arguments.range.as_ref().map(|(name, _)| name.as_str());
+    let known = |name: &str| {
+        let given = arguments.values.iter().rev().find(|(known, _)| known == name);
+        value.filter(|_| counting == Some(name)).or(given.map(|(_, value)| *value))
+    };
+    let element = arguments.element.map_or(style.width.bytes(), |bytes| bytes as u32);
+    let mut lanes = pattern.addresses(element, &known)?;
+    lanes.executing = lanes.executing & style.mask;
+    let costs = LoadCosts::of_access_by(
+        style.rules,
+        style.space,
+        style.width,
+        lanes.executing,
+        &lanes.addresses,
+    );
+    Ok(Access { value, lanes, costs })
+}
+
+fn worst(accesses: &[Access]) -> Option<&Access> {
+    // The first of several.
+    accesses.iter().rev().max_by_key(|access| amount(&access.costs))
+}
+
+/// Returns what an access costs in its memory.
+fn amount(costs: &LoadCosts) -> u64 {
+    let of = |cost: Option<warpload_replay::AccessCost>| cost.map(|cost| cost.amount);
+    costs.sectors().or(costs.wavefronts()).or(of(costs.constant)).unwrap_or(0)
+}
+
+/// Notes the lanes whose addresses are rounded down.
+fn warn_of_misaligned(style: &Style<'_>, access: &Access) {
+    let bytes = u64::from(style.width.bytes());
+    let mut lanes = access.lanes.executing.lanes();
+    if let Some(lane) = lanes.find(|lane| !access.lanes.addresses.of(*lane).is_multiple_of(bytes)) {
+        let address = access.lanes.addresses.of(lane);
+        diagnostic::note(format_args!(
+            "the address {address:#x} of lane {lane} is no multiple of {bytes}: it is rounded down, as SM 5.x \
+             does; later GPUs report an error"
+        ));
+    }
+}
+
+/// What all accesses have in common.
+struct Style<'a> {
+    pattern: &'a str,
+    name: Option<&'a str>,
+    space: Space,
+    width: Width,
+    mask: LaneMask,
+    rules: SharedRules,
+    matrices: Option<u32>,
+}
+
+impl<'a> Style<'a> {
+    fn new(arguments: &'a Arguments) -> Self {
+        let matrices = arguments.matrices.as_deref().and_then(|matrices| matrices.parse().ok());
+        let rows = |matrices: u32| LaneMask::from_bits(u32::MAX >> (32 - 8 * matrices));
+        Self {
+            pattern: &arguments.pattern,
+            name: arguments.range.as_ref().map(|(name, _)| name.as_str()),
+            space: arguments.space,
+            width: if matrices.is_some() { Width::Bytes16 } else { arguments.bytes },
+            mask: matrices.map_or(arguments.mask, rows),
+            rules: SharedRules::default().merging_pairs(arguments.merge_pairs),
+            matrices,
+        }
+    }
+
+    /// Returns what is accessed: `shared memory, 4 bytes a lane`.
+    fn accessed(&self) -> String {
+        match self.matrices {
+            Some(1) => "LDSM of 1 matrix".to_owned(),
+            Some(matrices) => format!("LDSM of {matrices} matrices"),
+            None => {
+                format!(
+                    "{} memory, {} a lane",
+                    self.space.name(),
+                    plural(self.width.bytes(), "byte")
+                )
+            }
+        }
+    }
+
+    /// Returns the access as it is drawn.
+    fn drawn(&self, access: &Access) -> DrawnAccess {
+        let rows = drawing::rows(self.space, self.width, self.rules, &access.lanes);
+        let value = self.name.zip(access.value);
+        let title = match value {
+            Some((name, value)) => format!("{}, {name} = {value}", terminal::shown(self.pattern)),
+            None => terminal::shown(self.pattern).into_owned(),
+        };
+        DrawnAccess {
+            title,
+            result: format!("{}: {}", self.accessed(), result(&access.costs)),
+            columns: drawing::columns(self.space),
+            rows,
+        }
+    }
+
+    fn json(&self, access: &Access) -> AccessJson<'a> {
+        let Access { lanes, costs, .. } = access;
+        let address = |lane| format!("{:#x}", lanes.addresses.of(lane));
+        AccessJson {
+            access: self.pattern,
+            value: access.value,
+            space: self.space.name(),
+            bytes: self.width.bytes(),
+            lanes: lanes.executing.count(),
+            addresses: lanes.executing.lanes().map(address).collect(),
+            wavefronts: costs.wavefronts(),
+            ideal_wavefronts: costs.ideal_wavefronts(),
+            conflicts: costs.conflicts(),
+            sectors: costs.sectors(),
+            ideal_sectors: costs.ideal_sectors(),
+            lines: costs.lines(),
+            constant_addresses: costs.constant.map(|cost| cost.amount),
+            rows: drawing::rows(self.space, self.width, self.rules, lanes),
+        }
+    }
+
+    /// Returns a line for each value of the name that counts, and their sum.
+    fn table(&self, accesses: &[Access]) -> String {
+        let name = self.name.unwrap_or_default();
+        let mut text = format!("{}\n", self.accessed());
+        for Access { value, costs, .. } in accesses {
+            text += &format!("{name} = {}: {}\n", value.unwrap_or_default(), result(costs));
+        }
+        let sum = |of: fn(&LoadCosts) -> u64| {
+            accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
+        };
+        let all = sum(amount);
+        text += &match self.space {
+            Space::Shared => {
+                let conflicts = sum(|costs| costs.conflicts().unwrap_or(0));
+                format!("all: {}, {conflicts} of them bank conflicts\n\n", plural(all, "wavefront"))
+            }
+            Space::Constant { .. } => format!("all: {all} times an address is served\n\n"),
+            _ => {
+                let ideal = sum(|costs| costs.ideal_sectors().unwrap_or(0));
+                format!("all: {}, ideal {ideal}\n\n", plural(all, "sector"))
+            }
+        };
+        text
+    }
+}
+
+/// Returns what an access costs, in words.
+fn result(costs: &LoadCosts) -> String {
+    if let Some(shared) = costs.shared {
+        let conflicts = match shared.conflicts {
+            0 => "no bank conflicts".to_owned(),
+            1 => "1 of them a bank conflict".to_owned(),
+            n => format!("{n} of them bank conflicts"),
+        };
+        return format!(
+            "{}, {conflicts}; ideal {}",
+            plural(shared.amount, "wavefront"),
+            shared.ideal
+        );
+    }
+    if let Some(constant) = costs.constant {
+        return match constant.amount {
+            1 => "1 address, served at once".to_owned(),
+            n => format!("{n} different addresses, served one after the other"),
+        };
+    }
+    match (costs.sectors(), costs.ideal_sectors(), costs.lines()) {
+        (Some(sectors), Some(ideal), Some(lines)) => {
+            format!("{} in {}; ideal {ideal}", plural(sectors, "sector"), plural(lines, "line"))
+        }
+        (Some(sectors), Some(ideal), None) => {
+            format!("{}; ideal {ideal}", plural(sectors, "sector"))
+        }
+        _ => "no lane takes part".to_owned(),
+    }
+}
