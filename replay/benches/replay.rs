@@ -36,6 +36,8 @@ struct Pattern {
     mask: LaneMask,
     /// The distance of neighbouring active lanes; `None` if each lane is anywhere.
     stride: Option<i64>,
+    /// The offset of the first lane's address of the load with that number.
+    first: fn(u64) -> u64,
 }
 
 const STRIDE_4: Pattern = Pattern {
@@ -44,9 +46,26 @@ const STRIDE_4: Pattern = Pattern {
     program_counters: 32,
     mask: LaneMask::ALL,
     stride: Some(4),
+    first: |i| 128 * i % (BYTES as u64 - 4096),
 };
 
-const OTHERS: [Pattern; 5] = [
+/// The lines among which first addresses jump.
+const JUMPED: u64 = 16_384;
+
+const OTHERS: [Pattern; 7] = [
+    Pattern {
+        name: "8-byte strides that jump",
+        opcodes: &["LDG.E.64"],
+        stride: Some(8),
+        first: |i| 128 * (mix(i) % JUMPED),
+        ..STRIDE_4
+    },
+    Pattern {
+        name: "half-used strides that jump",
+        stride: Some(8),
+        first: |i| 128 * (mix(i) % JUMPED),
+        ..STRIDE_4
+    },
     Pattern { name: "random deltas in 1 MiB", stride: None, ..STRIDE_4 },
     Pattern { name: "8-byte strides", opcodes: &["LDG.E.64"], stride: Some(8), ..STRIDE_4 },
     Pattern {
@@ -82,7 +101,7 @@ impl Pattern {
         for i in 0..LOADS {
             let addresses = match self.stride {
                 Some(stride) => {
-                    let base = BASE + 128 * i % (BYTES as u64 - 4096);
+                    let base = BASE + (self.first)(i);
                     RecordAddresses::Stride { base, stride }
                 }
                 None => {
@@ -152,7 +171,9 @@ fn pool(threads: usize) -> ThreadPool {
 }
 
 fn replays(criterion: &mut Criterion) {
-    let bytes: Vec<u8> = (0..BYTES).map(|i| i as u8).collect();
+    // The lines among which strides jump, and what the last one reaches.
+    let length = (128 * JUMPED) as usize + 4096;
+    let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
     let memory = MemoryBuilder::new(AddressMap::default()).global(BASE, &bytes).build();
     let memory = memory.expect("one allocation below the windows' addresses");
     let (one, two) = (pool(1), pool(2));
