@@ -69,6 +69,13 @@ impl LaneMask {
         if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
     }
 
+    /// Returns the highest lane; `None` if there is none.
+    #[inline]
+    #[must_use]
+    pub const fn last(self) -> Option<usize> {
+        if self.0 == 0 { None } else { Some(self.0.ilog2() as usize) }
+    }
+
     /// Returns the lanes as a range if they follow one another and there are some.
     #[inline]
     #[must_use]

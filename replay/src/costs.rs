@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::compare::repeats;
-use crate::traffic::{Traffic, TrafficCounter};
+use crate::traffic::Traffic;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LoadOp;
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
@@ -57,7 +57,7 @@ impl LoadCosts {
         let costs = Self::default();
         match space {
             Space::Global => {
-                let traffic = TrafficCounter::default().of_lanes(addresses, lanes, width, None);
+                let traffic = Traffic::of_lanes(addresses, lanes, width, &mut ());
                 Self { global: Some(traffic), ..costs }
             }
             Space::Shared => Self { shared: Some(offsets.shared()), ..costs },

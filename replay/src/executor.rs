@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::costs::{LoadCosts, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions};
-use super::traffic::TrafficCounter;
+use super::traffic::Traffic;
 use crate::replayed::{ReplayError, maps};
 use crate::worker::{execute, served};
 use warpload::lane::{LANES, LaneMask, LaneValues};
@@ -67,7 +67,6 @@ pub struct LoadExecutor<'a> {
     values: [LaneValues; Width::MAX_REGISTERS],
     /// How many registers of `values` it loaded.
     loaded: usize,
-    traffic: TrafficCounter,
 }
 
 /// What executing one load did.
@@ -96,7 +95,6 @@ impl<'a> LoadExecutor<'a> {
             lanes: LaneAddresses::NONE,
             values: [[0; LANES]; Width::MAX_REGISTERS],
             loaded: 0,
-            traffic: TrafficCounter::default(),
         })
     }
 
@@ -148,9 +146,7 @@ impl<'a> LoadExecutor<'a> {
         let served = served(record, lanes.executing, &loaded);
         let is_global = record.has_addresses() && operation.reaches_global();
         let global = is_global
-            .then(|| self.traffic.of_lanes(&lanes.addresses, loaded.global, op.width, None));
-        // Lines are collected for footprints.
-        self.traffic.forget();
+            .then(|| Traffic::of_lanes(&lanes.addresses, loaded.global, op.width, &mut ()));
         let SpaceCosts { shared, local, constant } =
             SpaceCosts::new(op, served & !loaded.global, &lanes.addresses, memory.map());
         let costs = LoadCosts { global, shared, local, constant };

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use roaring::RoaringTreemap;
 
-use crate::traffic::{LINE, PAGE};
+use crate::footprint::{LINES_PER_PAGE, PAGE};
+use crate::traffic::LINE;
 
 /// Sectors touched in global memory, by address and by time.
 ///
@@ -105,8 +106,6 @@ impl HeatMap {
     }
 }
 
-const LINES_PER_PAGE: u64 = PAGE / LINE;
-
 /// Returns the lines of a row, of which there are to be at most `most`: a power of two, so that rows
 /// begin at pages or at even parts of them.
 fn lines_per_row(pages: &RoaringTreemap, most: u64) -> u64 {
@@ -195,12 +194,6 @@ impl TimeSlice {
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.groups.len() >= MAX_ADDRESSES
-    }
-
-    /// Returns the groups and their sectors. A group may occur again.
-    #[cfg(test)]
-    pub(super) fn groups(&self) -> &[Group] {
-        &self.groups
     }
 
     /// Returns all sectors of the slice.

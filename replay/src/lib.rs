@@ -11,6 +11,7 @@ mod code;
 mod compare;
 mod costs;
 mod executor;
+mod footprint;
 mod heat;
 mod options;
 mod pattern;

@@ -63,8 +63,9 @@ pub fn replay<'a>(
             part.add(later);
             Ok(part)
         });
-    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
-        found.unwrap_or_else(|| Ok(blank()))?;
+    let mut found = found.unwrap_or_else(|| Ok(blank()))?;
+    found.end_kernel();
+    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } = found;
     let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
         .collect();
@@ -130,6 +131,7 @@ impl WorkerCounts {
         memory: &M,
     ) -> Result<(), TraceError> {
         let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
+        self.begin_kernel(block.raw().kernel);
         let worker = Worker::new(block, name, &walk.options, self);
         let counts = worker.records(records, memory)?;
         match self.kernels.entry(block.raw().kernel) {
@@ -141,7 +143,9 @@ impl WorkerCounts {
     }
 
     /// Adds what was found in the blocks that follow those of `self`.
-    fn add(&mut self, later: Self) {
+    fn add(&mut self, mut later: Self) {
+        self.end_kernel();
+        later.end_kernel();
         for (kernel, counts) in later.kernels {
             match self.kernels.entry(kernel) {
                 Entry::Vacant(place) => drop(place.insert(counts)),

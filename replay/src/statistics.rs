@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::costs::SpaceCosts;
+use super::footprint::Footprint;
 use super::reuse::Reuse;
 use super::summary::{FaultCounts, LoadCounts, TrafficCounts};
-use super::traffic::{Footprint, Traffic};
+use super::traffic::Traffic;
 use crate::costs::AccessCost;
 
 /// The most faults and mismatches that are kept in full.
@@ -174,8 +175,7 @@ impl KernelCounts {
         for (operation, counts) in &other.others {
             self.others.entry(*operation).or_default().add(*counts);
         }
-        self.footprint.pages |= &other.footprint.pages;
-        self.footprint.lines |= &other.footprint.lines;
+        self.footprint.add(&other.footprint);
         for (key, counts) in &other.per_pc {
             self.per_pc
                 .entry(*key)

@@ -1,17 +1,15 @@
-//! [`TrafficCounter`]: the sectors and lines of global memory that accesses touch.
-
-use roaring::RoaringTreemap;
+//! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] takes them.
 
 use super::compare::nearest_before;
+use super::footprint::LineCollector;
 use crate::heat::TimeSlice;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{GenericAddress, WarpAddresses, Width};
 use warpload::simd::vectorized;
 
-/// Bytes of a sector, a line and a page of global memory.
+/// Bytes of a sector and a line of global memory.
 pub(super) const SECTOR: u64 = 32;
 pub(super) const LINE: u64 = 128;
-pub(super) const PAGE: u64 = 4096;
 
 /// What one access touches in global memory, and the least that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,69 +23,85 @@ pub struct Traffic {
     pub ideal_sectors: u64,
 }
 
-/// Distinct pages and lines of global memory.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Footprint {
-    pub(super) pages: RoaringTreemap,
-    pub(super) lines: RoaringTreemap,
+/// Takes the lines and sectors that accesses touch.
+pub(super) trait TouchSink {
+    /// Adds a line, by its number.
+    #[inline]
+    fn add_line(&mut self, _line: u64) {}
+
+    /// Adds the lines `first` to `last`.
+    #[inline]
+    fn add_lines(&mut self, _first: u64, _last: u64) {}
+
+    /// Adds sectors of a line.
+    #[inline]
+    fn add_sectors(&mut self, _line: u64, _sectors: u64) {}
 }
 
-/// Counts the distinct sectors and lines of each load, and collects the lines of all for the
-/// footprint.
-///
-/// All accesses of a load have one size and are aligned to it, so that two of them are equal or
-/// disjoint: distinct addresses have distinct bytes, and none crosses a sector.
-///
-/// One counter serves block after block, so that small blocks need not allocate and clear a table.
-#[derive(Clone, Debug)]
-pub(super) struct TrafficCounter {
-    lines: Vec<u64>,
-    /// The line that was added last of those that share a place, plus 1: loops that touch the same
-    /// lines again do not grow `lines`. Each line of it is in `lines`.
-    recent: Box<[u64; RECENT]>,
-}
+/// For accesses that are only counted.
+impl TouchSink for () {}
 
-/// As many lines as 1 MiB has.
-const RECENT: usize = 1 << 13;
+impl TouchSink for LineCollector {
+    #[inline]
+    fn add_line(&mut self, line: u64) {
+        self.add(line);
+    }
 
-impl Default for TrafficCounter {
-    fn default() -> Self {
-        Self { lines: Vec::new(), recent: Box::new([0; RECENT]) }
+    #[inline]
+    fn add_lines(&mut self, first: u64, last: u64) {
+        self.add_range(first, last);
     }
 }
 
-impl TrafficCounter {
-    /// Adds the accesses of the lanes in `global`; their sectors are added to `slice`, too.
+impl TouchSink for (&mut LineCollector, &mut TimeSlice) {
+    #[inline]
+    fn add_line(&mut self, line: u64) {
+        self.0.add(line);
+    }
+
+    #[inline]
+    fn add_lines(&mut self, first: u64, last: u64) {
+        self.0.add_range(first, last);
+    }
+
+    #[inline]
+    fn add_sectors(&mut self, line: u64, sectors: u64) {
+        self.1.touch(line, sectors);
+    }
+}
+
+impl Traffic {
+    /// Counts the distinct sectors and lines of an access by the lanes in `global`, rounded down to the width; `sink`
+    /// takes them.
+    ///
+    /// All lanes have one size and are aligned to it, so that two of them are equal or disjoint: distinct addresses
+    /// have distinct bytes, and none crosses a sector.
     #[inline]
     pub(super) fn of_lanes(
-        &mut self,
         addresses: &WarpAddresses,
         global: LaneMask,
         width: Width,
-        mut slice: Option<&mut TimeSlice>,
-    ) -> Traffic {
+        sink: &mut impl TouchSink,
+    ) -> Self {
         if let (WarpAddresses::Stride { stride, .. }, Some(range)) = (addresses, global.range()) {
             let (first, count) = (addresses.of(range.start), range.len() as u64);
-            let slice = slice.as_deref_mut();
-            if let Some(traffic) = self.stride(first, *stride, count, width, slice) {
+            if let Some(traffic) = Self::of_stride(first, *stride, count, width, sink) {
                 return traffic;
             }
         }
-        self.each(addresses, global, width, slice)
+        Self::of_each(addresses, global, width, sink)
     }
 
-    /// Adds the accesses of `count` lanes in global memory, each `stride` bytes after the one before
-    /// and then rounded down; their sectors are added to `slice`, too. Returns `None`, and adds
-    /// nothing, if an address passes 2^64.
+    /// Counts an access by `count` lanes, each `stride` bytes after the one before. Returns `None`, and adds nothing to
+    /// the sink, if an address passes 2^64.
     #[inline]
-    fn stride(
-        &mut self,
+    fn of_stride(
         first: u64,
         stride: u64,
         count: u64,
         width: Width,
-        slice: Option<&mut TimeSlice>,
-    ) -> Option<Traffic> {
+        sink: &mut impl TouchSink,
+    ) -> Option<Self> {
         let end = first.checked_add(stride.checked_mul(count.checked_sub(1)?)?)?;
         let bytes = u64::from(width.bytes());
         let (start, last) = (first & !(bytes - 1), end & !(bytes - 1));
@@ -96,32 +110,38 @@ impl TrafficCounter {
         let touched = |block: u64| {
             if stride <= block { last / block - start / block + 1 } else { count }
         };
+        let of_lane = |i: u64| (first + i * stride) / LINE;
         if stride <= LINE {
-            (start / LINE..=last / LINE).for_each(|line| self.add_line(line));
+            sink.add_lines(start / LINE, last / LINE);
         } else {
-            (0..count).for_each(|i| self.add_line((first + i * stride) / LINE));
+            (0..count).for_each(|i| sink.add_line(of_lane(i)));
         }
-        if let Some(slice) = slice {
-            touch_stride(slice, first, last, stride, count);
+        if stride > SECTOR {
+            (0..count).for_each(|i| sink.add_sectors(of_lane(i), 1));
+        } else {
+            const IN_LINE: u64 = LINE / SECTOR;
+            let (start, last) = (start / SECTOR, last / SECTOR);
+            for line in start / IN_LINE..=last / IN_LINE {
+                let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
+                sink.add_sectors(line, of_line.end() - of_line.start() + 1);
+            }
         }
         let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
-        Some(Traffic {
+        Some(Self {
             sectors: touched(SECTOR),
             lines: touched(LINE),
             ideal_sectors: (distinct * bytes).div_ceil(SECTOR),
         })
     }
 
-    /// Adds the accesses of the lanes in `global`, rounded down to the width; their sectors are added
-    /// to `slice`, too.
+    /// Counts an access lane by lane.
     #[inline]
-    fn each(
-        &mut self,
+    fn of_each(
         addresses: &WarpAddresses,
         global: LaneMask,
         width: Width,
-        slice: Option<&mut TimeSlice>,
-    ) -> Traffic {
+        sink: &mut impl TouchSink,
+    ) -> Self {
         let mut rounded = [0; LANES];
         let mut count = 0;
         let round = |address| GenericAddress(address).align_down(width).0;
@@ -138,11 +158,11 @@ impl TrafficCounter {
             }
         }
         let rounded = &mut rounded[..count];
-        let Some(lowest) = rounded.iter().copied().min() else { return Traffic::default() };
+        let Some(lowest) = rounded.iter().copied().min() else { return Self::default() };
         let base = lowest & !(LINE - 1);
         let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
         if span > MAX_SPAN.into() {
-            return self.sorted(rounded, width, slice);
+            return Self::of_sorted(rounded, width, sink);
         }
         // The lanes left over are as the first one, and count for nothing.
         let mut offsets = [(rounded[0] - base) as u32; 2 * LANES];
@@ -154,32 +174,24 @@ impl TrafficCounter {
         nearest_before(&offsets, &mut nearest);
         let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
+            let line = address / LINE;
             if *nearest >= LINE as u32 {
-                self.add_line(address / LINE);
+                sink.add_line(line);
             }
-        }
-        if let Some(slice) = slice {
-            for (nearest, address) in nearest.iter().zip(rounded.iter()) {
-                if *nearest >= SECTOR as u32 {
-                    slice.touch(address / LINE, 1);
-                }
+            if *nearest >= SECTOR as u32 {
+                sink.add_sectors(line, 1);
             }
         }
         let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR);
-        Traffic { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
+        Self { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
-    /// Adds addresses that are far from each other. They are sorted in place.
+    /// Counts an access of addresses that are far from each other, and sorts them in place.
     #[cold]
-    fn sorted(
-        &mut self,
-        addresses: &mut [u64],
-        width: Width,
-        mut slice: Option<&mut TimeSlice>,
-    ) -> Traffic {
+    fn of_sorted(addresses: &mut [u64], width: Width, sink: &mut impl TouchSink) -> Self {
         addresses.sort_unstable();
         let mut distinct = 0;
-        let mut traffic = Traffic::default();
+        let mut traffic = Self::default();
         let (mut last, mut last_sector, mut last_line) = (None, None, None);
         for &address in addresses.iter() {
             if last == Some(address) {
@@ -191,65 +203,16 @@ impl TrafficCounter {
             if last_sector != Some(sector) {
                 last_sector = Some(sector);
                 traffic.sectors += 1;
-                if let Some(slice) = slice.as_deref_mut() {
-                    slice.touch(line, 1);
-                }
+                sink.add_sectors(line, 1);
             }
             if last_line != Some(line) {
                 last_line = Some(line);
                 traffic.lines += 1;
-                self.add_line(line);
+                sink.add_line(line);
             }
         }
         traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR);
         traffic
-    }
-
-    #[inline]
-    fn add_line(&mut self, line: u64) {
-        let recent = &mut self.recent[line as usize % RECENT];
-        if *recent != line + 1 {
-            *recent = line + 1;
-            self.lines.push(line);
-            if self.lines.len() > MAX_COLLECTED {
-                self.compact();
-            }
-        }
-    }
-
-    fn compact(&mut self) {
-        self.lines.sort_unstable();
-        self.lines.dedup();
-    }
-
-    /// Returns the touched lines, and their pages; forgets them.
-    pub(super) fn take_footprint(&mut self) -> Footprint {
-        self.compact();
-        let mut pages: Vec<u64> = self.lines.iter().map(|line| line * LINE / PAGE).collect();
-        pages.dedup();
-        let footprint = Footprint { pages: set(pages), lines: set(self.lines.iter().copied()) };
-        self.forget();
-        footprint
-    }
-
-    /// Forgets the touched lines.
-    pub(super) fn forget(&mut self) {
-        for line in self.lines.drain(..) {
-            self.recent[line as usize % RECENT] = 0;
-        }
-    }
-}
-
-/// Adds the sectors of lanes, each `stride` bytes after the one before.
-fn touch_stride(slice: &mut TimeSlice, first: u64, last: u64, stride: u64, count: u64) {
-    if stride > SECTOR {
-        return (0..count).for_each(|i| slice.touch((first + i * stride) / LINE, 1));
-    }
-    const IN_LINE: u64 = LINE / SECTOR;
-    let (start, last) = (first / SECTOR, last / SECTOR);
-    for line in start / IN_LINE..=last / IN_LINE {
-        let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
-        slice.touch(line, of_line.end() - of_line.start() + 1);
     }
 }
 
@@ -270,19 +233,9 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
     counts
 }
 
-/// Returns the set of ascending numbers.
-fn set(ascending: impl IntoIterator<Item = u64>) -> RoaringTreemap {
-    let set = RoaringTreemap::from_sorted_iter(ascending);
-    debug_assert!(set.is_ok(), "the numbers ascend");
-    set.unwrap_or_default()
-}
-
-/// Collected lines are deduplicated beyond this number; a block touches at most 131,072.
-const MAX_COLLECTED: usize = 1 << 18;
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
 
@@ -292,27 +245,37 @@ mod tests {
         Width::from_bytes(bytes).unwrap()
     }
 
-    /// Returns the sectors of each line.
-    fn ascending(slice: &TimeSlice) -> BTreeMap<u64, u64> {
-        let mut lines = BTreeMap::new();
-        slice.groups().iter().for_each(|(line, n)| *lines.entry(*line).or_default() += n);
-        lines
+    #[derive(Debug, Default, PartialEq)]
+    struct Touched {
+        lines: BTreeSet<u64>,
+        sectors: BTreeMap<u64, u64>,
+    }
+
+    impl TouchSink for Touched {
+        fn add_line(&mut self, line: u64) {
+            self.lines.insert(line);
+        }
+
+        fn add_lines(&mut self, first: u64, last: u64) {
+            self.lines.extend(first..=last);
+        }
+
+        fn add_sectors(&mut self, line: u64, sectors: u64) {
+            *self.sectors.entry(line).or_default() += sectors;
+        }
     }
 
     fn traffic(addresses: &[u64], bytes: u32) -> (u64, u64, u64) {
         let mut list = [0; LANES];
         list[..addresses.len()].copy_from_slice(addresses);
         let global = LaneMask::from_fn(|lane| lane < addresses.len());
-        let mut counter = TrafficCounter::default();
-        let mut slices = [TimeSlice::new(), TimeSlice::new()];
-        let slice = Some(&mut slices[0]);
-        let traffic = counter.each(&WarpAddresses::Each(list), global, width(bytes), slice);
-        let mut other = TrafficCounter::default();
-        let slice = Some(&mut slices[1]);
-        assert_eq!(other.sorted(&mut addresses.to_vec(), width(bytes), slice), traffic);
-        assert_eq!(slices[0].sectors(), traffic.sectors);
-        assert_eq!(ascending(&slices[0]), ascending(&slices[1]));
-        assert_eq!(other.take_footprint(), counter.take_footprint());
+        let [mut touched, mut of_sorted] = [Touched::default(), Touched::default()];
+        let list = &WarpAddresses::Each(list);
+        let traffic = Traffic::of_each(list, global, width(bytes), &mut touched);
+        let mut addresses = addresses.to_vec();
+        assert_eq!(Traffic::of_sorted(&mut addresses, width(bytes), &mut of_sorted), traffic);
+        assert_eq!(touched.sectors.values().sum::<u64>(), traffic.sectors);
+        assert_eq!(touched, of_sorted);
         (traffic.sectors, traffic.lines, traffic.ideal_sectors)
     }
 
@@ -343,22 +306,20 @@ mod tests {
                     let mut lanes: Vec<u64> = (0..count)
                         .map(|lane| (first + lane * stride) & !(u64::from(bytes) - 1))
                         .collect();
-                    let (mut one, mut other) =
-                        (TrafficCounter::default(), TrafficCounter::default());
-                    let mut slices = [TimeSlice::new(), TimeSlice::new()];
-                    let [slice, of_lanes] = &mut slices;
-                    let traffic = one.stride(first, stride, count, width(bytes), Some(slice));
-                    let expected = other.sorted(&mut lanes, width(bytes), Some(of_lanes));
-                    assert_eq!(ascending(slice), ascending(of_lanes));
+                    let [mut touched, mut of_lanes] = [Touched::default(), Touched::default()];
+                    let width = width(bytes);
+                    let traffic = Traffic::of_stride(first, stride, count, width, &mut touched);
+                    let expected = Traffic::of_sorted(&mut lanes, width, &mut of_lanes);
                     assert_eq!(traffic, Some(expected), "{first} {stride} {count} {bytes}");
-                    assert_eq!(one.take_footprint(), other.take_footprint());
+                    assert_eq!(touched, of_lanes);
                 }
             }
         }
-        let mut counter = TrafficCounter::default();
-        assert_eq!(counter.stride(8, u64::MAX, 2, Width::Bytes4, None), None);
-        assert_eq!(counter.stride(u64::MAX - 3, 4, 2, Width::Bytes4, None), None);
-        assert_eq!(counter.take_footprint(), Footprint::default());
+        let mut touched = Touched::default();
+        for (first, stride) in [(8, u64::MAX), (u64::MAX - 3, 4)] {
+            assert_eq!(Traffic::of_stride(first, stride, 2, Width::Bytes4, &mut touched), None);
+        }
+        assert_eq!(touched, Touched::default());
     }
 
     proptest! {

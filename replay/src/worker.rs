@@ -7,11 +7,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::costs::{Offsets, SharedRules, SpaceCosts};
+use crate::footprint::LineCollector;
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
 use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};
 use crate::survey::{FaultyLoad, Surveyed};
-use crate::traffic::{LINE, Traffic, TrafficCounter};
+use crate::traffic::{LINE, Traffic};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
@@ -30,14 +31,31 @@ pub(super) struct WorkerCounts {
     pub(super) mismatches: Vec<ValueMismatch>,
     /// If a survey is wanted.
     pub(super) surveyed: Option<Surveyed>,
-    traffic: TrafficCounter,
-    /// Of stores and atomics, whose lines are not part of the footprint.
-    store_traffic: TrafficCounter,
+    /// The lines that loads of the kernel at hand touch. One collector serves block after block, because a loop touches
+    /// the same lines in many.
+    lines: LineCollector,
+    kernel: Option<u32>,
 }
 
 impl WorkerCounts {
     pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
         Self { surveyed, ..Self::default() }
+    }
+
+    /// Begins a block of a kernel.
+    pub(super) fn begin_kernel(&mut self, kernel: u32) {
+        if self.kernel != Some(kernel) {
+            self.end_kernel();
+            self.kernel = Some(kernel);
+        }
+    }
+
+    /// Adds the lines of the kernel at hand to its footprint.
+    pub(super) fn end_kernel(&mut self) {
+        if let Some(kernel) = self.kernel.take() {
+            let lines = self.lines.take();
+            self.kernels.entry(kernel).or_default().footprint.add(&lines);
+        }
     }
 }
 
@@ -95,9 +113,7 @@ impl<'b, 't> Worker<'b, 't> {
                 _ => self.other(&traced),
             }
         }
-        let Self { mut counts, per_pc, found, .. } = self;
-        counts.footprint = found.traffic.take_footprint();
-        found.store_traffic.forget();
+        let Self { mut counts, per_pc, .. } = self;
         counts.per_pc = per_pc.into_iter().collect();
         Ok(counts)
     }
@@ -382,13 +398,15 @@ impl Worker<'_, '_> {
         if global.is_empty() {
             return Traffic::default();
         }
-        let WorkerCounts { traffic, store_traffic, surveyed, .. } = &mut *self.found;
-        let (traffic, slice) = if is_load {
-            (traffic, surveyed.as_mut().map(|surveyed| &mut surveyed.slice))
-        } else {
-            (store_traffic, None)
-        };
-        traffic.of_lanes(&self.lanes.addresses, global, op.width, slice)
+        let (addresses, width) = (&self.lanes.addresses, op.width);
+        let WorkerCounts { lines, surveyed, .. } = &mut *self.found;
+        match surveyed {
+            _ if !is_load => Traffic::of_lanes(addresses, global, width, &mut ()),
+            None => Traffic::of_lanes(addresses, global, width, lines),
+            Some(surveyed) => {
+                Traffic::of_lanes(addresses, global, width, &mut (lines, &mut surveyed.slice))
+            }
+        }
     }
 
     /// Counts the lines that a load touches for the loads that touch them again.

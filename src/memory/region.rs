@@ -286,6 +286,14 @@ impl<'m> Region<'m> {
         rows: &mut [LaneValues],
     ) -> bool {
         match addresses {
+            // A fill's values are computed, which nobody asks for here.
+            WarpAddresses::Stride { stride, .. }
+                if rows.is_empty()
+                    && self.bytes.is_empty()
+                    && self.holds_stride(access, addresses, *stride, executing) =>
+            {
+                true
+            }
             WarpAddresses::Stride { base, stride } => {
                 let address = |lane: usize| base.wrapping_add(stride.wrapping_mul(lane as u64));
                 self.gather_from(access, address, executing, rows)
@@ -294,6 +302,30 @@ impl<'m> Region<'m> {
                 self.gather_from(access, |lane| list[lane], executing, rows)
             }
         }
+    }
+
+    /// Returns whether the region holds the accesses of lanes `stride` bytes apart, which the first and the last one
+    /// tell. Also returns false if addresses or distances are near 2^64.
+    #[inline]
+    fn holds_stride(
+        &self,
+        access: LaneAccess,
+        addresses: &WarpAddresses,
+        stride: u64,
+        executing: LaneMask,
+    ) -> bool {
+        /// Below this, 31 strides do not wrap around.
+        const MAX_STRIDE: i64 = 1 << 58;
+        let (Some(first), Some(last)) = (executing.first(), executing.last()) else { return true };
+        let low_bits = u64::from(access.width.bytes()) - 1;
+        let offset = |lane: usize| self.offset_of(GenericAddress(addresses.of(lane) & !low_bits));
+        let (first, last) = (offset(first), offset(last));
+        let stride = stride.cast_signed();
+        let does_wrap = if stride >= 0 { last < first } else { first < last };
+        (-MAX_STRIDE..MAX_STRIDE).contains(&stride)
+            && !does_wrap
+            && low_bits <= self.last
+            && first.max(last) <= self.last - low_bits
     }
 
     /// Asks the processor to have the lanes' bytes at hand soon. Changes no result.
@@ -388,6 +420,39 @@ mod tests {
         let mut list = WarpAddresses::Stride { base: 0, stride: 4 }.to_array();
         list.swap(1, 2);
         assert!(!WarpAddresses::Each(list).is_run(Width::Bytes4));
+    }
+
+    /// Without rows, a stride is judged by its ends.
+    #[test]
+    fn strides_are_held_as_their_lanes_are() {
+        let mut held = 0;
+        for width in [Width::Bytes1, Width::Bytes4, Width::Bytes16] {
+            let access = LaneAccess { width, signed: false };
+            for (first, last) in
+                [(0, u64::MAX), (0, 1), (0x1000, 0x1fff), (u64::MAX - 999, u64::MAX)]
+            {
+                let region = Region::filled(Space::Global, first..=last, Fill::Zero, 7).unwrap();
+                let strides = [0, 1, 3, 4, 16, 33, 1 << 57, 1 << 59, 1 << 63];
+                for stride in
+                    strides.iter().flat_map(|stride: &u64| [*stride, stride.wrapping_neg()])
+                {
+                    for base in
+                        [0, 1, 0xfff, 0x1000, 0x1800, 0x1fff, u64::MAX, u64::MAX - 500, 1 << 63]
+                    {
+                        let stride = WarpAddresses::Stride { base, stride };
+                        let each = WarpAddresses::Each(stride.to_array());
+                        for mask in [u32::MAX, 1, 1 << 31, 0x00ff_0ff0, 0x8000_0001] {
+                            let mask = LaneMask::from_bits(mask);
+                            let is_held = region.gather(access, &stride, mask, &mut []);
+                            let by_lane = region.gather(access, &each, mask, &mut []);
+                            assert_eq!(is_held, by_lane, "{stride:?} {mask:?}");
+                            held += usize::from(is_held);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(held > 500, "{held}");
     }
 
     #[test]

@@ -14,9 +14,9 @@ use super::{
     SharedCounts, SkippedCounts, Summary, TmaCounts,
 };
 use crate::code::look_up;
+use crate::footprint::Footprint;
 use crate::replayed::Replayed;
 use crate::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost, SpaceSums};
-use crate::traffic::Footprint;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
 use warpload_trace::binary::{BinaryTrace, TraceContents};

@@ -1,0 +1,192 @@
+//! [`Footprint`]: the distinct lines and pages of global memory that loads touch, and the [`LineCollector`] that
+//! gathers them access by access.
+
+use roaring::RoaringTreemap;
+
+use super::traffic::LINE;
+
+/// Bytes of a page of global memory.
+pub(super) const PAGE: u64 = 4096;
+/// As many as a word has bits, so that the lines of a page are one.
+pub(super) const LINES_PER_PAGE: u64 = PAGE / LINE;
+
+/// Distinct pages and lines of global memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Footprint {
+    pub(super) pages: RoaringTreemap,
+    pub(super) lines: RoaringTreemap,
+}
+
+impl Footprint {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.pages |= &other.pages;
+        self.lines |= &other.lines;
+    }
+
+    /// Pages ascend and are distinct.
+    fn of(pages: &[PageLines]) -> Self {
+        let lines = pages.iter().flat_map(|of| {
+            (0..LINES_PER_PAGE)
+                .filter(|line| of.lines >> line & 1 != 0)
+                .map(|line| of.page * LINES_PER_PAGE + line)
+        });
+        Self { pages: ascending(pages.iter().map(|of| of.page)), lines: ascending(lines) }
+    }
+}
+
+fn ascending(numbers: impl IntoIterator<Item = u64>) -> RoaringTreemap {
+    let set = RoaringTreemap::from_sorted_iter(numbers);
+    debug_assert!(set.is_ok(), "the numbers ascend");
+    set.unwrap_or_default()
+}
+
+/// The touched lines of a page, a bit each, lowest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct PageLines {
+    page: u64,
+    lines: u32,
+}
+
+/// Collects touched lines. Its memory is bounded: pages that no longer fit become part of a compressed set.
+///
+/// A page at a time rather than a line: most programs walk through pages, so that a word takes 32 lines, and what is
+/// left to sort is a thirty-second.
+#[derive(Clone, Debug)]
+pub(super) struct LineCollector {
+    /// The page that was touched last of those with one place. Without lines, none.
+    recent: Box<[PageLines; RECENT]>,
+    /// Pages that others took the place of. They can repeat.
+    displaced: Vec<PageLines>,
+    collected: Footprint,
+}
+
+/// As many pages as 4 MiB has.
+const RECENT: usize = 1 << 10;
+/// The most displaced pages: 1 MiB of them.
+const MAX_DISPLACED: usize = 1 << 16;
+
+impl Default for LineCollector {
+    fn default() -> Self {
+        let recent = Box::new([PageLines::default(); RECENT]);
+        Self { recent, displaced: Vec::new(), collected: Footprint::default() }
+    }
+}
+
+impl LineCollector {
+    /// Adds a line, by its number.
+    #[inline]
+    pub(super) fn add(&mut self, line: u64) {
+        self.add_lines(line / LINES_PER_PAGE, 1 << (line % LINES_PER_PAGE));
+    }
+
+    /// Adds consecutive lines, the last one included.
+    #[inline]
+    pub(super) fn add_range(&mut self, first: u64, last: u64) {
+        let (first_page, last_page) = (first / LINES_PER_PAGE, last / LINES_PER_PAGE);
+        let from = u32::MAX << (first % LINES_PER_PAGE);
+        let to = u32::MAX >> (LINES_PER_PAGE - 1 - last % LINES_PER_PAGE);
+        if first_page == last_page {
+            return self.add_lines(first_page, from & to);
+        }
+        self.add_lines(first_page, from);
+        (first_page + 1..last_page).for_each(|page| self.add_lines(page, u32::MAX));
+        self.add_lines(last_page, to);
+    }
+
+    #[inline]
+    fn add_lines(&mut self, page: u64, lines: u32) {
+        let recent = &mut self.recent[page as usize % RECENT];
+        if recent.page == page {
+            recent.lines |= lines;
+            return;
+        }
+        let displaced = std::mem::replace(recent, PageLines { page, lines });
+        if displaced.lines != 0 {
+            self.displace(displaced);
+        }
+    }
+
+    fn displace(&mut self, page: PageLines) {
+        self.displaced.push(page);
+        if self.displaced.len() >= MAX_DISPLACED {
+            self.join();
+            // Mostly pages that repeat: worth another round.
+            if self.displaced.len() >= MAX_DISPLACED / 2 {
+                self.collected.add(&Footprint::of(&self.displaced));
+                self.displaced.clear();
+            }
+        }
+    }
+
+    /// Sorts the displaced pages and joins those that repeat.
+    fn join(&mut self) {
+        self.displaced.sort_unstable_by_key(|of| of.page);
+        self.displaced.dedup_by(|next, of| {
+            let is_same = next.page == of.page;
+            of.lines |= if is_same { next.lines } else { 0 };
+            is_same
+        });
+    }
+
+    /// Returns the collected lines, and forgets them.
+    pub(super) fn take(&mut self) -> Footprint {
+        let recent = self.recent.iter().filter(|of| of.lines != 0);
+        self.displaced.extend(recent);
+        self.join();
+        let mut collected = std::mem::take(&mut self.collected);
+        let rest = Footprint::of(&self.displaced);
+        if collected.lines.is_empty() {
+            collected = rest;
+        } else {
+            collected.add(&rest);
+        }
+        self.forget();
+        collected
+    }
+
+    /// Forgets the collected lines.
+    pub(super) fn forget(&mut self) {
+        self.recent.fill(PageLines::default());
+        self.displaced.clear();
+        self.collected = Footprint::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use warpload::memory::mix;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_collected_once_however_many_there_are() {
+        // Some repeat, in pages with one place; most displace each other, and many more than fit.
+        for (count, distinct) in [(0, 1), (100, 40), (300_000, 1 << 16), (300_000, 1 << 40)] {
+            let mut collector = LineCollector::default();
+            let mut lines = BTreeSet::new();
+            for i in 0..count {
+                let first = mix(i) % distinct;
+                let last = first + mix(!i) % 70;
+                if i % 16 == 0 {
+                    collector.add_range(first, last);
+                    lines.extend(first..=last);
+                } else {
+                    collector.add(first);
+                    lines.insert(first);
+                }
+            }
+            let pages: BTreeSet<u64> = lines.iter().map(|line| line / LINES_PER_PAGE).collect();
+            let footprint = collector.take();
+            assert!(footprint.lines.iter().eq(lines.iter().copied()), "{count} of {distinct}");
+            assert!(footprint.pages.iter().eq(pages.iter().copied()), "{count} of {distinct}");
+            assert_eq!(collector.take(), Footprint::default());
+        }
+        let mut collector = LineCollector::default();
+        let last = u64::MAX / LINE;
+        collector.add(last);
+        collector.add(0);
+        assert!(collector.take().lines.iter().eq([0, last]));
+    }
+}
