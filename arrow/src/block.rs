@@ -193,7 +193,7 @@ fn push_values(
     executing: LaneMask,
 ) {
     let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
-    let count = (record.operation().width.registers() as usize).min(rows.len());
+    let count = (record.operation().registers() as usize).min(rows.len());
     for (register, row) in rows.iter_mut().enumerate().take(count) {
         if let Some(traced) = record.values(register) {
             for (lane, value) in record.mask.lanes().zip(traced) {

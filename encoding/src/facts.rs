@@ -352,15 +352,7 @@ impl<'a> OpcodeFacts<'a> {
                 let bytes = |modifier| register_bytes(modifier).or_else(|| number_bytes(modifier));
                 Some(self.modifiers().find_map(bytes).unwrap_or(4))
             }
-            Bytes::Matrices => {
-                let count = self.modifiers().find_map(|modifier| match modifier {
-                    "2" => Some(2),
-                    "4" => Some(4),
-                    _ => None,
-                });
-                // A matrix has 8 rows of 16 bytes, `MT1616` 16.
-                Some(if self.has("MT1616") { 8 } else { 4 } * count.unwrap_or(1))
-            }
+            Bytes::Matrices => self.matrices().map(|matrices| 4 * matrices.registers()),
             Bytes::Tensor => {
                 let repeat = self.modifiers().find_map(|modifier| {
                     modifier.strip_prefix('x')?.parse().ok().filter(|count: &u8| *count <= 128)
@@ -373,6 +365,25 @@ impl<'a> OpcodeFacts<'a> {
                 Some(bytes * u32::from(repeat.unwrap_or(1)))
             }
         }
+    }
+
+    /// Returns the matrices that the warp loads or stores; `None` for other instructions.
+    #[must_use]
+    pub fn matrices(self) -> Option<OpcodeMatrices> {
+        let Bytes::Matrices = self.row.bytes else { return None };
+        let count = self.modifiers().find_map(|modifier| match modifier {
+            "2" => Some(2),
+            "4" => Some(4),
+            _ => None,
+        });
+        let transposed = match () {
+            () if !self.has("16") => None,
+            () if self.has("M88") => Some(false),
+            () if self.has("MT88") => Some(true),
+            () => None,
+        };
+        let rows = if self.has("MT1616") { 16 } else { 8 };
+        Some(OpcodeMatrices { count: count.unwrap_or(1), rows, transposed })
     }
 
     /// Returns whether a value narrower than a register is sign-extended.
@@ -394,6 +405,34 @@ impl<'a> OpcodeFacts<'a> {
             "T" => Some(OpcodeSpace::Tensor),
             _ => None,
         }
+    }
+}
+
+/// The matrices of `LDSM` or `STSM`. A row has 16 bytes, and each row's address comes from a lane of its own, lane 0
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct OpcodeMatrices {
+    /// How many there are: 1, 2 or 4.
+    pub count: u32,
+    /// The rows of each: 8, or 16 of `MT1616`.
+    pub rows: u32,
+    /// Whether lanes hold transposed elements, of matrices of 8 by 8 elements of 16 bits (`M88`, `MT88`). `None` for
+    /// other shapes and sizes: the lanes that hold their elements are not public.
+    pub transposed: Option<bool>,
+}
+
+impl OpcodeMatrices {
+    /// Returns how many lanes give the address of a row, from lane 0 on: at most 32.
+    #[must_use]
+    pub fn address_lanes(self) -> u32 {
+        (self.count * self.rows).min(32)
+    }
+
+    /// Returns how many 32-bit registers of each lane they fill: a lane has a thirty-second of each matrix.
+    #[must_use]
+    pub fn registers(self) -> u32 {
+        self.count * self.rows / 8
     }
 }
 

@@ -67,7 +67,7 @@ mod tensor;
 mod text;
 
 pub use control::{Bundle, Control};
-pub use facts::{OpcodeFacts, OpcodeKind, OpcodeSpace};
+pub use facts::{OpcodeFacts, OpcodeKind, OpcodeMatrices, OpcodeSpace};
 pub use field::{Bits, Field};
 pub use hidden::HiddenDescriptor;
 pub use instruction::{Decoded, Illegal, Instruction, MachineWord};

@@ -7,6 +7,7 @@
 
 mod fast;
 mod lanes;
+mod matrices;
 mod op;
 mod outcome;
 mod prepared;
@@ -15,6 +16,7 @@ mod wide;
 
 pub use fast::{Loaded, load, load_many};
 pub use lanes::LaneAddresses;
+pub use matrices::MatrixLoad;
 pub use op::{ExecuteError, LoadOp};
 pub use outcome::{
     AnyRegister, ByFaultKind, Destination, FaultCause, LaneFault, LaneFaultKind, LaneFaults,

@@ -6,7 +6,7 @@ use super::fast::{Loaded, load, load_run, load_spread};
 use super::lanes::{Base, LaneAddresses, executing, plg};
 use super::op::{ExecuteError, LoadOp};
 use super::outcome::{Destination, Outcome, UniformPath, WarpFault};
-use super::wide::{Kind, Wide, load_halves, load_matrices, load_once};
+use super::wide::{Kind, Wide, load_halves, load_once};
 use crate::lane::LaneMask;
 use crate::machine::{Machine, RegisterLimit};
 use crate::memory::LoadMemory;
@@ -153,7 +153,7 @@ impl Prepared {
             return Ok(Outcome::default());
         }
         // An error, not a fault, also if the registers are wrong.
-        if matches!(wide.kind, Kind::Matrices { .. }) && lanes.executing != LaneMask::ALL {
+        if matches!(wide.kind, Kind::Matrices(_)) && lanes.executing != LaneMask::ALL {
             return Err(ExecuteError::PartialWarp("LDSM"));
         }
         if let Some(fault) = self.fault {
@@ -168,8 +168,9 @@ impl Prepared {
             }
             Kind::Halves(high) => load_halves(self.op, &lanes, machine, [first, high], warp),
             Kind::Once { low, high } => load_once(self.op, &lanes, machine, low, high, warp),
-            Kind::Matrices { count, transposed } => {
-                load_matrices(self.op, &lanes, machine, first, count, transposed, warp)
+            Kind::Matrices(matrices) => {
+                let registers = warp.rows_mut(first, count);
+                matrices.load(&lanes, &machine.memory, machine.misaligned, registers)
             }
         };
         let outcome = self.outcome(lanes.executing, loaded);

@@ -1,13 +1,14 @@
 //! What the fast executor does for loads that only SM 7.0 and later have (docs/load-sm70.md section
-//! 10): 256 bits, uniform destinations and matrices. Their accesses are those of `fast.rs`.
+//! 10): 256 bits and uniform destinations; `matrices.rs` has matrices. Their accesses are those of `fast.rs`.
 
 use warpload_encoding::{LoadDestination, LoadParts, LoadSize, Reg, UniformReg};
 
 use super::fast::{Loaded, load};
 use super::lanes::{Extras, LaneAddresses};
+use super::matrices::MatrixLoad;
 use super::op::LoadOp;
 use super::outcome::WarpFault;
-use crate::lane::{LANES, LaneMask};
+use crate::lane::LANES;
 use crate::machine::Machine;
 use crate::memory::LoadMemory;
 use crate::warp::Warp;
@@ -34,10 +35,7 @@ pub(super) enum Kind {
         /// The first register of the last four words.
         high: Option<UniformReg>,
     },
-    Matrices {
-        count: usize,
-        transposed: bool,
-    },
+    Matrices(MatrixLoad),
 }
 
 impl Wide {
@@ -46,8 +44,9 @@ impl Wide {
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
         let extras = Extras::of(parts);
         let kind = match (parts.size, parts.destination) {
+            // The decoder accepts no other count.
             (Ok(LoadSize::Matrices { count, transposed }), _) => {
-                Kind::Matrices { count: count.into(), transposed }
+                Kind::Matrices(MatrixLoad::new(count.into(), transposed)?)
             }
             (_, LoadDestination::Halves { high, .. }) => Kind::Halves(high),
             (Ok(size), LoadDestination::Uniform(first)) => {
@@ -137,34 +136,4 @@ pub(super) fn load_once<M: LoadMemory>(
         }
     }
     loaded
-}
-
-/// Loads matrices of 8 rows of 16 bytes: the rows lane by lane, then their elements to the lanes that
-/// hold them.
-pub(super) fn load_matrices<M: LoadMemory>(
-    op: LoadOp,
-    lanes: &LaneAddresses,
-    machine: &Machine<M>,
-    first: Reg,
-    count: usize,
-    transposed: bool,
-    warp: &mut Warp,
-) -> Loaded {
-    let giving = LaneMask::from_fn(|lane| lane < 8 * count);
-    let lanes = LaneAddresses { executing: giving, ..*lanes };
-    let mut words = [[0; LANES]; 4];
-    let loaded = load(op, &lanes, &machine.memory, machine.misaligned, &mut words);
-    // Element 8r + c of a matrix is half of word c / 2 of its row r.
-    let element = |matrix: usize, element: usize| {
-        let (row, column) = (element / 8, element % 8);
-        words[column / 2][8 * matrix + row] >> (16 * (column % 2)) & 0xffff
-    };
-    for (matrix, row) in warp.rows_mut(first, count as u32).iter_mut().enumerate() {
-        *row = std::array::from_fn(|lane| {
-            let (line, pair) = (lane / 4, 2 * (lane % 4));
-            let (low, step) = if transposed { (8 * pair + line, 8) } else { (8 * line + pair, 1) };
-            element(matrix, low + step) << 16 | element(matrix, low)
-        });
-    }
-    Loaded { global: LaneMask::NONE, ..loaded }
 }

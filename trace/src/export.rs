@@ -302,7 +302,7 @@ fn addresses(line: &mut Vec<u8>, record: &MemoryRecord<'_>) {
 /// Writes each active lane's registers; returns whether they are known.
 fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &MemoryOperation) -> bool {
     let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
-    let registers = operation.width.registers() as usize;
+    let registers = operation.registers() as usize;
     for (register, row) in rows.iter_mut().enumerate().take(registers) {
         let Some(values) = record.values(register) else {
             line.extend_from_slice(NULL);

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use warpload_encoding::{Instruction, OpcodeFacts, OpcodeKind, OpcodeSpace, Sm, parse_opcode};
+use warpload_encoding::{
+    Instruction, OpcodeFacts, OpcodeKind, OpcodeMatrices, OpcodeSpace, Sm, parse_opcode,
+};
 
-use warpload::load::{ExecuteError, LoadOp};
+use warpload::load::{ExecuteError, LoadOp, MatrixLoad};
 use warpload::memory::{AddressSpace, Width};
 
 /// The constant space of a trace's instructions: traces do not name the bank.
@@ -41,13 +43,15 @@ pub struct MemoryOperation {
     pub kind: OperationKind,
     /// How its addresses are read. Traces do not name constant banks: theirs is 0.
     pub space: AddressSpace,
-    /// The access size of each lane. Meaningless for [`OperationKind::Transfer`] and [`OperationKind::Other`]: see
-    /// [`Self::bytes`].
+    /// The access size of each lane, of matrices a row. Meaningless for [`OperationKind::Transfer`] and
+    /// [`OperationKind::Other`]: see [`Self::bytes`].
     pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
     /// Whether it is a load of the `.U.128` form (`LD`, `LDG`), which may take the broadcast path.
     pub uniform: bool,
+    /// The matrices of an `LDSM`; `None` for other instructions.
+    pub matrices: Option<OpcodeMatrices>,
     /// The SPA 5.0 instruction word; `None` if the trace does not have it.
     pub word: Option<u64>,
     /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, if the trace
@@ -63,7 +67,7 @@ pub struct MemoryOperation {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum OperationKind {
-    /// Executes it: `LD`, `LDG`, `LDL`, `LDS`, `LDC`.
+    /// Executes it: `LD`, `LDG`, `LDL`, `LDS`, `LDC`, `LDSM`.
     #[default]
     Load,
     /// Counts its traffic: `ST`, `STG`, `STL`, `STS`.
@@ -95,8 +99,19 @@ impl MemoryOperation {
         kind: OperationKind,
         LoadOp { space, width, signed, uniform }: LoadOp,
     ) -> Self {
+        let matrices = matrices(opcode, kind);
         let opcode = opcode.into();
-        Self { opcode, kind, space, width, signed, uniform, word: None, opcode_word: None }
+        Self {
+            opcode,
+            kind,
+            space,
+            width,
+            signed,
+            uniform,
+            matrices,
+            word: None,
+            opcode_word: None,
+        }
     }
 
     /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
@@ -120,9 +135,13 @@ impl MemoryOperation {
             None if opcode.starts_with("ATOM") => (OperationKind::Atomic, AddressSpace::Generic),
             None => (OperationKind::Other, AddressSpace::Generic),
         };
-        let bytes =
-            facts.filter(|facts| is_of_lanes(facts.kind())).and_then(OpcodeFacts::lane_bytes);
-        let width = bytes.and_then(Width::from_bytes).unwrap_or(Width::Bytes4);
+        let width = match facts {
+            Some(facts) if facts.kind() == OpcodeKind::MatrixLoad => MatrixLoad::ROWS.width,
+            Some(facts) if is_of_lanes(facts.kind()) => {
+                facts.lane_bytes().and_then(Width::from_bytes).unwrap_or(Width::Bytes4)
+            }
+            _ => Width::Bytes4,
+        };
         let signed = facts.is_some_and(OpcodeFacts::is_signed);
         let uniform = kind == OperationKind::Load
             && width == Width::Bytes16
@@ -131,10 +150,11 @@ impl MemoryOperation {
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
     }
 
-    /// Returns the bytes that each lane accesses; `None` if the opcode does not say.
+    /// Returns the bytes that each lane accesses, or receives of matrices; `None` if the opcode does not say.
     #[must_use]
     pub fn bytes(&self) -> Option<u32> {
         match self.kind {
+            OperationKind::Load if self.matrices.is_some() => Some(4 * self.registers()),
             OperationKind::Load
             | OperationKind::Store
             | OperationKind::Atomic
@@ -143,14 +163,30 @@ impl MemoryOperation {
         }
     }
 
+    /// Returns the number of 32-bit registers of each lane that a load fills or a store stores.
+    #[inline]
+    #[must_use]
+    pub fn registers(&self) -> u32 {
+        self.matrices.map_or(self.width.registers(), |matrices| matrices.registers())
+    }
+
+    /// Returns how the matrices of an `LDSM` are loaded; `None` for other instructions, and if the lanes that receive
+    /// their elements are not public.
+    #[inline]
+    #[must_use]
+    pub fn matrix_load(&self) -> Option<MatrixLoad> {
+        let matrices = self.matrices?;
+        MatrixLoad::new(matrices.count, matrices.transposed?)
+    }
+
     /// Returns the name under which the instruction is counted if it reads memory but is neither
-    /// replayed nor counted otherwise, such as `LDSM`: its opcode before the first dot.
+    /// replayed nor counted otherwise, such as `LDTM`: its opcode before the first dot.
     #[must_use]
     pub fn not_replayed(&self) -> Option<&str> {
         let name = self.opcode.split('.').next()?;
         let reads = match OpcodeFacts::of(name) {
             Some(facts) => match facts.kind() {
-                OpcodeKind::MatrixLoad | OpcodeKind::TensorLoad | OpcodeKind::ReducingLoad => true,
+                OpcodeKind::TensorLoad | OpcodeKind::ReducingLoad => true,
                 OpcodeKind::Load => facts.is_uniform(),
                 _ => false,
             },
@@ -183,8 +219,13 @@ impl MemoryOperation {
 
 /// Returns whether each lane of an instruction has an access of its own, with a size that is the lane's.
 fn is_of_lanes(kind: OpcodeKind) -> bool {
-    use OpcodeKind::{MatrixLoad, MatrixStore, TensorLoad, TensorStore};
-    !matches!(kind, MatrixLoad | MatrixStore | TensorLoad | TensorStore)
+    use OpcodeKind::{MatrixStore, TensorLoad, TensorStore};
+    !matches!(kind, MatrixStore | TensorLoad | TensorStore)
+}
+
+/// Returns the matrices of a load with that opcode.
+pub(super) fn matrices(opcode: &str, kind: OperationKind) -> Option<OpcodeMatrices> {
+    OpcodeFacts::of(opcode).filter(|_| kind == OperationKind::Load)?.matrices()
 }
 
 /// Returns kind and address space of an operation, the space generic if traces have none for it.
@@ -193,7 +234,7 @@ fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
         OpcodeKind::Transfer | OpcodeKind::Prefetch => {
             return (OperationKind::Transfer, AddressSpace::Global);
         }
-        OpcodeKind::MatrixLoad => OperationKind::Other,
+        OpcodeKind::MatrixLoad => OperationKind::Load,
         OpcodeKind::Load if facts.is_uniform() => OperationKind::Other,
         _ if facts.is_uniform() => return (OperationKind::Other, AddressSpace::Generic),
         // Its shared and its global addresses come as two records, which the opcode cannot tell
@@ -252,7 +293,6 @@ mod tests {
             ("REDUX.SUM", None),
             ("CCTL.IVALL", None),
             ("MOV", None),
-            ("LDSM.16.M88.4", Some("LDSM")),
             ("ULDC.64", Some("ULDC")),
             ("LDCU", Some("LDCU")),
             ("LDTM.x64", Some("LDTM")),
@@ -270,6 +310,25 @@ mod tests {
         for transfer in ["UTMALDG.2D", "UBLKCP.S.G", "UTMAPF.L2.3D"] {
             assert_eq!(kind(transfer), OperationKind::Transfer, "{transfer}");
         }
+    }
+
+    #[test]
+    fn matrices_are_loaded_from_shared_memory() {
+        for (opcode, count, rows, bytes, is_public) in [
+            ("LDSM.16.M88", 1, 8, 4, true),
+            ("LDSM.16.MT88.2", 2, 8, 8, true),
+            ("LDSM.16.M88.4", 4, 8, 16, true),
+            ("LDSM.8.MT1616.2", 2, 16, 16, false),
+            ("LDSM.U4x16P64TO8.M816.4", 4, 8, 16, false),
+        ] {
+            assert_eq!(load(opcode), (AddressSpace::Shared, 16, false, false), "{opcode}");
+            let operation = MemoryOperation::of_opcode(opcode);
+            let matrices = operation.matrices.expect("matrices");
+            assert_eq!((matrices.count, matrices.rows), (count, rows), "{opcode}");
+            assert_eq!(operation.bytes(), Some(bytes), "{opcode}");
+            assert_eq!(operation.matrix_load().is_some(), is_public, "{opcode}");
+        }
+        assert_eq!(MemoryOperation::of_opcode("STSM.16.M88").matrices, None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{MemoryOperation, OperationKind};
+use crate::operation::{MemoryOperation, OperationKind, matrices};
 use warpload::memory::{AddressSpace, Width};
 
 /// What a trace holds beside its blocks.
@@ -239,8 +239,8 @@ mod by_name {
 
 impl From<MemoryOperation> for RawOperation {
     fn from(operation: MemoryOperation) -> Self {
-        let MemoryOperation { opcode, kind, space, width, signed, uniform, word, opcode_word } =
-            operation;
+        let MemoryOperation { opcode, kind, space, width, signed, uniform, .. } = operation;
+        let MemoryOperation { word, opcode_word, .. } = operation;
         Self { opcode, kind, space, bytes: width.bytes(), signed, uniform, word, opcode_word }
     }
 }
@@ -252,7 +252,18 @@ impl TryFrom<RawOperation> for MemoryOperation {
         let RawOperation { opcode, kind, space, bytes, signed, uniform, word, opcode_word } = raw;
         match Width::from_bytes(bytes) {
             Some(width) => {
-                Ok(Self { opcode, kind, space, width, signed, uniform, word, opcode_word })
+                let matrices = matrices(&opcode, kind);
+                Ok(Self {
+                    opcode,
+                    kind,
+                    space,
+                    width,
+                    signed,
+                    uniform,
+                    matrices,
+                    word,
+                    opcode_word,
+                })
             }
             None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8, 16 or 32")),
         }

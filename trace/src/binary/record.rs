@@ -227,7 +227,7 @@ impl<'l> NewRecord<'l> {
             RecordAddresses::List(list) => list.len() == active,
             RecordAddresses::Transfer { .. } => operation.kind == OperationKind::Transfer,
         };
-        let values = active * operation.width.registers() as usize;
+        let values = active * operation.registers() as usize;
         has_addresses && self.values.is_none_or(|known| known.len() == values)
     }
 }

@@ -59,7 +59,9 @@ impl Expected {
         let number = self.writer.operation(&operation).unwrap();
         let mut deltas = Vec::new();
         let addresses = RecordAddresses::shortest(&list, &mut deltas);
-        let width_disagrees = operation.kind == OperationKind::Load && operation.width.bytes() != 4;
+        let width_disagrees = operation.kind == OperationKind::Load
+            && operation.matrices.is_none()
+            && operation.width.bytes() != 4;
         let record = NewRecord { width_disagrees, ..NewRecord::new(pc, mask, number, addresses) };
         self.writer.record(&record).unwrap();
     }

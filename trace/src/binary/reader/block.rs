@@ -241,7 +241,7 @@ impl<'t> TraceBlock<'t> {
         let (addresses, rest) =
             self.payload.get(record.payload as usize..)?.split_at_checked(bytes)?;
         let values = if record.flags & FLAG_VALUES != 0 {
-            Some(rest.get(..4 * active * operation.width.registers() as usize)?)
+            Some(rest.get(..4 * active * operation.registers() as usize)?)
         } else {
             None
         };

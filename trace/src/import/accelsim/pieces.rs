@@ -395,7 +395,9 @@ impl LineReader<'_> {
         debug_assert!(opcode.is_ok(), "the line is UTF-8 and tokens end at ASCII spaces");
         let opcode = opcode.unwrap_or_default();
         let operation = operation_of(opcode, self.body.is_spa5);
-        (operation.kind == OperationKind::Load).then(|| operation.width.bytes())
+        // The tracer takes the number of `LDSM.16` for a size.
+        let is_of_lanes = operation.kind == OperationKind::Load && operation.matrices.is_none();
+        is_of_lanes.then(|| operation.width.bytes())
     }
 }
 

@@ -190,10 +190,13 @@ impl<'r, 's> Reader<'r, 's> {
         let mut record = NewRecord::new(access.pc, mask, number, addresses);
         if let Some(size) = access.size {
             record.is_valued = true;
-            record.width_disagrees = operation.bytes().is_some_and(|bytes| bytes != size);
-            let (registers, words) = (operation.width.registers() as usize, words(size));
+            record.width_disagrees = operation.matrices.is_none()
+                && operation.bytes().is_some_and(|bytes| bytes != size);
+            let (registers, words) = (operation.registers() as usize, words(size));
             let are_in_memory = operation.space_name() == "shared";
             let says_them = match operation.kind {
+                // The tool reads memory at a row's address, and not what the lane received.
+                OperationKind::Load if operation.matrices.is_some() => false,
                 // Of no register, zeros are written.
                 OperationKind::Load => are_in_memory || !keeps_nothing,
                 OperationKind::Store => true,

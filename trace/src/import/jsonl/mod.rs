@@ -195,7 +195,7 @@ impl Reader {
             }
         };
         let number = *number;
-        let (kind, registers) = (operation.kind, operation.width.registers() as usize);
+        let (kind, registers) = (operation.kind, operation.registers() as usize);
         let bytes = line.transfers.map_or(operation.bytes().map(u64::from), |_| line.bytes);
         let said = (&*line.kind, &*line.space, line.bytes);
         if said != (kind_name(kind), operation.space_name(), bytes) {
