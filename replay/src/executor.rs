@@ -6,7 +6,7 @@ use super::costs::{LoadCosts, SpaceCosts};
 use super::options::{ReplayData, ReplayOptions};
 use super::traffic::Traffic;
 use crate::replayed::{ReplayError, maps};
-use crate::worker::{execute, served};
+use crate::worker::{execute, has_public_values, served};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, Loaded};
 use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
@@ -131,7 +131,7 @@ impl<'a> LoadExecutor<'a> {
     ) -> Option<ExecutedLoad> {
         let operation = record.operation();
         let op = operation.load_op();
-        let has_values = self.options.has_data();
+        let has_values = self.options.has_data() && has_public_values(operation);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(record, memory, &mut self.lanes, rows);
         if let Some(selection) = self.options.get_selection()
@@ -140,7 +140,7 @@ impl<'a> LoadExecutor<'a> {
             return None;
         }
         if has_values && record.has_addresses() {
-            self.loaded = op.registers() as usize;
+            self.loaded = operation.registers() as usize;
         }
         let lanes = &self.lanes;
         let served = served(record, lanes.executing, &loaded);

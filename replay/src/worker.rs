@@ -160,7 +160,7 @@ impl<'b, 't> Worker<'b, 't> {
     ) {
         let (op, is_load) = (operation.load_op(), operation.kind == OperationKind::Load);
         // Without data the values are not used; stores have none.
-        let has_values = is_load && self.options.has_data();
+        let has_values = is_load && self.options.has_data() && has_public_values(operation);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(traced, memory, &mut self.lanes, rows);
         let kernel = self.block.raw().kernel;
@@ -170,12 +170,12 @@ impl<'b, 't> Worker<'b, 't> {
             return;
         }
         let served = served(traced, self.lanes.executing, &loaded);
-        if is_load && traced.has_addresses() && self.options.has_data() {
+        if has_values && traced.has_addresses() {
             let record = self.block.raw().first_record + u64::from(traced.index);
-            self.digest(record, op);
+            self.digest(record, operation);
             // What a fill holds is made up, and not what the program has read.
             if let ReplayData::Image(_) = self.options.get_data() {
-                self.check(record, traced, op, served);
+                self.check(record, traced, served);
             }
         }
         if is_load {
@@ -185,7 +185,7 @@ impl<'b, 't> Worker<'b, 't> {
         let traffic = self.traffic(op, loaded.global, is_load);
         let one = self.count(traced, traffic, &loaded, &spaces);
         if is_load {
-            self.count_load(traced, op, &loaded, traffic.lines, &one, &spaces);
+            self.count_load(traced, operation, &loaded, traffic.lines, &one, &spaces);
             if self.options.counts_reuse() && !loaded.global.is_empty() {
                 self.touch(op, loaded.global);
             }
@@ -214,8 +214,8 @@ impl<'b, 't> Worker<'b, 't> {
     }
 
     #[inline]
-    fn digest(&mut self, record: u64, op: LoadOp) {
-        for (i, row) in (0u64..).zip(&self.values).take(op.registers() as usize) {
+    fn digest(&mut self, record: u64, operation: &MemoryOperation) {
+        for (i, row) in (0u64..).zip(&self.values).take(operation.registers() as usize) {
             let place = (record << 13).wrapping_add(i);
             let terms = vectorized!(digest(row, place, self.lanes.executing));
             self.found.digest = self.found.digest.wrapping_add(terms);
@@ -224,10 +224,11 @@ impl<'b, 't> Worker<'b, 't> {
 
     /// Compares the values of the served lanes with the expected ones, if the trace has them. Lanes whose
     /// guard is false keep their previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, op: LoadOp, served: LaneMask) {
+    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, served: LaneMask) {
         let counts = &mut self.counts.counts;
         let before = counts.mismatched_words;
-        for (register, row) in self.values.iter().enumerate().take(op.registers() as usize) {
+        let registers = traced.operation().registers() as usize;
+        for (register, row) in self.values.iter().enumerate().take(registers) {
             let Some(expected) = traced.values(register) else { return };
             for (lane, expected) in traced.mask.lanes().zip(expected) {
                 if !served.contains(lane) {
@@ -296,7 +297,7 @@ impl Worker<'_, '_> {
     fn count_load(
         &mut self,
         traced: &MemoryRecord<'_>,
-        op: LoadOp,
+        operation: &MemoryOperation,
         loaded: &Loaded,
         lines: u64,
         one: &PcCounts,
@@ -306,7 +307,7 @@ impl Worker<'_, '_> {
         let counts = &mut self.counts.counts;
         counts.loads += 1;
         counts.lanes += one.lanes;
-        counts.bytes += one.lanes * u64::from(op.width.bytes());
+        counts.bytes += one.lanes * u64::from(operation.bytes().unwrap_or(0));
         counts.sectors += one.sectors;
         counts.lines += lines;
         counts.ideal_sectors += one.ideal_sectors;
@@ -323,7 +324,7 @@ impl Worker<'_, '_> {
         } += 1;
         if !traced.has_addresses() {
             counts.unattributable += 1;
-        } else if op.uniform && one.lanes > 0 {
+        } else if operation.uniform && one.lanes > 0 {
             counts.uniform.broadcast += u64::from(loaded.is_broadcast);
             counts.uniform.divergent += u64::from(!loaded.is_broadcast);
         }
@@ -419,8 +420,14 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Sets `lanes` to the lanes of an access, and loads their values into `rows`. If the addresses are
-/// unknown, nothing is loaded.
+/// Returns whether values can be loaded: not those of matrices whose distribution over the lanes is not public.
+#[inline]
+pub(super) fn has_public_values(operation: &MemoryOperation) -> bool {
+    operation.matrices.is_none() || operation.matrix_load().is_some()
+}
+
+/// Sets `lanes` to the lanes of an access, and loads their values into `rows`. If the addresses are unknown, nothing is
+/// loaded. Faults of matrices are of the lanes that give the addresses of rows.
 #[inline]
 pub(super) fn execute<M: LoadMemory>(
     traced: &MemoryRecord<'_>,
@@ -428,23 +435,58 @@ pub(super) fn execute<M: LoadMemory>(
     lanes: &mut LaneAddresses,
     rows: &mut [LaneValues],
 ) -> Loaded {
-    let op = traced.operation().load_op();
+    let operation = traced.operation();
+    let op = operation.load_op();
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
     traced.read_addresses(&mut lanes.addresses);
     lanes.plg = traced.plg;
     if !traced.has_addresses() {
         return Loaded { first_space: op.space.only(), ..Loaded::default() };
     }
+    if operation.matrices.is_some() {
+        return execute_matrices(traced, memory, lanes, rows);
+    }
     load(op, lanes, memory, Misaligned::Report, rows)
 }
 
-/// Returns the executing lanes that are not outside; none if the addresses are unknown.
+#[inline(never)]
+fn execute_matrices<M: LoadMemory>(
+    traced: &MemoryRecord<'_>,
+    memory: &M,
+    lanes: &LaneAddresses,
+    rows: &mut [LaneValues],
+) -> Loaded {
+    let operation = traced.operation();
+    let loaded = match operation.matrix_load() {
+        Some(matrices) => matrices.load(lanes, memory, Misaligned::Report, rows),
+        None => {
+            let lanes = LaneAddresses { executing: accessing(traced, lanes.executing), ..*lanes };
+            load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
+        }
+    };
+    // The lanes that execute may be others than those that give addresses.
+    let first_space = loaded.first_space.or(operation.space.only());
+    Loaded { first_space: first_space.filter(|_| !lanes.executing.is_empty()), ..loaded }
+}
+
+/// Returns the executing lanes that access memory: of matrices, those that give the address of a row.
+#[inline]
+fn accessing(traced: &MemoryRecord<'_>, executing: LaneMask) -> LaneMask {
+    match traced.operation().matrices {
+        None => executing,
+        Some(matrices) => {
+            executing & LaneMask::from_fn(|lane| lane < matrices.address_lanes() as usize)
+        }
+    }
+}
+
+/// Returns the lanes that access memory and are not outside; none if the addresses are unknown.
 #[inline]
 pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Loaded) -> LaneMask {
     if !traced.has_addresses() {
         return LaneMask::NONE;
     }
-    let mut served = executing;
+    let mut served = accessing(traced, executing);
     for fault in &loaded.faults {
         if fault.kind() != LaneFaultKind::MisalignedAddress {
             served = served & !LaneMask::from_bits(1 << fault.lane);

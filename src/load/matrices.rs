@@ -46,8 +46,8 @@ impl MatrixLoad {
     }
 
     /// Loads the rows whose lanes execute, and writes what lanes receive to `registers`: 32 values, lane 0 first, for
-    /// each matrix. Elements of other rows, and of rows that are outside, are zero. Faults are of the lanes with the
-    /// rows' addresses.
+    /// each matrix; drops those of missing registers. Elements of other rows, and of rows that are outside, are zero.
+    /// Faults are of the lanes with the rows' addresses.
     pub fn load<M: LoadMemory>(
         self,
         lanes: &LaneAddresses,
@@ -58,7 +58,8 @@ impl MatrixLoad {
         let executing = lanes.executing & self.address_lanes();
         let lanes = LaneAddresses { executing, ..*lanes };
         let mut words = [[0; LANES]; 4];
-        let loaded = load(Self::ROWS, &lanes, memory, misaligned, &mut words);
+        let rows = if registers.is_empty() { &mut words[..0] } else { &mut words };
+        let loaded = load(Self::ROWS, &lanes, memory, misaligned, rows);
         // Element 8r + c of a matrix is half of word c / 2 of its row r.
         let element = |matrix: usize, element: usize| {
             let (row, column) = (element / 8, element % 8);
