@@ -4,7 +4,7 @@ use super::compare::nearest_before;
 use super::footprint::LineCollector;
 use crate::heat::TimeSlice;
 use warpload::lane::{LANES, LaneMask};
-use warpload::memory::{GenericAddress, WarpAddresses, Width};
+use warpload::memory::{WarpAddresses, Width};
 use warpload::simd::vectorized;
 
 /// Bytes of a sector and a line of global memory.
@@ -142,33 +142,27 @@ impl Traffic {
         width: Width,
         sink: &mut impl TouchSink,
     ) -> Self {
-        let mut rounded = [0; LANES];
+        let Some(first) = global.first() else { return Self::default() };
+        let mut rounded = [addresses.of(first); LANES];
         let mut count = 0;
-        let round = |address| GenericAddress(address).align_down(width).0;
         match addresses {
             WarpAddresses::Each(list) if global == LaneMask::ALL => {
-                rounded = list.map(round);
+                rounded = *list;
                 count = LANES;
             }
             _ => {
                 for lane in global.lanes() {
-                    rounded[count] = round(addresses.of(lane));
+                    rounded[count] = addresses.of(lane);
                     count += 1;
                 }
             }
         }
-        let rounded = &mut rounded[..count];
-        let Some(lowest) = rounded.iter().copied().min() else { return Self::default() };
-        let base = lowest & !(LINE - 1);
-        let span = rounded.iter().fold(0, |bits, address| bits | (address - base));
-        if span > MAX_SPAN.into() {
-            return Self::of_sorted(rounded, width, sink);
-        }
+        let mut offsets = [0; 2 * LANES];
         // The lanes left over are as the first one, and count for nothing.
-        let mut offsets = [(rounded[0] - base) as u32; 2 * LANES];
-        offsets[..LANES].fill(BEFORE);
-        for (offset, address) in offsets[LANES..].iter_mut().zip(rounded.iter()) {
-            *offset = (address - base) as u32;
+        let are_near = vectorized!(offsets_of(&mut rounded, width, &mut offsets));
+        let rounded = &mut rounded[..count];
+        if !are_near {
+            return Self::of_sorted(rounded, width, sink);
         }
         let mut nearest = [u32::MAX; LANES];
         nearest_before(&offsets, &mut nearest);
@@ -216,10 +210,27 @@ impl Traffic {
     }
 }
 
-/// The greatest distance of addresses that are compared as 32-bit offsets.
-const MAX_SPAN: u32 = i32::MAX as u32;
-/// What comes before the first offset: differs from each by more than a line.
-const BEFORE: u32 = !MAX_SPAN;
+/// An offset that differs from each lane's by more than a line.
+const BEFORE: i32 = i32::MIN;
+
+/// Rounds the addresses down to the width, and sets the last 32 offsets to their distances from the first one's line.
+/// Returns whether these distances fit. Truncated, they still tell which addresses share a sector or a line.
+#[inline(always)]
+fn offsets_of(addresses: &mut [u64; LANES], width: Width, offsets: &mut [u32; 2 * LANES]) -> bool {
+    let low_bits = u64::from(width.bytes()) - 1;
+    let base = addresses[0] & !(LINE - 1);
+    let (before, own) = offsets.split_at_mut(LANES);
+    before.fill(BEFORE.cast_unsigned());
+    let mut beyond = 0;
+    for (address, offset) in addresses.iter_mut().zip(own) {
+        *address &= !low_bits;
+        let distance = address.wrapping_sub(base);
+        // Half of what fits, so that no distance is near that of `BEFORE`.
+        beyond |= distance.wrapping_add(1 << 30) >> 31;
+        *offset = distance as u32;
+    }
+    beyond == 0
+}
 
 /// Returns how many lanes have an address, a sector and a line that no lane before has.
 #[inline(always)]
