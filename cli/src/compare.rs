@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use warpload::json::JsonError;
 use warpload_binary::lines::skip_mark;
-use warpload_replay::report::comparison_html;
 use warpload_replay::{ComparedRow, Comparison, Summary, other_version, percent_change};
+use warpload_report::comparison_html;
 
 use super::io::{self, Output};
 use super::name::visible;

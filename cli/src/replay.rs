@@ -21,8 +21,8 @@ use crate::terminal::Escapes;
 use crate::trace::{self, Input};
 use crate::{choice, cubins, diagnostic};
 use warpload::memory::Memory;
-use warpload_replay::report::{self, ReportPage};
 use warpload_replay::{PcSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay};
+use warpload_report::{ReportPage, Survey, html, survey};
 use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
@@ -177,6 +177,8 @@ struct Named {
 pub(crate) struct ReplayFindings<'f> {
     arguments: &'f Arguments,
     pub(crate) replayed: &'f Replayed<'f>,
+    /// If one was asked for.
+    survey: Option<Survey>,
     pub(crate) summary: Summary,
     named: &'f Named,
 }
@@ -223,29 +225,39 @@ impl Arguments {
             pool.map_err(|error| anyhow!("--threads: {threads} cannot be started: {error}"))?;
         let named = self.named(trace);
         let options = self.options.options(read, with.image, named.selection.as_ref());
-        let options = options
-            .shard(self.shard)
-            .survey(with.is_surveyed)
-            .on_progress(with.observer)
-            .interrupt(with.interrupt);
-        let replayed = pool.install(|| replay(trace, &options)).map_err(with_hint);
-        let replayed = replayed.with_context(|| io::name(&self.trace))?;
+        let options =
+            options.shard(self.shard).on_progress(with.observer).interrupt(with.interrupt);
+        let replayed = pool.install(|| {
+            if with.is_surveyed {
+                survey(trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
+            } else {
+                replay(trace, &options).map(|replayed| (replayed, None))
+            }
+        });
+        let (replayed, survey) =
+            replayed.map_err(with_hint).with_context(|| io::name(&self.trace))?;
         let mut summary = replayed.summary();
         for kernel in &mut summary.kernels {
             kernel.demangled = named.demangled.get(&kernel.name).cloned();
         }
-        then(ReplayFindings { arguments: self, replayed: &replayed, summary, named: &named })
+        then(ReplayFindings {
+            arguments: self,
+            replayed: &replayed,
+            survey,
+            summary,
+            named: &named,
+        })
     }
 }
 
 impl ReplayFindings<'_> {
     /// Returns the page of a replay that was surveyed.
     pub(crate) fn page(&self) -> Option<String> {
-        let survey = self.replayed.survey()?;
+        let survey = self.survey.as_ref()?;
         let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
         let page = ReportPage::new(self.replayed, &self.summary, survey).title(&title).data(&data);
-        Some(report::html(&page))
+        Some(html(&page))
     }
 
     /// Refuses options that select nothing, which would be a result of zeros.
@@ -261,7 +273,8 @@ impl ReplayFindings<'_> {
     /// Writes the summary as it is asked for, and notes for its reader.
     pub(crate) fn write(&self, to: Destination, output: &mut Output) -> anyhow::Result<Status> {
         self.check_selection()?;
-        let Self { arguments, replayed, summary, named: Named { demangled, selection } } = self;
+        let Self { arguments, replayed, summary, named, .. } = self;
+        let Named { demangled, selection } = named;
         let status = status(summary, output);
         let shape = Shape { sort: arguments.sort, top: arguments.top };
         match arguments.format {

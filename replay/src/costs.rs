@@ -170,7 +170,7 @@ impl SpaceCosts {
 /// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
 const WORD: u64 = 4;
 /// Banks of shared memory.
-pub(super) const BANKS: usize = 32;
+pub const BANKS: usize = 32;
 /// Lanes whose words share a sector of local memory.
 const SECTOR_LANES: usize = 8;
 

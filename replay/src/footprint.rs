@@ -3,12 +3,12 @@
 
 use roaring::RoaringTreemap;
 
-use super::traffic::LINE;
+use super::traffic::LINE_BYTES;
 
 /// Bytes of a page of global memory.
-pub(super) const PAGE: u64 = 4096;
+pub const PAGE_BYTES: u64 = 4096;
 /// As many as a word has bits, so that the lines of a page are one.
-pub(super) const LINES_PER_PAGE: u64 = PAGE / LINE;
+const LINES_PER_PAGE: u64 = PAGE_BYTES / LINE_BYTES;
 
 /// Distinct pages and lines of global memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(collector.take(), Footprint::default());
         }
         let mut collector = LineCollector::default();
-        let last = u64::MAX / LINE;
+        let last = u64::MAX / LINE_BYTES;
         collector.add(last);
         collector.add(0);
         assert!(collector.take().lines.iter().eq([0, last]));

@@ -44,7 +44,6 @@ pub struct ReplayOptions<'a> {
     counts_reuse: bool,
     functions: Option<&'a Functions>,
     are_names_demangled: bool,
-    survey: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
     interrupt: Option<&'a AtomicBool>,
 }
@@ -63,7 +62,6 @@ impl<'a> ReplayOptions<'a> {
             counts_reuse: false,
             functions: None,
             are_names_demangled: false,
-            survey: false,
             observer: None,
             interrupt: None,
         }
@@ -131,14 +129,6 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
-    /// Sets whether to collect what pictures need besides, a [`Survey`](super::Survey); by default
-    /// it is left out.
-    #[must_use]
-    pub fn survey(mut self, is_wanted: bool) -> Self {
-        self.survey = is_wanted;
-        self
-    }
-
     /// Sets a function that is called after each block with the bytes of the block, from any
     /// thread.
     #[must_use]
@@ -201,12 +191,6 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn get_functions(&self) -> Option<&'a Functions> {
         self.functions
-    }
-
-    /// Returns whether a survey is collected.
-    #[must_use]
-    pub fn get_survey(&self) -> bool {
-        self.survey
     }
 
     /// Returns whether loads have values.
@@ -272,7 +256,6 @@ impl fmt::Debug for ReplayOptions<'_> {
             .field("shared_window", &self.shared_window)
             .field("local_window", &self.local_window)
             .field("shard", &self.shard)
-            .field("survey", &self.survey)
             .finish_non_exhaustive()
     }
 }

@@ -3,14 +3,13 @@
 
 use std::collections::btree_map::Entry;
 use std::ops::Range;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::observe::ReplayObserver;
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts, PcCounts};
 use crate::summary::{LoadFault, ValueMismatch};
-use crate::survey::{Extent, Survey, Surveyed};
 use crate::worker::{Worker, WorkerCounts};
 use warpload::memory::{
     AddressMap, AddressSpace, ConfigError, Fill, FilledMemory, LoadMemory, Window,
@@ -18,8 +17,7 @@ use warpload::memory::{
 use warpload_trace::binary::{BinaryTrace, Kernel, RawBlock, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
-/// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for
-/// people and programs, [`Replayed::survey`] what pictures need besides.
+/// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for people and programs.
 #[derive(Clone, Debug)]
 pub struct Replayed<'a> {
     pub(super) walk: Walk<'a>,
@@ -30,7 +28,6 @@ pub struct Replayed<'a> {
     /// The first few, in the order of the trace.
     pub(super) faults: Vec<LoadFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
-    survey: Option<Survey>,
 }
 
 /// Replays a trace. The threads are those of the current rayon pool.
@@ -43,10 +40,21 @@ pub fn replay<'a>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
 ) -> Result<Replayed<'a>, ReplayError> {
+    replay_observed(trace, options, || ()).map(|(replayed, ())| replayed)
+}
+
+/// Replays a trace as [`replay`] does, and shows each access to observers that `new` makes: one for each thread or
+/// more, joined in the order of the trace.
+///
+/// # Errors
+/// Returns those of [`replay`].
+pub fn replay_observed<'a, O: ReplayObserver>(
+    trace: &'a BinaryTrace,
+    options: &ReplayOptions<'a>,
+    new: impl Fn() -> O + Sync,
+) -> Result<(Replayed<'a>, O), ReplayError> {
     let walk = Walk::new(trace, options)?;
-    let extent = options.get_survey().then(|| Extent::new(&walk).map(Arc::new)).transpose()?;
-    let blank =
-        || WorkerCounts::new(extent.as_ref().map(|extent| Surveyed::new(Arc::clone(extent))));
+    let blank = || WorkerCounts::new(new());
     // Blocks are visited in order within a thread's run, and runs are added in order, so that what is
     // collected stays in the order of the trace.
     let found = walk
@@ -65,13 +73,12 @@ pub fn replay<'a>(
         });
     let mut found = found.unwrap_or_else(|| Ok(blank()))?;
     found.end_kernel();
-    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } = found;
+    let WorkerCounts { kernels: mut found, digest, faults, mismatches, observer, .. } = found;
     let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
         .map(|kernel| found.remove(&kernel).unwrap_or_default())
         .collect();
     let digest = options.has_data().then_some(digest);
-    let survey = surveyed.map(|surveyed| surveyed.finish(&kernels));
-    Ok(Replayed { walk, kernels, digest, faults, mismatches, survey })
+    Ok((Replayed { walk, kernels, digest, faults, mismatches }, observer))
 }
 
 impl<'a> Replayed<'a> {
@@ -87,10 +94,10 @@ impl<'a> Replayed<'a> {
         &self.walk.options
     }
 
-    /// Returns what pictures need; `None` if the options do not ask for it.
-    #[must_use]
-    pub fn survey(&self) -> Option<&Survey> {
-        self.survey.as_ref()
+    /// Returns the numbers of the pages of global memory that loads of a kernel touched, ascending: their addresses
+    /// divided by [`PAGE_BYTES`](super::PAGE_BYTES). None if there is no such kernel.
+    pub fn pages(&self, kernel: usize) -> impl Iterator<Item = u64> {
+        self.kernels.get(kernel).into_iter().flat_map(|kernel| &kernel.footprint.pages)
     }
 
     /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
@@ -105,7 +112,7 @@ impl<'a> Replayed<'a> {
     }
 }
 
-impl WorkerCounts {
+impl<O: ReplayObserver> WorkerCounts<O> {
     /// Replays some memory instructions of a block, which comes after those visited before.
     fn visit(
         &mut self,
@@ -157,9 +164,7 @@ impl WorkerCounts {
         self.faults.truncate(KEPT);
         self.mismatches.extend(later.mismatches);
         self.mismatches.truncate(KEPT);
-        if let (Some(surveyed), Some(later)) = (&mut self.surveyed, later.surveyed) {
-            surveyed.add(later);
-        }
+        self.observer.join(later.observer);
     }
 }
 

@@ -2,14 +2,15 @@
 
 use super::compare::nearest_before;
 use super::footprint::LineCollector;
-use crate::heat::TimeSlice;
+use crate::observe::ReplayObserver;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{WarpAddresses, Width};
 use warpload::simd::vectorized;
 
-/// Bytes of a sector and a line of global memory.
-pub(super) const SECTOR: u64 = 32;
-pub(super) const LINE: u64 = 128;
+/// Bytes of a sector of global memory: the unit that the second-level cache reads.
+pub const SECTOR_BYTES: u64 = 32;
+/// Bytes of a line of global memory, which has four sectors.
+pub const LINE_BYTES: u64 = 128;
 
 /// What one access touches in global memory, and the least that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,19 +42,8 @@ pub(super) trait TouchSink {
 /// For accesses that are only counted.
 impl TouchSink for () {}
 
-impl TouchSink for LineCollector {
-    #[inline]
-    fn add_line(&mut self, line: u64) {
-        self.add(line);
-    }
-
-    #[inline]
-    fn add_lines(&mut self, first: u64, last: u64) {
-        self.add_range(first, last);
-    }
-}
-
-impl TouchSink for (&mut LineCollector, &mut TimeSlice) {
+/// For loads, of which an observer also sees the sectors.
+impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
     #[inline]
     fn add_line(&mut self, line: u64) {
         self.0.add(line);
@@ -66,7 +56,7 @@ impl TouchSink for (&mut LineCollector, &mut TimeSlice) {
 
     #[inline]
     fn add_sectors(&mut self, line: u64, sectors: u64) {
-        self.1.touch(line, sectors);
+        self.1.sectors(line, sectors);
     }
 }
 
@@ -110,17 +100,17 @@ impl Traffic {
         let touched = |block: u64| {
             if stride <= block { last / block - start / block + 1 } else { count }
         };
-        let of_lane = |i: u64| (first + i * stride) / LINE;
-        if stride <= LINE {
-            sink.add_lines(start / LINE, last / LINE);
+        let of_lane = |i: u64| (first + i * stride) / LINE_BYTES;
+        if stride <= LINE_BYTES {
+            sink.add_lines(start / LINE_BYTES, last / LINE_BYTES);
         } else {
             (0..count).for_each(|i| sink.add_line(of_lane(i)));
         }
-        if stride > SECTOR {
+        if stride > SECTOR_BYTES {
             (0..count).for_each(|i| sink.add_sectors(of_lane(i), 1));
         } else {
-            const IN_LINE: u64 = LINE / SECTOR;
-            let (start, last) = (start / SECTOR, last / SECTOR);
+            const IN_LINE: u64 = LINE_BYTES / SECTOR_BYTES;
+            let (start, last) = (start / SECTOR_BYTES, last / SECTOR_BYTES);
             for line in start / IN_LINE..=last / IN_LINE {
                 let of_line = start.max(line * IN_LINE)..=last.min(line * IN_LINE + (IN_LINE - 1));
                 sink.add_sectors(line, of_line.end() - of_line.start() + 1);
@@ -128,9 +118,9 @@ impl Traffic {
         }
         let distinct = if stride < bytes { (last - start) / bytes + 1 } else { count };
         Some(Self {
-            sectors: touched(SECTOR),
-            lines: touched(LINE),
-            ideal_sectors: (distinct * bytes).div_ceil(SECTOR),
+            sectors: touched(SECTOR_BYTES),
+            lines: touched(LINE_BYTES),
+            ideal_sectors: (distinct * bytes).div_ceil(SECTOR_BYTES),
         })
     }
 
@@ -168,15 +158,15 @@ impl Traffic {
         nearest_before(&offsets, &mut nearest);
         let [distinct, sectors, lines] = vectorized!(count_new(&nearest));
         for (nearest, address) in nearest.iter().zip(rounded.iter()) {
-            let line = address / LINE;
-            if *nearest >= LINE as u32 {
+            let line = address / LINE_BYTES;
+            if *nearest >= LINE_BYTES as u32 {
                 sink.add_line(line);
             }
-            if *nearest >= SECTOR as u32 {
+            if *nearest >= SECTOR_BYTES as u32 {
                 sink.add_sectors(line, 1);
             }
         }
-        let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR);
+        let ideal_sectors = (u64::from(distinct) * u64::from(width.bytes())).div_ceil(SECTOR_BYTES);
         Self { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
@@ -193,7 +183,7 @@ impl Traffic {
             }
             last = Some(address);
             distinct += 1;
-            let (sector, line) = (address / SECTOR, address / LINE);
+            let (sector, line) = (address / SECTOR_BYTES, address / LINE_BYTES);
             if last_sector != Some(sector) {
                 last_sector = Some(sector);
                 traffic.sectors += 1;
@@ -205,7 +195,7 @@ impl Traffic {
                 sink.add_line(line);
             }
         }
-        traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR);
+        traffic.ideal_sectors = (distinct * u64::from(width.bytes())).div_ceil(SECTOR_BYTES);
         traffic
     }
 }
@@ -218,7 +208,7 @@ const BEFORE: i32 = i32::MIN;
 #[inline(always)]
 fn offsets_of(addresses: &mut [u64; LANES], width: Width, offsets: &mut [u32; 2 * LANES]) -> bool {
     let low_bits = u64::from(width.bytes()) - 1;
-    let base = addresses[0] & !(LINE - 1);
+    let base = addresses[0] & !(LINE_BYTES - 1);
     let (before, own) = offsets.split_at_mut(LANES);
     before.fill(BEFORE.cast_unsigned());
     let mut beyond = 0;
@@ -238,8 +228,8 @@ fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
     let mut counts = [0; 3];
     for one in nearest {
         counts[0] += u32::from(*one > 0);
-        counts[1] += u32::from(*one >= SECTOR as u32);
-        counts[2] += u32::from(*one >= LINE as u32);
+        counts[1] += u32::from(*one >= SECTOR_BYTES as u32);
+        counts[2] += u32::from(*one >= LINE_BYTES as u32);
     }
     counts
 }

@@ -6,40 +6,46 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::{Offsets, SharedRules, SpaceCosts};
+use crate::costs::SpaceCosts;
 use crate::footprint::LineCollector;
+use crate::observe::{ObservedAccess, ReplayObserver};
 use crate::options::{ReplayData, ReplayOptions};
 use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
 use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};
-use crate::survey::{FaultyLoad, Surveyed};
-use crate::traffic::{LINE, Traffic};
+use crate::traffic::{LINE_BYTES, Traffic};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, Width, mix};
+use warpload::memory::{AddressMap, GenericAddress, LoadMemory, Space, Width, mix};
 use warpload::simd::vectorized;
 use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
 /// all.
-#[derive(Default)]
-pub(super) struct WorkerCounts {
+pub(super) struct WorkerCounts<O> {
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
     pub(super) faults: Vec<LoadFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
-    /// If a survey is wanted.
-    pub(super) surveyed: Option<Surveyed>,
+    pub(super) observer: O,
     /// The lines that loads of the kernel at hand touch. One collector serves block after block, because a loop touches
     /// the same lines in many.
     lines: LineCollector,
     kernel: Option<u32>,
 }
 
-impl WorkerCounts {
-    pub(super) fn new(surveyed: Option<Surveyed>) -> Self {
-        Self { surveyed, ..Self::default() }
+impl<O: ReplayObserver> WorkerCounts<O> {
+    pub(super) fn new(observer: O) -> Self {
+        Self {
+            kernels: BTreeMap::new(),
+            digest: 0,
+            faults: Vec::new(),
+            mismatches: Vec::new(),
+            observer,
+            lines: LineCollector::default(),
+            kernel: None,
+        }
     }
 
     /// Begins a block of a kernel.
@@ -60,7 +66,7 @@ impl WorkerCounts {
 }
 
 /// Replays some memory instructions of a block.
-pub(super) struct Worker<'b, 't> {
+pub(super) struct Worker<'b, 't, O> {
     block: &'b TraceBlock<'t>,
     /// The name of the block's kernel.
     kernel: &'b Arc<str>,
@@ -71,15 +77,15 @@ pub(super) struct Worker<'b, 't> {
     /// The registers that loads fill.
     values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
-    found: &'b mut WorkerCounts,
+    found: &'b mut WorkerCounts<O>,
 }
 
-impl<'b, 't> Worker<'b, 't> {
+impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
     pub(super) fn new(
         block: &'b TraceBlock<'t>,
         kernel: &'b Arc<str>,
         options: &'b ReplayOptions<'b>,
-        found: &'b mut WorkerCounts,
+        found: &'b mut WorkerCounts<O>,
     ) -> Self {
         Self {
             block,
@@ -100,9 +106,7 @@ impl<'b, 't> Worker<'b, 't> {
         memory: &M,
     ) -> Result<KernelCounts, TraceError> {
         self.pass(&part)?;
-        if let Some(surveyed) = &mut self.found.surveyed {
-            surveyed.begin(self.block.raw().kernel as usize, part.len());
-        }
+        self.found.observer.begin(self.block.raw(), part.len());
         for i in part {
             let traced = self.block.record(i)?;
             let operation = traced.operation();
@@ -178,10 +182,7 @@ impl<'b, 't> Worker<'b, 't> {
                 self.check(record, traced, served);
             }
         }
-        if is_load {
-            self.survey(traced, &loaded);
-        }
-        let spaces = self.spaces(traced, served & !loaded.global, memory.map());
+        let spaces = self.spaces(traced, served & !loaded.global, &loaded, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
         let one = self.count(traced, traffic, &loaded, &spaces);
         if is_load {
@@ -191,25 +192,6 @@ impl<'b, 't> Worker<'b, 't> {
             }
         } else {
             self.count_store(operation.kind, op, &one);
-        }
-    }
-
-    /// Makes room for the sectors of a load in the pictures, and keeps it if it has faults.
-    #[inline]
-    fn survey(&mut self, traced: &MemoryRecord<'_>, loaded: &Loaded) {
-        let Some(surveyed) = &mut self.found.surveyed else { return };
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        surveyed.prepare(record);
-        if !loaded.faults.is_empty() {
-            surveyed.add_faulty(FaultyLoad {
-                record,
-                kernel: self.block.raw().kernel as usize,
-                pc: traced.pc,
-                operation: traced.operation,
-                executing: self.lanes.executing,
-                faults: loaded.faults.by_kind(),
-                addresses: self.lanes.addresses.to_array(),
-            });
         }
     }
 
@@ -272,7 +254,7 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
     digest
 }
 
-impl Worker<'_, '_> {
+impl<O: ReplayObserver> Worker<'_, '_, O> {
     /// Counts an access under its program counter, and returns what it counted.
     #[inline]
     pub(super) fn count(
@@ -362,33 +344,27 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// Returns what an access costs in memory other than global.
+    /// Returns the cost of lanes in memories other than global, after the observer has seen the access.
     #[inline]
-    pub(super) fn spaces(
+    fn spaces(
         &mut self,
         traced: &MemoryRecord<'_>,
-        lanes: LaneMask,
+        served: LaneMask,
+        loaded: &Loaded,
         map: &AddressMap,
     ) -> SpaceSums {
         let operation = traced.operation();
-        let op = operation.load_op();
-        if lanes.is_empty() {
-            return SpaceSums::default();
-        }
-        let addresses = &self.lanes.addresses;
-        let costs = SpaceCosts::new(op, lanes, addresses, map);
+        let (lanes, op) = (&self.lanes, operation.load_op());
+        let costs = if served.is_empty() {
+            SpaceCosts::default()
+        } else {
+            SpaceCosts::new(op, served, &lanes.addresses, map)
+        };
         let is_atomic = operation.kind == OperationKind::Atomic;
-        if let (Some(surveyed), Some(cost)) = (&mut self.found.surveyed, costs.shared)
-            && !(is_atomic && cost.shares_words)
-        {
-            let rules = SharedRules::default();
-            let offsets = Offsets { lanes, addresses, base: 0, width: op.width, rules };
-            let offsets = match op.space {
-                AddressSpace::Generic => offsets.in_shared_window(map),
-                _ => offsets,
-            };
-            surveyed.add_banks(traced.pc, traced.operation, &offsets, cost);
-        }
+        let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        let access = ObservedAccess { record, traced, lanes, loaded, shared, served, map };
+        self.found.observer.access(&access);
         SpaceSums::of(costs, is_atomic)
     }
 
@@ -400,20 +376,18 @@ impl Worker<'_, '_> {
             return Traffic::default();
         }
         let (addresses, width) = (&self.lanes.addresses, op.width);
-        let WorkerCounts { lines, surveyed, .. } = &mut *self.found;
-        match surveyed {
-            _ if !is_load => Traffic::of_lanes(addresses, global, width, &mut ()),
-            None => Traffic::of_lanes(addresses, global, width, lines),
-            Some(surveyed) => {
-                Traffic::of_lanes(addresses, global, width, &mut (lines, &mut surveyed.slice))
-            }
+        let WorkerCounts { lines, observer, .. } = &mut *self.found;
+        if is_load {
+            Traffic::of_lanes(addresses, global, width, &mut (lines, observer))
+        } else {
+            Traffic::of_lanes(addresses, global, width, &mut ())
         }
     }
 
     /// Counts the lines that a load touches for the loads that touch them again.
     pub(super) fn touch(&mut self, op: LoadOp, global: LaneMask) {
         let rounded = |lane| GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
-        let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE).collect();
+        let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE_BYTES).collect();
         lines.sort_unstable();
         lines.dedup();
         self.counts.reuse.touch(&lines);

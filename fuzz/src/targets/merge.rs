@@ -1,5 +1,5 @@
-use warpload_replay::report::comparison_html;
 use warpload_replay::{Comparison, Summary};
+use warpload_report::comparison_html;
 
 /// Summaries merge to the same in any order and in two steps, or are refused in any order; any two are
 /// compared. The input is summaries in JSON, one after the other.

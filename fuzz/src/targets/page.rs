@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use warpload::memory::{Arena, Fill};
-use warpload_replay::report::{ReportPage, html};
-use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_replay::{ReplayData, ReplayOptions};
+use warpload_report::{ReportPage, html, survey};
 use warpload_trace::{BinaryTrace, Shard};
 
 use super::merge::read_again;
@@ -31,12 +31,10 @@ pub fn page_is_inert(input: &[u8]) {
     });
     let options = options
         .address_bits(32 + u32::from(bits) % 33)
-        .survey(true)
         .shard((part > 0).then(|| Shard::new(u64::from(part) % 3, 3)).flatten());
-    let Ok(replayed) = replay(&trace, &options) else { return };
+    let Ok((replayed, survey)) = survey(&trace, &options) else { return };
     let summary = replayed.summary();
-    let Some(survey) = replayed.survey() else { panic!("a survey was asked for") };
-    let page = html(&ReportPage::new(&replayed, &summary, survey).title(&name).data(&name));
+    let page = html(&ReportPage::new(&replayed, &summary, &survey).title(&name).data(&name));
     for element in ONCE {
         assert_eq!(page.matches(element).count(), 1, "{element} in the page");
     }

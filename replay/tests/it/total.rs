@@ -2,8 +2,8 @@
 
 use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill, Width};
-use warpload_replay::report::{ReportPage, html};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_report::{ReportPage, html, survey};
 use warpload_trace::binary::RawBlock;
 use warpload_trace::{BinaryTrace, MemoryOperation, NewRecord, Shard, TraceWriter};
 
@@ -88,14 +88,13 @@ fn shards_of_any_count() {
     let shards = [None, Shard::new(0, 2), Shard::new(u64::MAX - 1, u64::MAX)];
     for trace in [&large, &small] {
         for options in shards.map(options) {
-            let replayed = replay(trace, &options.survey(true)).unwrap();
+            let (replayed, survey) = survey(trace, &options).unwrap();
             let summary = replayed.summary();
             assert_eq!(summary.kernels.len(), trace.contents().kernels.len());
-            let survey = replayed.survey().unwrap();
             for i in [0, 1, usize::MAX - 1, usize::MAX] {
                 let _ = survey.whole.row(i);
             }
-            let _ = html(&ReportPage::new(&replayed, &summary, survey));
+            let _ = html(&ReportPage::new(&replayed, &summary, &survey));
         }
     }
 }

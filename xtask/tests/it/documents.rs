@@ -114,6 +114,7 @@ fn the_promises_of_reliability_have_tests() {
         "fuzz/src",
         "ptx",
         "replay",
+        "report",
         "suite",
         "trace",
         "xtask/tests",

@@ -1,7 +1,7 @@
 //! The answers of the page: what each says, and that all are there without a script.
 
-use warpload_replay::report::{ReportPage, html};
-use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_replay::{ReplayData, ReplayOptions};
+use warpload_report::{ReportPage, html, survey};
 use warpload_trace::BinaryTrace;
 
 use crate::html::{assert_balanced, assert_self_contained, column, made, page};
@@ -95,10 +95,10 @@ fn reuse_is_drawn_if_it_was_counted() {
     let path = folder.path().join("transposes.wlt");
     made::transposes(&path, 2, 8);
     let trace = BinaryTrace::open(&path).unwrap();
-    let replayed =
-        replay(&trace, &ReplayOptions::new(ReplayData::Absent).survey(true).reuse(true)).unwrap();
-    let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
-    let html = html(&ReportPage::new(&replayed, &summary, survey));
+    let options = ReplayOptions::new(ReplayData::Absent).reuse(true);
+    let (replayed, survey) = survey(&trace, &options).unwrap();
+    let summary = replayed.summary();
+    let html = html(&ReportPage::new(&replayed, &summary, &survey));
     assert_balanced(&html);
     let reuse = summary.counts.reuse.as_ref().unwrap();
     let touches = column(&html, "reuse-distances", "touches");

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpload_replay::{BankUse, HeatMap, ReplayData, ReplayOptions, Survey, replay};
+use warpload_replay::{ReplayData, ReplayOptions};
+use warpload_report::{BankUse, HeatMap, Survey, survey};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::html::made::{scattered, transposes};
@@ -39,12 +40,10 @@ fn a_heat_map_misses_nothing() {
         scattered(&path, bytes);
         let trace = BinaryTrace::open(&path).unwrap();
         for shard in [None, Shard::new(1, 4)] {
-            let options = ReplayOptions::new(ReplayData::Absent).shard(shard).survey(true);
-            let replayed = replay(&trace, &options).unwrap();
-            let (summary, survey) = (replayed.summary(), replayed.survey().unwrap());
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-            let again = pool.install(|| replay(&trace, &options)).unwrap();
-            assert!(again.survey().unwrap() == survey);
+            let options = ReplayOptions::new(ReplayData::Absent).shard(shard);
+            let (replayed, survey) = survey(&trace, &options).unwrap();
+            let summary = replayed.summary();
+            assert!(survey_by(&trace, shard, 3) == survey);
             assert_eq!(survey.whole.sectors.iter().sum::<u64>(), summary.counts.sectors);
             for (kernel, map) in &survey.kernels {
                 let counted = summary.kernels[*kernel].counts.sectors;
@@ -59,10 +58,10 @@ fn a_heat_map_misses_nothing() {
     }
 }
 
-fn survey(trace: &BinaryTrace, shard: Option<Shard>, threads: usize) -> Survey {
-    let options = ReplayOptions::new(ReplayData::Absent).shard(shard).survey(true);
+fn survey_by(trace: &BinaryTrace, shard: Option<Shard>, threads: usize) -> Survey {
+    let options = ReplayOptions::new(ReplayData::Absent).shard(shard);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| replay(trace, &options)).unwrap().survey().unwrap().clone()
+    pool.install(|| survey(trace, &options)).unwrap().1
 }
 
 /// Each bank of the worst accesses is counted once, in whatever parts.
@@ -73,7 +72,7 @@ fn banks_are_counted_in_any_parts() {
     // Fewer kernels with conflicts than are kept, so that all parts keep the same.
     transposes(&path, 25, 40);
     let trace = BinaryTrace::open(&path).unwrap();
-    let whole = survey(&trace, None, 1);
+    let whole = survey_by(&trace, None, 1);
     assert_eq!(whole.banks.len(), 13);
     for (i, uses) in whole.banks.iter().enumerate() {
         // A column for each of 40 warps, eight of them twice.
@@ -83,11 +82,11 @@ fn banks_are_counted_in_any_parts() {
         assert_eq!(uses.words, words);
     }
     for threads in [2, 5] {
-        assert_eq!(survey(&trace, None, threads), whole);
+        assert_eq!(survey_by(&trace, None, threads), whole);
     }
     let mut sums: BTreeMap<usize, BankUse> = BTreeMap::new();
     for part in 0..7 {
-        for uses in survey(&trace, Shard::new(part, 7), 2).banks {
+        for uses in survey_by(&trace, Shard::new(part, 7), 2).banks {
             let words = uses.words;
             let sum = sums.entry(uses.kernel).or_insert(BankUse { words: [0; 32], ..uses });
             sum.words.iter_mut().zip(words).for_each(|(sum, words)| *sum += words);

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 use rustc_hash::FxHashMap;
 
-use crate::costs::{AccessCost, BANKS, Offsets};
 use crate::heat::{Cells, HeatMap, TimeAxis, TimeSlice};
-use crate::replayed::Walk;
-use crate::statistics::KernelCounts;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::ByFaultKind;
+use warpload_replay::{
+    AccessCost, BANKS, ObservedAccess, ReplayError, ReplayObserver, ReplayOptions, Replayed,
+    replay_observed,
+};
 use warpload_trace::binary::{BinaryTrace, RawBlock, TraceError};
+use warpload_trace::{OperationKind, Shard};
 
 /// The most faulty loads that are kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
@@ -27,6 +29,21 @@ pub const MAX_SURVEYED_KERNELS: usize = 6;
 const WHOLE: (usize, usize) = (200, 128);
 /// The most columns and rows of the heat map of a kernel.
 const KERNEL: (usize, usize) = (160, 64);
+
+/// Replays a trace as [`replay`](warpload_replay::replay) does, and collects what the page draws.
+///
+/// # Errors
+/// Returns those of [`replay`](warpload_replay::replay).
+pub fn survey<'a>(
+    trace: &'a BinaryTrace,
+    options: &ReplayOptions<'a>,
+) -> Result<(Replayed<'a>, Survey), ReplayError> {
+    let extent = Arc::new(Extent::new(trace, options)?);
+    let (replayed, surveyed) =
+        replay_observed(trace, options, || Surveyed::new(Arc::clone(&extent)))?;
+    let survey = surveyed.finish(&replayed);
+    Ok((replayed, survey))
+}
 
 /// What a replay found for pictures. Results do not depend on the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +90,7 @@ impl FaultyLoad {
 
 /// Which instructions are replayed: known before the replay.
 #[derive(Debug)]
-pub(super) struct Extent {
+struct Extent {
     whole: TimeAxis,
     /// By kernel.
     records: Vec<Range<u64>>,
@@ -81,13 +98,15 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    pub(super) fn new(walk: &Walk<'_>) -> Result<Self, TraceError> {
-        let kernels = walk.trace.contents().kernels.len();
+    fn new(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> Result<Self, TraceError> {
+        let shard = options.get_shard().unwrap_or(Shard::WHOLE);
+        let kernels = trace.contents().kernels.len();
         let mut whole: Option<Range<u64>> = None;
         let mut records: Vec<Option<Range<u64>>> = vec![None; kernels];
         let mut memory_records = vec![0; kernels];
-        for (raw, part) in &walk.blocks {
-            let more = part_records(walk.trace, raw, part)?;
+        for raw in trace.blocks() {
+            let Some(part) = shard.of_block(raw, trace.memory_records()) else { continue };
+            let more = part_records(trace, raw, &part)?;
             for range in [&mut whole, &mut records[raw.kernel as usize]] {
                 let start = range.as_ref().map_or(more.start, |range| range.start);
                 *range = Some(start..more.end);
@@ -121,11 +140,11 @@ fn part_records(
 /// What was found in some of the blocks. It is bounded, however many loads and kernels these have,
 /// as long as the blocks of each kernel follow each other.
 #[derive(Debug)]
-pub(super) struct Surveyed {
+struct Surveyed {
     extent: Arc<Extent>,
     /// The sectors of the instructions `current`, which are in one column of each map, and that
     /// column of the kernel's map.
-    pub(super) slice: TimeSlice,
+    slice: TimeSlice,
     current: Range<u64>,
     kernel: usize,
     column: usize,
@@ -161,7 +180,7 @@ struct KernelCells {
 }
 
 impl Surveyed {
-    pub(super) fn new(extent: Arc<Extent>) -> Self {
+    fn new(extent: Arc<Extent>) -> Self {
         Self {
             slice: TimeSlice::new(),
             current: 0..0,
@@ -179,41 +198,9 @@ impl Surveyed {
         }
     }
 
-    /// Begins memory instructions of a kernel.
-    pub(super) fn begin(&mut self, kernel: usize, records: usize) {
-        if records == 0 {
-            return;
-        }
-        if self.kernel != kernel {
-            self.end_kernel();
-            self.kernel = kernel;
-        }
-        let own = self.open.entry(kernel).or_insert_with(|| {
-            let cells = (self.extent.records.len() > 1).then(|| {
-                let time = TimeAxis::new(self.extent.records[kernel].clone(), KERNEL.0);
-                KernelCells { cells: Cells::new(time.columns), time, sectors: 0 }
-            });
-            OpenKernel { cells, ..OpenKernel::default() }
-        });
-        own.records += records as u64;
-    }
-
-    /// Counts the banks of an access of shared memory by the kernel at hand.
-    pub(super) fn add_banks(
-        &mut self,
-        pc: u32,
-        operation: u16,
-        offsets: &Offsets<'_>,
-        cost: AccessCost,
-    ) {
-        if let Some(own) = self.open.get_mut(&self.kernel) {
-            own.banks.count((pc, operation), offsets, cost);
-        }
-    }
-
     /// Makes room for the sectors of an instruction of the kernel at hand.
     #[inline]
-    pub(super) fn prepare(&mut self, record: u64) {
+    fn prepare(&mut self, record: u64) {
         if !self.current.contains(&record) || self.slice.is_full() {
             self.next_slice(record);
         }
@@ -284,15 +271,87 @@ impl Surveyed {
     }
 
     /// Adds a load with lane faults, if it is the first of its place and there is room.
-    pub(super) fn add_faulty(&mut self, faulty: FaultyLoad) {
+    fn add_faulty(&mut self, faulty: FaultyLoad) {
         let same = |known: &FaultyLoad| known.place() == faulty.place();
         if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
             self.faulty.push(faulty);
         }
     }
 
-    /// Adds what was found in the blocks that follow those of `self`.
-    pub(super) fn add(&mut self, mut later: Self) {
+    /// Returns the survey of a whole replay.
+    fn finish(mut self, replayed: &Replayed<'_>) -> Survey {
+        self.end_kernel();
+        self.end_whole_slice();
+        self.whole.settle();
+        let pages = (0..self.extent.records.len()).flat_map(|kernel| replayed.pages(kernel));
+        let pages: RoaringTreemap = pages.collect();
+        self.busiest.sort_unstable_by_key(|(kernel, _)| *kernel);
+        let of_kernel = |(kernel, mut own): (usize, KernelCells)| {
+            own.cells.settle();
+            let pages = replayed.pages(kernel).collect();
+            (kernel, HeatMap::new(&own.time, &own.cells, &pages, KERNEL.1))
+        };
+        Survey {
+            whole: HeatMap::new(&self.extent.whole, &self.whole, &pages, WHOLE.1),
+            kernels: self.busiest.into_iter().map(of_kernel).collect(),
+            records: self.extent.records.clone(),
+            faulty: self.faulty,
+            banks: self.banks,
+        }
+    }
+}
+
+impl ReplayObserver for Surveyed {
+    fn begin(&mut self, block: &RawBlock, records: usize) {
+        if records == 0 {
+            return;
+        }
+        let kernel = block.kernel as usize;
+        if self.kernel != kernel {
+            self.end_kernel();
+            self.kernel = kernel;
+        }
+        let own = self.open.entry(kernel).or_insert_with(|| {
+            let cells = (self.extent.records.len() > 1).then(|| {
+                let time = TimeAxis::new(self.extent.records[kernel].clone(), KERNEL.0);
+                KernelCells { cells: Cells::new(time.columns), time, sectors: 0 }
+            });
+            OpenKernel { cells, ..OpenKernel::default() }
+        });
+        own.records += records as u64;
+    }
+
+    fn access(&mut self, access: &ObservedAccess<'_>) {
+        let ObservedAccess { record, traced, lanes, loaded, .. } = *access;
+        if traced.operation().kind == OperationKind::Load {
+            self.prepare(record);
+            if !loaded.faults.is_empty() {
+                self.add_faulty(FaultyLoad {
+                    record,
+                    kernel: self.kernel,
+                    pc: traced.pc,
+                    operation: traced.operation,
+                    executing: lanes.executing,
+                    faults: loaded.faults.by_kind(),
+                    addresses: lanes.addresses.to_array(),
+                });
+            }
+        }
+        if let Some(cost) = access.shared
+            && let Some(own) = self.open.get_mut(&self.kernel)
+        {
+            let uses = own.banks.of(traced.pc, traced.operation);
+            uses.count(cost);
+            access.add_bank_words(&mut uses.words);
+        }
+    }
+
+    #[inline]
+    fn sectors(&mut self, line: u64, sectors: u64) {
+        self.slice.touch(line, sectors);
+    }
+
+    fn join(&mut self, mut later: Self) {
         for part in [&mut *self, &mut later] {
             part.end_kernel();
             part.end_whole_slice();
@@ -310,30 +369,6 @@ impl Surveyed {
         self.keep_busiest();
         // What is among the first few of all is among the first few of its part.
         later.faulty.into_iter().for_each(|faulty| self.add_faulty(faulty));
-    }
-
-    /// Returns the survey of a whole replay that touched the pages of these kernels.
-    pub(super) fn finish(mut self, kernels: &[KernelCounts]) -> Survey {
-        self.end_kernel();
-        self.end_whole_slice();
-        self.whole.settle();
-        let mut pages = RoaringTreemap::new();
-        for kernel in kernels {
-            pages |= &kernel.footprint.pages;
-        }
-        self.busiest.sort_unstable_by_key(|(kernel, _)| *kernel);
-        let of_kernel = |(kernel, mut own): (usize, KernelCells)| {
-            own.cells.settle();
-            let pages = &kernels.get(kernel)?.footprint.pages;
-            Some((kernel, HeatMap::new(&own.time, &own.cells, pages, KERNEL.1)))
-        };
-        Survey {
-            whole: HeatMap::new(&self.extent.whole, &self.whole, &pages, WHOLE.1),
-            kernels: self.busiest.into_iter().filter_map(of_kernel).collect(),
-            records: self.extent.records.clone(),
-            faulty: self.faulty,
-            banks: self.banks,
-        }
     }
 }
 
@@ -379,6 +414,13 @@ impl BankUse {
         (self.kernel, self.pc, self.operation)
     }
 
+    fn count(&mut self, AccessCost { amount, ideal, conflicts, .. }: AccessCost) {
+        self.accesses += 1;
+        self.wavefronts += amount;
+        self.ideal_wavefronts += ideal;
+        self.conflicts += conflicts;
+    }
+
     fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
         self.wavefronts += other.wavefronts;
@@ -395,9 +437,8 @@ impl BankUse {
 struct KernelBanks(FxHashMap<(u32, u16), BankUse>);
 
 impl KernelBanks {
-    /// Counts an access and what it costs.
-    fn count(&mut self, (pc, operation): (u32, u16), offsets: &Offsets<'_>, cost: AccessCost) {
-        let uses = self.0.entry((pc, operation)).or_insert(BankUse {
+    fn of(&mut self, pc: u32, operation: u16) -> &mut BankUse {
+        self.0.entry((pc, operation)).or_insert(BankUse {
             kernel: 0,
             pc,
             operation,
@@ -406,12 +447,7 @@ impl KernelBanks {
             ideal_wavefronts: 0,
             conflicts: 0,
             words: [0; BANKS],
-        });
-        uses.accesses += 1;
-        uses.wavefronts += cost.amount;
-        uses.ideal_wavefronts += cost.ideal;
-        uses.conflicts += cost.conflicts;
-        offsets.add_bank_words(&mut uses.words);
+        })
     }
 
     /// Adds the accesses of another part.
@@ -442,22 +478,24 @@ fn keep_worst(uses: &mut Vec<BankUse>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpload::lane::LaneMask;
-    use warpload::memory::{WarpAddresses, Width};
+    use warpload::memory::{Space, WarpAddresses, Width};
+    use warpload_replay::{LoadCosts, SharedRules, shared_wavefronts};
 
     /// Counts accesses of the program counters, each of 4 bytes with its stride.
     fn counted(accesses: &[(u32, u64)]) -> KernelBanks {
         let mut banks = KernelBanks::default();
         for &(pc, stride) in accesses {
             let addresses = &WarpAddresses::Stride { base: 0, stride };
-            let offsets = Offsets {
-                lanes: LaneMask::ALL,
-                addresses,
-                base: 0,
-                width: Width::Bytes4,
-                rules: crate::SharedRules::default(),
-            };
-            banks.count((pc, 0), &offsets, offsets.shared());
+            let (width, lanes) = (Width::Bytes4, LaneMask::ALL);
+            let uses = banks.of(pc, 0);
+            uses.count(
+                LoadCosts::of_access(Space::Shared, width, lanes, addresses).shared.unwrap(),
+            );
+            for wavefront in shared_wavefronts(SharedRules::default(), width, lanes, addresses) {
+                for (words, served) in uses.words.iter_mut().zip(wavefront.banks) {
+                    *words += u64::from(!served.is_empty());
+                }
+            }
         }
         banks
     }

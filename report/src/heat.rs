@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use roaring::RoaringTreemap;
 
-use crate::footprint::{LINES_PER_PAGE, PAGE};
-use crate::traffic::LINE;
+use warpload_replay::{LINE_BYTES, PAGE_BYTES};
+
+const LINES_PER_PAGE: u64 = PAGE_BYTES / LINE_BYTES;
 
 /// Sectors touched in global memory, by address and by time.
 ///
@@ -39,14 +40,14 @@ pub struct HeatRow {
 
 /// The time of a heat map: some instructions in equal shares.
 #[derive(Clone, Debug)]
-pub(super) struct TimeAxis {
-    pub(super) records: Range<u64>,
-    pub(super) columns: usize,
+pub(crate) struct TimeAxis {
+    pub(crate) records: Range<u64>,
+    pub(crate) columns: usize,
 }
 
 impl TimeAxis {
     /// Creates an axis of at most `most` columns.
-    pub(super) fn new(records: Range<u64>, most: usize) -> Self {
+    pub(crate) fn new(records: Range<u64>, most: usize) -> Self {
         let count = records.end.saturating_sub(records.start);
         let columns = usize::try_from(count).map_or(most, |count| count.min(most));
         Self { records, columns }
@@ -54,7 +55,7 @@ impl TimeAxis {
 
     /// Returns the column of an instruction and the first instruction after it; `None` outside the
     /// axis.
-    pub(super) fn column(&self, record: u64) -> Option<(usize, u64)> {
+    pub(crate) fn column(&self, record: u64) -> Option<(usize, u64)> {
         let passed = u128::from(record.checked_sub(self.records.start)?);
         let count = u128::from(self.records.end.checked_sub(self.records.start)?);
         let columns = self.columns as u128;
@@ -69,7 +70,7 @@ impl TimeAxis {
 
 impl HeatMap {
     /// Creates a map of settled cells, with at most `rows` rows over the touched pages.
-    pub(super) fn new(time: &TimeAxis, cells: &Cells, pages: &RoaringTreemap, rows: usize) -> Self {
+    pub(crate) fn new(time: &TimeAxis, cells: &Cells, pages: &RoaringTreemap, rows: usize) -> Self {
         let TimeAxis { records, columns } = time.clone();
         let lines_per_row = lines_per_row(pages, rows as u64);
         let rows = heat_rows(pages, lines_per_row);
@@ -122,11 +123,14 @@ fn heat_rows(pages: &RoaringTreemap, lines_per_row: u64) -> Vec<HeatRow> {
     let lines = pages.len() * LINES_PER_PAGE;
     let address = |line: u64| {
         let page = pages.select(line / LINES_PER_PAGE)?;
-        Some(page * PAGE + line % LINES_PER_PAGE * LINE)
+        Some(page * PAGE_BYTES + line % LINES_PER_PAGE * LINE_BYTES)
     };
     let row = |i: u64| {
         let last = ((i + 1) * lines_per_row).min(lines) - 1;
-        Some(HeatRow { first: address(i * lines_per_row)?, last: address(last)? + (LINE - 1) })
+        Some(HeatRow {
+            first: address(i * lines_per_row)?,
+            last: address(last)? + (LINE_BYTES - 1),
+        })
     };
     (0..lines.div_ceil(lines_per_row)).filter_map(row).collect()
 }
@@ -164,7 +168,7 @@ type Group = (u64, u64);
 
 /// The sectors that loads touch between two borders of columns, by address.
 #[derive(Debug)]
-pub(super) struct TimeSlice {
+pub(crate) struct TimeSlice {
     level: u32,
     groups: Vec<Group>,
     /// Where in `groups` one of those that share a place may be: what is there decides, so that
@@ -173,13 +177,13 @@ pub(super) struct TimeSlice {
 }
 
 impl TimeSlice {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { level: 0, groups: Vec::new(), places: Box::new([0; PLACES]) }
     }
 
     /// Adds sectors of a line.
     #[inline]
-    pub(super) fn touch(&mut self, line: u64, sectors: u64) {
+    pub(crate) fn touch(&mut self, line: u64, sectors: u64) {
         let group = line >> self.level;
         let place = &mut self.places[group as usize % PLACES];
         match self.groups.get_mut(*place as usize) {
@@ -192,26 +196,26 @@ impl TimeSlice {
     }
 
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.groups.len() >= MAX_ADDRESSES
     }
 
     /// Returns all sectors of the slice.
-    pub(super) fn sectors(&self) -> u64 {
+    pub(crate) fn sectors(&self) -> u64 {
         self.groups.iter().map(|(_, sectors)| sectors).sum()
     }
 
     /// Adds a slice of the same level or a finer one.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         other.groups.iter().for_each(|(group, sectors)| self.touch(group << other.level, *sectors));
     }
 
-    pub(super) fn level(&self) -> u32 {
+    pub(crate) fn level(&self) -> u32 {
         self.level
     }
 
     /// Empties the slice, for cells of that level.
-    pub(super) fn restart(&mut self, level: u32) {
+    pub(crate) fn restart(&mut self, level: u32) {
         self.groups.clear();
         self.level = level;
     }
@@ -221,7 +225,7 @@ impl TimeSlice {
 /// least with which the cells fit, whatever the order in which they come: what a part of a trace
 /// needs the whole needs, too.
 #[derive(Clone, Debug)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     level: u32,
     columns: Vec<Column>,
     /// The number of cells that wait to be sorted.
@@ -236,26 +240,26 @@ struct Column {
 }
 
 impl Cells {
-    pub(super) fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self { level: 0, columns: vec![Column::default(); columns], unsorted: 0 }
     }
 
-    pub(super) fn level(&self) -> u32 {
+    pub(crate) fn level(&self) -> u32 {
         self.level
     }
 
     /// Returns the groups of each column, which ascend. The cells must be settled.
-    pub(super) fn columns(&self) -> impl Iterator<Item = &[Group]> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &[Group]> {
         self.columns.iter().map(|column| &column.groups[..])
     }
 
     /// Adds a slice whose level is at most that of the cells.
-    pub(super) fn add_slice(&mut self, column: usize, slice: &TimeSlice) {
+    pub(crate) fn add_slice(&mut self, column: usize, slice: &TimeSlice) {
         self.extend(column, &slice.groups, slice.level);
     }
 
     /// Adds cells of as many columns.
-    pub(super) fn add(&mut self, mut other: Self) {
+    pub(crate) fn add(&mut self, mut other: Self) {
         if self.level < other.level {
             std::mem::swap(self, &mut other);
         }
@@ -275,7 +279,7 @@ impl Cells {
     }
 
     /// Sorts what was added, and raises the level until the cells fit.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for column in &mut self.columns {
             if column.sorted < column.groups.len() {
                 // Takes runs that ascend as they are.
@@ -337,10 +341,10 @@ mod tests {
         let time = TimeAxis::new(10..30, 10);
         let mut cells = Cells::new(time.columns);
         for (record, address, sectors) in
-            [(10, 0x1000, 3), (11, 0x1fff, 1), (29, 1000 * PAGE, 5), (10, 0, 1)]
+            [(10, 0x1000, 3), (11, 0x1fff, 1), (29, 1000 * PAGE_BYTES, 5), (10, 0, 1)]
         {
             let mut slice = TimeSlice::new();
-            slice.touch(address / LINE, sectors);
+            slice.touch(address / LINE_BYTES, sectors);
             cells.add_slice(time.column(record).unwrap().0, &slice);
         }
         cells.settle();

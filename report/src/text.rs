@@ -4,7 +4,7 @@
 ///
 /// Control characters are invalid in HTML, and those that change the direction of writing could make
 /// a name look like another one: both become U+FFFD.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -28,7 +28,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// Returns text as HTML, cut after `most` characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", escape(&text[..end])),
         None => escape(text),
@@ -36,7 +36,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Returns a count, its digits in groups of three.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// Returns a count and what is counted: `one`, in the plural unless the count is 1.
-pub(super) fn of(number: u64, one: &str) -> String {
+pub(crate) fn of(number: u64, one: &str) -> String {
     let ending = match number {
         1 => "",
         _ if one.ends_with(['s', 'h']) => "es",
@@ -59,7 +59,7 @@ pub(super) fn of(number: u64, one: &str) -> String {
 }
 
 /// Returns a number of bytes with its unit.
-pub(super) fn bytes(number: u64) -> String {
+pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {
         return format!("{number} B");
@@ -75,17 +75,17 @@ pub(super) fn bytes(number: u64) -> String {
 }
 
 /// Returns `part` divided by `all`; 0 if `all` is 0.
-pub(super) fn per(part: u64, all: u64) -> f64 {
+pub(crate) fn per(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
 /// Returns a percentage; `–` if `all` is 0.
-pub(super) fn percent(part: u64, all: u64) -> String {
+pub(crate) fn percent(part: u64, all: u64) -> String {
     if all == 0 { "–".to_owned() } else { format!("{:.0} %", 100.0 * per(part, all)) }
 }
 
 /// Returns a coordinate in its shortest form.
-pub(super) fn coordinate(number: f64) -> String {
+pub(crate) fn coordinate(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }

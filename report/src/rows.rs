@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 
 use super::text::per;
-use crate::{KernelSummary, ProgramCounter, Replayed};
 use warpload::memory::AddressSpace;
+use warpload_replay::{KernelSummary, ProgramCounter, Replayed};
 
 /// The most program counters of a table, besides the first of each listed kernel.
-pub(super) const MAX_ROWS: usize = 300;
+pub(crate) const MAX_ROWS: usize = 300;
 /// The most kernels that are listed.
-pub(super) const MAX_KERNELS: usize = 1000;
+pub(crate) const MAX_KERNELS: usize = 1000;
 
 /// The program counters of a replay, by what they ask.
-pub(super) struct Rows<'r> {
+pub(crate) struct Rows<'r> {
     /// Loads that can reach global memory.
-    pub(super) global: Vec<ProgramCounter<'r>>,
-    pub(super) shared: Vec<ProgramCounter<'r>>,
-    pub(super) local: Vec<ProgramCounter<'r>>,
-    pub(super) constant: Vec<ProgramCounter<'r>>,
+    pub(crate) global: Vec<ProgramCounter<'r>>,
+    pub(crate) shared: Vec<ProgramCounter<'r>>,
+    pub(crate) local: Vec<ProgramCounter<'r>>,
+    pub(crate) constant: Vec<ProgramCounter<'r>>,
     /// Stores and atomics of any memory.
-    pub(super) stores: Vec<ProgramCounter<'r>>,
+    pub(crate) stores: Vec<ProgramCounter<'r>>,
 }
 
 impl<'r> Rows<'r> {
-    pub(super) fn new(replayed: &'r Replayed<'_>) -> Self {
+    pub(crate) fn new(replayed: &'r Replayed<'_>) -> Self {
         let [mut global, mut shared, mut local, mut constant] = [const { Vec::new() }; 4];
         for row in replayed.program_counters() {
             // Generic addresses can be in several.
@@ -43,21 +43,21 @@ impl<'r> Rows<'r> {
     }
 
     /// Returns all loads, each once.
-    pub(super) fn loads(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
+    pub(crate) fn loads(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
         let others = self.shared.iter().chain(&self.local).filter(|row| !row.has_sectors());
         self.global.iter().chain(others).chain(&self.constant)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
         self.loads().chain(&self.stores)
     }
 }
 
 /// The names of the address spaces, in the order of the page.
-pub(super) const SPACES: [&str; 5] = ["global", "shared", "local", "constant", "generic"];
+pub(crate) const SPACES: [&str; 5] = ["global", "shared", "local", "constant", "generic"];
 
 /// Returns how the addresses of a program counter are read.
-pub(super) fn space(row: &ProgramCounter<'_>) -> &'static str {
+pub(crate) fn space(row: &ProgramCounter<'_>) -> &'static str {
     match row.operation.space {
         AddressSpace::Global => "global",
         AddressSpace::Shared => "shared",
@@ -68,17 +68,17 @@ pub(super) fn space(row: &ProgramCounter<'_>) -> &'static str {
 }
 
 /// Returns the fewest sectors that an access needs, on average.
-pub(super) fn ideal(row: &ProgramCounter<'_>) -> f64 {
+pub(crate) fn ideal(row: &ProgramCounter<'_>) -> f64 {
     per(row.summary.ideal_sectors, row.summary.loads)
 }
 
 /// Returns the bank conflicts of a program counter's accesses.
-pub(super) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
+pub(crate) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
     row.summary.shared.and_then(|shared| shared.conflicts).unwrap_or(0) as f64
 }
 
 /// Returns the `most` items with the highest `weight`, in their old order.
-pub(super) fn heaviest<T: Clone>(rows: &[T], most: usize, weight: impl Fn(&T) -> f64) -> Vec<T> {
+pub(crate) fn heaviest<T: Clone>(rows: &[T], most: usize, weight: impl Fn(&T) -> f64) -> Vec<T> {
     let mut order = by_weight(rows, weight);
     order.truncate(most);
     order.sort_unstable();
@@ -95,7 +95,7 @@ fn by_weight<T>(rows: &[T], weight: impl Fn(&T) -> f64) -> Vec<usize> {
 
 /// Returns the rows of a table, heaviest first: the [`MAX_ROWS`] heaviest, and the `each` heaviest of
 /// each listed kernel, so that every kernel can be found.
-pub(super) fn shown<'a, 'r>(
+pub(crate) fn shown<'a, 'r>(
     rows: &'a [ProgramCounter<'r>],
     listed: &[usize],
     each: usize,
@@ -115,13 +115,13 @@ pub(super) fn shown<'a, 'r>(
 }
 
 /// Returns how many rows of each listed kernel a table has: fewer, the more kernels there are.
-pub(super) fn rows_of_each(listed: &[usize]) -> usize {
+pub(crate) fn rows_of_each(listed: &[usize]) -> usize {
     MAX_KERNELS / listed.len().max(1)
 }
 
 /// Returns the numbers of the kernels that are listed, in launch order: if there are too many, those
 /// with most accesses.
-pub(super) fn listed(kernels: &[KernelSummary]) -> Vec<usize> {
+pub(crate) fn listed(kernels: &[KernelSummary]) -> Vec<usize> {
     let accesses = |kernel: &usize| {
         let counts = &kernels[*kernel].counts;
         counts.loads as f64 + counts.skipped.store as f64 + counts.skipped.atomic as f64

@@ -2,7 +2,7 @@
 
 use super::html::LONG_NAME;
 use super::text::{count, cut, escape, of};
-use crate::{ComparedRow, Comparison, percent_change};
+use warpload_replay::{ComparedRow, Comparison, percent_change};
 
 /// The most program counters in the table.
 const MAX_ROWS: usize = 1000;

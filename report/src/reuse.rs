@@ -3,9 +3,9 @@
 use super::html::{Context, Panel};
 use super::table::{Cell, Heading, SHORT_NAME, Table};
 use super::text::{coordinate, count, of, per, percent};
-use crate::ReuseCounts;
+use warpload_replay::ReuseCounts;
 
-pub(super) fn answer(context: &Context<'_>) -> Panel {
+pub(crate) fn answer(context: &Context<'_>) -> Panel {
     let title = "Reuse of lines of global memory";
     let panel = |body| Panel { id: "reuse", tab: "Reuse", title, rows: None, body };
     let Some(reuse) = &context.page.summary.counts.reuse else {

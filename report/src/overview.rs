@@ -4,9 +4,10 @@ use super::html::{Context, LONG_NAME, Panel, ReportPage};
 use super::rows::{MAX_KERNELS, SPACES, space};
 use super::table::{Cell, Heading, Table};
 use super::text::{bytes, count, cut, escape, of, per, percent};
-use crate::{Digest, FaultCounts, FaultyLoad, LoadCounts, Summary};
+use crate::FaultyLoad;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaultKind;
+use warpload_replay::{Digest, FaultCounts, LoadCounts, Summary};
 
 /// Returns a tile: a number, its name and what it means.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
@@ -16,7 +17,7 @@ fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     )
 }
 
-pub(super) fn headline(page: &ReportPage<'_>) -> String {
+pub(crate) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
     let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
@@ -149,7 +150,7 @@ fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
 }
 
 /// Returns the table of the first values that differ from the expected ones; empty if none do.
-pub(super) fn mismatches(summary: &Summary) -> String {
+pub(crate) fn mismatches(summary: &Summary) -> String {
     if summary.first_mismatches.is_empty() {
         return String::new();
     }
@@ -198,7 +199,7 @@ const HEADINGS: [Heading<'_>; 12] = [
 ];
 
 /// Returns the table of the listed kernels, in launch order; `None` if the trace has a single one.
-pub(super) fn kernel_table(context: &Context<'_>) -> Option<String> {
+pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
     let listed = context.kernels.as_ref()?;
     let all = &context.page.summary.kernels;
     let mut html = "<section id=\"kernels\"><h2>Kernels</h2>\n".to_owned();
@@ -259,7 +260,7 @@ fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
 const CELL: usize = 11;
 
 /// Returns the drawings of faulty loads; `None` if there are none.
-pub(super) fn faults(context: &Context<'_>) -> Option<Panel> {
+pub(crate) fn faults(context: &Context<'_>) -> Option<Panel> {
     let faulty = &context.page.survey.faulty;
     let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
     let (all, places) = (of_rows().sum(), of_rows().filter(|faults| *faults > 0).count());

@@ -5,7 +5,8 @@ use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
 use super::{overview, reuse};
-use crate::{KernelSummary, Replayed, Selected, Summary, Survey};
+use crate::Survey;
+use warpload_replay::{KernelSummary, Replayed, Selected, Summary};
 use warpload_trace::TraceContents;
 
 /// The style sheet.
@@ -116,12 +117,12 @@ fn filters(context: &Context<'_>) -> String {
 /// What a page shows: a replay, its summary and its survey.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportPage<'p> {
-    pub(super) title: &'p str,
-    pub(super) data: &'p str,
-    pub(super) contents: &'p TraceContents,
-    pub(super) replayed: &'p Replayed<'p>,
-    pub(super) summary: &'p Summary,
-    pub(super) survey: &'p Survey,
+    pub(crate) title: &'p str,
+    pub(crate) data: &'p str,
+    pub(crate) contents: &'p TraceContents,
+    pub(crate) replayed: &'p Replayed<'p>,
+    pub(crate) summary: &'p Summary,
+    pub(crate) survey: &'p Survey,
 }
 
 impl<'p> ReportPage<'p> {
@@ -148,38 +149,38 @@ impl<'p> ReportPage<'p> {
 }
 
 /// What all answers need.
-pub(super) struct Context<'c> {
-    pub(super) page: &'c ReportPage<'c>,
-    pub(super) rows: &'c Rows<'c>,
+pub(crate) struct Context<'c> {
+    pub(crate) page: &'c ReportPage<'c>,
+    pub(crate) rows: &'c Rows<'c>,
     /// The kernels that are listed; `None` if the trace has a single one.
-    pub(super) kernels: Option<Vec<usize>>,
+    pub(crate) kernels: Option<Vec<usize>>,
 }
 
 /// The most characters of a kernel's name in places that have room for a long one.
-pub(super) const LONG_NAME: usize = 200;
+pub(crate) const LONG_NAME: usize = 200;
 
 impl Context<'_> {
     /// Returns the number of a kernel in the whole trace, of which a shard can have a part.
-    pub(super) fn number(&self, kernel: usize) -> usize {
+    pub(crate) fn number(&self, kernel: usize) -> usize {
         self.page.replayed.trace().first_kernel() + kernel
     }
 
     /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
-    pub(super) fn name(&self, kernel: usize, most: usize) -> String {
+    pub(crate) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);
         cut(kernel.map_or("", KernelSummary::shown_name), most)
     }
 }
 
 /// A part of the page with a heading.
-pub(super) struct Panel {
-    pub(super) id: &'static str,
+pub(crate) struct Panel {
+    pub(crate) id: &'static str,
     /// What the tab is called.
-    pub(super) tab: &'static str,
-    pub(super) title: &'static str,
+    pub(crate) tab: &'static str,
+    pub(crate) title: &'static str,
     /// How many rows or drawings it has: an empty one says so in its tab.
-    pub(super) rows: Option<usize>,
-    pub(super) body: String,
+    pub(crate) rows: Option<usize>,
+    pub(crate) body: String,
 }
 
 /// Returns the panels after links to each.

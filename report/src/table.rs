@@ -3,17 +3,17 @@
 use super::html::{Context, LONG_NAME};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
-use crate::{FaultCounts, ProgramCounter};
 use warpload_binary::sass::SourceLine;
+use warpload_replay::{FaultCounts, ProgramCounter};
 
 /// The most characters of a kernel's name beside a program counter; the list of kernels has more.
-pub(super) const SHORT_NAME: usize = 28;
+pub(crate) const SHORT_NAME: usize = 28;
 
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
-pub(super) type Heading<'h> = (&'h str, &'h str, bool);
+pub(crate) type Heading<'h> = (&'h str, &'h str, bool);
 
 /// A table that is being written.
-pub(super) struct Table {
+pub(crate) struct Table {
     html: String,
     space: &'static str,
 }
@@ -21,7 +21,7 @@ pub(super) struct Table {
 impl Table {
     /// Begins a table whose rows are sorted by the column and in the order of `sorted`. Its rows are
     /// of `space` unless they say otherwise.
-    pub(super) fn new(
+    pub(crate) fn new(
         id: &str,
         caption: &str,
         headings: &[Heading<'_>],
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Begins a row of a kernel and of memories.
-    pub(super) fn start(&mut self, kernel: usize, spaces: &str) {
+    pub(crate) fn start(&mut self, kernel: usize, spaces: &str) {
         self.html += &format!("<tr data-k=\"{kernel}\"");
         if spaces != self.space {
             self.html += &format!(" data-s=\"{spaces}\"");
@@ -55,23 +55,23 @@ impl Table {
     }
 
     /// Adds a row of cells that belongs to no kernel.
-    pub(super) fn row(&mut self, cells: &[Cell]) {
+    pub(crate) fn row(&mut self, cells: &[Cell]) {
         self.html += "<tr>";
         cells.iter().for_each(|cell| self.cell(cell));
         self.end();
     }
 
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.html += "</tr>\n";
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.html + "</tbody></table></div>\n"
     }
 
     /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
     /// on request.
-    pub(super) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
+    pub(crate) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
         let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
         self.html += &format!("<td class=\"name\"{title}>{kernel} <code>{name}</code></td>");
     }
@@ -81,7 +81,7 @@ impl Table {
         self.html += &format!("<th scope=\"row\"><code>{pc:#x}</code></th>");
     }
 
-    pub(super) fn text(&mut self, html: &str) {
+    pub(crate) fn text(&mut self, html: &str) {
         self.html += &format!("<td class=\"t\">{html}</td>");
     }
 
@@ -104,7 +104,7 @@ impl Table {
         );
     }
 
-    pub(super) fn cell(&mut self, cell: &Cell) {
+    pub(crate) fn cell(&mut self, cell: &Cell) {
         match cell {
             Cell::Count(number) if *number < 1000 => self.html += &format!("<td>{number}</td>"),
             Cell::Count(number) => self.shown(*number as f64, &count(*number)),
@@ -122,7 +122,7 @@ impl Table {
         self.html += &format!("<td data-v=\"{value}\">{shown}</td>");
     }
 
-    pub(super) fn faults(&mut self, kinds: &FaultCounts) {
+    pub(crate) fn faults(&mut self, kinds: &FaultCounts) {
         let all = kinds.all();
         self.html += &if all == 0 {
             "<td class=\"dim\">0</td>".to_owned()
@@ -140,7 +140,7 @@ impl Table {
 }
 
 /// What a cell with a number shows.
-pub(super) enum Cell {
+pub(crate) enum Cell {
     Count(u64),
     Mean(f64),
     /// A number by which the cell is sorted, and the HTML that shows it.
@@ -149,27 +149,27 @@ pub(super) enum Cell {
 }
 
 /// A column of numbers: its key, its heading and its cells.
-pub(super) type Column = (&'static str, &'static str, fn(&ProgramCounter<'_>) -> Cell);
+pub(crate) type Column = (&'static str, &'static str, fn(&ProgramCounter<'_>) -> Cell);
 
 /// A table of program counters.
-pub(super) struct PcTable {
-    pub(super) id: &'static str,
-    pub(super) caption: &'static str,
+pub(crate) struct PcTable {
+    pub(crate) id: &'static str,
+    pub(crate) caption: &'static str,
     /// The memory of most of its rows.
-    pub(super) space: &'static str,
+    pub(crate) space: &'static str,
     /// The headings of the number of its instructions and of their lanes.
-    pub(super) counts: [&'static str; 2],
-    pub(super) columns: &'static [Column],
+    pub(crate) counts: [&'static str; 2],
+    pub(crate) columns: &'static [Column],
     /// The key of the column that has the weight.
-    pub(super) sorted: &'static str,
-    pub(super) weight: fn(&ProgramCounter<'_>) -> f64,
+    pub(crate) sorted: &'static str,
+    pub(crate) weight: fn(&ProgramCounter<'_>) -> f64,
     /// Which rows have the highest: `that waste most sectors`.
-    pub(super) heaviest: &'static str,
+    pub(crate) heaviest: &'static str,
 }
 
 impl PcTable {
     /// Returns the table, the heaviest rows first. A single kernel needs no column.
-    pub(super) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
+    pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
         let has_kernels = context.kernels.is_some();
         let listed = context.kernels.as_deref().unwrap_or_default();
         let each = rows_of_each(listed);
@@ -238,7 +238,7 @@ impl PcTable {
 }
 
 /// Draws a mean, out of 32: the ideal, the mean and the range.
-pub(super) fn bar(ideal: f64, mean: f64, min: u64, max: u64) -> String {
+pub(crate) fn bar(ideal: f64, mean: f64, min: u64, max: u64) -> String {
     if max == 0 {
         return String::new();
     }

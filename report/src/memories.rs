@@ -2,14 +2,14 @@
 //! banks of shared memory they use, and the traffic of [`stores`].
 
 use super::chart::{Bar, chart};
-use super::heat::{COLOURS, heat_map};
+use super::heat_drawing::{COLOURS, heat_map};
 use super::html::{Context, LONG_NAME, Panel};
 use super::rows::{conflicts, ideal};
 use super::table::{Cell, PcTable, bar};
 use super::text::{bytes, count, cut, of, per, percent};
-use crate::{
-    BankUse, KernelSummary, LocalCounts, PcSharedCounts, ProgramCounter, SectorSummary,
-    TrafficCounts,
+use crate::BankUse;
+use warpload_replay::{
+    KernelSummary, LocalCounts, PcSharedCounts, ProgramCounter, SectorSummary, TrafficCounts,
 };
 
 const GLOBAL_TABLE: PcTable = PcTable {
@@ -33,7 +33,7 @@ const GLOBAL_TABLE: PcTable = PcTable {
     heaviest: "that waste most sectors",
 };
 
-pub(super) fn global(context: &Context<'_>) -> Panel {
+pub(crate) fn global(context: &Context<'_>) -> Panel {
     let (page, rows) = (context.page, &context.rows.global);
     let counts = &page.summary.counts;
     let mut body = format!(
@@ -138,7 +138,7 @@ fn ideal_wavefronts(shared: &PcSharedCounts) -> f64 {
     per(shared.ideal_wavefronts, shared.loads)
 }
 
-pub(super) fn shared(context: &Context<'_>) -> Panel {
+pub(crate) fn shared(context: &Context<'_>) -> Panel {
     let rows = &context.rows.shared;
     let shared = context.page.summary.counts.shared;
     let mut body = format!(
@@ -268,7 +268,7 @@ fn waste(row: &ProgramCounter<'_>) -> f64 {
     row.summary.local.map_or(0, waste) as f64
 }
 
-pub(super) fn local(context: &Context<'_>) -> Panel {
+pub(crate) fn local(context: &Context<'_>) -> Panel {
     let rows = &context.rows.local;
     let local = context.page.summary.counts.local;
     let mut body = format!(
@@ -315,7 +315,7 @@ fn repeats(row: &ProgramCounter<'_>) -> f64 {
         as f64
 }
 
-pub(super) fn constant(context: &Context<'_>) -> Panel {
+pub(crate) fn constant(context: &Context<'_>) -> Panel {
     let rows = &context.rows.constant;
     let constant = context.page.summary.counts.constant;
     let mut body = format!(
@@ -388,7 +388,7 @@ fn excess(row: &ProgramCounter<'_>) -> f64 {
     sectors(row).map_or(0.0, |(all, ideal)| all.saturating_sub(ideal) as f64) + conflicts(row)
 }
 
-pub(super) fn stores(context: &Context<'_>) -> Panel {
+pub(crate) fn stores(context: &Context<'_>) -> Panel {
     let rows = &context.rows.stores;
     let counts = &context.page.summary.counts;
     let mut body = match (counts.stores, counts.atomics) {

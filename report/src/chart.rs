@@ -2,10 +2,10 @@
 
 use super::rows::heaviest;
 use super::text::{coordinate, cut, of};
-use crate::{ProgramCounter, SectorSummary};
+use warpload_replay::{ProgramCounter, SectorSummary};
 
 /// The most columns of a chart.
-pub(super) const MAX_COLUMNS: usize = 160;
+pub(crate) const MAX_COLUMNS: usize = 160;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 34.0;
@@ -14,16 +14,16 @@ const HEIGHT: f64 = 170.0;
 
 /// What the loads of a program counter cost.
 #[derive(Clone)]
-pub(super) struct Bar<'r> {
-    pub(super) row: &'r ProgramCounter<'r>,
-    pub(super) loads: u64,
-    pub(super) cost: SectorSummary,
+pub(crate) struct Bar<'r> {
+    pub(crate) row: &'r ProgramCounter<'r>,
+    pub(crate) loads: u64,
+    pub(crate) cost: SectorSummary,
     /// The least of a load, on average.
-    pub(super) ideal: f64,
+    pub(crate) ideal: f64,
 }
 
 impl<'r> Bar<'r> {
-    pub(super) fn new(
+    pub(crate) fn new(
         row: &'r ProgramCounter<'r>,
         loads: u64,
         cost: SectorSummary,
@@ -34,7 +34,7 @@ impl<'r> Bar<'r> {
 }
 
 /// Returns a chart of those bars, whose costs are of the `unit`; `None` if none costs anything.
-pub(super) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
+pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
     let bars: Vec<Bar<'_>> = bars.iter().filter(|bar| bar.cost.max > 0).cloned().collect();
     let most = bars.iter().map(|bar| bar.cost.max).max()?;
     let shown = heaviest(&bars, MAX_COLUMNS, |bar| bar.cost.mean * bar.loads as f64);

@@ -4,7 +4,7 @@ use super::text::{bytes, coordinate, count, of};
 use crate::{HeatMap, HeatRow};
 
 /// The number of colours; the style sheet names them `h1` and so on.
-pub(super) const COLOURS: usize = 8;
+pub(crate) const COLOURS: usize = 8;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 118.0;
@@ -38,7 +38,7 @@ fn colour(step: usize, steps: usize) -> usize {
 
 /// Draws a heat map of that height, with lines where kernels begin; returns `None` if no global
 /// memory was touched.
-pub(super) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<String> {
+pub(crate) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<String> {
     let most = map.sectors.iter().copied().max().filter(|most| *most > 0)?;
     let thresholds = thresholds(most);
     let gaps = gaps(map);

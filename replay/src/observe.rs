@@ -1,0 +1,75 @@
+//! [`ReplayObserver`]: sees each access of a replay, for those who want more of it than sums.
+
+use warpload::lane::LaneMask;
+use warpload::load::{LaneAddresses, Loaded};
+use warpload::memory::{AddressMap, AddressSpace};
+use warpload_trace::binary::{MemoryRecord, RawBlock};
+
+use crate::costs::{AccessCost, BANKS, Offsets, SharedRules};
+
+/// Sees the accesses of some blocks, in the order of the trace. Threads have observers of their own, which are joined
+/// in that order.
+pub trait ReplayObserver: Sized + Send {
+    /// Begins `records` memory instructions of a block.
+    fn begin(&mut self, block: &RawBlock, records: usize) {
+        _ = (block, records);
+    }
+
+    /// Sees a load, a store or an atomic of the block.
+    #[inline]
+    fn access(&mut self, access: &ObservedAccess<'_>) {
+        _ = access;
+    }
+
+    /// Sees sectors of global memory that the load seen last touches, and the number of their line: its address
+    /// divided by [`LINE_BYTES`](super::LINE_BYTES). A line can be seen more than once.
+    #[inline]
+    fn sectors(&mut self, line: u64, sectors: u64) {
+        _ = (line, sectors);
+    }
+
+    /// Adds what was seen in the blocks that follow.
+    fn join(&mut self, later: Self);
+}
+
+/// Sees nothing.
+impl ReplayObserver for () {
+    fn join(&mut self, (): ()) {}
+}
+
+/// An access that was replayed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ObservedAccess<'r> {
+    /// The instruction's index in the trace.
+    pub record: u64,
+    /// Its record.
+    pub traced: &'r MemoryRecord<'r>,
+    /// The executing lanes and their addresses, which are meaningless for other lanes.
+    pub lanes: &'r LaneAddresses,
+    /// Its faults and the memory of its first executing lane.
+    pub loaded: &'r Loaded,
+    /// The cost in shared memory; `None` without a lane there, and of an atomic whose lanes share a word: nobody knows
+    /// how they take turns.
+    pub shared: Option<AccessCost>,
+    pub(super) served: LaneMask,
+    pub(super) map: &'r AddressMap,
+}
+
+impl ObservedAccess<'_> {
+    /// Adds to each bank of shared memory the words that it serves for the access: the wavefronts in which it is used.
+    pub fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
+        if self.shared.is_none() {
+            return;
+        }
+        let op = self.traced.operation().load_op();
+        let rules = SharedRules::default();
+        let addresses = &self.lanes.addresses;
+        let all = Offsets { lanes: self.served, addresses, base: 0, width: op.width, rules };
+        let offsets = match op.space {
+            AddressSpace::Generic => all.in_shared_window(self.map),
+            _ => all,
+        };
+        offsets.add_bank_words(banks);
+    }
+}

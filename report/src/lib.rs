@@ -1,0 +1,32 @@
+//! [`html`]: a replay as a page for a browser. [`survey`] replays a trace and collects the pictures' data on the way.
+//!
+//! The page is one file without references to others. Everything on it that comes from a trace is
+//! escaped. Its size is bounded: the page says so if it leaves something out. Each answer is a panel,
+//! which the script makes a tab.
+
+#![forbid(unsafe_code)]
+
+mod chart;
+mod comparison;
+mod heat;
+mod heat_drawing;
+mod html;
+mod memories;
+mod overview;
+mod reuse;
+mod rows;
+mod survey;
+mod table;
+mod text;
+
+pub use self::comparison::comparison_html;
+pub use self::heat::{HeatMap, HeatRow};
+pub use self::html::{ReportPage, html};
+pub use self::survey::{
+    BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
+};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
