@@ -26,7 +26,7 @@ struct Case {
 }
 
 /// The inputs in the repository, and the names of the expected outputs.
-const INPUTS: [(&str, &str); 14] = [
+const INPUTS: [(&str, &str); 15] = [
     ("tests/independent/handwritten-1.traceg", "handwritten-1"),
     ("tests/independent/handwritten-2.traceg", "handwritten-2"),
     ("tests/independent/kernelslist.g", "kernelslist"),
@@ -36,6 +36,7 @@ const INPUTS: [(&str, &str); 14] = [
     ("tests/independent/handwritten-memtrace-nolaunch.log", "handwritten-memtrace-nolaunch"),
     ("tests/independent/handwritten-memtrace-contexts.log", "handwritten-memtrace-contexts"),
     ("tests/independent/handwritten-export.jsonl", "handwritten-export"),
+    ("tests/independent/copies.traceg", "copies"),
     ("tests/independent/traces/bfs-v3-kernel-5.traceg.xz", "bfs-v3-kernel-5"),
     ("traces/bfs-v3-kernel-14.traceg", "bfs-v3-kernel-14"),
     ("traces/btree-v5-kernel-1.traceg", "btree-v5-kernel-1"),

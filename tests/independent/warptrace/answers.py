@@ -6,7 +6,7 @@ from warp import Refused
 
 from .common import BadInput
 from .compressed import NoZstd
-from .costs import Executed
+from .costs import Executed, plain_access
 from .replay import Replay
 
 WINDOWS = SimpleNamespace(top=1 << 64)  # of addresses whose space is given
@@ -42,7 +42,7 @@ def cost(question):
     addresses = {lane: int(question["addresses"][lane], 0) for lane in lanes}
     record = SimpleNamespace(lanes=lanes, addresses=addresses, plg=None)
     space = question["space"]
-    executed = Executed(record, SimpleNamespace(size=question["bytes"], space=space), WINDOWS, None)
+    executed = Executed(record, plain_access(question["bytes"], space), WINDOWS, None)
     answer = dict.fromkeys(("sectors", "lines", "ideal_sectors", "wavefronts"))
     if space == "global":
         answer |= {"sectors": len(executed.sectors), "lines": len(executed.lines)}

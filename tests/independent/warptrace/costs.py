@@ -1,4 +1,6 @@
-"""What one load or store costs: sectors, wavefronts, distinct addresses."""
+"""What one load, store or copy costs: sectors, wavefronts, distinct addresses."""
+
+from types import SimpleNamespace
 
 from .memory import Access
 
@@ -6,15 +8,16 @@ FAULTS = ("outside_window", "outside_allocation", "misaligned_address")
 
 
 class Executed:
-    """One executed load, store or atomic: its lanes and its traffic."""
+    """One executed load, store, atomic or side of a copy: its lanes and its traffic."""
 
     def __init__(self, record, opcode, windows, image):
         self.lanes = len(record.lanes)
-        self.bytes = opcode.size * self.lanes
+        self.bytes = opcode.received * self.lanes
         self.is_attributed = record.addresses is not None
         self.accesses = [
             Access(opcode, lane, address, windows, image, plg_of(record, lane))
             for lane, address in sorted((record.addresses or {}).items())
+            if lane < opcode.address_lanes
         ]
         self.faults = {
             kind: sum(kind in faults_of(access) for access in self.accesses) for kind in FAULTS
@@ -39,6 +42,8 @@ class Executed:
         """Returns the key of `by_space`."""
         if not self.is_attributed:
             return "unresolved" if opcode.space == "generic" else opcode.space
+        if opcode.space != "generic":
+            return opcode.space if self.lanes else "unresolved"
         first = self.accesses[0].space if self.accesses else None
         return first or "unresolved"
 
@@ -48,6 +53,25 @@ class Executed:
             and len({(access.rounded, access.space) for access in self.accesses}) == 1
             and self.accesses[0].space in ("global", "shared")
         )
+
+
+def side_of_copy(record, opcode, windows, image):
+    """Returns the executed side of a copy, global or shared; `None` if it is unknown."""
+    if not record.addresses:
+        return None
+    offsets = {lane: windows.shared_offset(a) for lane, a in record.addresses.items()}
+    space = "global" if None in offsets.values() else "shared"
+    side = SimpleNamespace(
+        lanes=record.lanes,
+        addresses=record.addresses if space == "global" else offsets,
+        plg=None,
+    )
+    return Executed(side, plain_access(opcode.size, space), windows, image)
+
+
+def plain_access(size, space):
+    """Returns what `Executed` asks of an opcode that has no matrices."""
+    return SimpleNamespace(size=size, received=size, address_lanes=32, space=space)
 
 
 def plg_of(record, lane):

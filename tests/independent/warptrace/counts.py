@@ -2,11 +2,13 @@
 
 from .costs import FAULTS
 
+GLOBAL_SIDE = ("bytes", "sectors", "ideal_sectors")
+SHARED_SIDE = ("wavefronts", "conflicts")
 SPACES = ("global", "local", "shared", "constant", "unresolved")
 
 
 class Traffic:
-    """Stores or atomics."""
+    """Stores or atomics, or the global side of copies."""
 
     def __init__(self):
         self.count = self.lanes = self.bytes = self.sectors = self.ideal_sectors = 0
@@ -25,6 +27,40 @@ class Traffic:
             "bytes": self.bytes,
             "sectors": self.sectors,
             "ideal_sectors": self.ideal_sectors,
+        }
+
+
+class Copies:
+    """LDGSTS: copies from global to shared memory, whose two sides are records of their own."""
+
+    def __init__(self):
+        self.records = self.lanes = 0
+        self.of_global = Traffic()
+        self.of_shared = Costs()
+        self.shared_records = 0
+
+    def add(self, record, side):
+        """side: the executed side, `None` if it is unknown."""
+        self.records += 1
+        self.lanes += len(record.lanes)
+        if side is None:
+            return
+        if side.space == "global":
+            self.of_global.add(side)
+        else:
+            self.shared_records += 1
+            self.of_shared.add(side)
+
+    def as_json(self):
+        has_global = self.of_global.count > 0 or self.records == 0
+        has_shared = self.shared_records > 0 or self.records == 0
+        traffic = self.of_global.as_json()
+        shared = self.of_shared.as_json()["shared"]
+        return {
+            "records": self.records,
+            "lanes": self.lanes,
+            **{key: traffic[key] if has_global else None for key in GLOBAL_SIDE},
+            **{key: shared[key] if has_shared else None for key in SHARED_SIDE},
         }
 
 
@@ -86,7 +122,7 @@ class Counts:
         self.uniform = {"broadcast": 0, "divergent": 0}
         self.pages_touched, self.lines_touched = set(), set()
         self.width_disagreements = self.unattributable = self.valued_loads = 0
-        self.ldgsts = {"records": 0, "lanes": 0}
+        self.copies = Copies()
         self.tma = {"records": 0, "addresses": 0, "bytes": 0}
         self.costs = Costs()
         self.stores, self.atomics = Traffic(), Traffic()
@@ -97,11 +133,8 @@ class Counts:
         self.skipped[kind] += count
 
     def add_other(self, record, opcode):
-        """Counts what is known of an instruction with a memory operand."""
-        if opcode.is_copy:
-            self.ldgsts["records"] += 1
-            self.ldgsts["lanes"] += len(record.lanes)
-        elif opcode.is_transfer:
+        """Counts what is known of an instruction with a memory operand that is no copy."""
+        if opcode.is_transfer:
             self.tma["records"] += 1
             if record.transfer is not None:
                 self.tma["addresses"] += record.transfer.addresses
@@ -125,7 +158,10 @@ class Counts:
             self.uniform["broadcast" if load.takes_broadcast() else "divergent"] += 1
         self.pages_touched |= load.pages
         self.lines_touched |= load.lines
-        self.width_disagreements += record.width is not None and record.width != opcode.size
+        # Tracers write the width of a matrix's element.
+        self.width_disagreements += (
+            not opcode.is_matrix_load and record.width is not None and record.width != opcode.size
+        )
         self.unattributable += not load.is_attributed
         self.valued_loads += record.has_values
         self.costs.add(load)
@@ -141,7 +177,7 @@ class Counts:
             "records": self.records,
             "loads": self.loads,
             "skipped": {**self.skipped, "not_replayed": self.not_replayed},
-            "ldgsts": self.ldgsts,
+            "ldgsts": self.copies.as_json(),
             "tma": self.tma,
             "lanes": self.lanes,
             "bytes": self.bytes,
@@ -167,7 +203,7 @@ class Counts:
 
 
 class Row:
-    """Loads, or stores and atomics, of one program counter."""
+    """Loads, stores and atomics, or copies of one program counter."""
 
     def __init__(self):
         self.lanes = 0
@@ -183,6 +219,13 @@ class Row:
         for kind, n in executed.faults.items():
             self.lane_faults[kind] += n
         self.costs.add(executed)
+
+    def add_copy(self, side):
+        """Counts the shared side of copies apart from their global side."""
+        if side.space == "global":
+            self.add(side)
+        else:
+            self.costs.add(side)
 
     def as_json(self, kernel, pc, opcode):
         found = {

@@ -118,8 +118,9 @@ def memory_record(row, kind, kernel, table):
             numbers(words, "values", -(-record.width // 4), 0xFFFFFFFF)
         opcode = opcode_of(record.opcode)
         record.has_values = True
-        # Words of another number than the opcode's registers say nothing about these.
-        if opcode.kind == "load" and len(rows[0]) == opcode.words:
+        # Words of another number than the opcode's registers say nothing about these. Of LDSM the
+        # words are read at the rows' addresses, and other lanes receive them.
+        if opcode.kind == "load" and not opcode.is_matrix_load and len(rows[0]) == opcode.words:
             record.values = {lane: rows[lane] for lane in addresses}
             # Read back from memory after the instruction, four bytes at a time.
             record.low_bytes_only = opcode.base == "LDS"

@@ -4,6 +4,7 @@ import json
 import os
 
 from .common import BadInput, M64, hexadecimal, splitmix64
+from .opcodes import ROW
 
 DEFAULT_SHARED_BASE = 0xFE000000
 DEFAULT_LOCAL_BASE = 0xFF000000
@@ -27,6 +28,12 @@ class Windows:
 
     def in_shared(self, address):
         return self.shared_base <= address < self.shared_base + self.shared_size
+
+    def shared_offset(self, address):
+        """Returns the offset of an address of shared memory, `None` if it is none."""
+        if address < self.shared_size:
+            return address
+        return address - self.shared_base if self.in_shared(address) else None
 
     def in_local(self, address):
         return self.local_base <= address < self.local_base + self.local_size
@@ -81,6 +88,26 @@ def words_of(opcode, data):
     """Returns the destination registers for the bytes of an access."""
     value = int.from_bytes(data, "little", signed=opcode.signed)
     return [value >> (32 * i) & 0xFFFFFFFF for i in range(opcode.words)]
+
+
+def matrix_words(opcode, lane, rows):
+    """Returns a lane's registers, one for each matrix.
+
+    rows: lane -> the bytes of its row; the others are zero."""
+
+    def element(matrix, row, column):
+        data = rows.get(8 * matrix + row, bytes(ROW))
+        return data[2 * column] | data[2 * column + 1] << 8
+
+    major, minor = lane // 4, 2 * (lane % 4)
+    words = []
+    for matrix in range(opcode.words):
+        if opcode.is_transposed:
+            low, high = element(matrix, minor, major), element(matrix, minor + 1, major)
+        else:
+            low, high = element(matrix, major, minor), element(matrix, major, minor + 1)
+        words.append(low | high << 16)
+    return words
 
 
 class Fill:

@@ -1,10 +1,18 @@
-"""What an opcode's text says: kind, space, size, sign."""
+"""What an opcode's text says: kind, space, size, sign, matrices."""
 
 import functools
 
-LOADS = {"LD": "generic", "LDG": "global", "LDL": "local", "LDS": "shared", "LDC": "constant"}
+LOADS = {
+    "LD": "generic",
+    "LDG": "global",
+    "LDL": "local",
+    "LDS": "shared",
+    "LDSM": "shared",
+    "LDC": "constant",
+}
 STORES = {"ST": "generic", "STG": "global", "STL": "local", "STS": "shared"}
 TRANSFERS = ("UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED")
+ROW = 16  # bytes of a row of a matrix
 # suffix: (bytes, signed)
 SIZES = {
     "U8": (1, False),
@@ -24,6 +32,12 @@ ATOMIC_SIZES = {
 
 
 class Opcode:
+    """An opcode with its modifiers.
+
+    size: bytes of a lane's access.  received: bytes that a lane's registers receive.
+    address_lanes: how many lanes, from lane 0 on, give addresses.
+    has_public_values: it is public which lane receives which bytes."""
+
     def __init__(self, text):
         self.text = text
         self.base, *self.modifiers = text.split(".")
@@ -40,6 +54,10 @@ class Opcode:
             self.kind, self.space = "other", None
         sizes = ATOMIC_SIZES if self.kind == "atomic" else SIZES
         self.size, self.signed = next((sizes[m] for m in self.modifiers if m in sizes), (4, False))
+        self.received, self.address_lanes, self.has_public_values = self.size, 32, True
+        self.is_matrix_load = self.base == "LDSM"
+        if self.is_matrix_load:
+            self.set_matrices()
         self.is_transfer = self.base in TRANSFERS
         self.is_copy = self.base == "LDGSTS"
         # LDS.U has no observable effect.
@@ -47,10 +65,22 @@ class Opcode:
             self.base in ("LD", "LDG") and "U" in self.modifiers and "128" in self.modifiers
         )
 
+    def set_matrices(self):
+        """Reads `.sz.shape{.count}`: lanes give rows, and receive parts of all matrices."""
+        count = next((int(m) for m in self.modifiers if m in ("2", "4")), 1)
+        is_wide = "MT1616" in self.modifiers
+        self.size = ROW
+        self.received = count * (8 if is_wide else 4)
+        self.address_lanes = min(32, count * (16 if is_wide else 8))
+        self.is_transposed = "MT88" in self.modifiers
+        self.has_public_values = "16" in self.modifiers and (
+            self.is_transposed or "M88" in self.modifiers
+        )
+
     @property
     def words(self):
         """Returns how many registers a load writes."""
-        return max(1, self.size // 4)
+        return max(1, self.received // 4)
 
 
 @functools.lru_cache(maxsize=None)

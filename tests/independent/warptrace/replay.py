@@ -2,12 +2,24 @@
 
 from . import inputs
 from .common import M64, splitmix64
-from .costs import Executed, faults_of
+from .costs import Executed, faults_of, side_of_copy
 from .counts import Counts, Reuse, Row, histogram
-from .memory import Fill, Image, Windows, words_of
+from .memory import Fill, Image, Windows, matrix_words, words_of
 from .opcodes import opcode_of
 
 FIRST = 10
+
+
+def loaded_words(record, opcode, load, memory):
+    """Returns lane -> registers, without the lanes that are outside."""
+    data = {
+        access.lane: memory.bytes_at(access, opcode.size)
+        for access in load.accesses
+        if access.outside is None
+    }
+    if opcode.is_matrix_load:
+        return {lane: matrix_words(opcode, lane, data) for lane in record.lanes}
+    return {lane: words_of(opcode, found) for lane, found in data.items()}
 
 
 class KernelState:
@@ -32,7 +44,7 @@ class Replay:
         self.kernels = []
         self.numbers = {}  # id of a Kernel -> its index in `kernels`
         self.opcodes = {}  # opcode text -> first appearance with a memory operand
-        self.rows = {}  # (is a load, kernel index, pc, opcode text) -> Row
+        self.rows = {}  # (table, kernel index, pc, opcode text) -> Row
         self.digest = 0
         self.first_faults, self.first_mismatches = [], []
 
@@ -63,14 +75,24 @@ class Replay:
             self.opcodes.setdefault(opcode.text, len(self.opcodes))
         kind = opcode.kind if record.has_memory_operand else "other"
         state = self.state_of(record)
+        number = self.numbers[id(record.kernel)]
         if kind == "other":
+            side = None
+            if record.has_memory_operand and opcode.is_copy:
+                side = side_of_copy(record, opcode, state.windows, self.image)
+            if side is not None:
+                key = ("per_pc_copies", number, record.pc, opcode.text)
+                self.rows.setdefault(key, Row()).add_copy(side)
             for counts in self.counts_of(record):
                 counts.add_skipped("other", 1)
-                if record.has_memory_operand:
+                if record.has_memory_operand and opcode.is_copy:
+                    counts.copies.add(record, side)
+                elif record.has_memory_operand:
                     counts.add_other(record, opcode)
             return
         executed = Executed(record, opcode, state.windows, self.image)
-        key = (kind == "load", self.numbers[id(record.kernel)], record.pc, opcode.text)
+        table = "per_pc" if kind == "load" else "per_pc_stores"
+        key = (table, number, record.pc, opcode.text)
         self.rows.setdefault(key, Row()).add(executed)
         for counts in self.counts_of(record):
             if kind == "load":
@@ -84,21 +106,20 @@ class Replay:
 
     def values(self, index, record, opcode, load, state):
         place = {"record": index, "kernel": state.kernel.name, "pc": hex(record.pc)}
-        loaded = {}
         for access in load.accesses:
             for kind in faults_of(access):
                 if len(self.first_faults) < FIRST:
                     fault = {"lane": access.lane, "kind": kind, "address": hex(access.effective)}
                     self.first_faults.append({**place, **fault})
-            if state.memory is None:
-                continue
-            words = [0] * opcode.words
-            if access.outside is None:
-                words = words_of(opcode, state.memory.bytes_at(access, opcode.size))
-                loaded[access.lane] = words
-            for i, value in enumerate(words):
-                at = splitmix64((index * 2**13 + access.lane * 2**8 + i) & M64)
-                self.digest = (self.digest + splitmix64((at + value) & M64)) & M64
+        if state.memory is None:
+            return
+        loaded = {}
+        if load.is_attributed and opcode.has_public_values:
+            loaded = loaded_words(record, opcode, load, state.memory)
+            for lane in record.lanes:
+                for i, value in enumerate(loaded.get(lane, [0] * opcode.words)):
+                    at = splitmix64((index * 2**13 + lane * 2**8 + i) & M64)
+                    self.digest = (self.digest + splitmix64((at + value) & M64)) & M64
         if self.image is not None and record.values is not None:
             self.check(place, record, opcode, loaded)
 
@@ -127,11 +148,11 @@ class Replay:
         for counts in self.counts_of(record):
             counts.add_check(compared, wrong)
 
-    def table(self, of_loads):
+    def table(self, name):
         """Returns the rows by kernel, program counter and first appearance of the opcode."""
-        keys = [key[1:] for key in self.rows if key[0] == of_loads]
+        keys = [key[1:] for key in self.rows if key[0] == name]
         return [
-            self.rows[of_loads, number, pc, text].as_json(
+            self.rows[name, number, pc, text].as_json(
                 self.kernels[number].kernel.name, pc, opcode_of(text)
             )
             for number, pc, text in sorted(keys, key=lambda k: (k[0], k[1], self.opcodes[k[2]]))
@@ -149,8 +170,9 @@ class Replay:
         answer = self.total.as_json(has_image)
         answer.update(reuse(self.kernels))
         answer["digest"] = f"{self.digest:016x}" if has_data else None
-        answer["per_pc"] = self.table(True)
-        answer["per_pc_stores"] = self.table(False)
+        answer["per_pc"] = self.table("per_pc")
+        answer["per_pc_stores"] = self.table("per_pc_stores")
+        answer["per_pc_copies"] = self.table("per_pc_copies")
         answer["kernels"] = [
             {"name": state.kernel.name, **state.counts.as_json(has_image), **reuse([state])}
             for state in self.kernels
