@@ -178,16 +178,17 @@ fn what_is_skipped_is_counted() {
             "0050 ffffffff 0 LDGSTS.E.128 2 R1 R2 16 1 0x100 16",
             "0050 0000000f 0 LDGSTS.E.BYPASS.128 2 R1 R2 16 1 0x100 16",
             "0058 ffffffff 1 R1 LDSM.16.M88.4 1 R2 16 1 0x100 16",
+            "0058 ffffffff 1 R1 LDTM.x4 1 R2 4 1 0x100 16",
             "0058 ffffffff 1 R1 LDSM.16.MT88 1 R2 4 1 0x100 16",
             "0060 ffffffff 1 R1 LDC 0 0",
             "0070 ffffffff 1 R1 LDC 1 R2 4 1 0x10 0",
         ],
     );
     let trace = open(&import_bytes(text).unwrap());
-    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (11, 1, (2, 2)));
-    assert_eq!((loads(&trace)[0].record, loads(&trace)[0].pc), (10, 0x70));
+    assert_eq!((trace.records(), trace.loads(), skipped(&trace)), (12, 3, (2, 2)));
+    assert_eq!((loads(&trace)[2].record, loads(&trace)[2].pc), (11, 0x70));
     let counts = summary(&trace, None).unwrap().counts;
-    assert_eq!(counts.skipped.not_replayed, Some([("LDSM".to_owned(), 2)].into()));
+    assert_eq!(counts.skipped.not_replayed, Some([("LDTM".to_owned(), 1)].into()));
     assert_eq!(counts.ldgsts, Some(LdgstsCounts { records: 2, lanes: 36 }));
-    assert!(counts.not_replayed().eq([("LDSM", 2), ("LDGSTS", 2)]));
+    assert!(counts.not_replayed().eq([("LDTM", 1), ("LDGSTS", 2)]));
 }
