@@ -10,6 +10,7 @@
 mod code;
 mod compare;
 mod costs;
+mod counters;
 mod executor;
 mod heat;
 mod options;
@@ -25,17 +26,20 @@ mod worker;
 
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+pub use self::counters::{
+    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts,
+    LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts, SectorSummary,
+    SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts, counters,
+    pc_counters,
+};
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::options::{ReplayData, ReplayOptions};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
 pub use self::replayed::{Replayed, replay};
 pub use self::summary::{
-    ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,
-    KernelSummary, LdgstsCounts, LoadCounts, LoadFault, LocalCounts, MergeError, PartialHead,
-    PartialSummary, PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary,
-    SharedCounts, SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
-    ValueMismatch, other_version, percent_change,
+    ComparedRow, Comparison, Digest, Hex, KernelSummary, LoadFault, MergeError, PartialError,
+    PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch, percent_change,
 };
 pub use self::survey::{FaultyLoad, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey};
 pub use self::traffic::Traffic;

@@ -1,14 +1,15 @@
 //! [`replay`]: every load of a trace executed, counted, checked and digested; the blocks that it visits, and the
 //! windows of generic addresses for each kernel.
 
-use std::collections::btree_map::Entry;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::counters::PcCounts;
 use crate::options::{ReplayData, ReplayOptions};
-use crate::statistics::{KEPT, KernelCounts, PcCounts};
+use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{LoadFault, ValueMismatch};
 use crate::survey::{Extent, Survey, Surveyed};
 use crate::worker::{Worker, WorkerCounts};
@@ -23,8 +24,8 @@ use warpload_trace::{MemoryOperation, OperationKind, Shard};
 #[derive(Clone, Debug)]
 pub struct Replayed<'a> {
     pub(super) walk: Walk<'a>,
-    /// By kernel, in launch order.
-    pub(super) kernels: Vec<KernelCounts>,
+    /// By kernel, without kernels that have no instructions here.
+    pub(super) kernels: BTreeMap<u32, KernelCounts>,
     /// `None` without data.
     pub(super) digest: Option<u64>,
     /// The first few, in the order of the trace.
@@ -63,11 +64,8 @@ pub fn replay<'a>(
             part.add(later);
             Ok(part)
         });
-    let WorkerCounts { kernels: mut found, digest, faults, mismatches, surveyed, .. } =
+    let WorkerCounts { kernels, digest, faults, mismatches, surveyed, .. } =
         found.unwrap_or_else(|| Ok(blank()))?;
-    let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
-        .map(|kernel| found.remove(&kernel).unwrap_or_default())
-        .collect();
     let digest = options.has_data().then_some(digest);
     let survey = surveyed.map(|surveyed| surveyed.finish(&kernels));
     Ok(Replayed { walk, kernels, digest, faults, mismatches, survey })
@@ -95,11 +93,9 @@ impl<'a> Replayed<'a> {
     /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
     /// by kernel, then ascending.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
-        self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
-            counts
-                .per_pc
-                .iter()
-                .map(move |(&(pc, operation), counts)| (kernel, pc, operation, counts))
+        self.kernels.iter().flat_map(|(&kernel, counts)| {
+            let rows = counts.per_pc.iter();
+            rows.map(move |(&(pc, operation), counts)| (kernel as usize, pc, operation, counts))
         })
     }
 }
@@ -132,10 +128,7 @@ impl WorkerCounts {
         let name = &walk.trace.contents().kernels[block.raw().kernel as usize].name;
         let worker = Worker::new(block, name, &walk.options, self);
         let counts = worker.records(records, memory)?;
-        match self.kernels.entry(block.raw().kernel) {
-            Entry::Vacant(place) => drop(place.insert(counts)),
-            Entry::Occupied(mut place) => place.get_mut().add(&counts),
-        }
+        self.kernels.entry(block.raw().kernel).or_default().add(counts);
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())
     }
@@ -143,10 +136,7 @@ impl WorkerCounts {
     /// Adds what was found in the blocks that follow those of `self`.
     fn add(&mut self, later: Self) {
         for (kernel, counts) in later.kernels {
-            match self.kernels.entry(kernel) {
-                Entry::Vacant(place) => drop(place.insert(counts)),
-                Entry::Occupied(mut place) => place.get_mut().add(&counts),
-            }
+            self.kernels.entry(kernel).or_default().add(counts);
         }
         self.digest = self.digest.wrapping_add(later.digest);
         self.faults.extend(later.faults);

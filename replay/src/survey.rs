@@ -313,18 +313,18 @@ impl Surveyed {
     }
 
     /// Returns the survey of a whole replay that touched the pages of these kernels.
-    pub(super) fn finish(mut self, kernels: &[KernelCounts]) -> Survey {
+    pub(super) fn finish(mut self, kernels: &BTreeMap<u32, KernelCounts>) -> Survey {
         self.end_kernel();
         self.end_whole_slice();
         self.whole.settle();
         let mut pages = RoaringTreemap::new();
-        for kernel in kernels {
+        for kernel in kernels.values() {
             pages |= &kernel.footprint.pages;
         }
         self.busiest.sort_unstable_by_key(|(kernel, _)| *kernel);
         let of_kernel = |(kernel, mut own): (usize, KernelCells)| {
             own.cells.settle();
-            let pages = &kernels.get(kernel)?.footprint.pages;
+            let pages = &kernels.get(&(kernel as u32))?.footprint.pages;
             Some((kernel, HeatMap::new(&own.time, &own.cells, pages, KERNEL.1)))
         };
         Survey {
