@@ -5,55 +5,16 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use warpload_replay::{PcSummary, ReplayOptions, Summary};
+use warpload_replay::{PcColumn, PcSummary, PcValue, ReplayOptions, Summary};
 use warpload_trace::MemoryOperation;
 
 use crate::block::Names;
 use crate::columns::{VERSION, names};
 use crate::loads::{BatchError, in_words};
 
-/// A column of sums.
-struct Sum {
-    name: &'static str,
-    is_nullable: bool,
-    /// Returns a row's sum; `None` if it does not apply to the opcode.
-    of: fn(&PcSummary) -> Option<u64>,
-}
-
-const fn always(name: &'static str, of: fn(&PcSummary) -> Option<u64>) -> Sum {
-    Sum { name, is_nullable: false, of }
-}
-
-const fn maybe(name: &'static str, of: fn(&PcSummary) -> Option<u64>) -> Sum {
-    Sum { name, is_nullable: true, of }
-}
-
-/// The columns of sums, in order.
-const SUMS: [Sum; 13] = [
-    always("loads", |row| Some(row.loads)),
-    always("lanes", |row| Some(row.lanes)),
-    maybe("sectors", |row| match &row.local {
-        _ if reaches_global(row) => Some(row.sectors.sum(row.loads)),
-        local => local.map(|local| local.sectors),
-    }),
-    maybe("ideal_sectors", |row| match &row.local {
-        _ if reaches_global(row) => Some(row.ideal_sectors),
-        local => local.map(|local| local.ideal_sectors),
-    }),
-    maybe("wavefronts", |row| row.shared.and_then(|shared| shared.all_wavefronts())),
-    maybe("ideal_wavefronts", |row| row.shared.map(|shared| shared.ideal_wavefronts)),
-    maybe("addresses", |row| row.constant.map(|constant| constant.addresses)),
-    always("outside_window", |row| Some(row.lane_faults.outside_window)),
-    always("outside_allocation", |row| Some(row.lane_faults.outside_allocation)),
-    always("misaligned_address", |row| Some(row.lane_faults.misaligned_address)),
-    maybe("conflicts", |row| row.shared.and_then(|shared| shared.conflicts)),
-    maybe("local_sectors", |row| row.local.map(|local| local.sectors)),
-    maybe("ideal_local_sectors", |row| row.local.map(|local| local.ideal_sectors)),
-];
-
-/// Returns whether the opcode can reach global memory.
-fn reaches_global(row: &PcSummary) -> bool {
-    MemoryOperation::of_opcode(&row.opcode).reaches_global()
+/// Returns the columns of counters. They are integers: a mean is a sum divided by the loads.
+fn counters() -> impl Iterator<Item = PcColumn> {
+    PcSummary::columns().into_iter().filter(|column| !column.is_mean)
 }
 
 /// Returns the schema of [`per_pc`]. Its metadata say `version`, and `digest` and `options` if there are
@@ -72,12 +33,14 @@ pub fn per_pc_schema(summary: &Summary, options: Option<&ReplayOptions<'_>>) -> 
         Field::new("pc", DataType::UInt64, false),
         Field::new("opcode", names(), false),
     ];
-    fields.extend(SUMS.iter().map(|sum| Field::new(sum.name, DataType::UInt64, sum.is_nullable)));
+    fields.extend(
+        counters().map(|column| Field::new(column.name, DataType::UInt64, column.is_optional)),
+    );
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Returns a row for each program counter and opcode of a summary, [`Summary::per_pc`], with the sums over
-/// its loads. Local memory has the sectors of its own; what does not apply to an opcode is null.
+/// Returns a row for each program counter and opcode of a summary, [`Summary::per_pc`], with the
+/// [columns](PcSummary::columns) of its counters; what does not apply to an opcode is null.
 ///
 /// The options are those of the replay, for the metadata.
 ///
@@ -97,8 +60,17 @@ pub fn per_pc(
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.pc.0))),
         text(|row| &row.opcode)?,
     ];
-    for sum in &SUMS {
-        columns.push(Arc::new(rows.iter().map(sum.of).collect::<UInt64Array>()));
+    let reaches_global: Vec<bool> = rows
+        .iter()
+        .map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global())
+        .collect();
+    for column in counters() {
+        let value = |(row, reaches_global): (&PcSummary, &bool)| match (column.value)(row) {
+            PcValue::Count(count) if *reaches_global || !column.is_global => Some(count),
+            _ => None,
+        };
+        let values = rows.iter().zip(&reaches_global).map(value);
+        columns.push(Arc::new(values.collect::<UInt64Array>()));
     }
     Ok(RecordBatch::try_new(per_pc_schema(summary, options), columns)?)
 }

@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use warpload::json::JsonError;
 use warpload_binary::lines::skip_mark;
-use warpload_replay::{ComparedRow, Comparison, Summary, other_version, percent_change};
+use warpload_replay::{
+    ComparedRow, Comparison, PartialError, PartialHead, PartialSummary, Summary, percent_change,
+};
 use warpload_report::comparison_html;
 
 use super::io::{self, Output};
@@ -112,58 +112,52 @@ fn in_words(summary: &Summary) -> String {
 }
 
 /// Reads the summary of a whole replay.
-pub(crate) fn read_summary(path: &Path) -> anyhow::Result<Summary> {
-    parse(path, "a summary of a replay")
-}
-
-/// Reads the one value of a file of JSON; `what` is what it should be.
-pub(crate) fn parse<T: DeserializeOwned>(path: &Path, what: &str) -> anyhow::Result<T> {
-    let name = || io::name(path);
-    let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
-    // The whole file first: that takes less than reading it piece by piece if its strings are long.
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).with_context(|| format!("{}: cannot be read", name()))?;
-    // Without the key at fault: code that keeps track of it is a tenth of a megabyte for summaries.
-    serde_json::from_slice(&bytes).map_err(|error| match serde_json::from_slice(&bytes) {
-        Ok(Made { partial }) if other_version(&partial.replay).is_some() => {
-            let version = other_version(&partial.replay).unwrap_or_default();
-            anyhow!(
-                "{}: made by warpload {}, with what this version does not know; expected {}",
-                name(),
-                visible(version),
-                env!("CARGO_PKG_VERSION")
-            )
-        }
-        _ => anyhow!("{}: not {what}: {}", name(), JsonError::from(&error).with_place()),
-    })
-}
-
-/// Of the summary of a shard, which replay it is of.
-#[derive(Deserialize)]
-struct Made {
-    partial: MadeBy,
-}
-
-#[derive(Deserialize)]
-struct MadeBy {
-    replay: String,
-}
-
 fn read(path: &Path) -> anyhow::Result<Summary> {
-    let summary = read_summary(path)?;
-    if let Some(partial) = &summary.partial {
-        let shards = match partial.shards().into_inner() {
+    let json = read_bytes(path)?;
+    serde_json::from_slice(&json).map_err(|error| {
+        let Ok(head) = serde_json::from_slice::<PartialHead>(&json) else {
+            return not(path, "a summary of a replay", &error);
+        };
+        let (shards, of) = head.shards();
+        let shards = match shards.into_inner() {
             (first, last) if first == last => format!("shard {first}"),
             (first, last) => format!("shards {first} to {last}"),
         };
-        bail!(
-            "{}: the summary of {shards} of {}; expected that of a whole replay, which `warpload merge` \
+        anyhow!(
+            "{}: the summary of {shards} of {of}; expected that of a whole replay, which `warpload merge` \
              makes of all shards",
-            io::name(path),
-            partial.of()
-        );
-    }
-    Ok(summary)
+            io::name(path)
+        )
+    })
+}
+
+/// Reads the summary of a shard.
+pub(crate) fn read_partial(path: &Path) -> anyhow::Result<PartialSummary> {
+    PartialSummary::from_json(&read_bytes(path)?).map_err(|error| match error {
+        PartialError::Json(error) => not(path, "the summary of a shard", &error),
+        error => anyhow!("{}: the summary is {}", io::name(path), visible(&error.to_string())),
+    })
+}
+
+/// Reads which replay and shards a summary is of.
+pub(crate) fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
+    let head = serde_json::from_slice(&read_bytes(path)?);
+    head.map_err(|error| not(path, "the summary of a shard", &error))
+}
+
+/// Reads a file at once: that takes less than reading JSON piece by piece if its strings are long.
+fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = || io::name(path);
+    let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).with_context(|| format!("{}: cannot be read", name()))?;
+    Ok(bytes)
+}
+
+/// Says that JSON is not what it should be, without the key at fault: code that keeps track of it is a tenth of a
+/// megabyte for summaries.
+fn not(path: &Path, what: &str, error: &serde_json::Error) -> anyhow::Error {
+    anyhow!("{}: not {what}: {}", io::name(path), JsonError::from(error).with_place())
 }
 
 fn text(comparison: &Comparison, top: usize) -> String {
@@ -199,12 +193,12 @@ fn columns<'r>() -> Vec<Column<&'r ComparedRow>> {
         Value::Shown(format!("{} -> {}", side(a), side(b)))
     }
     vec![
-        Column { key: "", heading: "pc", value: |row| Value::Hex(row.pc.0) },
-        Column { key: "", heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
-        Column { key: "", heading: "change", value: |row| Value::Shown(signed(row.change)) },
-        Column { key: "", heading: "loads", value: |row| pair(row.loads) },
-        Column { key: "", heading: "sectors", value: |row| pair(row.sectors) },
-        Column { key: "", heading: "wavefronts", value: |row| pair(row.wavefronts) },
-        Column { key: "", heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
+        Column { heading: "pc", value: |row| Value::Hex(row.pc.0) },
+        Column { heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
+        Column { heading: "change", value: |row| Value::Shown(signed(row.change)) },
+        Column { heading: "loads", value: |row| pair(row.loads) },
+        Column { heading: "sectors", value: |row| pair(row.sectors) },
+        Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
+        Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
     ]
 }

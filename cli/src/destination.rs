@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use warpload_replay::Summary;
+use warpload_replay::PartialSummary;
 
 use super::io::{self, Output};
 use super::name::visible;
@@ -37,10 +37,10 @@ impl Destination {
         self.file.as_ref().and_then(|(path, _)| existing(path))
     }
 
-    /// Returns the summary that the file holds; `None` unless the file is, byte for byte, what is written of it.
-    pub(crate) fn summary(&self) -> Option<Summary> {
+    /// Returns the summary of shards that the file holds; `None` unless the file is, byte for byte, what is written of it.
+    pub(crate) fn partial(&self) -> Option<PartialSummary> {
         let bytes = self.existing()?;
-        let summary = serde_json::from_slice(&bytes).ok()?;
+        let summary = PartialSummary::from_json(&bytes).ok()?;
         let mut written = Vec::with_capacity(bytes.len());
         io::write_json(&mut written, &summary).ok()?;
         (written == bytes).then_some(summary)

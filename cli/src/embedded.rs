@@ -186,7 +186,7 @@ impl Replay {
             self.arguments.replay(trace, &self.read, with, |found| {
                 let mut output = Output::captured();
                 found.write(Destination::new(None)?, &mut output)?;
-                Ok((output.into_captured(), found.page(), then(found.replayed, &found.summary)))
+                Ok((output.into_captured(), found.page(), then(found.replayed, found.summary())))
             })
         });
         let (output, page, made) = told(|| found)?;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use warpload_replay::{MergeError, PartialHead, Summary};
+use serde::Serialize;
+use warpload_replay::{MergeError, PartialHead, PartialSummary, Summary};
 
 use super::destination::Destination;
 use super::io::{self, Output};
@@ -52,32 +53,47 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let to = Destination::new(to.as_deref())?;
     if is_resumed
         && partial
-        && let Some(done) = to.summary()
+        && let Some(done) = to.partial()
         && is_range(&done, &paths)?
     {
-        return to.say_done(replay::status(&done, output), output);
+        return to.say_done(replay::status(done.mismatches(), output), output);
     }
-    let summaries = paths.iter().map(|path| compare::read_summary(path));
-    let summaries = summaries.collect::<anyhow::Result<_>>()?;
-    let merged =
-        if partial { Summary::merge_partial(summaries) } else { Summary::merge(summaries) };
-    let merged = merged.map_err(|error| anyhow!(named(&error, &paths)))?;
+    let shards = paths.iter().map(|path| compare::read_partial(path));
+    let shards = shards.collect::<anyhow::Result<_>>()?;
+    let named = |error| anyhow!(named(&error, &paths));
+    if partial {
+        let merged = PartialSummary::merge(shards).map_err(named)?;
+        let status = replay::status(merged.mismatches(), output);
+        return finish(&merged, to, is_resumed, status, output);
+    }
+    let merged = Summary::merge(shards).map_err(named)?;
     // A shard can have none of the loads that are selected; that all have none is an error, as of `replay`.
-    if let (None, Some(selected), 0) = (&merged.partial, &merged.selected, merged.counts.loads)
+    if let (Some(selected), 0) = (&merged.selected, merged.counts.loads)
         && selected.space.is_none()
     {
         let message = format!("no load is selected: none has {}", summary_text::in_words(selected));
         return Ok(output.fail(Status::Failed, message)?);
     }
-    let status = replay::status(&merged, output);
+    let status = replay::status(merged.counts.mismatches, output);
+    finish(&merged, to, is_resumed, status, output)
+}
+
+/// Writes what is merged, unless it is there already.
+fn finish(
+    merged: &impl Serialize,
+    to: Destination,
+    is_resumed: bool,
+    status: Status,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
     if is_resumed && let Some(existing) = to.existing() {
         let mut bytes = Vec::new();
-        io::write_json(&mut bytes, &merged)?;
+        io::write_json(&mut bytes, merged)?;
         if bytes == existing {
             return to.say_done(status, output);
         }
     }
-    to.json(&merged, output)?;
+    to.json(merged, output)?;
     Ok(status)
 }
 
@@ -89,14 +105,13 @@ fn named(error: &MergeError, paths: &[PathBuf]) -> String {
     }
 }
 
-/// Returns whether a partial summary is of the shards that these files are of, and its parts agree.
-fn is_range(done: &Summary, paths: &[PathBuf]) -> anyhow::Result<bool> {
+/// Returns whether a partial summary is of the shards that these files are of.
+fn is_range(done: &PartialSummary, paths: &[PathBuf]) -> anyhow::Result<bool> {
     // What comes from a pipe can be read once.
     if paths.iter().any(|path| !path.is_file()) {
         return Ok(false);
     }
-    let heads = paths.iter().map(|path| compare::parse(path, "the summary of a shard"));
+    let heads = paths.iter().map(|path| compare::read_head(path));
     let heads = heads.collect::<anyhow::Result<Vec<PartialHead>>>()?;
-    let is_same = PartialHead::join(heads).is_some_and(|head| Some(head) == PartialHead::of(done));
-    Ok(is_same && replay::is_consistent(done))
+    Ok(PartialHead::join(heads).is_some_and(|head| head == PartialHead::of(done)))
 }

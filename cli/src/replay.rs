@@ -1,5 +1,6 @@
 //! `replay`, and whether an output is what it would write, for `--resume`.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -21,9 +22,11 @@ use crate::terminal::Escapes;
 use crate::trace::{self, Input};
 use crate::{choice, cubins, diagnostic};
 use warpload::memory::Memory;
-use warpload_replay::{PcSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay};
+use warpload_replay::{
+    PartialSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay,
+};
 use warpload_report::{ReportPage, Survey, html, survey};
-use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
+use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
 ///
@@ -127,10 +130,10 @@ pub(crate) fn execute(
     }
     let trace = input.open(progress, threads)?;
     if arguments.resume
-        && let Some(done) = to.summary()
+        && let Some(done) = to.partial()
         && arguments.is_done(&done, &trace, &read)
     {
-        return to.say_done(status(&done, output), output);
+        return to.say_done(status(done.mismatches(), output), output);
     }
     let bar = io::progress_bar(progress, block_bytes(&trace), &arguments.trace);
     let with = With {
@@ -179,7 +182,8 @@ pub(crate) struct ReplayFindings<'f> {
     pub(crate) replayed: &'f Replayed<'f>,
     /// If one was asked for.
     survey: Option<Survey>,
-    pub(crate) summary: Summary,
+    /// Made when it is asked for: of a shard as JSON it is not, and has all kernels of the trace.
+    summary: OnceCell<Summary>,
     named: &'f Named,
 }
 
@@ -203,11 +207,14 @@ impl Arguments {
     }
 
     /// Returns whether a summary is that of this replay already.
-    fn is_done(&self, done: &Summary, trace: &BinaryTrace, read: &Read) -> bool {
-        let Named { demangled, selection } = self.named(trace);
+    fn is_done(&self, done: &PartialSummary, trace: &BinaryTrace, read: &Read) -> bool {
+        let Named { selection, .. } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
-        let identity = options.identity(trace.checksum());
-        is_shard(done, self.shard, &identity, trace, &demangled)
+        self.shard.is_some_and(|shard| {
+            done.replay() == options.identity(trace.checksum())
+                && done.of() == shard.count()
+                && done.shards() == (shard.index()..=shard.index())
+        })
     }
 
     /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
@@ -236,10 +243,7 @@ impl Arguments {
         });
         let (replayed, survey) =
             replayed.map_err(with_hint).with_context(|| io::name(&self.trace))?;
-        let mut summary = replayed.summary();
-        for kernel in &mut summary.kernels {
-            kernel.demangled = named.demangled.get(&kernel.name).cloned();
-        }
+        let summary = OnceCell::new();
         then(ReplayFindings {
             arguments: self,
             replayed: &replayed,
@@ -251,19 +255,29 @@ impl Arguments {
 }
 
 impl ReplayFindings<'_> {
+    pub(crate) fn summary(&self) -> &Summary {
+        self.summary.get_or_init(|| {
+            let mut summary = self.replayed.summary();
+            for kernel in &mut summary.kernels {
+                kernel.demangled = self.named.demangled.get(&kernel.name).cloned();
+            }
+            summary
+        })
+    }
+
     /// Returns the page of a replay that was surveyed.
     pub(crate) fn page(&self) -> Option<String> {
         let survey = self.survey.as_ref()?;
         let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
         let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
-        let page = ReportPage::new(self.replayed, &self.summary, survey).title(&title).data(&data);
+        let page = ReportPage::new(self.replayed, self.summary(), survey).title(&title).data(&data);
         Some(html(&page))
     }
 
     /// Refuses options that select nothing, which would be a result of zeros.
     fn check_selection(&self) -> anyhow::Result<()> {
         let Named { demangled, selection } = self.named;
-        let selection = selection.as_ref().filter(|_| self.summary.counts.loads == 0);
+        let selection = selection.as_ref().filter(|_| self.replayed.loads() == 0);
         match selection.and_then(|one| choice::nothing(one, self.replayed, demangled)) {
             Some(nothing) => Err(nothing.into()),
             None => Ok(()),
@@ -273,17 +287,15 @@ impl ReplayFindings<'_> {
     /// Writes the summary as it is asked for, and notes for its reader.
     pub(crate) fn write(&self, to: Destination, output: &mut Output) -> anyhow::Result<Status> {
         self.check_selection()?;
-        let Self { arguments, replayed, summary, named, .. } = self;
-        let Named { demangled, selection } = named;
-        let status = status(summary, output);
+        let Self { arguments, replayed, named: Named { demangled, selection }, .. } = self;
+        let status = status(replayed.mismatches(), output);
         let shape = Shape { sort: arguments.sort, top: arguments.top };
         match arguments.format {
-            Format::Json => match arguments.shard {
+            Format::Json => match replayed.partial() {
                 Some(shard) => {
-                    let kernels = kernels_of_shard(replayed.trace(), shard);
-                    to.json(&summary.clone().for_merging(&kernels), output)?;
+                    to.json(&shard.demangled(|name| demangled.get(name).cloned()), output)?;
                 }
-                None => to.json(summary, output)?,
+                None => to.json(self.summary(), output)?,
             },
             Format::Csv => {
                 to.write(Escapes::Text, output, |to| {
@@ -291,14 +303,14 @@ impl ReplayFindings<'_> {
                 })?;
             }
             Format::Text => {
-                to.text(&summary_text::text(summary, replayed, demangled, shape), output)?;
+                to.text(&summary_text::text(self.summary(), replayed, demangled, shape), output)?;
             }
         }
-        if selection.is_some() && summary.counts.loads == 0 {
+        if selection.is_some() && replayed.loads() == 0 {
             output.flush()?;
             diagnostic::note("no load is selected");
         }
-        if let Some(message) = stores_outside(summary, replayed.options().get_data()) {
+        if let Some(message) = stores_outside(replayed) {
             output.flush()?;
             diagnostic::note(message);
         }
@@ -311,11 +323,10 @@ impl ReplayFindings<'_> {
 }
 
 /// Returns what is said of stores and atomics to memory that an image does not have; `None` if there are none.
-fn stores_outside(summary: &Summary, data: ReplayData<'_>) -> Option<String> {
-    let outside = |row: &PcSummary| row.lane_faults.outside_allocation;
-    let lanes: u64 = summary.per_pc_stores.iter().map(outside).sum();
-    let is_said = lanes > 0 && matches!(data, ReplayData::Image(_));
-    is_said.then(|| {
+fn stores_outside(replayed: &Replayed<'_>) -> Option<String> {
+    let ReplayData::Image(_) = replayed.options().get_data() else { return None };
+    let lanes: u64 = replayed.stores().map(|row| row.summary.lane_faults.outside_allocation).sum();
+    (lanes > 0).then(|| {
         format!(
             "{} of stores and atomics outside what the image names: sectors and wavefronts are without them",
             plural(lanes, "lane")
@@ -323,9 +334,8 @@ fn stores_outside(summary: &Summary, data: ReplayData<'_>) -> Option<String> {
     })
 }
 
-pub(crate) fn status(summary: &Summary, output: &mut Output) -> Status {
-    let failed = summary.counts.mismatches > 0;
-    output.raise(if failed { Status::Failed } else { Status::Done })
+pub(crate) fn status(mismatches: u64, output: &mut Output) -> Status {
+    output.raise(if mismatches > 0 { Status::Failed } else { Status::Done })
 }
 
 /// Says which options place windows, if these are what is wrong.
@@ -337,31 +347,4 @@ fn with_hint(error: ReplayError) -> anyhow::Error {
         return anyhow::anyhow!("{error:#}; {hint}");
     }
     error
-}
-
-/// Returns whether a summary is that of a shard of a replay of a trace, whose kernels have these names.
-pub(crate) fn is_shard(
-    done: &Summary,
-    shard: Option<Shard>,
-    identity: &str,
-    trace: &BinaryTrace,
-    demangled: &Demangled,
-) -> bool {
-    let (Some(partial), Some(shard)) = (&done.partial, shard) else { return false };
-    let names = done.kernels.iter().map(|kernel| (&kernel.name, kernel.demangled.as_ref()));
-    let numbers = kernels_of_shard(trace, shard);
-    let kernels = numbers.iter().filter_map(|number| trace.contents().kernels.get(*number));
-    let kernels = kernels.map(|kernel| (&kernel.name, demangled.get(&kernel.name)));
-    let numbers = numbers.iter().map(|number| trace.first_kernel() + number);
-    partial.replay() == identity
-        && numbers.eq(partial.kernels().iter().copied())
-        && partial.of() == shard.count()
-        && partial.shards() == (shard.index()..=shard.index())
-        && names.eq(kernels)
-        && is_consistent(done)
-}
-
-/// Returns whether a partial summary is as it was written, and its parts agree.
-pub(crate) fn is_consistent(partial: &Summary) -> bool {
-    Summary::merge_partial(vec![partial.clone()]).is_ok()
 }

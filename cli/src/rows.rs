@@ -1,13 +1,16 @@
 //! The tables by program counter and by kernel: their rows, columns and order.
 
+use std::io::{self, Write};
+
 use clap::ValueEnum;
 use warpload_replay::{
-    KernelSummary, LoadCounts, PcSharedCounts, ProgramCounter, Replayed, SectorSummary, Summary,
+    KernelSummary, LoadCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ProgramCounter,
+    Replayed, SectorSummary, Summary,
 };
 use warpload_trace::OperationKind;
 
 use super::demangled::Demangled;
-use super::table::{Column, Value};
+use super::table::{self, Column, Value};
 
 /// What comes first in a table.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -98,101 +101,103 @@ fn mean(sum: u64, of: u64) -> Value<'static> {
 }
 
 macro_rules! columns {
-    ($($key:literal, $heading:literal, $value:expr;)*) => {
-        vec![$(Column { key: $key, heading: $heading, value: $value }),*]
+    ($($heading:literal, $value:expr;)*) => {
+        vec![$(Column { heading: $heading, value: $value }),*]
     };
 }
 
-/// Returns the columns of the table by program counter. In text, amounts are those of one load.
+/// Writes the table by program counter as CSV: the counters of the list between what names a row.
+pub(crate) fn pc_csv(rows: &[PcRow<'_>], to: &mut dyn Write) -> io::Result<()> {
+    let counters = PcSummary::columns();
+    let before: Vec<Column<PcRow<'_>>> = columns! {
+    "kind", |row| Value::Text(kind(row.counter.operation.kind).into());
+    "launch", |row| Value::Count(row.launch as u64);
+    "pc", |row| Value::Hex(row.counter.pc.into());
+    "opcode", |row| Value::Text((&*row.counter.summary.opcode).into());
+    };
+    let after: Vec<Column<PcRow<'_>>> = columns! {
+    "sass", |row| row.counter.sass().map_or(Value::None, |sass| Value::Text(sass.into()));
+    "source_file", |row| match row.counter.source() {
+        Some(source) => Value::Text((&*source.file).into()),
+        None => Value::None,
+    };
+    "source_line", |row| count(row.counter.source_line().map(u64::from));
+    "kernel", |row| Value::Text((&*row.counter.summary.kernel).into());
+    "demangled", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
+    };
+    let keys: Vec<&str> = (before.iter().map(|column| column.heading))
+        .chain(counters.iter().map(|column| column.name))
+        .chain(after.iter().map(|column| column.heading))
+        .collect();
+    let counted = |row: &PcRow<'_>, column: &PcColumn| match (column.value)(&row.counter.summary) {
+        PcValue::Count(count) => Value::Count(count),
+        PcValue::Mean(mean) => Value::Number(mean, 2),
+        _ => Value::None,
+    };
+    let values = rows.iter().map(|row| {
+        let before = before.iter().map(|column| (column.value)(row));
+        let counters = counters.iter().map(|column| counted(row, column));
+        before.chain(counters).chain(after.iter().map(|column| (column.value)(row))).collect()
+    });
+    table::csv(&keys, values, to)
+}
+
+/// Returns the columns of the table by program counter in text, with amounts of one load.
 pub(crate) fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     columns! {
-    "kind", "", |row| Value::Text(kind(row.counter.operation.kind).into());
-    "launch", "", |row| Value::Count(row.launch as u64);
-    "pc", "pc", |row| Value::Hex(row.counter.pc.into());
-    "opcode", "", |row| Value::Text((&*row.counter.summary.opcode).into());
-    "", "load", |row| match row.counter.sass() {
+    "pc", |row| Value::Hex(row.counter.pc.into());
+    "load", |row| match row.counter.sass() {
         Some(sass) => Value::Text(sass.into()),
         None => Value::Text((&*row.counter.summary.opcode).into()),
     };
-    "loads", "loads", |row| Value::Count(row.counter.summary.loads);
-    "lanes", "", |row| Value::Count(row.counter.summary.lanes);
-    "", "lanes/load", |row| {
+    "loads", |row| Value::Count(row.counter.summary.loads);
+    "lanes/load", |row| {
         let summary = &row.counter.summary;
         Value::Number(summary.lanes as f64 / summary.loads as f64, 1)
     };
-    "sectors", "", |row| Value::Count(row.counter.summary.sectors.sum(row.counter.summary.loads));
-    "sectors_min", "", |row| Value::Count(row.counter.summary.sectors.min);
-    "sectors_mean", "", |row| Value::Number(row.counter.summary.sectors.mean, 2);
-    "sectors_max", "", |row| Value::Count(row.counter.summary.sectors.max);
-    "ideal_sectors", "", |row| Value::Count(row.counter.summary.ideal_sectors);
-    "", "sectors/load", |row| match row.counter.has_sectors() {
+    "sectors/load", |row| match row.counter.has_sectors() {
         true => Value::Number(row.counter.summary.sectors.mean, 2),
         false => Value::None,
     };
-    "", "ideal/load", |row| match row.counter.has_sectors() {
+    "ideal/load", |row| match row.counter.has_sectors() {
         true => mean(row.counter.summary.ideal_sectors, row.counter.summary.loads),
         false => Value::None,
     };
-    "wavefronts", "", |row| count(row.counter.summary.shared.and_then(|own| own.all_wavefronts()));
-    "wavefronts_min", "", |row| count(wavefronts(row).map(|(_, wavefronts)| wavefronts.min));
-    "wavefronts_mean", "", |row| match wavefronts(row) {
-        Some((_, wavefronts)) => Value::Number(wavefronts.mean, 2),
-        None => Value::None,
-    };
-    "wavefronts_max", "", |row| count(wavefronts(row).map(|(_, wavefronts)| wavefronts.max));
-    "ideal_wavefronts", "", |row| count(row.counter.summary.shared.map(|own| own.ideal_wavefronts));
-    "conflicts", "", |row| count(conflicts(row));
-    "", "wavefronts/load", |row| match wavefronts(row) {
+    "wavefronts/load", |row| match wavefronts(row) {
         Some((shared, wavefronts)) => mean(wavefronts.sum(shared.loads), shared.loads),
         None => Value::None,
     };
-    "", "min..max", |row| match wavefronts(row) {
+    "min..max", |row| match wavefronts(row) {
         Some((shared, wavefronts)) if shared.loads > 0 => {
             Value::Shown(format!("{}..{}", wavefronts.min, wavefronts.max))
         }
         _ => Value::None,
     };
-    "", "ideal wavefronts", |row| match wavefronts(row) {
+    "ideal wavefronts", |row| match wavefronts(row) {
         Some((shared, _)) => mean(shared.ideal_wavefronts, shared.loads),
         None => Value::None,
     };
-    "", "conflicts/load", |row| match (row.counter.summary.shared, conflicts(row)) {
+    "conflicts/load", |row| match (row.counter.summary.shared, conflicts(row)) {
         (Some(shared), Some(conflicts)) => mean(conflicts, shared.loads),
         _ => Value::None,
     };
-    "local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.sectors));
-    "ideal_local_sectors", "", |row| count(row.counter.summary.local.map(|own| own.ideal_sectors));
-    "", "local/load", |row| match row.counter.summary.local {
+    "local/load", |row| match row.counter.summary.local {
         Some(local) => mean(local.sectors, local.loads),
         None => Value::None,
     };
-    "", "ideal local", |row| match row.counter.summary.local {
+    "ideal local", |row| match row.counter.summary.local {
         Some(local) => mean(local.ideal_sectors, local.loads),
         None => Value::None,
     };
-    "constant_addresses", "", |row| count(row.counter.summary.constant.map(|own| own.addresses));
-    "", "addresses/load", |row| match row.counter.summary.constant {
+    "addresses/load", |row| match row.counter.summary.constant {
         // One address a load goes without saying.
         Some(constant) if constant.addresses > constant.loads => {
             mean(constant.addresses, constant.loads)
         }
         _ => Value::None,
     };
-    "outside_window", "", |row| Value::Count(row.counter.summary.lane_faults.outside_window);
-    "outside_allocation", "", |row| Value::Count(row.counter.summary.lane_faults.outside_allocation);
-    "misaligned_address", "", |row| Value::Count(row.counter.summary.lane_faults.misaligned_address);
-    "sass", "", |row| row.counter.sass().map_or(Value::None, |sass| Value::Text(sass.into()));
-    "source_file", "", |row| match row.counter.source() {
-        Some(source) => Value::Text((&*source.file).into()),
-        None => Value::None,
-    };
-    "source_line", "", |row| count(row.counter.source_line().map(u64::from));
-    "kernel", "", |row| Value::Text((&*row.counter.summary.kernel).into());
-    "demangled", "", |row| row.demangled.map_or(Value::None, |form| Value::Text(form.into()));
-    "", "kernel", |row| {
-        Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into())
-    };
-    "", "source", |row| match (row.counter.source(), row.counter.source_line()) {
+    "kernel", |row| Value::Text(row.demangled.unwrap_or(&row.counter.summary.kernel).into());
+    "source", |row| match (row.counter.source(), row.counter.source_line()) {
         (Some(source), _) => Value::Text(format!("{}:{}", source.file, source.line).into()),
         // The trace does not name the file.
         (None, Some(line)) => Value::Text(format!("line {line}").into()),
@@ -236,17 +241,17 @@ fn of(has_some: bool, amount: u64) -> Value<'static> {
 /// end.
 pub(crate) fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
     columns! {
-    "", "launch", |row| Value::Count(row.0 as u64);
-    "", "kernel", |row| Value::Text(row.1.shown_name().into());
-    "", "loads", |row| Value::Count(row.1.counts.loads);
-    "", "sectors", |row| of(row.1.counts.sectors > 0, row.1.counts.sectors);
-    "", "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);
-    "", "wavefronts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.wavefronts);
-    "", "ideal", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.ideal_wavefronts);
-    "", "conflicts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.conflicts);
-    "", "local sectors", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.sectors);
-    "", "ideal", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.ideal_sectors);
-    "", "stored sectors", |row| {
+    "launch", |row| Value::Count(row.0 as u64);
+    "kernel", |row| Value::Text(row.1.shown_name().into());
+    "loads", |row| Value::Count(row.1.counts.loads);
+    "sectors", |row| of(row.1.counts.sectors > 0, row.1.counts.sectors);
+    "ideal", |row| of(row.1.counts.sectors > 0, row.1.counts.ideal_sectors);
+    "wavefronts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.wavefronts);
+    "ideal", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.ideal_wavefronts);
+    "conflicts", |row| of(row.1.counts.shared.loads > 0, row.1.counts.shared.conflicts);
+    "local sectors", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.sectors);
+    "ideal", |row| of(row.1.counts.local.loads > 0, row.1.counts.local.ideal_sectors);
+    "stored sectors", |row| {
         let both = [row.1.counts.stores, row.1.counts.atomics];
         let sectors = both.iter().flatten().map(|traffic| traffic.sectors).sum();
         of(sectors > 0, sectors)

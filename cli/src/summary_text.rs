@@ -68,7 +68,7 @@ pub(crate) fn csv(
     rows.extend(stores);
     rows::sort_program_counters(&mut rows, shape.sort);
     rows.truncate(shape.top.unwrap_or(usize::MAX));
-    table::csv(&rows::pc_columns(), &rows, to)
+    rows::pc_csv(&rows, to)
 }
 
 /// Returns the first rows as a table, and how many more there are.

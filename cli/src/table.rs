@@ -7,9 +7,6 @@ use super::name::{cell, visible};
 
 /// A column of a table with rows of type `R`.
 pub(crate) struct Column<R> {
-    /// The heading in CSV; empty if only text has the column.
-    pub(crate) key: &'static str,
-    /// The heading in text; empty if only CSV has the column.
     pub(crate) heading: &'static str,
     pub(crate) value: fn(&R) -> Value<'_>,
 }
@@ -65,12 +62,14 @@ fn quoted(text: &str) -> String {
 
 /// Writes a table of CSV: a line of headings, and a line for each row. It is not held in memory, because all
 /// rows can have the same long name.
-pub(crate) fn csv<R>(columns: &[Column<R>], rows: &[R], to: &mut dyn Write) -> io::Result<()> {
-    let columns = || columns.iter().filter(|column| !column.key.is_empty());
-    let keys: Vec<&str> = columns().map(|column| column.key).collect();
+pub(crate) fn csv<'v>(
+    keys: &[&str],
+    rows: impl Iterator<Item = Vec<Value<'v>>>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(to, "{}", keys.join(","))?;
     for row in rows {
-        let fields: Vec<String> = columns().map(|column| (column.value)(row).csv()).collect();
+        let fields: Vec<String> = row.iter().map(Value::csv).collect();
         writeln!(to, "{}", fields.join(","))?;
     }
     Ok(())
@@ -79,7 +78,7 @@ pub(crate) fn csv<R>(columns: &[Column<R>], rows: &[R], to: &mut dyn Write) -> i
 /// Returns a table of text, without the columns in which no row has a value.
 pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let mut table = vec![String::new(); rows.len() + 1];
-    for column in columns.iter().filter(|column| !column.heading.is_empty()) {
+    for column in columns {
         let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
         if values.iter().all(|value| matches!(value, Value::None)) {
             continue;
@@ -107,20 +106,21 @@ mod tests {
     struct Row(&'static str, u64, f64);
 
     const COLUMNS: [Column<Row>; 4] = [
-        Column { key: "name", heading: "name", value: |row| Value::Text(row.0.into()) },
-        Column { key: "", heading: "absent", value: |_| Value::None },
-        Column { key: "loads", heading: "loads", value: |row| Value::Count(row.1) },
-        Column { key: "mean", heading: "per load", value: |row| Value::Number(row.2, 1) },
+        Column { heading: "name", value: |row| Value::Text(row.0.into()) },
+        Column { heading: "absent", value: |_| Value::None },
+        Column { heading: "loads", value: |row| Value::Count(row.1) },
+        Column { heading: "per load", value: |row| Value::Number(row.2, 1) },
     ];
 
     #[test]
-    fn one_list_of_columns_makes_both_tables() {
+    fn values_are_shown_as_text_and_as_csv() {
         let rows = [Row("f(int, \"x\")", 3, 0.25), Row("g\n", 10, 4.0)];
         let mut written = Vec::new();
-        csv(&COLUMNS, &rows, &mut written).unwrap();
+        let values = rows.iter().map(|row| COLUMNS.iter().map(|of| (of.value)(row)).collect());
+        csv(&COLUMNS.map(|column| column.heading), values, &mut written).unwrap();
         assert_eq!(
             String::from_utf8(written).unwrap(),
-            "name,loads,mean\n\"f(int, \"\"x\"\")\",3,0.25\ng\\n,10,4\n"
+            "name,absent,loads,per load\n\"f(int, \"\"x\"\")\",,3,0.25\ng\\n,,10,4\n"
         );
         assert_eq!(
             text(&COLUMNS, &rows),

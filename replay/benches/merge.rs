@@ -11,9 +11,10 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill};
-use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
+use warpload_replay::{PartialSummary, ReplayData, ReplayOptions, Summary, replay};
 use warpload_trace::{
     BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, Shard, TraceWriter,
 };
@@ -57,7 +58,7 @@ fn tree(trace: &BinaryTrace, options: &ReplayOptions<'_>) {
         let start = Instant::now();
         let options = options.shard(Shard::new(shard, SHARDS));
         let to = name(0, outputs.len());
-        level.task(start, 0, write(&replay(trace, &options).unwrap().summary(), &to));
+        level.task(start, 0, write(&replay(trace, &options).unwrap().partial().unwrap(), &to));
         outputs.push(to);
     }
     level.print("replay");
@@ -73,15 +74,15 @@ fn tree(trace: &BinaryTrace, options: &ReplayOptions<'_>) {
             let summaries = given.iter().map(|path| {
                 let bytes = fs::read(path).unwrap();
                 read += bytes.len();
-                serde_json::from_slice(&bytes).unwrap()
+                PartialSummary::from_json(&bytes).unwrap()
             });
-            let summaries: Vec<Summary> = summaries.collect();
-            let sum = if is_last {
-                Summary::merge(summaries).unwrap()
+            let summaries: Vec<PartialSummary> = summaries.collect();
+            let written = if is_last {
+                write(&Summary::merge(summaries).unwrap(), &to)
             } else {
-                Summary::merge_partial(summaries).unwrap()
+                write(&PartialSummary::merge(summaries).unwrap(), &to)
             };
-            level.task(start, read, write(&sum, &to));
+            level.task(start, read, written);
             merged.push(to);
         }
         outputs.iter().for_each(|path| fs::remove_file(path).unwrap());
@@ -127,11 +128,11 @@ impl Level {
     }
 }
 
-fn json(summary: &Summary) -> String {
+fn json(summary: &impl Serialize) -> String {
     serde_json::to_string(summary).unwrap()
 }
 
-fn write(summary: &Summary, to: &Path) -> usize {
+fn write(summary: &impl Serialize, to: &Path) -> usize {
     let text = json(summary);
     fs::write(to, &text).unwrap();
     text.len()

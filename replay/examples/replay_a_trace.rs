@@ -61,8 +61,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Two machines can replay half of the loads each: their summaries merge to the same bytes.
     let halves = [0, 1].map(|part| replay(&trace, &options.shard(Shard::new(part, 2))));
-    let halves = halves.into_iter().map(|half| Ok(half?.summary()));
-    let merged = Summary::merge(halves.collect::<Result<_, Box<dyn Error>>>()?)?;
+    let halves = halves.into_iter().map(|half| Ok(half?.partial()));
+    let halves = halves.collect::<Result<Option<Vec<_>>, Box<dyn Error>>>()?;
+    let merged = Summary::merge(halves.unwrap_or_default())?;
     assert_eq!(merged, summary);
     Ok(())
 }

@@ -10,17 +10,29 @@ pub const PAGE_BYTES: u64 = 4096;
 /// As many as a word has bits, so that the lines of a page are one.
 const LINES_PER_PAGE: u64 = PAGE_BYTES / LINE_BYTES;
 
-/// Distinct pages and lines of global memory.
+/// Distinct lines of global memory, and so distinct pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Footprint {
-    pub(super) pages: RoaringTreemap,
     pub(super) lines: RoaringTreemap,
 }
 
 impl Footprint {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.pages |= &other.pages;
-        self.lines |= &other.lines;
+    pub(super) fn add(&mut self, other: Self) {
+        self.lines |= other.lines;
+    }
+
+    /// Returns the pages of the lines. Goes from run to run, because a few bytes of a file can be a run of billions.
+    pub(super) fn pages(&self) -> RoaringTreemap {
+        let mut pages = RoaringTreemap::new();
+        for (high, bitmap) in self.lines.bitmaps() {
+            let base = u64::from(high) << 32;
+            let mut runs = bitmap.iter();
+            while let Some(run) = runs.next_range() {
+                let (first, last) = (base + u64::from(*run.start()), base + u64::from(*run.end()));
+                pages.insert_range(first / LINES_PER_PAGE..=last / LINES_PER_PAGE);
+            }
+        }
+        pages
     }
 
     /// Pages ascend and are distinct.
@@ -30,14 +42,10 @@ impl Footprint {
                 .filter(|line| of.lines >> line & 1 != 0)
                 .map(|line| of.page * LINES_PER_PAGE + line)
         });
-        Self { pages: ascending(pages.iter().map(|of| of.page)), lines: ascending(lines) }
+        let lines = RoaringTreemap::from_sorted_iter(lines);
+        debug_assert!(lines.is_ok(), "the pages ascend");
+        Self { lines: lines.unwrap_or_default() }
     }
-}
-
-fn ascending(numbers: impl IntoIterator<Item = u64>) -> RoaringTreemap {
-    let set = RoaringTreemap::from_sorted_iter(numbers);
-    debug_assert!(set.is_ok(), "the numbers ascend");
-    set.unwrap_or_default()
 }
 
 /// The touched lines of a page, a bit each, lowest first.
@@ -112,7 +120,7 @@ impl LineCollector {
             self.join();
             // Mostly pages that repeat: worth another round.
             if self.displaced.len() >= MAX_DISPLACED / 2 {
-                self.collected.add(&Footprint::of(&self.displaced));
+                self.collected.add(Footprint::of(&self.displaced));
                 self.displaced.clear();
             }
         }
@@ -134,12 +142,7 @@ impl LineCollector {
         self.displaced.extend(recent);
         self.join();
         let mut collected = std::mem::take(&mut self.collected);
-        let rest = Footprint::of(&self.displaced);
-        if collected.lines.is_empty() {
-            collected = rest;
-        } else {
-            collected.add(&rest);
-        }
+        collected.add(Footprint::of(&self.displaced));
         self.forget();
         collected
     }
@@ -180,7 +183,7 @@ mod tests {
             let pages: BTreeSet<u64> = lines.iter().map(|line| line / LINES_PER_PAGE).collect();
             let footprint = collector.take();
             assert!(footprint.lines.iter().eq(lines.iter().copied()), "{count} of {distinct}");
-            assert!(footprint.pages.iter().eq(pages.iter().copied()), "{count} of {distinct}");
+            assert!(footprint.pages().iter().eq(pages.iter().copied()), "{count} of {distinct}");
             assert_eq!(collector.take(), Footprint::default());
         }
         let mut collector = LineCollector::default();

@@ -10,6 +10,7 @@
 mod code;
 mod compare;
 mod costs;
+mod counters;
 mod executor;
 mod footprint;
 mod observe;
@@ -24,6 +25,12 @@ mod worker;
 
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+pub use self::counters::{
+    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts,
+    LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts, SectorSummary,
+    SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts, counters,
+    pc_counters,
+};
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::footprint::PAGE_BYTES;
 pub use self::observe::{ObservedAccess, ReplayObserver};
@@ -31,11 +38,8 @@ pub use self::options::{ReplayData, ReplayOptions};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
 pub use self::replayed::{Replayed, replay, replay_observed};
 pub use self::summary::{
-    ComparedRow, Comparison, ConstantCounts, Digest, FaultCounts, FootprintCounts, Hex,
-    KernelSummary, LdgstsCounts, LoadCounts, LoadFault, LocalCounts, MergeError, PartialHead,
-    PartialSummary, PcSharedCounts, PcSummary, ProgramCounter, ReuseCounts, SectorSummary,
-    SharedCounts, SkippedCounts, SpaceCounts, Summary, TmaCounts, TrafficCounts, UniformCounts,
-    ValueMismatch, other_version, percent_change,
+    ComparedRow, Comparison, Digest, Hex, KernelSummary, LoadFault, MergeError, PartialError,
+    PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch, percent_change,
 };
 pub use self::traffic::{LINE_BYTES, SECTOR_BYTES, Traffic};
 pub use crate::costs::AccessCost;

@@ -1,14 +1,15 @@
 //! [`replay`]: every load of a trace executed, counted, checked and digested; the blocks that it visits, and the
 //! windows of generic addresses for each kernel.
 
-use std::collections::btree_map::Entry;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::counters::PcCounts;
 use crate::observe::ReplayObserver;
 use crate::options::{ReplayData, ReplayOptions};
-use crate::statistics::{KEPT, KernelCounts, PcCounts};
+use crate::statistics::{KEPT, KernelCounts};
 use crate::summary::{LoadFault, ValueMismatch};
 use crate::worker::{Worker, WorkerCounts};
 use warpload::memory::{
@@ -21,8 +22,8 @@ use warpload_trace::{MemoryOperation, OperationKind, Shard};
 #[derive(Clone, Debug)]
 pub struct Replayed<'a> {
     pub(super) walk: Walk<'a>,
-    /// By kernel, in launch order.
-    pub(super) kernels: Vec<KernelCounts>,
+    /// By kernel, without kernels that have no instructions here.
+    pub(super) kernels: BTreeMap<u32, KernelCounts>,
     /// `None` without data.
     pub(super) digest: Option<u64>,
     /// The first few, in the order of the trace.
@@ -73,10 +74,7 @@ pub fn replay_observed<'a, O: ReplayObserver>(
         });
     let mut found = found.unwrap_or_else(|| Ok(blank()))?;
     found.end_kernel();
-    let WorkerCounts { kernels: mut found, digest, faults, mismatches, observer, .. } = found;
-    let kernels: Vec<KernelCounts> = (0..trace.contents().kernels.len() as u32)
-        .map(|kernel| found.remove(&kernel).unwrap_or_default())
-        .collect();
+    let WorkerCounts { kernels, digest, faults, mismatches, observer, .. } = found;
     let digest = options.has_data().then_some(digest);
     Ok((Replayed { walk, kernels, digest, faults, mismatches }, observer))
 }
@@ -97,17 +95,16 @@ impl<'a> Replayed<'a> {
     /// Returns the numbers of the pages of global memory that loads of a kernel touched, ascending: their addresses
     /// divided by [`PAGE_BYTES`](super::PAGE_BYTES). None if there is no such kernel.
     pub fn pages(&self, kernel: usize) -> impl Iterator<Item = u64> {
-        self.kernels.get(kernel).into_iter().flat_map(|kernel| &kernel.footprint.pages)
+        let counts = u32::try_from(kernel).ok().and_then(|kernel| self.kernels.get(&kernel));
+        counts.into_iter().flat_map(|counts| counts.footprint.pages())
     }
 
     /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
     /// by kernel, then ascending.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
-        self.kernels.iter().enumerate().flat_map(|(kernel, counts)| {
-            counts
-                .per_pc
-                .iter()
-                .map(move |(&(pc, operation), counts)| (kernel, pc, operation, counts))
+        self.kernels.iter().flat_map(|(&kernel, counts)| {
+            let rows = counts.per_pc.iter();
+            rows.map(move |(&(pc, operation), counts)| (kernel as usize, pc, operation, counts))
         })
     }
 }
@@ -141,10 +138,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         self.begin_kernel(block.raw().kernel);
         let worker = Worker::new(block, name, &walk.options, self);
         let counts = worker.records(records, memory)?;
-        match self.kernels.entry(block.raw().kernel) {
-            Entry::Vacant(place) => drop(place.insert(counts)),
-            Entry::Occupied(mut place) => place.get_mut().add(&counts),
-        }
+        self.kernels.entry(block.raw().kernel).or_default().add(counts);
         walk.options.report_progress(u64::from(block.raw().length));
         Ok(())
     }
@@ -154,10 +148,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         self.end_kernel();
         later.end_kernel();
         for (kernel, counts) in later.kernels {
-            match self.kernels.entry(kernel) {
-                Entry::Vacant(place) => drop(place.insert(counts)),
-                Entry::Occupied(mut place) => place.get_mut().add(&counts),
-            }
+            self.kernels.entry(kernel).or_default().add(counts);
         }
         self.digest = self.digest.wrapping_add(later.digest);
         self.faults.extend(later.faults);

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::costs::SpaceCosts;
+use crate::counters::{
+    Counter, FaultCounts, LdgstsCounts, PcCounts, Spread, TmaCounts, TrafficCounts,
+};
 use crate::footprint::LineCollector;
 use crate::observe::{ObservedAccess, ReplayObserver};
 use crate::options::{ReplayData, ReplayOptions};
-use crate::statistics::{KEPT, KernelCounts, OtherCounts, PcCounts, SpaceSums};
-use crate::summary::{FaultCounts, Hex, LoadFault, TrafficCounts, ValueMismatch};
+use crate::statistics::{KEPT, KernelCounts};
+use crate::summary::{Hex, LoadFault, ValueMismatch};
 use crate::traffic::{LINE_BYTES, Traffic};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
@@ -60,7 +63,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
     pub(super) fn end_kernel(&mut self) {
         if let Some(kernel) = self.kernel.take() {
             let lines = self.lines.take();
-            self.kernels.entry(kernel).or_default().footprint.add(&lines);
+            self.kernels.entry(kernel).or_default().footprint.add(lines);
         }
     }
 }
@@ -147,11 +150,19 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
 
     /// Counts an instruction that is neither load nor store nor atomic.
     fn other(&mut self, traced: &MemoryRecord<'_>) {
-        self.counts.counts.skipped.other += 1;
-        let (addresses, bytes) = traced.transfer().unwrap_or_default();
-        let lanes = traced.mask.count().into();
-        let one = OtherCounts { records: 1, lanes, addresses, bytes };
-        self.counts.others.entry(traced.operation).or_default().add(one);
+        let counts = &mut self.counts.counts;
+        counts.skipped.other += 1;
+        match traced.operation().kind {
+            OperationKind::Copy => {
+                let lanes = traced.mask.count().into();
+                counts.ldgsts.add(&Some(LdgstsCounts { records: 1, lanes }));
+            }
+            OperationKind::Transfer => {
+                let (addresses, bytes) = traced.transfer().unwrap_or_default();
+                counts.tma.add(&Some(TmaCounts { records: 1, addresses, bytes }));
+            }
+            _ => *self.counts.others.entry(traced.operation).or_default() += 1,
+        }
     }
 
     /// Executes a load, and counts any access.
@@ -184,9 +195,9 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
         let spaces = self.spaces(traced, served & !loaded.global, &loaded, memory.map());
         let traffic = self.traffic(op, loaded.global, is_load);
-        let one = self.count(traced, traffic, &loaded, &spaces);
+        let one = self.count(traced, operation.kind, traffic, &loaded, &spaces);
         if is_load {
-            self.count_load(traced, operation, &loaded, traffic.lines, &one, &spaces);
+            self.count_load(traced, operation, &loaded, traffic, &one, &spaces);
             if self.options.counts_reuse() && !loaded.global.is_empty() {
                 self.touch(op, loaded.global);
             }
@@ -255,23 +266,40 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
 }
 
 impl<O: ReplayObserver> Worker<'_, '_, O> {
-    /// Counts an access under its program counter, and returns what it counted.
+    /// Counts an access under its program counter, and returns its counts, without memories other than global.
     #[inline]
-    pub(super) fn count(
+    fn count(
         &mut self,
         traced: &MemoryRecord<'_>,
+        kind: OperationKind,
         traffic: Traffic,
         loaded: &Loaded,
-        spaces: &SpaceSums,
+        spaces: &SpaceCosts,
     ) -> PcCounts {
         let mut lane_faults = FaultCounts::default();
         for fault in &loaded.faults {
             lane_faults[fault.kind()] += 1;
         }
-        let lanes = u64::from(self.lanes.executing.count());
-        let one = PcCounts::of_one(lanes, traffic, lane_faults);
-        let row = self.per_pc.entry((traced.pc, traced.operation));
-        row.and_modify(|known| known.add(&one)).or_insert_with(|| one.clone()).add_spaces(spaces);
+        let one = PcCounts {
+            loads: 1,
+            lanes: self.lanes.executing.count().into(),
+            sectors: Spread::of_one(traffic.sectors),
+            ideal_sectors: traffic.ideal_sectors,
+            lane_faults,
+            ..PcCounts::default()
+        };
+        let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
+        row.add(&one);
+        let SpaceCosts { shared, local, constant } = *spaces;
+        if let Some(cost) = shared {
+            row.shared.get_or_insert_default().count(cost, kind == OperationKind::Atomic);
+        }
+        if let Some(cost) = local {
+            row.local.get_or_insert_default().count(cost);
+        }
+        if let Some(cost) = constant {
+            row.constant.get_or_insert_default().count(cost);
+        }
         one
     }
 
@@ -281,18 +309,26 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         traced: &MemoryRecord<'_>,
         operation: &MemoryOperation,
         loaded: &Loaded,
-        lines: u64,
+        traffic: Traffic,
         one: &PcCounts,
-        spaces: &SpaceSums,
+        spaces: &SpaceCosts,
     ) {
-        self.counts.spaces.add(spaces);
         let counts = &mut self.counts.counts;
+        if let Some(cost) = spaces.shared {
+            counts.shared.count(cost);
+        }
+        if let Some(cost) = spaces.local {
+            counts.local.count(cost);
+        }
+        if let Some(cost) = spaces.constant {
+            counts.constant.count(cost);
+        }
         counts.loads += 1;
         counts.lanes += one.lanes;
         counts.bytes += one.lanes * u64::from(operation.bytes().unwrap_or(0));
-        counts.sectors += one.sectors;
-        counts.lines += lines;
-        counts.ideal_sectors += one.ideal_sectors;
+        counts.sectors += traffic.sectors;
+        counts.lines += traffic.lines;
+        counts.ideal_sectors += traffic.ideal_sectors;
         counts.lane_faults.add(&one.lane_faults);
         counts.width_disagreements += u64::from(traced.width_disagrees);
         counts.valued_loads += u64::from(traced.is_valued);
@@ -327,21 +363,20 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
     }
 
     fn count_store(&mut self, kind: OperationKind, op: LoadOp, one: &PcCounts) {
-        let is_store = kind == OperationKind::Store;
-        let KernelCounts { counts, stores, atomics, .. } = &mut self.counts;
-        let (traffic, skipped) = if is_store {
-            (stores, &mut counts.skipped.store)
+        let counts = &mut self.counts.counts;
+        let (traffic, skipped) = if kind == OperationKind::Store {
+            (&mut counts.stores, &mut counts.skipped.store)
         } else {
-            (atomics, &mut counts.skipped.atomic)
+            (&mut counts.atomics, &mut counts.skipped.atomic)
         };
         *skipped += 1;
-        traffic.add(TrafficCounts {
+        traffic.add(&Some(TrafficCounts {
             count: 1,
             lanes: one.lanes,
             bytes: one.lanes * u64::from(op.width.bytes()),
-            sectors: one.sectors,
+            sectors: one.sectors.sum,
             ideal_sectors: one.ideal_sectors,
-        });
+        }));
     }
 
     /// Returns the cost of lanes in memories other than global, after the observer has seen the access.
@@ -352,7 +387,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         served: LaneMask,
         loaded: &Loaded,
         map: &AddressMap,
-    ) -> SpaceSums {
+    ) -> SpaceCosts {
         let operation = traced.operation();
         let (lanes, op) = (&self.lanes, operation.load_op());
         let costs = if served.is_empty() {
@@ -365,7 +400,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         let record = self.block.raw().first_record + u64::from(traced.index);
         let access = ObservedAccess { record, traced, lanes, loaded, shared, served, map };
         self.found.observer.access(&access);
-        SpaceSums::of(costs, is_atomic)
+        costs
     }
 
     /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a

@@ -94,7 +94,7 @@ pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
 }
 
 fn column(bar: &Bar<'_>, unit: &str, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
-    let Bar { row, loads, cost: SectorSummary { min, mean, max }, ideal } = *bar;
+    let Bar { row, loads, cost: SectorSummary { min, mean, max, .. }, ideal } = *bar;
     let part = |class: &str, from: f64, to: f64| {
         if to <= from {
             return String::new();

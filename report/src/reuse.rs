@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn empty_buckets_are_shown() {
-        let reuse = ReuseCounts { buckets: vec![(1, 5), (8, 2)], cold: 3 };
+        let mut reuse = ReuseCounts::default();
+        (reuse.buckets, reuse.cold) = (vec![(1, 5), (8, 2)], 3);
         assert_eq!(buckets(&reuse), [(1, 5), (2, 0), (4, 0), (8, 2)]);
         assert_eq!(touches(&reuse), 10);
         let html = histogram(&reuse);

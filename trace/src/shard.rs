@@ -63,21 +63,34 @@ impl Shard {
 }
 
 /// Returns the kernels of a trace that the summary of a shard is to have so that summaries merge, by their
-/// index in [`TraceContents::kernels`](crate::TraceContents::kernels): those of which it has instructions, and
-/// those of which there are none. All others are in the summary of another shard.
+/// index in [`TraceContents::kernels`](crate::TraceContents::kernels), ascending: those of which it has instructions,
+/// and those without any beside its memory instructions. Each kernel is in a shard that opens its part of a trace set.
+///
+/// A kernel without instructions belongs to both shards at its place in the trace, because either one may not open its
+/// part. It is in at most two, so that all shards together have not many more kernels than the trace.
 #[must_use]
 pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
-    let mut is_elsewhere = vec![false; trace.contents().kernels.len()];
-    let (own, other): (Vec<&RawBlock>, Vec<&RawBlock>) = trace
-        .blocks()
-        .iter()
-        .partition(|block| shard.of_block(block, trace.memory_records()).is_some());
-    for (blocks, is_other) in [(other, true), (own, false)] {
-        for block in blocks {
-            if let Some(kernel) = is_elsewhere.get_mut(block.kernel as usize) {
-                *kernel = is_other;
-            }
-        }
+    let all = trace.memory_records();
+    let blocks = trace.blocks();
+    let end = |block: &RawBlock| block.first_memory_record + u64::from(block.memory_records);
+    // For each kernel the first memory instruction of a later one: where a kernel without instructions lies.
+    let kernels = trace.contents().kernels.len();
+    let mut next = vec![u64::MAX; kernels];
+    let (mut is_empty, mut is_own) = (vec![true; kernels], vec![false; kernels]);
+    for block in blocks {
+        let kernel = block.kernel as usize;
+        let Some(place) = next.get_mut(kernel) else { continue };
+        *place = block.first_memory_record.min(*place);
+        is_empty[kernel] = false;
+        is_own[kernel] |= shard.of_block(block, all).is_some();
     }
-    (0..is_elsewhere.len()).filter(|kernel| !is_elsewhere[*kernel]).collect()
+    let mut place = blocks.iter().map(end).max().unwrap_or_default();
+    for kernel in (0..kernels).rev() {
+        if is_empty[kernel] {
+            let is_after = place.checked_sub(1).is_some_and(|before| shard.has_place(before, all));
+            is_own[kernel] = is_after || shard.has_place(place, all);
+        }
+        place = place.min(next[kernel]);
+    }
+    (0..kernels).filter(|kernel| is_own[*kernel]).collect()
 }

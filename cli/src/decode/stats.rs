@@ -459,7 +459,7 @@ fn remarks(rows: &[Row]) -> String {
 fn columns() -> Vec<Column<Row>> {
     macro_rules! columns {
         ($($heading:literal: $value:expr;)*) => {
-            vec![$(Column { key: "", heading: $heading, value: $value },)*]
+            vec![$(Column { heading: $heading, value: $value },)*]
         };
     }
     columns! {

@@ -296,20 +296,19 @@ fn summary_json(tally: &CaseTally) -> SummaryJson<'_> {
 }
 
 const FAMILY_COLUMNS: [Column<FamilyCounts>; 4] = [
-    Column { key: "", heading: "family", value: |row| Value::Text(row.family.into()) },
-    Column { key: "", heading: "passed", value: |row| Value::Count(row.counts.passed) },
-    Column { key: "", heading: "failed", value: |row| Value::Count(row.counts.failed) },
-    Column { key: "", heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
+    Column { heading: "family", value: |row| Value::Text(row.family.into()) },
+    Column { heading: "passed", value: |row| Value::Count(row.counts.passed) },
+    Column { heading: "failed", value: |row| Value::Count(row.counts.failed) },
+    Column { heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
 ];
 
 const FLAG_COLUMNS: [Column<FlagCounts>; 6] = [
-    Column { key: "", heading: "family", value: |row| Value::Text(row.family.into()) },
-    Column { key: "", heading: "flag", value: |row| Value::Text(row.flag.as_str().into()) },
-    Column { key: "", heading: "passed", value: |row| Value::Count(row.counts.passed) },
-    Column { key: "", heading: "failed", value: |row| Value::Count(row.counts.failed) },
-    Column { key: "", heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
+    Column { heading: "family", value: |row| Value::Text(row.family.into()) },
+    Column { heading: "flag", value: |row| Value::Text(row.flag.as_str().into()) },
+    Column { heading: "passed", value: |row| Value::Count(row.counts.passed) },
+    Column { heading: "failed", value: |row| Value::Count(row.counts.failed) },
+    Column { heading: "skipped", value: |row| Value::Count(row.counts.skipped) },
     Column {
-        key: "",
         heading: "explains",
         value: |row| match row.counts.failed {
             0 => Value::None,

@@ -51,8 +51,8 @@ impl CoverageJson {
 type Row = (&'static Flag, u64);
 
 const COLUMNS: [Column<Row>; 2] = [
-    Column { key: "flag", heading: "flag", value: |row| Value::Text(row.0.name.into()) },
-    Column { key: "vectors", heading: "vectors", value: |row| Value::Count(row.1) },
+    Column { heading: "flag", value: |row| Value::Text(row.0.name.into()) },
+    Column { heading: "vectors", value: |row| Value::Count(row.1) },
 ];
 
 /// Returns the counts of flags, and the pairs of flags that no vector shows, those of one flag in a line;

@@ -33,9 +33,9 @@ struct FlagJson {
 }
 
 const COLUMNS: [Column<Flag>; 3] = [
-    Column { key: "flag", heading: "flag", value: |flag| Value::Text(flag.name.into()) },
-    Column { key: "decision", heading: "†", value: decision },
-    Column { key: "note", heading: "note", value: |flag| Value::Whole(flag.note.to_owned()) },
+    Column { heading: "flag", value: |flag| Value::Text(flag.name.into()) },
+    Column { heading: "†", value: decision },
+    Column { heading: "note", value: |flag| Value::Whole(flag.note.to_owned()) },
 ];
 
 fn decision(flag: &Flag) -> Value<'_> {

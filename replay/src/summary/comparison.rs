@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Hex, PcSummary, Summary};
+use super::{Hex, Summary};
+use crate::counters::PcSummary;
 
 /// Two replays, A and B, program counter by program counter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// All loads.
     pub loads: [u64; 2],
@@ -23,6 +25,7 @@ pub struct Comparison {
 /// The loads of one program counter in two replays; launches of kernels with one name are added up.
 /// Counts are `None` of a replay that does not have it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ComparedRow {
     /// The kernel's name.
     pub kernel: Arc<str>,

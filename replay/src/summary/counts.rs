@@ -1,26 +1,23 @@
-//! From [`Replayed`] to [`Summary`].
+//! From the counts of kernels to [`Summary`], of a replay and of merged shards alike.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
 
 use warpload_encoding::{Instruction, Sm};
 
-use super::partial::{Checksum, PartialReuse, Set};
-use super::{
-    ConstantCounts, Digest, FootprintCounts, Hex, KernelSummary, LdgstsCounts, LoadCounts,
-    LocalCounts, PartialSummary, PcSharedCounts, PcSummary, ReuseCounts, SectorSummary,
-    SharedCounts, SkippedCounts, Summary, TmaCounts,
-};
+use super::partial::PartialKernel;
+use super::{Digest, KernelSummary, LoadFault, PartialSummary, Summary, ValueMismatch};
 use crate::code::look_up;
+use crate::counters::{Counter, FootprintCounts, LoadCounts, PcCounts, PcSummary, SkippedCounts};
 use crate::footprint::Footprint;
+use crate::options::Selected;
 use crate::replayed::Replayed;
-use crate::statistics::{KernelCounts, OtherCounts, PcCounts, SpaceCost, SpaceSums};
+use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
-use warpload_trace::binary::{BinaryTrace, TraceContents};
-use warpload_trace::{MemoryOperation, OperationKind, Shard};
+use warpload_trace::{MemoryOperation, OperationKind, kernels_of_shard};
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]
@@ -86,21 +83,16 @@ impl Replayed<'_> {
     /// Returns the counts of the loads of each program counter and operation: those of
     /// [`Summary::per_pc`], in its order.
     pub fn program_counters(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
-        self.rows(true).map(|(row, _)| row)
+        self.rows(true)
     }
 
     /// Returns the counts of the stores and atomics of each program counter and operation: those of
     /// [`Summary::per_pc_stores`], in its order.
     pub fn stores(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
-        self.rows(false).map(|(row, _)| row)
+        self.rows(false)
     }
 
-    /// Returns the rows of loads, or those of stores and atomics, each with its operation's number and its
-    /// counts.
-    fn rows(
-        &self,
-        are_loads: bool,
-    ) -> impl Iterator<Item = (ProgramCounter<'_>, (u16, &PcCounts))> {
+    fn rows(&self, are_loads: bool) -> impl Iterator<Item = ProgramCounter<'_>> {
         let contents = self.trace().contents();
         // Blocks with operations and kernels that the trace lacks are refused when they are read.
         self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
@@ -108,198 +100,250 @@ impl Replayed<'_> {
             if (operation.kind == OperationKind::Load) != are_loads {
                 return None;
             }
-            let traced = contents.kernels.get(kernel)?;
-            let mut summary = pc_summary(Arc::clone(&traced.name), pc, operation, counts);
-            summary.source_line = traced.source_line(pc);
-            if let Some(functions) = self.options().get_functions() {
-                let (sass, source) = look_up(functions, &summary.kernel, pc, operation).known();
-                (summary.sass, summary.source) = (Some(sass), Some(source));
-            }
-            Some((ProgramCounter { kernel, pc, operation, summary }, (number, counts)))
+            let name = &contents.kernels.get(kernel)?.name;
+            let code = self.code(kernel, pc, operation);
+            let summary = pc_summary(name, pc, operation, counts, code);
+            Some(ProgramCounter { kernel, pc, operation, summary })
         })
     }
 
-    /// Returns the summary: the counts, with what merging needs if a shard was replayed.
-    #[must_use]
-    pub fn summary(&self) -> Summary {
-        let trace = self.trace();
-        let contents = trace.contents();
-        let mut whole = KernelCounts::default();
-        let mut reuse = ReuseCounts::default();
-        for kernel in &self.kernels {
-            whole.add_unordered(kernel);
-            reuse.add(&kernel.reuse.counts());
-        }
-        let counts_reuse = self.options().counts_reuse();
-        let counts = |kernel: &KernelCounts, reuse: ReuseCounts| LoadCounts {
-            reuse: counts_reuse.then_some(reuse),
-            ..counts(kernel, trace)
+    fn code(&self, kernel: usize, pc: u32, operation: &MemoryOperation) -> RowCode {
+        let Some(kernel) = self.trace().contents().kernels.get(kernel) else {
+            return RowCode::default();
         };
-        let kernels = contents.kernels.iter().zip(&self.kernels);
-        Summary {
-            counts: counts(&whole, reuse),
-            selected: self.options().get_selection().map(|selection| selection.selected.clone()),
-            first_mismatches: self.mismatches.clone(),
-            first_faults: self.faults.clone(),
+        let source_line = kernel.source_line(pc);
+        let Some(functions) = self.options().get_functions() else {
+            return RowCode { source_line, ..RowCode::default() };
+        };
+        let (sass, source) = look_up(functions, &kernel.name, pc, operation).known();
+        RowCode { sass: Some(sass), source: Some(source), source_line }
+    }
+
+    /// Returns the number of loads that were counted.
+    #[must_use]
+    pub fn loads(&self) -> u64 {
+        self.kernels.values().map(|kernel| kernel.counts.loads).sum()
+    }
+
+    /// Returns the number of loads with a value that differs from the expected one.
+    #[must_use]
+    pub fn mismatches(&self) -> u64 {
+        self.kernels.values().map(|kernel| kernel.counts.mismatches).sum()
+    }
+
+    fn about(&self) -> About {
+        let contents = self.trace().contents();
+        About {
             digest: self.digest.map(Digest),
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
-            per_pc: self.program_counters().map(|row| row.summary).collect(),
-            per_pc_stores: self.stores().map(|row| row.summary).collect(),
-            kernels: kernels
-                .map(|(kernel, found)| KernelSummary {
-                    name: Arc::clone(&kernel.name),
-                    demangled: None,
-                    counts: counts(found, found.reuse.counts()),
-                })
-                .collect(),
-            partial: self.options().get_shard().map(|shard| self.partial(shard)),
+            selected: self.options().get_selection().map(|selection| selection.selected.clone()),
+            names_others: !self.trace().has_loads_only(),
+            counts_reuse: self.options().counts_reuse(),
         }
     }
 
-    fn partial(&self, shard: Shard) -> PartialSummary {
-        let sets = |set: fn(&Footprint) -> &RoaringTreemap| {
-            self.kernels.iter().map(|kernel| Set(set(&kernel.footprint).clone())).collect()
+    /// Returns the summary, of a shard if one was replayed, in which all kernels have a place.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let contents = self.trace().contents();
+        let mut sums = Sums::new(self.about());
+        let none = KernelCounts::default();
+        for (number, kernel) in (0..).zip(&contents.kernels) {
+            let counts = self.kernels.get(&number).unwrap_or(&none);
+            let operation = |number: u16| contents.operations.get(usize::from(number));
+            sums.add(Arc::clone(&kernel.name), None, counts, operation);
+        }
+        Summary {
+            per_pc: self.program_counters().map(|row| row.summary).collect(),
+            per_pc_stores: self.stores().map(|row| row.summary).collect(),
+            ..sums.finish(self.faults.clone(), self.mismatches.clone())
+        }
+    }
+
+    /// Returns the summary of the shard that was replayed, which merges with those of the others; `None` if the
+    /// options name no shard. Its kernels are those of [`kernels_of_shard`], so that the summaries of all shards
+    /// together are about as large as that of the whole.
+    #[must_use]
+    pub fn partial(&self) -> Option<PartialSummary> {
+        let shard = self.options().get_shard()?;
+        let trace = self.trace();
+        let contents = trace.contents();
+        let (mut kernels, mut operations) = (BTreeMap::new(), BTreeMap::new());
+        let mut operation = |number: u16| {
+            let operation = contents.operations.get(usize::from(number))?;
+            operations.entry(number).or_insert_with(|| operation.clone());
+            Some(operation)
         };
-        let rows = |are_loads| {
-            let row = |(row, (number, counts)): (ProgramCounter<'_>, (u16, &PcCounts))| {
-                (row.kernel, number, counts.sectors)
-            };
-            self.rows(are_loads).map(row).collect()
-        };
-        let both = self.rows(true).chain(self.rows(false));
-        let counts_reuse = self.options().counts_reuse();
-        let reuse = if counts_reuse { &self.kernels[..] } else { &[] };
-        PartialSummary {
+        for kernel in kernels_of_shard(trace, shard) {
+            let Some(traced) = contents.kernels.get(kernel) else { continue };
+            let counts = self.kernels.get(&(kernel as u32)).cloned().unwrap_or_default();
+            counts.others.keys().for_each(|number| _ = operation(*number));
+            let code = counts.per_pc.keys().filter_map(|&(pc, number)| {
+                let code = self.code(kernel, pc, operation(number)?);
+                (code != RowCode::default()).then_some(((pc, number), code))
+            });
+            let code = code.collect();
+            let name = Arc::clone(&traced.name);
+            let own = PartialKernel { name, demangled: None, counts, code };
+            kernels.insert(trace.first_kernel() + kernel, own);
+        }
+        Some(PartialSummary {
             first: shard.index(),
             last: shard.index(),
             of: shard.count(),
-            replay: self.options().identity(self.trace().checksum()),
-            kernels: (self.trace().first_kernel()..).take(self.kernels.len()).collect(),
-            of_kernels: self.trace().kernels(),
-            per_pc: rows(true),
-            per_pc_stores: rows(false),
-            wavefronts: both.map(|(_, (_, counts))| counts.spaces().shared.amount).collect(),
-            pages: sets(|footprint| &footprint.pages),
-            lines: sets(|footprint| &footprint.lines),
-            reuse: reuse.iter().map(|kernel| PartialReuse(kernel.reuse.touches())).collect(),
-            checksum: Checksum::default(),
+            replay: self.options().identity(trace.checksum()),
+            of_kernels: trace.kernels(),
+            about: self.about(),
+            first_faults: self.faults.clone(),
+            first_mismatches: self.mismatches.clone(),
+            operations,
+            kernels,
+        })
+    }
+}
+
+/// What a summary says of the replay, besides its counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct About {
+    pub(super) digest: Option<Digest>,
+    pub(super) complete: Option<bool>,
+    pub(super) notes: Vec<String>,
+    pub(super) selected: Option<Selected>,
+    /// Whether the trace has the instructions that are not loads: one of version 1 only says how many there are.
+    pub(super) names_others: bool,
+    pub(super) counts_reuse: bool,
+}
+
+/// The instruction of a row and its source, as [`PcSummary`] has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RowCode {
+    pub(super) sass: Option<Option<Arc<str>>>,
+    pub(super) source: Option<Option<SourceLine>>,
+    pub(super) source_line: Option<u32>,
+}
+
+/// The kernels of a summary, and their sums.
+pub(super) struct Sums {
+    about: About,
+    whole: LoadCounts,
+    footprint: Footprint,
+    kernels: Vec<KernelSummary>,
+}
+
+impl Sums {
+    pub(super) fn new(about: About) -> Self {
+        let whole = load_counts(&KernelCounts::default(), &about, |_| None);
+        Self { about, whole, footprint: Footprint::default(), kernels: Vec::new() }
+    }
+
+    /// Adds the next kernel.
+    pub(super) fn add<'o>(
+        &mut self,
+        name: Arc<str>,
+        demangled: Option<Arc<str>>,
+        kernel: &KernelCounts,
+        operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
+    ) {
+        let counts = load_counts(kernel, &self.about, operation);
+        self.whole.add(&counts);
+        self.footprint.lines |= &kernel.footprint.lines;
+        self.kernels.push(KernelSummary { name, demangled, counts });
+    }
+
+    /// Returns the summary without its rows.
+    pub(super) fn finish(
+        self,
+        first_faults: Vec<LoadFault>,
+        first_mismatches: Vec<ValueMismatch>,
+    ) -> Summary {
+        let About { digest, complete, notes, selected, .. } = self.about;
+        Summary {
+            counts: LoadCounts { footprint: footprint(&self.footprint), ..self.whole },
+            first_mismatches,
+            first_faults,
+            digest,
+            complete,
+            notes,
+            selected,
+            per_pc: Vec::new(),
+            per_pc_stores: Vec::new(),
+            kernels: self.kernels,
         }
     }
 }
 
-/// Returns what is known of instructions that are neither loads nor stores nor atomics: those that are
-/// not replayed by name, and the rest apart from them.
-fn others(
+fn footprint(footprint: &Footprint) -> FootprintCounts {
+    FootprintCounts { pages: footprint.pages().len(), lines: footprint.lines.len() }
+}
+
+/// Returns a kernel's counts with those that follow from its rows, sets and touches.
+fn load_counts<'o>(
     kernel: &KernelCounts,
-    contents: &TraceContents,
-) -> (BTreeMap<String, u64>, LdgstsCounts, TmaCounts) {
-    let (mut names, mut ldgsts) = (BTreeMap::new(), LdgstsCounts::default());
-    let mut tma = TmaCounts::default();
-    for (&number, &OtherCounts { records, lanes, addresses, bytes }) in &kernel.others {
-        let Some(operation) = contents.operations.get(usize::from(number)) else { continue };
-        match operation.kind {
-            OperationKind::Copy => ldgsts.add(LdgstsCounts { records, lanes }),
-            OperationKind::Transfer => tma.add(TmaCounts { records, addresses, bytes }),
-            _ => {
-                if let Some(name) = operation.not_replayed() {
-                    *names.entry(name.to_owned()).or_default() += records;
-                }
-            }
-        }
-    }
-    (names, ldgsts, tma)
-}
-
-fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> LoadCounts {
-    let contents = trace.contents();
-    // Of stores, atomics and others a trace of loads only says how many there are.
-    let is_known = !trace.has_loads_only();
-    let (not_replayed, ldgsts, tma) = others(kernel, contents);
+    about: &About,
+    operation: impl Fn(u16) -> Option<&'o MemoryOperation>,
+) -> LoadCounts {
     let mut by_opcode = BTreeMap::new();
-    for ((_, number), pc) in &kernel.per_pc {
-        let operation = contents.operations.get(usize::from(*number));
-        if let Some(operation) = operation.filter(|operation| operation.kind == OperationKind::Load)
-        {
-            *by_opcode.entry(Arc::clone(&operation.opcode)).or_default() += pc.loads;
+    for ((_, number), row) in &kernel.per_pc {
+        if let Some(operation) = operation(*number).filter(|one| one.kind == OperationKind::Load) {
+            by_opcode.entry(Arc::clone(&operation.opcode)).or_insert(0).add(&row.loads);
         }
     }
-    let Footprint { pages, lines } = &kernel.footprint;
+    let mut not_replayed = BTreeMap::new();
+    for (number, records) in &kernel.others {
+        if let Some(name) = operation(*number).and_then(MemoryOperation::not_replayed) {
+            not_replayed.entry(name.to_owned()).or_insert(0).add(records);
+        }
+    }
     let counts = kernel.counts.clone();
+    let is_named = about.names_others;
     LoadCounts {
-        skipped: SkippedCounts { not_replayed: is_known.then_some(not_replayed), ..counts.skipped },
-        ldgsts: is_known.then_some(ldgsts),
-        tma: is_known.then_some(tma),
         by_opcode,
-        shared: shared(&kernel.spaces.shared),
-        local: local(&kernel.spaces.local),
-        constant: constant(&kernel.spaces.constant),
-        stores: is_known.then_some(kernel.stores),
-        atomics: is_known.then_some(kernel.atomics),
-        footprint: FootprintCounts { pages: pages.len(), lines: lines.len() },
+        skipped: SkippedCounts { not_replayed: is_named.then_some(not_replayed), ..counts.skipped },
+        // Known, even if there are none.
+        ldgsts: is_named.then(|| counts.ldgsts.unwrap_or_default()),
+        tma: is_named.then(|| counts.tma.unwrap_or_default()),
+        stores: is_named.then(|| counts.stores.unwrap_or_default()),
+        atomics: is_named.then(|| counts.atomics.unwrap_or_default()),
+        footprint: footprint(&kernel.footprint),
+        reuse: about.counts_reuse.then(|| kernel.reuse.counts()),
         ..counts
     }
 }
 
-fn shared(&SpaceCost { loads, amount, ideal, conflicts, .. }: &SpaceCost) -> SharedCounts {
-    SharedCounts { loads, wavefronts: amount, ideal_wavefronts: ideal, conflicts }
-}
-
-fn local(&SpaceCost { loads, amount, ideal, .. }: &SpaceCost) -> LocalCounts {
-    LocalCounts { loads, sectors: amount, ideal_sectors: ideal }
-}
-
-fn constant(&SpaceCost { loads, amount, .. }: &SpaceCost) -> ConstantCounts {
-    ConstantCounts { loads, addresses: amount }
-}
-
-fn pc_summary(
-    kernel: Arc<str>,
+/// Returns what is shown of a row. It has its opcode's own memory even if no lane is in it.
+pub(super) fn pc_summary(
+    kernel: &Arc<str>,
     pc: u32,
     operation: &MemoryOperation,
     counts: &PcCounts,
+    code: RowCode,
 ) -> PcSummary {
-    let SpaceSums { shared, local: in_local, constant: in_constant } = &counts.spaces();
-    // Those of the opcode's memory also if no lane is in it; those of a generic address where there are some.
-    let space = operation.space;
-    let has = |is_own, sums: &SpaceCost| is_own || sums.loads > 0;
-    PcSummary {
-        kernel,
-        pc: Hex(pc.into()),
-        opcode: Arc::clone(&operation.opcode),
-        sass: None,
-        source: None,
-        source_line: None,
-        loads: counts.loads,
-        lanes: counts.lanes,
-        sectors: SectorSummary {
-            min: counts.fewest_sectors,
-            mean: mean(counts.sectors, counts.loads),
-            max: counts.most_sectors,
-        },
-        ideal_sectors: counts.ideal_sectors,
-        lane_faults: counts.lane_faults,
-        shared: has(space == AddressSpace::Shared, shared).then(|| pc_shared(shared)),
-        local: has(space == AddressSpace::Local, in_local).then(|| local(in_local)),
-        constant: has(matches!(space, AddressSpace::Constant { .. }), in_constant)
-            .then(|| constant(in_constant)),
+    let mut counts = counts.clone();
+    match operation.space {
+        AddressSpace::Shared => drop(counts.shared.get_or_insert_default()),
+        AddressSpace::Local => drop(counts.local.get_or_insert_default()),
+        AddressSpace::Constant { .. } => drop(counts.constant.get_or_insert_default()),
+        AddressSpace::Global | AddressSpace::Generic => {}
     }
+    let RowCode { sass, source, source_line } = code;
+    let shown = counts.shown(Arc::clone(kernel), pc, Arc::clone(&operation.opcode));
+    PcSummary { sass, source, source_line, ..shown }
 }
 
-/// Returns the costs in shared memory of one program counter.
-fn pc_shared(sums: &SpaceCost) -> PcSharedCounts {
-    let SpaceCost { loads, amount, ideal, conflicts, fewest, most, is_unknown } = *sums;
-    let wavefronts =
-        SectorSummary { min: fewest.into(), mean: mean(amount, loads), max: most.into() };
-    PcSharedCounts {
-        loads,
-        wavefronts: (!is_unknown).then_some(wavefronts),
-        ideal_wavefronts: ideal,
-        conflicts: (!is_unknown).then_some(conflicts),
-    }
-}
+/// The one instruction among those not replayed that has counts of its own.
+const LDGSTS: &str = "LDGSTS";
 
-/// Returns the mean of one load; 0 without loads.
-pub(super) fn mean(sum: u64, loads: u64) -> f64 {
-    if loads == 0 { 0.0 } else { sum as f64 / loads as f64 }
+impl LoadCounts {
+    /// Returns how many instructions read memory but are not replayed, by name, `LDGSTS` last; empty
+    /// if the trace does not name them.
+    pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let named = self.skipped.not_replayed.iter().flatten();
+        let ldgsts = self.ldgsts.iter().map(|ldgsts| (LDGSTS, ldgsts.records));
+        named
+            .map(|(name, records)| (name.as_str(), *records))
+            .chain(ldgsts)
+            .filter(|(_, records)| *records > 0)
+    }
 }

@@ -1,9 +1,12 @@
-//! [`PartialSummary`]: what the summary of some of the shards has besides the counts, [`PartialHead`], what it is of,
-//! and its checksum: the CRC-32 of its JSON without spaces and without the checksum, so that nothing of a summary
-//! can change unnoticed.
+//! [`PartialSummary`]: the summary of some of the shards, its JSON, and [`PartialHead`], the replay and the shards that it
+//! is of.
+//!
+//! Counters are lists of numbers in the order of `counters` and `pc_counters`, without the zeros at the end, and rows are
+//! inside their kernel. So a shard takes less room than its part of the whole summary, in which every key is written out.
+//! The checksum is the CRC-32 of `partial` without spaces, so that no part of it can change unnoticed.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,49 +14,109 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use roaring::RoaringTreemap;
-use serde::de::Error as _;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::counts::{About, RowCode};
 use super::treemap::{read, write};
-use super::{Digest, KernelSummary, LoadCounts, LoadFault, PcSummary, Summary, ValueMismatch};
-use crate::options::Selected;
-use crate::reuse::Touches;
+use super::{LoadFault, ValueMismatch};
+use crate::counters::{Counter, LoadCounts, PcCounts, paths, present, put, take};
+use crate::footprint::Footprint;
+use crate::reuse::Reuse;
+use crate::statistics::KernelCounts;
+use warpload::memory::AddressSpace;
+use warpload_binary::sass::SourceLine;
 use warpload_trace::binary::hexadecimal;
+use warpload_trace::{MemoryOperation, OperationKind};
 
-/// What the summary of a shard, or of neighbouring shards, has besides the counts, so that they merge
-/// exactly. Its JSON is for [`Summary::merge`](super::Summary::merge) alone, and can change with any version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The summary of a shard, or of neighbouring shards: the counts of the kernels that it touched, from which the summary
+/// of the whole is made. Its JSON is for merging alone, and can change with any version.
+#[derive(Clone, Debug, PartialEq)]
 pub struct PartialSummary {
+    pub(super) replay: String,
     /// The numbers of the first and the last shard, from 0.
     pub(super) first: u64,
     pub(super) last: u64,
     pub(super) of: u64,
-    pub(super) replay: String,
-    /// The numbers of the summary's kernels in the trace, ascending.
-    pub(super) kernels: Vec<usize>,
     /// The number of kernels of the whole trace.
     pub(super) of_kernels: usize,
-    /// For each row of `per_pc`, the indices of its kernel in the summary and of its operation, and the sum
-    /// of its sectors.
-    pub(super) per_pc: Vec<RowSum>,
-    /// What `per_pc` is for loads, for stores and atomics.
-    pub(super) per_pc_stores: Vec<RowSum>,
-    /// The wavefronts of each row of `per_pc`, and of `per_pc_stores` after them.
-    pub(super) wavefronts: Vec<u64>,
-    /// For each kernel, the pages and the lines that it touched.
-    pub(super) pages: Vec<Set>,
-    pub(super) lines: Vec<Set>,
-    /// For each kernel, the touches of each of its lines; empty unless reuse is counted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) reuse: Vec<PartialReuse>,
-    #[serde(skip_serializing)]
-    pub(super) checksum: Checksum,
+    pub(super) about: About,
+    pub(super) first_faults: Vec<LoadFault>,
+    pub(super) first_mismatches: Vec<ValueMismatch>,
+    /// The operations of the kernels, by their number in the trace.
+    pub(super) operations: BTreeMap<u16, MemoryOperation>,
+    /// By their number in the trace.
+    pub(super) kernels: BTreeMap<usize, PartialKernel>,
 }
 
-pub(super) type RowSum = (usize, u16, u64);
+/// A kernel of a partial summary.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PartialKernel {
+    pub(super) name: Arc<str>,
+    pub(super) demangled: Option<Arc<str>>,
+    pub(super) counts: KernelCounts,
+    /// Of the rows that have any.
+    pub(super) code: BTreeMap<(u32, u16), RowCode>,
+}
+
+/// Why JSON is not a partial summary.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartialError {
+    /// It is not JSON, or not of this form.
+    #[error("not the summary of a shard")]
+    Json(#[source] serde_json::Error),
+    /// Another version of warpload has made it.
+    #[error(
+        "made by warpload {given}{}; expected {}, since parts merge only with those of their version",
+        unknown(counters), env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion {
+        /// The version that made it.
+        given: String,
+        /// Its counters that this version does not know.
+        counters: Vec<String>,
+    },
+    /// Its parts contradict each other, or its checksum.
+    #[error("inconsistent: {message}")]
+    Inconsistent {
+        /// What is wrong.
+        message: &'static str,
+    },
+}
+
+fn unknown(counters: &[String]) -> String {
+    let names = counters.join(", ");
+    if names.is_empty() { names } else { format!(", with unknown counters ({names})") }
+}
 
 impl PartialSummary {
+    /// Reads the JSON of a partial summary.
+    ///
+    /// # Errors
+    /// Returns [`PartialError`] if it is not one, is of another version, or has changed since it was written. The version
+    /// is looked at first, because another one may write what looks like damage here.
+    pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
+        let read = serde_json::from_slice::<Sealed<KernelsRead>>(json);
+        let made = match &read {
+            Ok(Sealed { partial, .. }) => Some(partial.made()),
+            Err(_) => serde_json::from_slice(json).ok().map(|MadeJson { partial }| partial),
+        };
+        if let Some(error) = made.and_then(Made::other_version) {
+            return Err(error);
+        }
+        let Sealed { partial, checksum } = read.map_err(PartialError::Json)?;
+        let inconsistent = |message| PartialError::Inconsistent { message };
+        let partial = partial.read().map_err(inconsistent)?;
+        if partial.checksum().ok() != Some(checksum) {
+            return Err(inconsistent(
+                "its checksum does not match: it has changed since it was written",
+            ));
+        }
+        partial.check().map_err(inconsistent)?;
+        Ok(partial)
+    }
+
     /// Returns the numbers of the shards, from 0.
     #[must_use]
     pub fn shards(&self) -> RangeInclusive<u64> {
@@ -66,64 +129,441 @@ impl PartialSummary {
         self.of
     }
 
-    /// Returns the numbers of the summary's kernels in the whole trace, ascending.
-    #[must_use]
-    pub fn kernels(&self) -> &[usize] {
-        &self.kernels
-    }
-
     /// Returns the name of the replay, as
     /// [`ReplayOptions::identity`](super::super::ReplayOptions::identity) returns it.
     #[must_use]
     pub fn replay(&self) -> &str {
         &self.replay
     }
+
+    /// Returns the numbers of the summary's kernels in the whole trace, ascending.
+    pub fn kernels(&self) -> impl Iterator<Item = usize> {
+        self.kernels.keys().copied()
+    }
+
+    /// Returns the number of loads with a value that differs from the expected one.
+    #[must_use]
+    pub fn mismatches(&self) -> u64 {
+        let of_kernels = self.kernels.values().map(|kernel| kernel.counts.counts.mismatches);
+        of_kernels.fold(0, u64::saturating_add)
+    }
+
+    /// Sets the names that the source has for the kernels, by their names in the trace.
+    #[must_use]
+    pub fn demangled(mut self, form: impl Fn(&str) -> Option<Arc<str>>) -> Self {
+        for kernel in self.kernels.values_mut() {
+            kernel.demangled = form(&kernel.name);
+        }
+        self
+    }
 }
 
-/// Returns the version of warpload in the name of a replay, [`PartialSummary::replay`], if it is not this one.
-#[must_use]
-pub fn other_version(replay: &str) -> Option<&str> {
-    let version = replay.strip_prefix("warpload ")?.split(',').next()?;
-    (version != env!("CARGO_PKG_VERSION")).then_some(version)
+impl PartialSummary {
+    /// Checks that its parts agree.
+    fn check(&self) -> Result<(), &'static str> {
+        if self.first > self.last || self.last >= self.of {
+            return Err("its shard numbers are out of range");
+        }
+        if self.kernels.last_key_value().is_some_and(|(last, _)| *last >= self.of_kernels) {
+            return Err("its kernels exceed those of the trace");
+        }
+        let pairs = SumPairs::new();
+        for kernel in self.kernels.values() {
+            let KernelCounts { others, per_pc, reuse, .. } = &kernel.counts;
+            let numbers = others.keys().chain(per_pc.keys().map(|(_, number)| number));
+            if !numbers.into_iter().all(|number| self.operations.contains_key(number))
+                || !kernel.code.keys().all(|row| per_pc.contains_key(row))
+            {
+                return Err("a row has an operation that is not in `operations`");
+            }
+            if !self.about.counts_reuse && *reuse != Reuse::default() {
+                return Err("reuse is of some kernels only");
+            }
+            if !pairs.agree(&kernel.counts, &self.operations) {
+                return Err("the counts of a kernel are not the sums of its rows");
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> PartialJson<KernelsWritten<'_>> {
+        let operation = |(number, operation): (&u16, &MemoryOperation)| {
+            let space = operation.space_name().to_owned();
+            (*number, Arc::clone(&operation.opcode), operation.kind, space)
+        };
+        PartialJson {
+            replay: self.replay.clone(),
+            first: self.first,
+            last: self.last,
+            of: self.of,
+            of_kernels: self.of_kernels,
+            counters: paths::<LoadCounts>(),
+            pc_counters: paths::<PcCounts>(),
+            about: self.about.clone(),
+            first_faults: self.first_faults.clone(),
+            first_mismatches: self.first_mismatches.clone(),
+            operations: self.operations.iter().map(operation).collect(),
+            kernels: KernelsWritten(&self.kernels),
+        }
+    }
+
+    fn checksum(&self) -> serde_json::Result<u32> {
+        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
+        serde_json::to_writer(&mut to, &self.json())?;
+        let Crc(crc) =
+            to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;
+        Ok(crc.finalize())
+    }
 }
 
-/// The touches of lines of a part of a kernel.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct PartialReuse(pub(super) Touches);
+/// The counters of rows that a kernel has too, as places of both lists and the kind of the rows.
+struct SumPairs(Vec<(OperationKind, usize, usize)>);
 
-/// Their JSON: `touches` is the base64 of two numbers for each line. The first is the first load's, less that
-/// of the line before, with the sign in its lowest bit; the second, the last load's less the first's. A
-/// number has 7 bits a byte, lowest first, and the highest bit if another byte follows.
+impl SumPairs {
+    fn new() -> Self {
+        let of_kernel = paths::<LoadCounts>();
+        let mut pairs = Vec::new();
+        for (row, path) in paths::<PcCounts>().iter().enumerate() {
+            let path = path.strip_suffix(".sum").unwrap_or(path);
+            let count = if path == "loads" { "count" } else { path };
+            for (kind, path) in [
+                (OperationKind::Load, path.to_owned()),
+                (OperationKind::Store, format!("stores.{count}")),
+                (OperationKind::Atomic, format!("atomics.{count}")),
+            ] {
+                let place = of_kernel.iter().position(|known| *known == path);
+                pairs.extend(place.map(|place| (kind, row, place)));
+            }
+        }
+        Self(pairs)
+    }
+
+    /// Returns whether the counts of a kernel are the sums of its rows'.
+    fn agree(&self, kernel: &KernelCounts, operations: &BTreeMap<u16, MemoryOperation>) -> bool {
+        const KINDS: [OperationKind; 3] =
+            [OperationKind::Load, OperationKind::Store, OperationKind::Atomic];
+        let mut sums: [PcCounts; 3] = Default::default();
+        for ((_, number), row) in &kernel.per_pc {
+            let kind = operations.get(number).map(|operation| operation.kind);
+            if let Some(sum) = KINDS.iter().position(|known| Some(*known) == kind) {
+                sums[sum].add(row);
+            }
+        }
+        let counts = put(&kernel.counts);
+        let at = |list: &[u64], place: usize| list.get(place).copied().unwrap_or(0);
+        KINDS.into_iter().zip(&sums).all(|(kind, sum)| {
+            let sums = put(sum);
+            let of_kind = self.0.iter().filter(|(of, ..)| *of == kind);
+            of_kind.into_iter().all(|&(_, row, place)| at(&sums, row) == at(&counts, place))
+        })
+    }
+}
+
+/// A partial summary as JSON, and the checksum of its text.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "Kernels: Deserialize<'de>"))]
+struct Sealed<Kernels> {
+    partial: PartialJson<Kernels>,
+    #[serde(with = "hexadecimal")]
+    checksum: u32,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct PartialJson<Kernels> {
+    replay: String,
+    first: u64,
+    last: u64,
+    of: u64,
+    of_kernels: usize,
+    /// The paths of the counters of a kernel, and of those of a row.
+    counters: Vec<String>,
+    pc_counters: Vec<String>,
+    about: About,
+    first_faults: Vec<LoadFault>,
+    first_mismatches: Vec<ValueMismatch>,
+    operations: Vec<(u16, Arc<str>, OperationKind, String)>,
+    kernels: Kernels,
+}
+
+impl<Kernels> PartialJson<Kernels> {
+    fn made(&self) -> Made {
+        let Self { replay, counters, pc_counters, .. } = self;
+        let (replay, counters) = (replay.clone(), counters.clone());
+        Made { replay, counters, pc_counters: pc_counters.clone() }
+    }
+}
+
+impl PartialJson<KernelsRead> {
+    fn read(self) -> Result<PartialSummary, &'static str> {
+        let mut operations = BTreeMap::new();
+        for (number, opcode, kind, space) in self.operations {
+            let operation = MemoryOperation { kind, ..MemoryOperation::of_opcode(&opcode) };
+            let spaces = [
+                AddressSpace::Generic,
+                AddressSpace::Global,
+                AddressSpace::Local,
+                AddressSpace::Shared,
+                AddressSpace::Constant { bank: 0 },
+            ];
+            let operation = spaces
+                .into_iter()
+                .map(|space| MemoryOperation { space, ..operation.clone() })
+                .find(|operation| operation.space_name() == space)
+                .ok_or("an operation has an unknown space")?;
+            operations.insert(number, operation);
+        }
+        Ok(PartialSummary {
+            replay: self.replay,
+            first: self.first,
+            last: self.last,
+            of: self.of,
+            of_kernels: self.of_kernels,
+            about: self.about,
+            first_faults: self.first_faults,
+            first_mismatches: self.first_mismatches,
+            operations,
+            kernels: self.kernels.0,
+        })
+    }
+}
+
+/// The version and the counters of a partial summary, which are read of one in another form, too.
+#[derive(Deserialize)]
+struct Made {
+    replay: String,
+    #[serde(default)]
+    counters: Vec<String>,
+    #[serde(default)]
+    pc_counters: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct MadeJson {
+    partial: Made,
+}
+
+impl Made {
+    fn other_version(self) -> Option<PartialError> {
+        const OWN: &str = env!("CARGO_PKG_VERSION");
+        let given = self.replay.strip_prefix("warpload ")?.split(',').next()?.to_owned();
+        let (known, known_of_pc) = (paths::<LoadCounts>(), paths::<PcCounts>());
+        if given == OWN && (&self.counters, &self.pc_counters) == (&known, &known_of_pc) {
+            return None;
+        }
+        let mut counters = self.counters;
+        counters.retain(|path| !known.contains(path));
+        let of_pc = self.pc_counters.into_iter().filter(|path| !known_of_pc.contains(path));
+        counters.extend(of_pc.map(|path| format!("per_pc.{path}")));
+        Some(PartialError::OtherVersion { given, counters })
+    }
+}
+
+impl Serialize for PartialSummary {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let checksum = self.checksum().map_err(serde::ser::Error::custom)?;
+        Sealed { partial: self.json(), checksum }.serialize(to)
+    }
+}
+
+struct Crc(crc32fast::Hasher);
+
+impl Write for Crc {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A kernel as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KernelJson {
+    number: usize,
+    name: Arc<str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    demangled: Option<Arc<str>>,
+    counts: Vec<u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<u16, u64>,
+    /// The lines that its loads touched; the pages follow.
+    #[serde(default, skip_serializing_if = "Set::is_empty")]
+    lines: Set,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reuse: Option<ReuseJson>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<RowJson>,
+}
+
+/// What is counted of reuse: the loads, the base64 of the touches of each line, and the distances.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReuseJson {
     loads: u64,
     #[serde(serialize_with = "write_base64", deserialize_with = "read_base64")]
     touches: Vec<u8>,
+    distances: Vec<u64>,
 }
 
-impl Serialize for PartialReuse {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Touches { loads, lines } = &self.0;
-        let mut touches = Vec::new();
-        let mut before = 0;
-        for &(first, last) in lines {
-            let step = first.wrapping_sub(before).cast_signed();
-            write_number((step << 1 ^ step >> 63).cast_unsigned(), &mut touches);
-            write_number(last - first, &mut touches);
-            before = first;
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowJson {
+    pc: u32,
+    operation: u16,
+    counts: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    sass: Option<Option<Arc<str>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    source: Option<Option<SourceLine>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_line: Option<u32>,
+}
+
+impl KernelJson {
+    fn of(number: usize, kernel: &PartialKernel) -> Self {
+        let KernelCounts { counts, others, footprint, per_pc, reuse } = &kernel.counts;
+        let row = |(&(pc, operation), counts): (&(u32, u16), &PcCounts)| {
+            let code = kernel.code.get(&(pc, operation)).cloned().unwrap_or_default();
+            let RowCode { sass, source, source_line } = code;
+            RowJson { pc, operation, counts: put(counts), sass, source, source_line }
+        };
+        let reuse = (*reuse != Reuse::default()).then(|| {
+            let (loads, touches, distances) = reuse.parts();
+            ReuseJson { loads, touches: write_touches(&touches), distances }
+        });
+        Self {
+            number,
+            name: Arc::clone(&kernel.name),
+            demangled: kernel.demangled.clone(),
+            counts: put(counts),
+            others: others.clone(),
+            lines: Set(footprint.lines.clone()),
+            reuse,
+            rows: per_pc.iter().map(row).collect(),
         }
-        Written { loads: *loads, touches }.serialize(serializer)
+    }
+
+    fn read(self) -> Result<PartialKernel, &'static str> {
+        let mut per_pc = BTreeMap::new();
+        let mut code = BTreeMap::new();
+        for RowJson { pc, operation, counts, sass, source, source_line } in self.rows {
+            let key = (pc, operation);
+            if per_pc.last_key_value().is_some_and(|(last, _)| *last >= key) {
+                return Err("the rows of a kernel do not ascend");
+            }
+            per_pc.insert(key, take(&counts).ok_or("a row has other counters")?);
+            let known = RowCode { sass, source, source_line };
+            if known != RowCode::default() {
+                code.insert(key, known);
+            }
+        }
+        let lines = self.lines.0;
+        let reuse = self.reuse.map(|ReuseJson { loads, touches, distances }| {
+            let touches = read_touches(&touches, loads)?;
+            Reuse::of(loads, &lines, &touches, distances)
+        });
+        let counts = KernelCounts {
+            counts: take(&self.counts).ok_or("a kernel has other counters")?,
+            others: self.others,
+            per_pc,
+            reuse: reuse.unwrap_or_else(|| Some(Reuse::default())).ok_or("invalid reuse")?,
+            footprint: Footprint { lines },
+        };
+        Ok(PartialKernel { name: self.name, demangled: self.demangled, counts, code })
     }
 }
 
-impl<'de> Deserialize<'de> for PartialReuse {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { loads, touches } = Written::deserialize(deserializer)?;
-        let lines = read_touches(&touches, loads);
-        let lines = lines.ok_or_else(|| D::Error::custom("invalid touches of lines"))?;
-        Ok(Self(Touches { loads, lines }))
+struct KernelsWritten<'k>(&'k BTreeMap<usize, PartialKernel>);
+
+impl Serialize for KernelsWritten<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(|(number, kernel)| KernelJson::of(*number, kernel)))
     }
+}
+
+/// Kernels that are read one by one: their lists of numbers take more than their counters.
+struct KernelsRead(BTreeMap<usize, PartialKernel>);
+
+impl<'de> Deserialize<'de> for KernelsRead {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Kernels;
+
+        impl<'de> Visitor<'de> for Kernels {
+            type Value = KernelsRead;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("kernels, by ascending numbers")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<KernelsRead, A::Error> {
+                let mut kernels = BTreeMap::new();
+                while let Some(kernel) = list.next_element::<KernelJson>()? {
+                    let number = kernel.number;
+                    if kernels.last_key_value().is_some_and(|(last, _)| *last >= number) {
+                        return Err(A::Error::custom("the kernels do not ascend"));
+                    }
+                    kernels.insert(number, kernel.read().map_err(A::Error::custom)?);
+                }
+                Ok(KernelsRead(kernels))
+            }
+        }
+
+        from.deserialize_seq(Kernels)
+    }
+}
+
+/// Distinct numbers. As text they are the base64 of the portable form that implementations of Roaring share
+/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits). Equal sets have equal texts, however
+/// they came about; what is read must have that text.
+#[derive(Default)]
+struct Set(RoaringTreemap);
+
+impl Set {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Set {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_base64(&write(&self.0), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Set {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = read_base64(deserializer)?;
+        read(&bytes).map(Self).ok_or_else(|| D::Error::custom("invalid set of numbers"))
+    }
+}
+
+/// Reads bytes that are a text in base64, in the one form that they have.
+fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64.decode(text).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
+}
+
+/// Writes bytes in base64.
+fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64.encode(bytes))
+}
+
+/// Returns two numbers for each line: the first load's, less that of the line before, with the sign in its lowest bit, and
+/// the last load's less the first's. A number has 7 bits a byte, lowest first, and the highest bit if another follows.
+fn write_touches(lines: &[(u64, u64)]) -> Vec<u8> {
+    let mut touches = Vec::new();
+    let mut before = 0;
+    for &(first, last) in lines {
+        let step = first.wrapping_sub(before).cast_signed();
+        write_number((step << 1 ^ step >> 63).cast_unsigned(), &mut touches);
+        write_number(last - first, &mut touches);
+        before = first;
+    }
+    touches
 }
 
 /// Returns `None` unless the bytes are of touches by that many loads.
@@ -170,216 +610,51 @@ fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The checksum that a partial summary was read with. One that was made here gets its own when it is
-/// written. It says nothing of the summary that the summary does not, so that all are equal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Checksum(pub(super) Option<u32>);
-
-impl PartialEq for Checksum {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<'de> Deserialize<'de> for Checksum {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        hexadecimal::deserialize(from).map(|checksum| Self(Some(checksum)))
-    }
-}
-
-/// What a partial summary is of: the replay, the shards and the kernels. Reading it from JSON takes less
-/// than reading the [`Summary`], whose counts it leaves out.
+/// The replay and the shards of a partial summary. Reading it from JSON takes less than reading the summary, because it
+/// leaves out the kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PartialHead {
-    kernels: Vec<Names>,
-    partial: Shards,
+    partial: HeadJson,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Names {
-    name: Arc<str>,
-    #[serde(default)]
-    demangled: Option<Arc<str>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Shards {
+struct HeadJson {
+    replay: String,
     first: u64,
     last: u64,
     of: u64,
-    replay: String,
-    kernels: Vec<usize>,
-    of_kernels: usize,
 }
 
 impl PartialHead {
-    /// Returns that of a summary; `None` if it is not a partial one.
+    /// Returns that of a summary.
     #[must_use]
-    pub fn of(summary: &Summary) -> Option<Self> {
-        let partial = summary.partial.as_ref()?;
-        let names = summary.kernels.iter().map(|kernel| Names {
-            name: Arc::clone(&kernel.name),
-            demangled: kernel.demangled.clone(),
-        });
-        let (first, last) = partial.shards().into_inner();
-        let PartialSummary { of, of_kernels, replay, kernels, .. } = partial.clone();
-        let partial = Shards { first, last, of, replay, kernels, of_kernels };
-        Some(Self { kernels: names.collect(), partial })
+    pub fn of(summary: &PartialSummary) -> Self {
+        let PartialSummary { replay, first, last, of, .. } = summary;
+        let partial = HeadJson { replay: replay.clone(), first: *first, last: *last, of: *of };
+        Self { partial }
     }
 
-    /// Returns what the merged summaries are of; `None` if they are not of neighbouring shards
-    /// of one replay.
+    /// Returns the head of the merged summaries; `None` if they are not of neighbouring shards of one replay.
     #[must_use]
     pub fn join(mut heads: Vec<Self>) -> Option<Self> {
         heads.sort_by_key(|head| head.partial.first);
         let mut heads = heads.into_iter();
         let mut all = heads.next()?;
-        let mut names = BTreeMap::new();
-        all.put_names(&mut names)?;
-        for mut head in heads {
-            head.put_names(&mut names)?;
-            let Shards { first, last, of, replay, kernels: _, of_kernels } = head.partial;
+        for Self { partial: HeadJson { replay, first, last, of } } in heads {
             let to = &mut all.partial;
-            let is_next = first == to.last.checked_add(1)?;
-            if !is_next || (of, of_kernels, &replay) != (to.of, to.of_kernels, &to.replay) {
+            if first != to.last.checked_add(1)? || (of, &replay) != (to.of, &to.replay) {
                 return None;
             }
             to.last = last;
         }
-        (all.partial.kernels, all.kernels) = names.into_iter().unzip();
         Some(all)
     }
 
-    /// Moves the names of its kernels to those of all; `None` if one has another name there.
-    fn put_names(&mut self, all: &mut BTreeMap<usize, Names>) -> Option<()> {
-        let (numbers, names) = (&self.partial.kernels, std::mem::take(&mut self.kernels));
-        if numbers.len() != names.len() {
-            return None;
-        }
-        for (number, names) in numbers.iter().zip(names) {
-            match all.entry(*number) {
-                Entry::Vacant(place) => drop(place.insert(names)),
-                Entry::Occupied(known) if *known.get() == names => {}
-                Entry::Occupied(_) => return None,
-            }
-        }
-        Some(())
+    /// Returns the numbers of the shards, from 0, and the number of all.
+    #[must_use]
+    pub fn shards(&self) -> (RangeInclusive<u64>, u64) {
+        (self.partial.first..=self.partial.last, self.partial.of)
     }
-}
-
-/// A [`Summary`] as JSON, with what is written under `partial`.
-#[derive(Serialize)]
-struct WrittenSummary<'s, P> {
-    #[serde(flatten)]
-    counts: &'s LoadCounts,
-    first_mismatches: &'s [ValueMismatch],
-    first_faults: &'s [LoadFault],
-    digest: Option<Digest>,
-    complete: Option<bool>,
-    notes: &'s [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selected: &'s Option<Selected>,
-    per_pc: &'s [PcSummary],
-    per_pc_stores: &'s [PcSummary],
-    kernels: &'s [KernelSummary],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    partial: Option<P>,
-}
-
-#[derive(Serialize)]
-struct Sealed<'s> {
-    #[serde(flatten)]
-    partial: &'s PartialSummary,
-    #[serde(with = "hexadecimal")]
-    checksum: u32,
-}
-
-impl Summary {
-    fn written<'s, P>(&'s self, partial: Option<P>) -> WrittenSummary<'s, P> {
-        let Self { counts, first_mismatches, first_faults, digest, complete, notes, .. } = self;
-        let Self { selected, per_pc, per_pc_stores, kernels, partial: _, .. } = self;
-        let (digest, complete) = (*digest, *complete);
-        WrittenSummary {
-            counts,
-            first_mismatches,
-            first_faults,
-            digest,
-            complete,
-            notes,
-            selected,
-            per_pc,
-            per_pc_stores,
-            kernels,
-            partial,
-        }
-    }
-
-    /// Returns whether this summary, with what makes it partial, has the checksum that it was read with.
-    pub(super) fn is_as_written(&self, partial: &PartialSummary) -> bool {
-        let Checksum(Some(expected)) = partial.checksum else { return true };
-        self.checksum(partial).is_ok_and(|checksum| checksum == expected)
-    }
-
-    fn checksum(&self, partial: &PartialSummary) -> serde_json::Result<u32> {
-        let mut to = BufWriter::with_capacity(1 << 16, Crc(crc32fast::Hasher::new()));
-        serde_json::to_writer(&mut to, &self.written(Some(partial)))?;
-        let Crc(crc) =
-            to.into_inner().map_err(|error| serde_json::Error::io(error.into_error()))?;
-        Ok(crc.finalize())
-    }
-}
-
-impl Serialize for Summary {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Some(partial) = &self.partial else {
-            return self.written(None::<()>).serialize(to);
-        };
-        let checksum = self.checksum(partial).map_err(serde::ser::Error::custom)?;
-        self.written(Some(Sealed { partial, checksum })).serialize(to)
-    }
-}
-
-struct Crc(crc32fast::Hasher);
-
-impl Write for Crc {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Distinct numbers. As text they are the base64 of the portable form that implementations of Roaring share
-/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits), empty without
-/// numbers. Equal sets have equal texts, however they came about; what is read must have that text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Set(pub(super) RoaringTreemap);
-
-impl Serialize for Set {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write_base64(&write(&self.0), serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Set {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = read_base64(deserializer)?;
-        read(&bytes).map(Self).ok_or_else(|| D::Error::custom("invalid set of numbers"))
-    }
-}
-
-/// Reads bytes that are a text in base64, in the one form that they have.
-fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    BASE64.decode(text).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
-}
-
-/// Writes bytes in base64.
-fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&BASE64.encode(bytes))
 }
 
 #[cfg(test)]
@@ -405,18 +680,13 @@ mod tests {
             let touches = lines.iter().map(|(one, other)| (*one.min(other), *one.max(other)));
             let lines: Vec<_> = touches.filter(|(first, _)| *first > 0).collect();
             let loads = lines.iter().map(|(_, last)| *last).max().unwrap_or(0);
-            let reuse = PartialReuse(Touches { loads, lines });
-            let json = serde_json::to_string(&reuse).unwrap();
-            prop_assert_eq!(serde_json::from_str::<PartialReuse>(&json).unwrap(), reuse);
+            prop_assert_eq!(read_touches(&write_touches(&lines), loads), Some(lines));
         }
 
         #[test]
         fn any_bytes_are_touches_in_their_form_or_refused(bytes: Vec<u8>, loads in number()) {
             if let Some(lines) = read_touches(&bytes, loads) {
-                let reuse = PartialReuse(Touches { loads, lines });
-                let Written { touches, .. } =
-                    serde_json::from_value(serde_json::to_value(&reuse).unwrap()).unwrap();
-                prop_assert_eq!(touches, bytes);
+                prop_assert_eq!(write_touches(&lines), bytes);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Replays of the traces of `samples.rs`, and their JSON.
 
+use serde::Serialize;
 use warpload::memory::Fill;
-use warpload_replay::{ReplayData, ReplayError, ReplayOptions, Summary, replay};
+use warpload_replay::{PartialSummary, ReplayData, ReplayError, ReplayOptions, Summary, replay};
 use warpload_trace::{BinaryTrace, Shard};
 
 use crate::random::Random;
@@ -15,7 +16,17 @@ pub(crate) fn summary(trace: &BinaryTrace, shard: Option<Shard>) -> Result<Summa
     Ok(replay(trace, &options(shard))?.summary())
 }
 
-pub(crate) fn json(summary: &Summary) -> String {
+/// The partial summary of a shard of that replay.
+pub(crate) fn partial(trace: &BinaryTrace, shard: Shard) -> Result<PartialSummary, ReplayError> {
+    Ok(replay(trace, &options(Some(shard)))?.partial().unwrap())
+}
+
+/// The partial summaries of all shards of that replay.
+pub(crate) fn partials(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
+    (0..count).map(|i| partial(trace, Shard::new(i, count).unwrap()).unwrap()).collect()
+}
+
+pub(crate) fn json(summary: &impl Serialize) -> String {
     serde_json::to_string(summary).unwrap()
 }
 

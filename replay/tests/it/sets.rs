@@ -5,16 +5,16 @@ use std::io;
 use std::path::Path;
 
 use warpload::memory::Arena;
-use warpload_replay::Summary;
+use warpload_replay::{PartialSummary, Summary};
 use warpload_trace::{
     BinaryTrace, MemoryOperation, SetBuilder, Shard, TraceContents, TraceError, TraceSet,
     TraceWriter, export_jsonl,
 };
 
 use crate::random::Random;
-use crate::replays::{changed, json, summary};
+use crate::replays::{changed, json, partial, summary};
 use crate::samples::{Item, open, random_items, records, write};
-use crate::shards::{carried, merge_at_random};
+use crate::shards::{merge_at_random, read};
 use crate::version_1::version_1;
 
 /// A set and its files.
@@ -81,7 +81,6 @@ fn of_kernels(mut whole: Summary, trace: &BinaryTrace) -> Summary {
     let others = others.filter(|(i, _)| !(first..first + count).contains(i));
     assert!(others.into_iter().all(|(_, kernel)| kernel.counts.records == 0));
     whole.kernels = whole.kernels.drain(..).skip(first).take(count).collect();
-    whole.partial = None;
     whole
 }
 
@@ -101,21 +100,19 @@ fn check(items: &[Item], random: &mut Random) {
         let (mut merged, mut partials) = (Vec::new(), Vec::new());
         for index in 0..count {
             let shard = Shard::new(index, count);
-            merged.push(summary(&joined, shard).unwrap());
+            merged.push(partial(&joined, shard.unwrap()).unwrap());
             // The same from a trace of which only that is there.
             let trace = made.open(shard).unwrap();
             assert_eq!(totals(&trace), totals(&whole));
             assert_eq!(trace.kernels(), whole.contents().kernels.len());
             let of_whole = of_kernels(summary(&whole, shard).unwrap(), &trace);
             let of_part = summary(&trace, shard).unwrap();
-            partials.push(carried(&trace, shard, |_| of_part.clone()));
-            let of_part = Summary { partial: None, ..of_part };
+            partials.push(json(&partial(&trace, shard.unwrap()).unwrap()));
             assert_eq!(json(&of_part), json(&of_whole), "{index}/{count}");
         }
         assert_eq!(json(&Summary::merge(merged).unwrap()), expected, "{count} shards");
         // Their kernels are those of their parts alone, and add up.
-        let read = |text: &String| serde_json::from_str(text).unwrap();
-        let at_once = Summary::merge_partial(partials.iter().map(read).collect()).unwrap();
+        let at_once = PartialSummary::merge(partials.iter().map(read).collect()).unwrap();
         let root = merge_at_random(random, &partials, 5);
         assert_eq!(root, json(&at_once), "{count} shards");
         assert_eq!(json(&Summary::merge(vec![at_once]).unwrap()), expected, "{count} shards");

@@ -3,12 +3,13 @@
 use serde_json::{Value, json as value};
 use warpload::memory::Fill;
 use warpload_replay::{
-    MergeError, PartialHead, ReplayData, ReplayOptions, Selected, Selection, Summary, replay,
+    MergeError, PartialError, PartialHead, PartialSummary, ReplayData, ReplayOptions, Selected,
+    Selection, Summary, pc_counters, replay,
 };
-use warpload_trace::{BinaryTrace, Shard, kernels_of_shard};
+use warpload_trace::{BinaryTrace, Shard};
 
 use crate::random::Random;
-use crate::replays::{changed, json, summary};
+use crate::replays::{changed, json, partials, summary};
 use crate::samples::{Form, Item, Record, open, random_items, write};
 
 fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
@@ -16,15 +17,52 @@ fn with_threads(trace: &BinaryTrace, threads: usize) -> String {
     json(&pool.install(|| summary(trace, None)).unwrap())
 }
 
-/// The shards' summaries, as a file would bring them.
-fn shards(trace: &BinaryTrace, count: u64) -> Vec<Summary> {
-    let shard = |i| json(&summary(trace, Some(Shard::new(i, count).unwrap())).unwrap());
-    (0..count).map(|i| serde_json::from_str(&shard(i)).unwrap()).collect()
+/// A partial summary, as a file would bring it.
+pub(crate) fn read(json: &String) -> PartialSummary {
+    PartialSummary::from_json(json.as_bytes()).unwrap()
 }
 
-/// Returns a summary that was changed as if it had been written so, with the checksum of what it says.
-fn rewritten(changed: &Summary) -> Summary {
-    serde_json::from_str(&json(changed)).unwrap()
+/// The shards' summaries, as a file would bring them.
+fn shards(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
+    partials(trace, count).iter().map(|part| read(&json(part))).collect()
+}
+
+/// The keys of a partial summary, in the order in which they are written.
+const KEYS: &str = "partial replay first last of of_kernels counters pc_counters about digest complete notes selected \
+    names_others counts_reuse first_faults first_mismatches operations record kernel pc lane kind address register \
+    expected got operation kernels number name demangled counts others lines reuse loads touches distances rows sass \
+    source source_line checksum";
+
+/// Writes JSON with the keys in their order.
+fn ordered(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| KEYS.split_whitespace().position(|known| known == *key));
+            let fields =
+                fields.into_iter().map(|(key, value)| format!("\"{key}\":{}", ordered(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(ordered).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns JSON with a change, and the checksum of what it then says.
+fn resealed(part: &PartialSummary, change: impl FnOnce(&mut Value)) -> String {
+    let mut value = serde_json::to_value(part).unwrap();
+    assert_eq!(ordered(&value), json(part));
+    change(&mut value["partial"]);
+    seal(&ordered(&value))
+}
+
+/// Returns JSON with the checksum of what it says.
+fn seal(json: &str) -> String {
+    let Some((start, _)) = json.rsplit_once(",\"checksum\":") else { return json.to_owned() };
+    let Some(partial) = start.strip_prefix("{\"partial\":") else { return json.to_owned() };
+    format!("{start},\"checksum\":\"{:08x}\"}}", crc32fast::hash(partial.as_bytes()))
 }
 
 fn check(items: &[Item]) {
@@ -94,8 +132,9 @@ fn what_does_not_belong_together_is_not_merged() {
         let expected = MergeError::Incomplete { given: shards, of: 3, last: 2 };
         assert_eq!(given(indices), Err(expected));
     }
-    let whole = summary(&trace, None).unwrap();
-    assert_eq!(Summary::merge(vec![whole]), Err(MergeError::NotPartial { index: 0 }));
+    let whole = json(&summary(&trace, None).unwrap());
+    let error = PartialSummary::from_json(whole.as_bytes()).unwrap_err();
+    assert!(matches!(error, PartialError::Json(_)), "{error}");
 
     let other = open(&write(&random_items(16, 100)));
     let mixed = vec![parts[0].clone(), parts[1].clone(), shards(&other, 3).remove(2)];
@@ -113,96 +152,96 @@ fn made_up_summaries_do_no_harm() {
     let parts = shards(&trace, 2);
     let text = json(&parts[1]);
     let mut random = Random(18);
+    let mut merged = 0;
     for _ in 0..1000 {
         let bytes = changed(&text, &mut random);
-        if let Ok(changed) = serde_json::from_slice::<Summary>(&bytes) {
-            let _ = Summary::merge(vec![parts[0].clone(), rewritten(&changed)]);
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        if let Ok(changed) = PartialSummary::from_json(seal(&text).as_bytes()) {
+            merged += u32::from(Summary::merge(vec![parts[0].clone(), changed]).is_ok());
         }
     }
-    let mut most: Vec<Summary> = shards(&trace, 2);
-    for part in &mut most {
-        part.counts.records = u64::MAX;
-        part.kernels[0].counts.records = u64::MAX;
-        *part = rewritten(part);
-    }
+    assert!(merged > 0);
+    let most = |part| {
+        let change = |part: &mut Value| part["kernels"][0]["counts"][0] = value!(u64::MAX);
+        read(&resealed(part, change))
+    };
+    let most = parts.iter().map(most).collect();
     assert_eq!(Summary::merge(most).unwrap().counts.records, u64::MAX);
 }
 
-/// Sums that disagree: of the whole with its kernels', of a kernel with its rows'.
-#[test]
-fn summaries_whose_sums_disagree_are_not_merged() {
-    let trace = open(&write(&random_items(17, 60)));
-    let changes: &[fn(&mut Summary)] = &[
-        |part| part.counts.lanes += 1,
-        |part| part.counts.skipped.store += 1,
-        |part| part.counts.uniform.broadcast += 1,
-        |part| part.counts.lane_faults.misaligned_address += 1,
-        |part| *part.counts.by_opcode.values_mut().next().unwrap() += 1,
-        |part| part.counts.ldgsts = None,
-        |part| part.kernels[0].counts.bytes += 1,
-        |part| part.per_pc[0].loads += 1,
-        |part| part.per_pc[0].lanes += 1,
-        |part| part.per_pc_stores[0].lanes += 1,
-        |part| part.per_pc[0].kernel = "another".into(),
-        |part| part.counts.footprint.pages += 1,
-        |part| part.kernels[0].counts.footprint.lines += 1,
-    ];
-    for (i, change) in changes.iter().enumerate() {
-        let mut parts = shards(&trace, 2);
-        change(&mut parts[1]);
-        parts[1] = rewritten(&parts[1]);
-        let error = Summary::merge(parts).unwrap_err();
-        assert!(matches!(error, MergeError::Inconsistent { index: 1, .. }), "{i}: {error}");
-    }
-}
-
-/// What is under `partial` and what it is of disagree, or it is damaged.
+/// Sums of a kernel that disagree with those of its rows, and what is of other shards, or damaged.
 #[test]
 fn partials_that_disagree_are_not_merged() {
     let mut items = random_items(17, 200);
     items.retain(|item| !matches!(item, Item::Kernel(_)));
     let trace = open(&write(&items));
     let options = options(2, true);
-    let shard = |i| replay(&trace, &options.shard(Shard::new(i, 2))).unwrap().summary();
+    let shard = |i| replay(&trace, &options.shard(Shard::new(i, 2))).unwrap().partial().unwrap();
     let parts = [shard(0), shard(1)];
-    let good = serde_json::to_value(&parts[1]).unwrap();
     let changes: &[(&str, Value)] = &[
-        ("/partial/first", value!(2)),
-        ("/partial/last", value!(2)),
-        ("/partial/of", value!(0)),
-        ("/partial/kernels/0", value!(1)),
-        ("/partial/of_kernels", value!(0)),
-        ("/partial/of_kernels", value!(2)),
-        ("/partial/kernels/0", value!(u32::MAX)),
-        ("/partial/kernels/0", value!(u64::MAX)),
-        ("/partial/kernels", value!([])),
-        ("/partial/kernels", value!([0, 1])),
-        ("/partial/kernels", value!([0, 0])),
-        ("/partial/per_pc/0/0", value!(usize::MAX)),
-        ("/partial/per_pc/0/2", value!(u64::MAX)),
-        ("/partial/per_pc_stores/0/0", value!(usize::MAX)),
-        ("/partial/per_pc_stores/0/2", value!(u64::MAX)),
-        ("/partial/wavefronts", value!([])),
-        ("/partial/pages/0", value!("")),
-        ("/partial/lines/0", value!("")),
-        ("/partial/lines/0", value!("AAAAAAAAAAA=")),
-        ("/partial/lines/0", value!("//////////8=")),
-        ("/partial/lines/0", value!("no base64")),
-        ("/partial/lines", value!([])),
-        ("/partial/reuse", value!([])),
-        ("/partial/reuse/0/loads", value!(0)),
-        ("/partial/reuse/0/touches", value!("")),
-        ("/partial/reuse/0/touches", value!("AA==")),
-        ("/partial/replay", value!("another")),
+        ("/first", value!(2)),
+        ("/last", value!(2)),
+        ("/of", value!(0)),
+        ("/of_kernels", value!(0)),
+        ("/of_kernels", value!(2)),
+        ("/kernels/0/number", value!(1)),
+        ("/kernels/0/number", value!(u32::MAX)),
+        ("/kernels/0/number", value!(u64::MAX)),
+        ("/kernels/0/name", value!("another")),
+        ("/kernels/0/counts", value!([])),
+        ("/kernels/0/counts", value!(vec![0; 200])),
+        ("/kernels/0/counts/1", value!(1)),
+        ("/kernels/0/rows", value!([])),
+        ("/kernels/0/rows/0/operation", value!(u16::MAX)),
+        ("/kernels/0/rows/0/pc", value!(u32::MAX)),
+        ("/kernels/0/rows/0/counts/0", value!(1000)),
+        ("/kernels/0/rows/0/counts/1", value!(1000)),
+        ("/kernels/0/rows/0/counts/2", value!(1_000_000)),
+        ("/kernels/0/rows/0/counts", value!([1, 0])),
+        ("/kernels/0/lines", value!("")),
+        ("/kernels/0/lines", value!("AAAAAAAAAAA=")),
+        ("/kernels/0/lines", value!("//////////8=")),
+        ("/kernels/0/lines", value!("no base64")),
+        ("/kernels/0/reuse/loads", value!(0)),
+        ("/kernels/0/reuse/touches", value!("")),
+        ("/kernels/0/reuse/touches", value!("AA==")),
+        ("/kernels/0/reuse/distances", value!([0])),
+        ("/about/counts_reuse", value!(false)),
+        ("/about/names_others", value!(false)),
+        ("/about/digest", value!(null)),
+        ("/operations", value!([])),
+        ("/operations/0/3", value!("nowhere")),
+        ("/replay", value!("another")),
     ];
     for (place, change) in changes {
-        let mut changed = good.clone();
-        *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) =
-            change.clone();
-        let changed = serde_json::from_value::<Summary>(changed);
-        let changed = changed.ok().map(|changed| rewritten(&changed));
+        let changed = resealed(&parts[1], |part| {
+            let part = part.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there"));
+            *part = change.clone();
+        });
+        let changed = PartialSummary::from_json(changed.as_bytes()).ok();
         let merged = changed.map(|changed| Summary::merge(vec![parts[0].clone(), changed]));
         assert!(!matches!(merged, Some(Ok(_))), "{place} {change}");
+    }
+    // Each number of a row that its kernel has, too.
+    let rows = serde_json::to_value(&parts[1]).unwrap()["partial"]["kernels"][0]["rows"].clone();
+    let sums = ["loads", "lanes", "sectors.sum", "ideal_sectors", "lane_faults.misaligned_address"];
+    let paths: Vec<String> = pc_counters().into_iter().map(|row| row.path).collect();
+    let paths: Vec<&String> = paths
+        .iter()
+        .filter(|path| {
+            !["sectors", "lane_faults", "shared", "shared.wavefronts"].contains(&&***path)
+        })
+        .collect();
+    let row = (0..).zip(rows.as_array().unwrap());
+    let (row, _) = row.max_by_key(|(_, row)| row["counts"].as_array().unwrap().len()).unwrap();
+    for sum in sums {
+        let place = paths.iter().position(|path| *path == sum).unwrap();
+        let changed = resealed(&parts[1], |part| {
+            let count = &mut part["kernels"][0]["rows"][row]["counts"][place];
+            *count = value!(count.as_u64().unwrap() + 1);
+        });
+        let error = PartialSummary::from_json(changed.as_bytes()).unwrap_err().to_string();
+        assert!(error.ends_with("are not the sums of its rows"), "{sum}: {error}");
     }
     assert!(Summary::merge(parts.to_vec()).is_ok());
 }
@@ -232,20 +271,24 @@ fn changed_summaries_are_not_merged() {
             }),
             _ => value!("1"),
         };
-        let Ok(changed) = serde_json::from_value::<Summary>(changed) else { continue };
-        for given in [vec![changed.clone()], vec![parts[0].clone(), changed]] {
-            let error = Summary::merge_partial(given).expect_err(place).to_string();
-            assert!(error.ends_with("it has changed since it was written"), "{place}: {error}");
+        let error = PartialSummary::from_json(changed.to_string().as_bytes()).expect_err(place);
+        match error {
+            PartialError::Json(_) => {}
+            PartialError::OtherVersion { .. } => assert!(place.contains("counters"), "{place}"),
+            error => {
+                let (error, is_space) =
+                    (error.to_string(), place.starts_with("/partial/operations"));
+                let is_changed = error.ends_with("it has changed since it was written");
+                let is_unknown = is_space && error.ends_with("an operation has an unknown space");
+                assert!(is_changed || is_unknown, "{place}: {error}");
+            }
         }
     }
-    // A mean is exact to its last digit.
-    let mut part = parts[1].clone();
-    part.per_pc[0].sectors.mean = part.per_pc[0].sectors.mean.next_up();
-    assert!(Summary::merge_partial(vec![part]).is_err());
     let mut text = serde_json::to_value(&parts[1]).unwrap();
-    text["partial"].as_object_mut().unwrap().remove("checksum").unwrap();
-    let error = serde_json::from_value::<Summary>(text).unwrap_err().to_string();
-    assert!(error.contains("missing field `checksum`"), "{error}");
+    text.as_object_mut().unwrap().remove("checksum").unwrap();
+    let error = PartialSummary::from_json(text.to_string().as_bytes()).unwrap_err();
+    let PartialError::Json(error) = error else { panic!("{error}") };
+    assert!(error.to_string().contains("missing field `checksum`"), "{error}");
 }
 
 /// Lists the places of all values that hold no others.
@@ -270,113 +313,102 @@ fn heads_join_as_summaries_merge() {
     let trace = open(&write(&random_items(15, 100)));
     let parts = shards(&trace, 2);
     let join = |change: fn(&mut Value)| {
-        let mut later = serde_json::to_value(&parts[1]).unwrap();
-        change(&mut later);
-        let later = serde_json::from_value(later).unwrap();
-        PartialHead::join(vec![PartialHead::of(&parts[0]).unwrap(), later])
+        let later = serde_json::from_str(&resealed(&parts[1], change)).unwrap();
+        PartialHead::join(vec![PartialHead::of(&parts[0]), later])
     };
-    let merged = Summary::merge_partial(parts.clone()).unwrap();
-    assert_eq!(join(|_| ()), PartialHead::of(&merged));
-    let changes: [fn(&mut Value); 4] = [
-        |part| part["kernels"][0]["name"] = value!("another"),
-        |part| part["kernels"] = value!([part["kernels"][0]]),
-        |part| part["partial"]["of_kernels"] = value!(1000),
-        |part| part["partial"]["kernels"] = value!([]),
+    let merged = PartialSummary::merge(parts.clone()).unwrap();
+    assert_eq!(join(|_| ()), Some(PartialHead::of(&merged)));
+    let changes: [fn(&mut Value); 3] = [
+        |part| part["replay"] = value!("another"),
+        |part| part["first"] = value!(0),
+        |part| part["of"] = value!(3),
     ];
     for (i, change) in changes.into_iter().enumerate() {
         assert_eq!(join(change), None, "{i}");
     }
 }
 
-/// Returns the JSON of a shard's summary, as it is written for merging.
-pub(crate) fn carried(
-    trace: &BinaryTrace,
-    shard: Option<Shard>,
-    summary: impl Fn(Option<Shard>) -> Summary,
-) -> String {
-    let kernels = kernels_of_shard(trace, shard.unwrap());
-    json(&summary(shard).for_merging(&kernels))
-}
-
 /// What shards are in all does not grow with kernels times shards.
 #[test]
 fn shards_carry_the_kernels_that_they_have() {
-    let kernels = 400;
-    let mut items = Vec::new();
-    for _ in 0..kernels {
-        items.extend([Item::Kernel("a kernel"), Item::Skip, Item::of("LDG.E"), Item::of("STG.E")]);
-    }
-    // Two that have no instructions.
-    items.extend([Item::Kernel("empty"), Item::Kernel("empty too")]);
-    let trace = open(&write(&items));
-    let whole = json(&summary(&trace, None).unwrap());
-    let all = |count: u64| -> Vec<String> {
-        let shards = (0..count).map(|i| Shard::new(i, count));
-        shards
-            .map(|shard| carried(&trace, shard, |shard| summary(&trace, shard).unwrap()))
-            .collect()
-    };
-    let bytes = |parts: &[String]| parts.iter().map(String::len).sum::<usize>();
-    let (few, many) = (all(2), all(64));
-    assert!(bytes(&many) < 2 * bytes(&few), "{} and {}", bytes(&few), bytes(&many));
-    for parts in [few, many] {
-        let read: Vec<Summary> =
-            parts.iter().map(|part| serde_json::from_str(part).unwrap()).collect();
-        let carried = |part: &Summary| part.kernels.len();
-        // One more in each whose border is inside a kernel, and those without instructions.
-        assert!(read.iter().map(carried).sum::<usize>() <= kernels + 4 * parts.len());
-        assert_eq!(json(&Summary::merge(read).unwrap()), whole);
-        let root = merge_at_random(&mut Random(36), &parts, 3);
-        let root = serde_json::from_str(&root).unwrap();
-        assert_eq!(json(&Summary::merge(vec![root]).unwrap()), whole);
+    for empty in [2, 3000] {
+        let kernels = 400;
+        let mut items = Vec::new();
+        for kernel in 0..kernels {
+            items.extend([Item::Kernel("a kernel"), Item::Skip]);
+            items.extend([Item::of("LDG.E"), Item::of("STG.E")]);
+            // Kernels without instructions, here and there.
+            items.extend(vec![Item::Kernel("empty"); empty * (kernel % 7 / 6) / 57]);
+        }
+        items.extend(vec![Item::Kernel("empty too"); 2]);
+        let trace = open(&write(&items));
+        let of_trace = trace.kernels();
+        let whole = json(&summary(&trace, None).unwrap());
+        for count in [2, 64] {
+            let parts: Vec<String> = partials(&trace, count).iter().map(json).collect();
+            let bytes: usize = parts.iter().map(String::len).sum();
+            assert!(bytes < 2 * whole.len(), "{bytes} of {}", whole.len());
+            let read: Vec<PartialSummary> = parts.iter().map(read).collect();
+            // One more in each whose border is inside a kernel, and those without instructions at borders.
+            let carried: usize = read.iter().map(|part| part.kernels().count()).sum();
+            assert!(carried <= of_trace + 120 * parts.len(), "{carried}");
+            assert_eq!(json(&Summary::merge(read).unwrap()), whole);
+            let root = merge_at_random(&mut Random(36), &parts, 3);
+            assert_eq!(json(&Summary::merge(vec![self::read(&root)]).unwrap()), whole);
+        }
     }
 }
 
 /// Kernels that no shard has, and one with two names.
 #[test]
 fn kernels_that_are_missing_or_differ_are_found() {
-    let items = [Item::Kernel("one"), Item::of("LDG.E"), Item::Kernel("other"), Item::of("LDG.E")];
+    let items = [Item::Kernel("one"), Item::of("LDG.E"), Item::of("LDG.E")];
     let trace = open(&write(&items));
-    let part = |i, kernels: &[usize]| {
-        let shard = Shard::new(i, 2);
-        rewritten(&summary(&trace, shard).unwrap().for_merging(kernels))
-    };
-    assert!(Summary::merge(vec![part(0, &[0]), part(1, &[1])]).is_ok());
-    let error = Summary::merge(vec![part(0, &[0]), part(1, &[0, 1])]);
-    assert!(error.is_ok());
-    let renamed = |mut part: Summary| {
-        part.kernels[0].name = "another".into();
-        rewritten(&part)
-    };
-    let error = Summary::merge(vec![part(0, &[0, 1]), renamed(part(1, &[1]))]).unwrap_err();
+    let parts = shards(&trace, 2);
+    assert!(Summary::merge(parts.clone()).is_ok());
+    let renamed = |part: &mut Value| part["kernels"][0]["name"] = value!("another");
+    let renamed = read(&resealed(&parts[1], renamed));
+    let error = Summary::merge(vec![parts[0].clone(), renamed]).unwrap_err();
     assert!(error.to_string().contains("inconsistent"), "{error}");
-    let nothing = |i| {
-        let mut part = serde_json::to_value(part(i, &[])).unwrap();
-        part["per_pc"] = value!([]);
-        part["partial"]["per_pc"] = value!([]);
-        part["partial"]["wavefronts"] = value!([]);
-        serde_json::from_value::<Summary>(part).map(|part| Summary::merge(vec![rewritten(&part)]))
-    };
-    assert!(nothing(0).is_ok_and(|merged| merged.is_err()));
+    let nothing = |part| read(&resealed(part, |part| part["kernels"] = value!([])));
+    let error = Summary::merge(parts.iter().map(nothing).collect()).unwrap_err();
+    assert!(error.to_string().ends_with("kernels of the trace are missing"), "{error}");
 }
 
 /// A version that is not this one is named, whatever else it has written.
 #[test]
 fn parts_of_another_version_are_refused_as_such() {
     let trace = open(&write(&random_items(15, 100)));
-    let mut part = serde_json::to_value(&shards(&trace, 2)[0]).unwrap();
-    let replay = part["partial"]["replay"].as_str().unwrap().to_owned();
+    let part = &shards(&trace, 2)[0];
     let own = format!("warpload {}, ", env!("CARGO_PKG_VERSION"));
-    assert!(replay.starts_with(&own), "{replay}");
-    part["partial"]["replay"] = value!(replay.replace(&own, "warpload 9.0.1, "));
-    // Its checksum covers a key that is not read here.
-    part["new_counter"] = value!(0);
-    let error = Summary::merge_partial(vec![serde_json::from_value(part).unwrap()]).unwrap_err();
-    assert!(matches!(&error, MergeError::OtherVersion { given, .. } if given == "9.0.1"));
-    assert!(
-        error.to_string().starts_with("summary 0 is made by warpload 9.0.1; expected "),
-        "{error}"
-    );
+    assert!(part.replay().starts_with(&own), "{}", part.replay());
+    let error = |change: &dyn Fn(&mut Value)| {
+        let mut part = serde_json::to_value(part).unwrap();
+        change(&mut part["partial"]);
+        match PartialSummary::from_json(part.to_string().as_bytes()) {
+            Err(PartialError::OtherVersion { given, counters }) => (given, counters.join(" ")),
+            other => panic!("{other:?}"),
+        }
+    };
+    let other = |part: &mut Value| part["replay"] = value!("warpload 9.0.1, trace 0");
+    assert_eq!(error(&other), ("9.0.1".to_owned(), String::new()));
+    // What is not read here, and counters that are not known.
+    let newer = |part: &mut Value| {
+        other(part);
+        part["new"] = value!(0);
+        part["counters"].as_array_mut().unwrap().push(value!("warps"));
+        part["pc_counters"].as_array_mut().unwrap().insert(3, value!("shared.words"));
+        part["kernels"][0]["counts"] = value!(vec![1; 100]);
+    };
+    assert_eq!(error(&newer), ("9.0.1".to_owned(), "warps per_pc.shared.words".to_owned()));
+    let same = |part: &mut Value| part["counters"].as_array_mut().unwrap().push(value!("warps"));
+    assert_eq!(error(&same), (env!("CARGO_PKG_VERSION").to_owned(), "warps".to_owned()));
+    let mut newer_part = serde_json::to_value(part).unwrap();
+    newer(&mut newer_part["partial"]);
+    let error = PartialSummary::from_json(newer_part.to_string().as_bytes()).unwrap_err();
+    let expected =
+        "made by warpload 9.0.1, with unknown counters (warps, per_pc.shared.words); expected ";
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
 
 /// Returns options that add state to partial summaries, each with every other.
@@ -389,15 +421,14 @@ fn options(kind: usize, counts_reuse: bool) -> ReplayOptions<'static> {
 /// Merges neighbours at random until one is left; what is merged is read from its JSON, as a file would
 /// bring it.
 pub(crate) fn merge_at_random(random: &mut Random, leaves: &[String], fan_in: usize) -> String {
-    let read = |text: &String| serde_json::from_str(text).unwrap();
     let mut parts = leaves.to_vec();
     while parts.len() > 1 {
         let count = (2 + random.below(fan_in - 1)).min(parts.len());
         let start = random.below(parts.len() - count + 1);
-        let mut given: Vec<Summary> = parts[start..start + count].iter().map(read).collect();
+        let mut given: Vec<_> = parts[start..start + count].iter().map(read).collect();
         let last = given.len() - 1;
         given.swap(0, random.below(last + 1));
-        let merged = json(&Summary::merge_partial(given).unwrap());
+        let merged = json(&PartialSummary::merge(given).unwrap());
         parts.splice(start..start + count, [merged]);
     }
     parts.swap_remove(0)
@@ -427,25 +458,23 @@ fn any_tree_of_merges_has_the_same_bytes() {
                 (case % 7 == 0)
                     .then_some(warpload::memory::Window { base: 0xd000_0000, size: 0x0100_0000 }),
             );
-        let summary = |shard| replay(&trace, &options.shard(shard)).unwrap().summary();
-        let whole = json(&summary(None));
+        let whole = json(&replay(&trace, &options).unwrap().summary());
+        let partial = |shard| replay(&trace, &options.shard(shard)).unwrap().partial().unwrap();
         let count = 1 + random.below(40) as u64;
         let leaves: Vec<String> =
-            (0..count).map(|i| carried(&trace, Shard::new(i, count), summary)).collect();
+            (0..count).map(|i| json(&partial(Shard::new(i, count)))).collect();
         for _ in 0..3 {
             let start = random.below(leaves.len());
             let end = start + 1 + random.below(leaves.len() - start);
             let of = &leaves[start..end];
-            let read = of.iter().map(|leaf| serde_json::from_str(leaf).unwrap()).collect();
-            let at_once = json(&Summary::merge_partial(read).unwrap());
+            let at_once = json(&PartialSummary::merge(of.iter().map(read).collect()).unwrap());
             for fan_in in [2, 16] {
                 assert_eq!(merge_at_random(&mut random, of, fan_in), at_once, "case {case}");
             }
         }
         let root = merge_at_random(&mut random, &leaves, 5);
-        let root: Summary = serde_json::from_str(&root).unwrap();
-        let shards = root.partial.as_ref().unwrap();
-        assert_eq!((shards.shards(), shards.of()), (0..=count - 1, count));
+        let root = read(&root);
+        assert_eq!((root.shards(), root.of()), (0..=count - 1, count));
         assert_eq!(json(&Summary::merge(vec![root]).unwrap()), whole, "case {case}");
     }
 }
@@ -455,7 +484,7 @@ fn partials_are_of_neighbours() {
     let trace = open(&write(&random_items(15, 100)));
     let parts = shards(&trace, 5);
     let merge = |indices: &[usize]| {
-        Summary::merge_partial(indices.iter().map(|i| parts[*i].clone()).collect())
+        PartialSummary::merge(indices.iter().map(|i| parts[*i].clone()).collect())
     };
     let pair = merge(&[2, 1]).unwrap();
     assert_eq!(json(&merge(&[1]).unwrap()), json(&parts[1]));
@@ -469,6 +498,6 @@ fn partials_are_of_neighbours() {
         error.to_string(),
         "these are shards [0, 1-2, 4] of 5; expected each from 0 to 4 once"
     );
-    let error = Summary::merge_partial(vec![parts[2].clone(), pair]).unwrap_err();
+    let error = PartialSummary::merge(vec![parts[2].clone(), pair]).unwrap_err();
     assert_eq!(error.to_string(), "these are shards [1-2, 2] of 5; expected neighbours, each once");
 }

@@ -158,13 +158,13 @@ fn check_changes(tasks: &[Value]) {
             (r#""first_faults":["#, r#""first_faults":[ "#),
             (r#""complete":"#, r#""unknown":1,"complete":"#),
             (r#""notes":[""#, r#""notes":["-"#),
-            (r#""sectors":{"min":"#, r#""sectors":{"min":1"#),
+            (r#""of_kernels":"#, r#""of_kernels":1"#),
             (r#""checksum":""#, r#""checksum":"A"#),
         ];
         for (from, to) in changes {
             let damaged = good.replacen(from, to, 1);
             fs::write(path, &damaged).unwrap();
-            if is_refused && from.contains("sectors") {
+            if is_refused && from.contains("kernels") {
                 let ran = warpload().args(["merge", "--partial", path]).output().unwrap();
                 let error = String::from_utf8(ran.stderr).unwrap();
                 let file = format!("{path}: the summary is inconsistent: ");

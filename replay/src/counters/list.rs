@@ -1,0 +1,697 @@
+//! The list of counters. A counter is a row here and the line that counts it; what is shown of a program counter is a row
+//! of [`PcSummary`] with its columns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{
+    Addition, Counter, CounterRow, Least, Most, Row, Slots, counter_struct, json_counters, mean,
+};
+use crate::costs::AccessCost;
+use crate::summary::Hex;
+use warpload::load::{ByFaultKind, LaneFaultKind};
+use warpload_binary::sass::SourceLine;
+
+json_counters! {
+    /// Counts of loads, and of what they touched.
+    #[non_exhaustive]
+    pub struct LoadCounts {
+        /// Instructions of the trace.
+        records: u64, "instructions";
+        /// Load instructions with a memory operand, those with an empty mask too.
+        loads: u64, "loads";
+        /// Instructions that are not replayed.
+        skipped: SkippedCounts, "";
+        /// Loads whose addresses cannot be attributed to lanes: counted as loads, but not executed, and without sectors.
+        unattributable: u64, "loads", serde(default);
+        /// Copies from global to shared memory (`LDGSTS`), which are among the other skipped instructions; null in a
+        /// binary trace of version 1, which does not name them.
+        ldgsts: Option<LdgstsCounts>, "";
+        /// Instructions that move blocks (TMA), as the trace states them; they are among the other skipped instructions.
+        /// Null in a binary trace of version 1.
+        tma: Option<TmaCounts>, "", serde(default);
+        /// Executing lanes of all loads.
+        lanes: u64, "lanes";
+        /// Access size times executing lanes.
+        bytes: u64, "bytes";
+        /// Loads by opcode with all modifiers.
+        by_opcode: BTreeMap<Arc<str>, u64>, "loads";
+        /// Loads by the memory of their first executing lane. `LDG` counts as `global` whatever its address.
+        by_space: SpaceCounts, "";
+        /// Distinct sectors of global memory that the lanes of a load touch, added up over loads.
+        sectors: u64, "sectors of 32 bytes";
+        /// Distinct lines of global memory that the lanes of a load touch, added up over loads.
+        lines: u64, "lines of 128 bytes";
+        /// The fewest sectors that hold the distinct bytes that a load requests in global memory, added up over loads.
+        ideal_sectors: u64, "sectors of 32 bytes";
+        /// Faults of the lanes of loads.
+        lane_faults: FaultCounts, "";
+        /// Loads that may be broadcast and have an executing lane.
+        uniform: UniformCounts, "";
+        /// Distinct parts of global memory that loads touch.
+        footprint: FootprintCounts, "";
+        /// Loads whose width field in the source differs from the opcode's.
+        width_disagreements: u64, "loads";
+        /// Loads that have values of any kind in the source, also such as do not say what was loaded.
+        valued_loads: u64, "loads", serde(default);
+        /// Loads with expected values.
+        checked: u64, "loads";
+        /// Those of them with a value that differs.
+        mismatches: u64, "loads";
+        /// Expected values that were compared, one for each register and executing lane that is not outside.
+        checked_words: u64, "registers of a lane", serde(default);
+        /// Those of them that differ.
+        mismatched_words: u64, "registers of a lane", serde(default);
+        /// What loads of shared memory cost.
+        shared: SharedCounts, "", serde(default);
+        /// What loads of local memory cost.
+        local: LocalCounts, "", serde(default);
+        /// What loads of constant memory cost.
+        constant: ConstantCounts, "", serde(default);
+        /// Stores to every memory; null in a binary trace of version 1, which only counts them.
+        stores: Option<TrafficCounts>, "", serde(default);
+        /// Atomics in every memory; null in a binary trace of version 1, which only counts them.
+        atomics: Option<TrafficCounts>, "", serde(default);
+        /// How many loads lie between touches of a line; only with `--reuse`.
+        reuse: Option<ReuseCounts>, "", serde(default);
+    }
+}
+
+json_counters! {
+    /// Instructions that are not loads.
+    #[derive(Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct SkippedCounts {
+        /// Stores.
+        store: u64, "instructions";
+        /// Atomics.
+        atomic: u64, "instructions";
+        /// All others.
+        other: u64, "instructions";
+        /// The others that read memory, except `LDGSTS`, by the opcode before its first dot; null if the trace does
+        /// not name them.
+        not_replayed: Option<BTreeMap<String, u64>>, "instructions";
+    }
+}
+
+json_counters! {
+    /// Copies from global to shared memory.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct LdgstsCounts {
+        /// Instructions of the trace. Some tracers write two for each copy.
+        records: u64, "instructions";
+        /// Their active lanes.
+        lanes: u64, "lanes";
+    }
+}
+
+json_counters! {
+    /// Instructions that move blocks between global and shared memory, as the trace states them.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct TmaCounts {
+        /// Instructions of the trace.
+        records: u64, "instructions";
+        /// Their addresses, of transfers and not of lanes.
+        addresses: u64, "addresses";
+        /// The bytes that they move.
+        bytes: u64, "bytes";
+    }
+}
+
+json_counters! {
+    /// Loads by space.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct SpaceCounts {
+        /// Of global memory.
+        global: u64, "loads";
+        /// Of local memory.
+        local: u64, "loads";
+        /// Of shared memory.
+        shared: u64, "loads";
+        /// Of constant memory.
+        constant: u64, "loads";
+        /// No lane executes, or the first one's generic address is beyond the address bits or cannot be accessed with its
+        /// Plg.
+        unresolved: u64, "loads";
+    }
+}
+
+json_counters! {
+    /// Loads of `.U.128` form.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct UniformCounts {
+        /// Served by one fetch.
+        broadcast: u64, "loads";
+        /// Served lane by lane.
+        divergent: u64, "loads";
+    }
+}
+
+json_counters! {
+    /// Loads of shared memory.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct SharedCounts {
+        /// Loads with a lane that loads from it.
+        loads: u64, "loads";
+        /// Their wavefronts.
+        wavefronts: u64, "wavefronts";
+        /// The fewest wavefronts that hold the words of each load, added up.
+        ideal_wavefronts: u64, "wavefronts";
+        /// Bank conflicts: wavefronts beyond one for each group of lanes that has one. 0 in what an earlier version wrote.
+        conflicts: u64, "wavefronts", serde(default);
+    }
+}
+
+impl SharedCounts {
+    #[inline]
+    pub(crate) fn count(&mut self, AccessCost { amount, ideal, conflicts, .. }: AccessCost) {
+        self.loads += 1;
+        self.wavefronts += amount;
+        self.ideal_wavefronts += ideal;
+        self.conflicts += conflicts;
+    }
+}
+
+json_counters! {
+    /// Loads of local memory.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct LocalCounts {
+        /// Loads with a lane that loads from it.
+        loads: u64, "loads";
+        /// Distinct sectors of each load in the interleaved layout, added up.
+        sectors: u64, "sectors of 32 bytes";
+        /// The fewest sectors that hold the words of each load, added up.
+        ideal_sectors: u64, "sectors of 32 bytes";
+    }
+}
+
+impl LocalCounts {
+    #[inline]
+    pub(crate) fn count(&mut self, AccessCost { amount, ideal, .. }: AccessCost) {
+        self.loads += 1;
+        self.sectors += amount;
+        self.ideal_sectors += ideal;
+    }
+}
+
+json_counters! {
+    /// Loads of constant memory.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct ConstantCounts {
+        /// Loads with a lane that loads from it.
+        loads: u64, "loads";
+        /// Distinct addresses of each load, added up: how many times it is issued.
+        addresses: u64, "addresses";
+    }
+}
+
+impl ConstantCounts {
+    #[inline]
+    pub(crate) fn count(&mut self, AccessCost { amount, .. }: AccessCost) {
+        self.loads += 1;
+        self.addresses += amount;
+    }
+}
+
+json_counters! {
+    /// Stores or atomics: those of every space; sectors are of global memory.
+    #[derive(Copy, Eq)]
+    #[serde(deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct TrafficCounts {
+        /// Instructions.
+        count: u64, "instructions";
+        /// Their executing lanes.
+        lanes: u64, "lanes";
+        /// Access size times executing lanes.
+        bytes: u64, "bytes";
+        /// Distinct sectors of global memory of each, added up.
+        sectors: u64, "sectors of 32 bytes";
+        /// The fewest sectors that hold the bytes of each, added up.
+        ideal_sectors: u64, "sectors of 32 bytes";
+    }
+}
+
+/// Lane faults by kind.
+pub type FaultCounts = ByFaultKind<u64>;
+
+impl Counter for FaultCounts {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        Self::add(self, other);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        row.object(list);
+        for kind in LaneFaultKind::ALL {
+            let documentation = match kind {
+                LaneFaultKind::OutsideWindow => "Lanes outside the window of their memory.",
+                LaneFaultKind::OutsideAllocation => "Lanes outside every allocation.",
+                LaneFaultKind::MisalignedAddress => "Lanes with a misaligned address.",
+            };
+            row.inner(kind.name(), "lanes", documentation, |row| u64::rows(row, list));
+        }
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.extend(self.iter().map(|(_, lanes)| lanes));
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Self::from_fn(|_| u64::take(slots))
+    }
+}
+
+/// Distinct parts of global memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FootprintCounts {
+    /// Pages of 4 KiB.
+    pub pages: u64,
+    /// Lines of 128 bytes.
+    pub lines: u64,
+}
+
+/// The sizes of sets say nothing of the size of their union; [`Footprint`](crate::footprint::Footprint) keeps the sets.
+impl Counter for FootprintCounts {
+    fn add(&mut self, _: &Self) {}
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        row.object(list);
+        for (key, unit, documentation) in [
+            ("pages", "pages of 4 KiB", "Distinct pages."),
+            ("lines", "lines of 128 bytes", "Distinct lines."),
+        ] {
+            row.inner(key, unit, documentation, |row| list.push(row.is(Addition::Distinct)));
+        }
+    }
+
+    fn put(&self, _: &mut Vec<u64>) {}
+
+    fn take(_: &mut Slots<'_>) -> Self {
+        Self::default()
+    }
+}
+
+/// For each touch of a 128-byte line of global memory by a load, the loads of global memory since the
+/// last load of the kernel that touched it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReuseCounts {
+    /// Pairs of an upper bound 2^k and how many touches have more than 2^(k-1) loads, up to 2^k;
+    /// ascending, without zeros. 1 is the load before.
+    pub buckets: Vec<(u64, u64)>,
+    /// First touches.
+    pub cold: u64,
+}
+
+/// Adds the counts of another kernel. Parts of one kernel are added with their lines, by [`Reuse`](crate::reuse::Reuse).
+impl Counter for ReuseCounts {
+    const IS_EXTRA: bool = true;
+
+    fn add(&mut self, other: &Self) {
+        let mut sums: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
+        Counter::add(&mut sums, &other.buckets.iter().copied().collect());
+        self.buckets = sums.into_iter().collect();
+        self.cold.add(&other.cold);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        row.object(list);
+        for (key, documentation) in [
+            (
+                "buckets",
+                "Pairs of a number of loads, a power of 2, and the touches with so many since the one before.",
+            ),
+            ("cold", "First touches."),
+        ] {
+            row.inner(key, "touches", documentation, |row| list.push(row.is(Addition::Reuse)));
+        }
+    }
+
+    fn put(&self, _: &mut Vec<u64>) {}
+
+    fn take(_: &mut Slots<'_>) -> Self {
+        Self::default()
+    }
+}
+
+/// A column of a table by program counter.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PcColumn {
+    /// Its name in CSV and in Arrow.
+    pub name: &'static str,
+    /// Whether it is of global memory, which not all opcodes can reach.
+    pub is_global: bool,
+    /// Whether not all rows have it.
+    pub is_optional: bool,
+    /// Whether its values are means.
+    pub is_mean: bool,
+    /// Returns its value in a row.
+    pub value: fn(&PcSummary) -> PcValue,
+}
+
+/// A value in a table by program counter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PcValue {
+    /// The row has none.
+    Absent,
+    /// A sum, a least or a most.
+    Count(u64),
+    /// A mean of one load.
+    Mean(f64),
+}
+
+impl From<Option<u64>> for PcValue {
+    fn from(count: Option<u64>) -> Self {
+        count.map_or(Self::Absent, Self::Count)
+    }
+}
+
+impl From<f64> for PcValue {
+    fn from(mean: f64) -> Self {
+        Self::Mean(mean)
+    }
+}
+
+impl From<Option<f64>> for PcValue {
+    fn from(mean: Option<f64>) -> Self {
+        mean.map_or(Self::Absent, Self::Mean)
+    }
+}
+
+impl From<u64> for PcValue {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+/// The counters of a program counter, exact as [`PcCounts`] and shown as [`PcSummary`].
+macro_rules! pc_counters {
+    (
+        $(
+            $(#[doc = $doc:literal])+
+            $field:ident: $exact:ty => $shown:ty, $unit:literal $(, $serde:meta)?;
+            $( $memory:ident $($mean:ident)? $column:literal: $value:expr; )*
+        )*
+    ) => {
+        counter_struct! {
+            /// The counts of one program counter.
+            #[derive(Eq)]
+            pub(crate) struct PcCounts {
+                $( $(#[doc = $doc])+ $field: $exact, $unit; )*
+            }
+        }
+
+        /// The counts of one program counter, as they are shown.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[non_exhaustive]
+        pub struct PcSummary {
+            /// The kernel's name.
+            pub kernel: Arc<str>,
+            /// The program counter.
+            pub pc: Hex,
+            /// The opcode with its modifiers.
+            pub opcode: Arc<str>,
+            /// The instruction, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+            #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+            pub sass: Option<Option<Arc<str>>>,
+            /// Its line in the source, `Some(None)` if it is unknown; `None` if the replay was given no cubins.
+            #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+            pub source: Option<Option<SourceLine>>,
+            /// The number of its line in the source, if the trace has it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub source_line: Option<u32>,
+            $( $(#[doc = $doc])+ $(#[$serde])? pub $field: $shown, )*
+        }
+
+        impl PcCounts {
+            /// Returns what is shown of the counts.
+            pub(crate) fn shown(&self, kernel: Arc<str>, pc: u32, opcode: Arc<str>) -> PcSummary {
+                PcSummary {
+                    kernel,
+                    pc: Hex(pc.into()),
+                    opcode,
+                    sass: None,
+                    source: None,
+                    source_line: None,
+                    $( $field: self.$field.shown(self.loads), )*
+                }
+            }
+        }
+
+        impl PcSummary {
+            /// Returns the columns of its counts, faults last.
+            #[must_use]
+            pub fn columns() -> Vec<PcColumn> {
+                let mut columns = vec![$($(
+                    (stringify!($memory), PcColumn {
+                        name: $column,
+                        is_global: stringify!($memory) == "global",
+                        is_optional: !matches!(stringify!($memory), "any" | "fault"),
+                        is_mean: false $( || stringify!($mean) == "mean" )?,
+                        value: |row| {
+                            let value: fn(&PcSummary) -> _ = $value;
+                            PcValue::from(value(row))
+                        },
+                    }),
+                )*)*];
+                columns.sort_by_key(|(memory, _)| *memory == "fault");
+                columns.into_iter().map(|(_, column)| column).collect()
+            }
+        }
+    };
+}
+
+pc_counters! {
+    /// The number of its loads.
+    loads: u64 => u64, "loads";
+        any "loads": |row| row.loads;
+    /// Its executing lanes.
+    lanes: u64 => u64, "lanes";
+        any "lanes": |row| row.lanes;
+    /// Distinct sectors of global memory of one load.
+    sectors: Spread => SectorSummary, "sectors of 32 bytes";
+        global "sectors": |row| row.sectors.sum(row.loads);
+        global "sectors_min": |row| row.sectors.min;
+        global mean "sectors_mean": |row| row.sectors.mean;
+        global "sectors_max": |row| row.sectors.max;
+    /// The fewest sectors that hold the requested bytes of each load, added up.
+    ideal_sectors: u64 => u64, "sectors of 32 bytes";
+        global "ideal_sectors": |row| row.ideal_sectors;
+    /// Its lane faults.
+    lane_faults: FaultCounts => FaultCounts, "";
+        fault "outside_window": |row| row.lane_faults.outside_window;
+        fault "outside_allocation": |row| row.lane_faults.outside_allocation;
+        fault "misaligned_address": |row| row.lane_faults.misaligned_address;
+    /// What it costs in shared memory, if its opcode is of that memory or some of its generic addresses are.
+    shared: Option<Box<SharedSums>> => Option<PcSharedCounts>, "",
+        serde(default, skip_serializing_if = "Option::is_none");
+        shared "wavefronts": |row| row.shared?.all_wavefronts();
+        shared "wavefronts_min": |row| Some(row.shared?.wavefronts?.min);
+        shared mean "wavefronts_mean": |row| Some(row.shared?.wavefronts?.mean);
+        shared "wavefronts_max": |row| Some(row.shared?.wavefronts?.max);
+        shared "ideal_wavefronts": |row| Some(row.shared?.ideal_wavefronts);
+        shared "conflicts": |row| row.shared?.conflicts;
+    /// What it costs in local memory, if its opcode is of that memory or some of its generic addresses are.
+    local: Option<Box<LocalCounts>> => Option<LocalCounts>, "",
+        serde(default, skip_serializing_if = "Option::is_none");
+        local "local_sectors": |row| Some(row.local?.sectors);
+        local "ideal_local_sectors": |row| Some(row.local?.ideal_sectors);
+    /// What it costs in constant memory, if its opcode is of that memory.
+    constant: Option<Box<ConstantCounts>> => Option<ConstantCounts>, "",
+        serde(default, skip_serializing_if = "Option::is_none");
+        constant "constant_addresses": |row| Some(row.constant?.addresses);
+}
+
+/// Reads a field that is there, as `Some` even if it is null.
+pub(crate) fn present<'de, Field, D>(deserializer: D) -> Result<Option<Field>, D::Error>
+where
+    Field: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Field::deserialize(deserializer).map(Some)
+}
+
+counter_struct! {
+    /// The costs of single accesses.
+    #[derive(Copy, Eq)]
+    pub(crate) struct Spread {
+        /// Added up.
+        sum: u64, "each";
+        /// The least of one.
+        least: Least, "each";
+        /// The most of one.
+        most: Most, "each";
+    }
+}
+
+impl Spread {
+    #[inline]
+    pub(crate) fn of_one(cost: u64) -> Self {
+        Self { sum: cost, least: Least(cost), most: Most(cost) }
+    }
+}
+
+counter_struct! {
+    /// What accesses of one program counter cost in shared memory.
+    #[derive(Copy, Eq)]
+    pub(crate) struct SharedSums {
+        /// Loads with a lane that loads from it.
+        loads: u64, "loads";
+        /// Wavefronts of one load.
+        wavefronts: Spread, "wavefronts";
+        /// The fewest wavefronts that hold the words of each load, added up.
+        ideal_wavefronts: u64, "wavefronts";
+        /// Bank conflicts.
+        conflicts: u64, "wavefronts";
+        /// Atomics with lanes that share a word: how they take turns at it is not known, nor the wavefronts.
+        sharing: u64, "atomics";
+    }
+}
+
+impl SharedSums {
+    #[inline]
+    pub(crate) fn count(&mut self, cost: AccessCost, is_atomic: bool) {
+        self.loads += 1;
+        self.wavefronts.add(&Spread::of_one(cost.amount));
+        self.ideal_wavefronts += cost.ideal;
+        self.conflicts += cost.conflicts;
+        self.sharing += u64::from(is_atomic && cost.shares_words);
+    }
+}
+
+/// What is shown of the exact counts of some loads.
+trait Shown {
+    type As;
+
+    fn shown(&self, loads: u64) -> Self::As;
+}
+
+impl Shown for u64 {
+    type As = Self;
+
+    fn shown(&self, _: u64) -> Self {
+        *self
+    }
+}
+
+impl Shown for FaultCounts {
+    type As = Self;
+
+    fn shown(&self, _: u64) -> Self {
+        *self
+    }
+}
+
+impl Shown for LocalCounts {
+    type As = Self;
+
+    fn shown(&self, _: u64) -> Self {
+        *self
+    }
+}
+
+impl Shown for ConstantCounts {
+    type As = Self;
+
+    fn shown(&self, _: u64) -> Self {
+        *self
+    }
+}
+
+impl<C: Shown> Shown for Option<Box<C>> {
+    type As = Option<C::As>;
+
+    fn shown(&self, loads: u64) -> Self::As {
+        self.as_ref().map(|counts| counts.shown(loads))
+    }
+}
+
+impl Shown for Spread {
+    type As = SectorSummary;
+
+    fn shown(&self, loads: u64) -> SectorSummary {
+        let min = if loads == 0 { 0 } else { self.least.0 };
+        SectorSummary { min, mean: mean(self.sum, loads), max: self.most.0 }
+    }
+}
+
+impl Shown for SharedSums {
+    type As = PcSharedCounts;
+
+    fn shown(&self, _: u64) -> PcSharedCounts {
+        let Self { loads, wavefronts, ideal_wavefronts, conflicts, sharing } = *self;
+        PcSharedCounts {
+            loads,
+            wavefronts: (sharing == 0).then(|| wavefronts.shown(loads)),
+            ideal_wavefronts,
+            conflicts: (sharing == 0).then_some(conflicts),
+        }
+    }
+}
+
+/// Sectors or wavefronts of one load; zeros without loads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named as what they are")]
+#[non_exhaustive]
+pub struct SectorSummary {
+    pub min: u64,
+    pub mean: f64,
+    pub max: u64,
+}
+
+impl SectorSummary {
+    /// Returns the sum over that many loads, of which it has the mean.
+    #[must_use]
+    pub fn sum(&self, loads: u64) -> u64 {
+        (self.mean * loads as f64).round() as u64
+    }
+}
+
+/// Loads of shared memory by one program counter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PcSharedCounts {
+    /// Loads with a lane that loads from it.
+    pub loads: u64,
+    /// Wavefronts of one load; `None` if it is an atomic with lanes that share a word, at which they take turns
+    /// in a way that is not known.
+    pub wavefronts: Option<SectorSummary>,
+    /// The fewest wavefronts that hold the words of each load, added up.
+    pub ideal_wavefronts: u64,
+    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one; `None` as the wavefronts are.
+    pub conflicts: Option<u64>,
+}
+
+impl PcSharedCounts {
+    /// Returns the wavefronts of all loads; `None` if they are not known.
+    #[must_use]
+    pub fn all_wavefronts(&self) -> Option<u64> {
+        self.wavefronts.map(|wavefronts| wavefronts.sum(self.loads))
+    }
+}

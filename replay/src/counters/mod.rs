@@ -1,0 +1,406 @@
+//! The counters of a replay and how they add. [`list`] has a row for each counter; the structs, the addition of threads
+//! and of shards, JSON, the columns of tables and docs/traces.md follow from it.
+//!
+//! Every counter is a commutative monoid, so blocks, threads and shards add up in any order and in any tree to the
+//! same numbers. Only integers are counted: a mean of parts would depend on the order in which they are rounded, so
+//! means are derived when they are shown.
+
+mod list;
+
+use std::collections::BTreeMap;
+
+pub use self::list::{
+    ConstantCounts, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts, LocalCounts, PcColumn,
+    PcSharedCounts, PcSummary, PcValue, ReuseCounts, SectorSummary, SharedCounts, SkippedCounts,
+    SpaceCounts, TmaCounts, TrafficCounts, UniformCounts,
+};
+pub(crate) use self::list::{PcCounts, Spread, present};
+
+/// How the values of a counter in two parts of a trace become the value of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Addition {
+    /// They are added up.
+    Sum,
+    /// The least one.
+    Least,
+    /// The most.
+    Most,
+    /// Added up for each name.
+    ByName,
+    /// The size of the union of two sets, which are kept.
+    Distinct,
+    /// By the first and last touch of each line, which are kept.
+    Reuse,
+}
+
+impl Addition {
+    /// Returns its name in the documentation.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Least => "least",
+            Self::Most => "most",
+            Self::ByName => "sum by name",
+            Self::Distinct => "union",
+            Self::Reuse => "in order",
+        }
+    }
+}
+
+/// A row of the list of counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CounterRow {
+    /// The keys of JSON that lead to it, with dots between them.
+    pub path: String,
+    /// What is counted. Empty for an object of further counters, which follow.
+    pub unit: &'static str,
+    /// How it adds; `None` for an object of further counters.
+    pub addition: Option<Addition>,
+    /// A sentence for the documentation.
+    pub documentation: String,
+}
+
+/// Returns the list of the counters of a trace and of each kernel, in the order of JSON.
+#[must_use]
+pub fn counters() -> Vec<CounterRow> {
+    rows::<LoadCounts>("")
+}
+
+/// Returns the list of the counters of a program counter, in the order of partial summaries.
+#[must_use]
+pub fn pc_counters() -> Vec<CounterRow> {
+    rows::<PcCounts>("")
+}
+
+fn rows<C: Counter>(path: &str) -> Vec<CounterRow> {
+    let mut list = Vec::new();
+    C::rows(&Row { path, unit: "", documentation: "" }, &mut list);
+    list
+}
+
+/// Returns the paths of the counters that [`put`] writes, in its order.
+pub(crate) fn paths<C: Counter>() -> Vec<String> {
+    let is_slot = |row: &CounterRow| {
+        matches!(row.addition, Some(Addition::Sum | Addition::Least | Addition::Most))
+    };
+    rows::<C>("").into_iter().filter(is_slot).map(|row| row.path).collect()
+}
+
+/// Returns the numbers of all counters that are numbers, without the zeros at the end.
+pub(crate) fn put<C: Counter>(counter: &C) -> Vec<u64> {
+    let mut slots = Vec::new();
+    counter.put(&mut slots);
+    slots.truncate(slots.iter().rposition(|slot| *slot != 0).map_or(0, |last| last + 1));
+    slots
+}
+
+/// Returns the counters with these numbers; `None` if there are too many, or a zero at the end.
+pub(crate) fn take<C: Counter>(slots: &[u64]) -> Option<C> {
+    let mut rest = Slots(slots.iter());
+    let counter = C::take(&mut rest);
+    (rest.0.as_slice().is_empty() && slots.last() != Some(&0)).then_some(counter)
+}
+
+/// Numbers of a list, zero beyond its end.
+pub(crate) struct Slots<'s>(std::slice::Iter<'s, u64>);
+
+/// The place of a counter in the list.
+pub(crate) struct Row<'r> {
+    path: &'r str,
+    unit: &'static str,
+    documentation: &'r str,
+}
+
+impl Row<'_> {
+    fn is(&self, addition: impl Into<Option<Addition>>) -> CounterRow {
+        let Self { path, unit, documentation } = *self;
+        let documentation = documentation.trim().to_owned();
+        CounterRow { path: path.to_owned(), unit, addition: addition.into(), documentation }
+    }
+
+    /// Adds an object, unless it is the whole list.
+    fn object(&self, list: &mut Vec<CounterRow>) {
+        if !self.path.is_empty() {
+            list.push(CounterRow { unit: "", ..self.is(None) });
+        }
+    }
+
+    fn inner(
+        &self,
+        key: &str,
+        unit: &'static str,
+        documentation: &str,
+        add: impl FnOnce(&Row<'_>),
+    ) {
+        let path =
+            if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        add(&Row { path: &path, unit, documentation });
+    }
+}
+
+/// A counter, or an object of counters. The default is the value of a part in which nothing is counted.
+pub(crate) trait Counter: Default {
+    /// Whether JSON leaves it out where it was not counted, instead of a null.
+    const IS_EXTRA: bool = false;
+
+    /// Adds the value of another part.
+    fn add(&mut self, other: &Self);
+
+    /// Adds its rows to the list.
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>);
+
+    /// Adds its numbers, of each part the same number of them.
+    fn put(&self, slots: &mut Vec<u64>);
+
+    fn take(slots: &mut Slots<'_>) -> Self;
+
+    fn is_hidden(&self) -> bool {
+        false
+    }
+}
+
+impl Counter for u64 {
+    /// Numbers of a file can be any: the sum stays at the highest one, which is associative, too.
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        *self = self.saturating_add(*other);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::Sum));
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.push(*self);
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        slots.0.next().copied().unwrap_or_default()
+    }
+}
+
+/// The least number of some; [`u64::MAX`] of none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Least(pub(crate) u64);
+
+impl Default for Least {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
+impl Counter for Least {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.0 = self.0.min(other.0);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::Least));
+    }
+
+    /// One more, so that it is 0 of none.
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.push(self.0.wrapping_add(1));
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Self(u64::take(slots).wrapping_sub(1))
+    }
+}
+
+/// The highest number of some; 0 of none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Most(pub(crate) u64);
+
+impl Counter for Most {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.0 = self.0.max(other.0);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::Most));
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.push(self.0);
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Self(u64::take(slots))
+    }
+}
+
+/// Counters that a part may lack, because it has nothing of them. Of a file they are there unless all are zero.
+impl<C: Counter + Clone + PartialEq> Counter for Option<C> {
+    const IS_EXTRA: bool = C::IS_EXTRA;
+
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        match (self, other) {
+            (Some(to), Some(from)) => to.add(from),
+            (to @ None, Some(from)) => *to = Some(from.clone()),
+            (_, None) => {}
+        }
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        C::rows(row, list);
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        match self {
+            Some(counter) => counter.put(slots),
+            None => C::default().put(slots),
+        }
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Some(C::take(slots)).filter(|counter| *counter != C::default())
+    }
+
+    fn is_hidden(&self) -> bool {
+        C::IS_EXTRA && self.is_none()
+    }
+}
+
+/// Apart, where most rows have none: a trace may have a row for each of many kernels.
+impl<C: Counter> Counter for Box<C> {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        (**self).add(other);
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        C::rows(row, list);
+    }
+
+    fn put(&self, slots: &mut Vec<u64>) {
+        (**self).put(slots);
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Box::new(C::take(slots))
+    }
+}
+
+impl<Name: Clone + Ord> Counter for BTreeMap<Name, u64> {
+    fn add(&mut self, other: &Self) {
+        for (name, count) in other {
+            self.entry(name.clone()).or_default().add(count);
+        }
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::ByName));
+    }
+
+    /// Names follow from what is counted by operation.
+    fn put(&self, _: &mut Vec<u64>) {}
+
+    fn take(_: &mut Slots<'_>) -> Self {
+        Self::new()
+    }
+}
+
+/// The mean of one; 0 of none.
+pub(crate) fn mean(sum: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { sum as f64 / of as f64 }
+}
+
+/// An object of counters, [`counter_struct`], and its JSON: the counters, then means of two of them.
+macro_rules! json_counters {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty, $unit:literal $(, $serde:meta)?;
+            )*
+        }
+        $(means { $( $(#[doc = $of:literal])+ $mean:ident: $sum:ident / $count:ident, $per:literal; )* })?
+    ) => {
+        $crate::counters::counter_struct! {
+            #[derive(serde::Deserialize)]
+            $(#[$meta])*
+            pub struct $name {
+                $( $(#[doc = $doc])+ $field: $type, $unit $(, $serde)?; )*
+            }
+            $(means { $( $(#[doc = $of])+ $mean, $per; )* })?
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+                let mut object = to.serialize_map(None)?;
+                $(
+                    if !$crate::counters::Counter::is_hidden(&self.$field) {
+                        object.serialize_entry(stringify!($field), &self.$field)?;
+                    }
+                )*
+                $($(
+                    let mean = $crate::counters::mean(self.$sum, self.$count);
+                    object.serialize_entry(stringify!($mean), &mean)?;
+                )*)?
+                object.end()
+            }
+        }
+    };
+}
+pub(crate) use json_counters;
+
+/// A struct of counters. A row has the documentation, the key, the type, which says how it adds, and the unit.
+macro_rules! counter_struct {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty, $unit:literal $(, $serde:meta)?;
+            )*
+        }
+        $(means { $( $(#[doc = $of:literal])+ $mean:ident, $per:literal; )* })?
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $visibility struct $name {
+            $( $(#[doc = $doc])+ $(#[$serde])? $visibility $field: $type, )*
+        }
+
+        impl $crate::counters::Counter for $name {
+            #[inline]
+            fn add(&mut self, other: &Self) {
+                $( $crate::counters::Counter::add(&mut self.$field, &other.$field); )*
+            }
+
+            fn rows(
+                row: &$crate::counters::Row<'_>,
+                list: &mut Vec<$crate::counters::CounterRow>,
+            ) {
+                row.object(list);
+                $(
+                    row.inner(stringify!($field), $unit, concat!($($doc),+), |row| {
+                        <$type as $crate::counters::Counter>::rows(row, list);
+                    });
+                )*
+                $($(
+                    row.inner(stringify!($mean), $per, concat!($($of),+), |row| list.push(row.is(None)));
+                )*)?
+            }
+
+            fn put(&self, slots: &mut Vec<u64>) {
+                $( $crate::counters::Counter::put(&self.$field, slots); )*
+            }
+
+            fn take(slots: &mut $crate::counters::Slots<'_>) -> Self {
+                // The fields of a literal are evaluated in its order.
+                Self { $( $field: $crate::counters::Counter::take(slots), )* }
+            }
+        }
+    };
+}
+pub(crate) use counter_struct;
