@@ -86,14 +86,14 @@ pub struct CodeMismatch {
 }
 
 impl Replayed<'_> {
-    /// Compares the replayed loads, stores and atomics with the cubins of the options; `None` if there
+    /// Compares the replayed loads, stores, atomics and copies with the cubins of the options; `None` if there
     /// are none.
     #[must_use]
     pub fn code_check(&self) -> Option<CodeCheck> {
         let functions = self.options().get_functions()?;
         let mut check = CodeCheck::default();
         let (mut missing, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        for row in self.program_counters().chain(self.stores()) {
+        for row in self.program_counters().chain(self.stores()).chain(self.copies()) {
             let (kernel, opcode) = (&row.summary.kernel, &row.summary.opcode);
             let found = match look_up(functions, kernel, row.pc, row.operation) {
                 Answer::NoKernel => {

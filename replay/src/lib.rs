@@ -26,10 +26,10 @@ mod worker;
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
 pub use self::counters::{
-    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, LdgstsCounts, LoadCounts,
-    LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts, SectorSummary,
-    SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts, UniformCounts, counters,
-    pc_counters,
+    Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, KnownSum, LdgstsCounts,
+    LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts,
+    SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts,
+    UniformCounts, counters, pc_counters,
 };
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::footprint::PAGE_BYTES;

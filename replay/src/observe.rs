@@ -15,7 +15,7 @@ pub trait ReplayObserver: Sized + Send {
         _ = (block, records);
     }
 
-    /// Sees a load, a store or an atomic of the block.
+    /// Sees a load, a store, an atomic, or the shared side of a copy.
     #[inline]
     fn access(&mut self, access: &ObservedAccess<'_>) {
         _ = access;
@@ -52,6 +52,8 @@ pub struct ObservedAccess<'r> {
     /// The cost in shared memory; `None` without a lane there, and of an atomic whose lanes share a word: nobody knows
     /// how they take turns.
     pub shared: Option<AccessCost>,
+    /// How the addresses are read.
+    pub(super) space: AddressSpace,
     pub(super) served: LaneMask,
     pub(super) map: &'r AddressMap,
 }
@@ -62,11 +64,10 @@ impl ObservedAccess<'_> {
         if self.shared.is_none() {
             return;
         }
-        let op = self.traced.operation().load_op();
-        let rules = SharedRules::default();
+        let (rules, width) = (SharedRules::default(), self.traced.operation().width);
         let addresses = &self.lanes.addresses;
-        let all = Offsets { lanes: self.served, addresses, base: 0, width: op.width, rules };
-        let offsets = match op.space {
+        let all = Offsets { lanes: self.served, addresses, base: 0, width, rules };
+        let offsets = match self.space {
             AddressSpace::Generic => all.in_shared_window(self.map),
             _ => all,
         };

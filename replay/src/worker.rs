@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::costs::SpaceCosts;
-use crate::counters::{
-    Counter, FaultCounts, LdgstsCounts, PcCounts, Spread, TmaCounts, TrafficCounts,
-};
+use crate::costs::{AccessCost, SpaceCosts};
+use crate::counters::{Counter, FaultCounts, PcCounts, Spread, TmaCounts, TrafficCounts};
 use crate::footprint::LineCollector;
 use crate::observe::{ObservedAccess, ReplayObserver};
 use crate::options::{ReplayData, ReplayOptions};
@@ -19,7 +17,9 @@ use crate::traffic::{LINE_BYTES, Traffic};
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFaultKind, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
-use warpload::memory::{AddressMap, GenericAddress, LoadMemory, Space, Width, mix};
+use warpload::memory::{
+    AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
+};
 use warpload::simd::vectorized;
 use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
@@ -117,6 +117,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
                 OperationKind::Load | OperationKind::Store | OperationKind::Atomic => {
                     self.access(&traced, operation, memory)
                 }
+                OperationKind::Copy => self.copy(&traced, operation, memory),
                 _ => self.other(&traced),
             }
         }
@@ -148,21 +149,57 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         Ok(())
     }
 
-    /// Counts an instruction that is neither load nor store nor atomic.
+    /// Counts an instruction that is neither load nor store nor atomic nor copy.
     fn other(&mut self, traced: &MemoryRecord<'_>) {
         let counts = &mut self.counts.counts;
         counts.skipped.other += 1;
         match traced.operation().kind {
-            OperationKind::Copy => {
-                let lanes = traced.mask.count().into();
-                counts.ldgsts.add(&Some(LdgstsCounts { records: 1, lanes }));
-            }
             OperationKind::Transfer => {
                 let (addresses, bytes) = traced.transfer().unwrap_or_default();
                 counts.tma.add(&Some(TmaCounts { records: 1, addresses, bytes }));
             }
             _ => *self.counts.others.entry(traced.operation).or_default() += 1,
         }
+    }
+
+    /// Counts a record of a copy from global to shared memory. Its addresses tell which side it is of: no opcode does.
+    fn copy<M: LoadMemory>(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        operation: &MemoryOperation,
+        memory: &M,
+    ) {
+        let executing = set_lanes(traced, &mut self.lanes);
+        let counts = &mut self.counts.counts;
+        counts.skipped.other += 1;
+        let copies = counts.ldgsts.get_or_insert_default();
+        copies.records += 1;
+        let lanes = u64::from(executing.count());
+        copies.lanes += lanes;
+        if executing.is_empty() || !traced.has_addresses() {
+            return;
+        }
+        let width = operation.width;
+        let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
+        if let Some(offsets) = shared_offsets(&self.lanes, memory.map().shared()) {
+            let op = LoadOp { space: AddressSpace::Shared, ..operation.load_op() };
+            self.lanes.addresses = offsets;
+            let lanes = &self.lanes;
+            let loaded = load(op, lanes, memory, Misaligned::Report, &mut []);
+            let served = served(traced, executing, &loaded);
+            let costs = SpaceCosts::new(op, served, &lanes.addresses, memory.map());
+            copies.count_shared(costs.shared.unwrap_or_default());
+            if let Some(cost) = costs.shared {
+                row.shared.get_or_insert_default().count(cost, false);
+            }
+            self.show(traced, op.space, served, &loaded, costs.shared, memory.map());
+            return;
+        }
+        let op = LoadOp { space: AddressSpace::Global, ..operation.load_op() };
+        let loaded = load(op, &self.lanes, memory, Misaligned::Report, &mut []);
+        let traffic = Traffic::of_lanes(&self.lanes.addresses, loaded.global, width, &mut ());
+        copies.count_global(lanes * u64::from(width.bytes()), traffic);
+        row.add(&pc_counts(lanes, traffic, &loaded));
     }
 
     /// Executes a load, and counts any access.
@@ -276,18 +313,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         loaded: &Loaded,
         spaces: &SpaceCosts,
     ) -> PcCounts {
-        let mut lane_faults = FaultCounts::default();
-        for fault in &loaded.faults {
-            lane_faults[fault.kind()] += 1;
-        }
-        let one = PcCounts {
-            loads: 1,
-            lanes: self.lanes.executing.count().into(),
-            sectors: Spread::of_one(traffic.sectors),
-            ideal_sectors: traffic.ideal_sectors,
-            lane_faults,
-            ..PcCounts::default()
-        };
+        let one = pc_counts(self.lanes.executing.count().into(), traffic, loaded);
         let row = self.per_pc.entry((traced.pc, traced.operation)).or_default();
         row.add(&one);
         let SpaceCosts { shared, local, constant } = *spaces;
@@ -397,10 +423,25 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         };
         let is_atomic = operation.kind == OperationKind::Atomic;
         let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
-        let record = self.block.raw().first_record + u64::from(traced.index);
-        let access = ObservedAccess { record, traced, lanes, loaded, shared, served, map };
-        self.found.observer.access(&access);
+        self.show(traced, op.space, served, loaded, shared, map);
         costs
+    }
+
+    /// Shows an access to the observer.
+    #[inline]
+    fn show(
+        &mut self,
+        traced: &MemoryRecord<'_>,
+        space: AddressSpace,
+        served: LaneMask,
+        loaded: &Loaded,
+        shared: Option<AccessCost>,
+        map: &AddressMap,
+    ) {
+        let record = self.block.raw().first_record + u64::from(traced.index);
+        let lanes = &self.lanes;
+        let access = ObservedAccess { record, traced, lanes, loaded, shared, space, served, map };
+        self.found.observer.access(&access);
     }
 
     /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
@@ -429,6 +470,47 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
     }
 }
 
+/// Sets `lanes` to those of a record, and returns the executing ones.
+#[inline]
+fn set_lanes(traced: &MemoryRecord<'_>, lanes: &mut LaneAddresses) -> LaneMask {
+    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
+    traced.read_addresses(&mut lanes.addresses);
+    lanes.plg = traced.plg;
+    lanes.executing
+}
+
+/// Returns the offsets of the lanes in shared memory; `None` if one of their addresses is neither an offset nor in the
+/// window.
+fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses> {
+    let mut offsets = [0; LANES];
+    for lane in lanes.executing {
+        let address = lanes.addresses.of(lane);
+        offsets[lane] = if address < window.size {
+            address
+        } else {
+            window.offset_of(GenericAddress(address))?
+        };
+    }
+    Some(WarpAddresses::Each(offsets))
+}
+
+/// Returns the counts of an access under its program counter, without memories other than global.
+#[inline]
+fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
+    let mut lane_faults = FaultCounts::default();
+    for fault in &loaded.faults {
+        lane_faults[fault.kind()] += 1;
+    }
+    PcCounts {
+        loads: 1,
+        lanes,
+        sectors: Spread::of_one(traffic.sectors),
+        ideal_sectors: traffic.ideal_sectors,
+        lane_faults,
+        ..PcCounts::default()
+    }
+}
+
 /// Returns whether values can be loaded: not those of matrices whose distribution over the lanes is not public.
 #[inline]
 pub(super) fn has_public_values(operation: &MemoryOperation) -> bool {
@@ -446,9 +528,7 @@ pub(super) fn execute<M: LoadMemory>(
 ) -> Loaded {
     let operation = traced.operation();
     let op = operation.load_op();
-    lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
-    traced.read_addresses(&mut lanes.addresses);
-    lanes.plg = traced.plg;
+    set_lanes(traced, lanes);
     if !traced.has_addresses() {
         return Loaded { first_space: op.space.only(), ..Loaded::default() };
     }

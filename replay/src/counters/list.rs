@@ -7,10 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Addition, Counter, CounterRow, Least, Most, Row, Slots, counter_struct, json_counters, mean,
+    Addition, Counter, CounterRow, KnownSum, Least, Most, Row, Slots, counter_struct,
+    json_counters, mean,
 };
 use crate::costs::AccessCost;
 use crate::summary::Hex;
+use crate::traffic::Traffic;
 use warpload::load::{ByFaultKind, LaneFaultKind};
 use warpload_binary::sass::SourceLine;
 
@@ -98,15 +100,51 @@ json_counters! {
 }
 
 json_counters! {
-    /// Copies from global to shared memory.
+    /// Copies from global to shared memory. A trace has two records of each, one of its shared and one of its global
+    /// addresses; some have the latter alone.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     #[non_exhaustive]
     pub struct LdgstsCounts {
-        /// Instructions of the trace. Some tracers write two for each copy.
-        records: u64, "instructions";
-        /// Their active lanes.
+        /// Records of either side.
+        records: u64, "records";
+        /// Their executing lanes.
         lanes: u64, "lanes";
+        /// Access size times executing lanes of the global side; null if there are records, and none of that side.
+        bytes: KnownSum, "bytes", serde(default);
+        /// Distinct sectors of global memory of each record of the global side, added up; null as the bytes are.
+        sectors: KnownSum, "sectors of 32 bytes", serde(default);
+        /// The fewest sectors that hold the bytes of each, added up; null as the bytes are.
+        ideal_sectors: KnownSum, "sectors of 32 bytes", serde(default);
+        /// Wavefronts of the shared side; null if there are records, and none of that side.
+        wavefronts: KnownSum, "wavefronts", serde(default);
+        /// Bank conflicts of the shared side; null as the wavefronts are.
+        conflicts: KnownSum, "wavefronts", serde(default);
+    }
+}
+
+impl LdgstsCounts {
+    /// Counts a record of the global side.
+    pub(crate) fn count_global(&mut self, bytes: u64, traffic: Traffic) {
+        self.bytes.count(bytes);
+        self.sectors.count(traffic.sectors);
+        self.ideal_sectors.count(traffic.ideal_sectors);
+    }
+
+    /// Counts a record of the shared side.
+    pub(crate) fn count_shared(&mut self, AccessCost { amount, conflicts, .. }: AccessCost) {
+        self.wavefronts.count(amount);
+        self.conflicts.count(conflicts);
+    }
+
+    /// Without records all sums are known: they are zero.
+    pub(crate) fn shown(self) -> Self {
+        let mut shown = self;
+        if self.records == 0 {
+            shown.count_global(0, Traffic::default());
+            shown.count_shared(AccessCost::default());
+        }
+        shown
     }
 }
 

@@ -235,6 +235,41 @@ impl Counter for Most {
     }
 }
 
+/// A sum of numbers that not every trace has; `None` if none was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct KnownSum(pub Option<u64>);
+
+impl KnownSum {
+    #[inline]
+    pub(crate) fn count(&mut self, number: u64) {
+        self.add(&Self(Some(number)));
+    }
+}
+
+impl Counter for KnownSum {
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.0 = match (self.0, other.0) {
+            (Some(to), Some(from)) => Some(to.saturating_add(from)),
+            (to, from) => to.or(from),
+        };
+    }
+
+    fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>) {
+        list.push(row.is(Addition::Sum));
+    }
+
+    /// One more, so that it is 0 of none.
+    fn put(&self, slots: &mut Vec<u64>) {
+        slots.push(self.0.map_or(0, |sum| sum.saturating_add(1)));
+    }
+
+    fn take(slots: &mut Slots<'_>) -> Self {
+        Self(u64::take(slots).checked_sub(1))
+    }
+}
+
 /// Counters that a part may lack, because it has nothing of them. Of a file they are there unless all are zero.
 impl<C: Counter + Clone + PartialEq> Counter for Option<C> {
     const IS_EXTRA: bool = C::IS_EXTRA;

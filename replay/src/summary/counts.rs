@@ -10,7 +10,9 @@ use warpload_encoding::{Instruction, Sm};
 use super::partial::PartialKernel;
 use super::{Digest, KernelSummary, LoadFault, PartialSummary, Summary, ValueMismatch};
 use crate::code::look_up;
-use crate::counters::{Counter, FootprintCounts, LoadCounts, PcCounts, PcSummary, SkippedCounts};
+use crate::counters::{
+    Counter, FootprintCounts, LdgstsCounts, LoadCounts, PcCounts, PcSummary, SkippedCounts,
+};
 use crate::footprint::Footprint;
 use crate::options::Selected;
 use crate::replayed::Replayed;
@@ -18,6 +20,24 @@ use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
 use warpload_trace::{MemoryOperation, OperationKind, kernels_of_shard};
+
+/// The table of a summary that a row belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowTable {
+    Loads,
+    Stores,
+    Copies,
+}
+
+impl RowTable {
+    pub(super) fn of(kind: OperationKind) -> Self {
+        match kind {
+            OperationKind::Load => Self::Loads,
+            OperationKind::Copy => Self::Copies,
+            _ => Self::Stores,
+        }
+    }
+}
 
 /// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
 #[derive(Clone, Debug)]
@@ -83,21 +103,27 @@ impl Replayed<'_> {
     /// Returns the counts of the loads of each program counter and operation: those of
     /// [`Summary::per_pc`], in its order.
     pub fn program_counters(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
-        self.rows(true)
+        self.rows(RowTable::Loads)
     }
 
     /// Returns the counts of the stores and atomics of each program counter and operation: those of
     /// [`Summary::per_pc_stores`], in its order.
     pub fn stores(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
-        self.rows(false)
+        self.rows(RowTable::Stores)
     }
 
-    fn rows(&self, are_loads: bool) -> impl Iterator<Item = ProgramCounter<'_>> {
+    /// Returns the counts of the copies from global to shared memory of each program counter and operation: those of
+    /// [`Summary::per_pc_copies`], in its order.
+    pub fn copies(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
+        self.rows(RowTable::Copies)
+    }
+
+    fn rows(&self, table: RowTable) -> impl Iterator<Item = ProgramCounter<'_>> {
         let contents = self.trace().contents();
         // Blocks with operations and kernels that the trace lacks are refused when they are read.
         self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
             let operation = contents.operations.get(usize::from(number))?;
-            if (operation.kind == OperationKind::Load) != are_loads {
+            if RowTable::of(operation.kind) != table {
                 return None;
             }
             let name = &contents.kernels.get(kernel)?.name;
@@ -157,6 +183,7 @@ impl Replayed<'_> {
         Summary {
             per_pc: self.program_counters().map(|row| row.summary).collect(),
             per_pc_stores: self.stores().map(|row| row.summary).collect(),
+            per_pc_copies: self.copies().map(|row| row.summary).collect(),
             ..sums.finish(self.faults.clone(), self.mismatches.clone())
         }
     }
@@ -249,7 +276,7 @@ impl Sums {
         let counts = load_counts(kernel, &self.about, operation);
         self.whole.add(&counts);
         self.footprint.lines |= &kernel.footprint.lines;
-        self.kernels.push(KernelSummary { name, demangled, counts });
+        self.kernels.push(KernelSummary { name, demangled, counts: shown(counts) });
     }
 
     /// Returns the summary without its rows.
@@ -260,7 +287,7 @@ impl Sums {
     ) -> Summary {
         let About { digest, complete, notes, selected, .. } = self.about;
         Summary {
-            counts: LoadCounts { footprint: footprint(&self.footprint), ..self.whole },
+            counts: shown(LoadCounts { footprint: footprint(&self.footprint), ..self.whole }),
             first_mismatches,
             first_faults,
             digest,
@@ -269,9 +296,15 @@ impl Sums {
             selected,
             per_pc: Vec::new(),
             per_pc_stores: Vec::new(),
+            per_pc_copies: Vec::new(),
             kernels: self.kernels,
         }
     }
+}
+
+/// Returns sums as they are shown, which do not add up any more.
+fn shown(counts: LoadCounts) -> LoadCounts {
+    LoadCounts { ldgsts: counts.ldgsts.map(LdgstsCounts::shown), ..counts }
 }
 
 fn footprint(footprint: &Footprint) -> FootprintCounts {

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
 
-use super::counts::{About, Sums, pc_summary};
+use super::counts::{About, RowTable, Sums, pc_summary};
 use super::partial::PartialKernel;
 use super::{Digest, PartialSummary, Summary};
 use crate::statistics::KEPT;
-use warpload_trace::OperationKind;
 
 /// Why summaries cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,20 +138,23 @@ impl PartialSummary {
     fn into_whole(self) -> Summary {
         let Self { about, first_faults, first_mismatches, operations, kernels, .. } = self;
         let mut sums = Sums::new(about);
-        let (mut loads, mut stores) = (Vec::new(), Vec::new());
+        let (mut loads, mut stores, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for PartialKernel { name, demangled, counts, mut code } in kernels.into_values() {
             for (&(pc, number), row) in &counts.per_pc {
                 // It has been checked that there is one.
                 let Some(operation) = operations.get(&number) else { continue };
                 let code = code.remove(&(pc, number)).unwrap_or_default();
-                let is_load = operation.kind == OperationKind::Load;
-                let rows = if is_load { &mut loads } else { &mut stores };
+                let rows = match RowTable::of(operation.kind) {
+                    RowTable::Loads => &mut loads,
+                    RowTable::Stores => &mut stores,
+                    RowTable::Copies => &mut copies,
+                };
                 rows.push(pc_summary(&name, pc, operation, row, code));
             }
             sums.add(name, demangled, &counts, |number| operations.get(&number));
         }
         let whole = sums.finish(first_faults, first_mismatches);
-        Summary { per_pc: loads, per_pc_stores: stores, ..whole }
+        Summary { per_pc: loads, per_pc_stores: stores, per_pc_copies: copies, ..whole }
     }
 }
 

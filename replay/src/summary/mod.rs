@@ -50,6 +50,10 @@ pub struct Summary {
     /// Stores and atomics, in the same form; `loads` is their number.
     #[serde(default)]
     pub per_pc_stores: Vec<PcSummary>,
+    /// Copies from global to shared memory, in the same form: `loads` is the number of records of their global side,
+    /// which also have the sectors; `shared` is of their shared side.
+    #[serde(default)]
+    pub per_pc_copies: Vec<PcSummary>,
     /// By kernel, in launch order.
     pub kernels: Vec<KernelSummary>,
 }
