@@ -43,6 +43,6 @@ pub use arrow_schema;
 pub use self::loads::LoadBatches;
 #[cfg(feature = "parquet")]
 pub use self::parquet_file::write_parquet;
-pub use self::per_pc::{per_pc, per_pc_schema};
+pub use self::per_pc::{per_pc, per_pc_copies, per_pc_schema};
 pub use crate::columns::load_schema;
 pub use crate::loads::{BatchError, LoadOptions};

@@ -50,7 +50,26 @@ pub fn per_pc(
     summary: &Summary,
     options: Option<&ReplayOptions<'_>>,
 ) -> Result<RecordBatch, BatchError> {
-    let rows = &summary.per_pc;
+    batch(&summary.per_pc, summary, options)
+}
+
+/// Returns a row for each program counter and opcode of copies from global to shared memory,
+/// [`Summary::per_pc_copies`], as [`per_pc`] does for loads.
+///
+/// # Errors
+/// Returns [`BatchError::Arrow`] if the batch cannot be made.
+pub fn per_pc_copies(
+    summary: &Summary,
+    options: Option<&ReplayOptions<'_>>,
+) -> Result<RecordBatch, BatchError> {
+    batch(&summary.per_pc_copies, summary, options)
+}
+
+fn batch(
+    rows: &[PcSummary],
+    summary: &Summary,
+    options: Option<&ReplayOptions<'_>>,
+) -> Result<RecordBatch, BatchError> {
     let text = |of: fn(&PcSummary) -> &str| {
         let (texts, keys) = Names::new(rows.iter().map(of));
         texts.column(keys)

@@ -166,8 +166,13 @@ fn text(comparison: &Comparison, top: usize) -> String {
     };
     let mut text = line("loads", comparison.loads.map(u128::from))
         + &line("sectors", comparison.sectors.map(u128::from))
-        + &line("wavefronts", comparison.wavefronts.map(u128::from))
-        + &line("together", comparison.together());
+        + &line("wavefronts", comparison.wavefronts.map(u128::from));
+    if comparison.copies != [0; 2] {
+        text += &line("copies", comparison.copies.map(u128::from));
+        text += &line("  sectors", comparison.copy_sectors.map(u128::from));
+        text += &line("  wavefronts", comparison.copy_wavefronts.map(u128::from));
+    }
+    text += &line("together", comparison.together());
     let changed: Vec<&ComparedRow> = comparison.changed().collect();
     if changed.is_empty() {
         return text + "\nno program counter has changed\n";

@@ -38,18 +38,27 @@ pub(crate) struct PcRow<'r> {
     demangled: Option<&'r str>,
 }
 
-/// Returns the rows of loads and, after them, those of stores and atomics.
+/// The rows of a replay.
+pub(crate) struct PcRows<'r> {
+    pub(crate) loads: Vec<PcRow<'r>>,
+    /// Of stores, atomics and copies.
+    pub(crate) others: Vec<PcRow<'r>>,
+}
+
 pub(crate) fn program_counters<'r>(
     replayed: &'r Replayed<'_>,
     demangled: &'r Demangled,
-) -> (Vec<PcRow<'r>>, Vec<PcRow<'r>>) {
+) -> PcRows<'r> {
     let names = &replayed.trace().contents().kernels;
     let row = |counter: ProgramCounter<'r>| {
         let name = names.get(counter.kernel).map_or("", |kernel| &kernel.name);
         let launch = replayed.trace().first_kernel() + counter.kernel;
         PcRow { demangled: demangled.get(name).map(|form| &**form), launch, counter }
     };
-    (replayed.program_counters().map(row).collect(), replayed.stores().map(row).collect())
+    PcRows {
+        loads: replayed.program_counters().map(row).collect(),
+        others: replayed.stores().chain(replayed.copies()).map(row).collect(),
+    }
 }
 
 /// Sorts rows; those without what is asked for come last, and equal ones stay as they are.
@@ -87,6 +96,7 @@ fn kind(kind: OperationKind) -> &'static str {
     match kind {
         OperationKind::Store => "store",
         OperationKind::Atomic => "atomic",
+        OperationKind::Copy => "copy",
         _ => "load",
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
-use super::rows::{self, Sort};
+use super::rows::{self, PcRows, Sort};
 use super::table::{self, Column};
 use warpload_replay::{
     LoadCounts, ReplayData, Replayed, ReuseCounts, Selected, Summary, TrafficCounts,
@@ -46,7 +46,7 @@ pub(crate) fn text(
     for note in &summary.notes {
         text += &format!("note        {}\n", visible(note));
     }
-    let (mut loads, _) = rows::program_counters(replayed, demangled);
+    let mut loads = rows::program_counters(replayed, demangled).loads;
     rows::sort_program_counters(&mut loads, shape.sort);
     text += &shaped(&rows::pc_columns(), loads, shape.top);
     let mut kernels = rows::kernels(summary);
@@ -57,15 +57,15 @@ pub(crate) fn text(
     text + &listed(summary, demangled)
 }
 
-/// Writes the table by program counter as CSV, with rows of loads, stores and atomics.
+/// Writes the table by program counter as CSV, with rows of loads, stores, atomics and copies.
 pub(crate) fn csv(
     replayed: &Replayed<'_>,
     demangled: &Demangled,
     shape: Shape,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let (mut rows, stores) = rows::program_counters(replayed, demangled);
-    rows.extend(stores);
+    let PcRows { loads: mut rows, others } = rows::program_counters(replayed, demangled);
+    rows.extend(others);
     rows::sort_program_counters(&mut rows, shape.sort);
     rows.truncate(shape.top.unwrap_or(usize::MAX));
     rows::pc_csv(&rows, to)
@@ -124,6 +124,7 @@ fn always(counts: &LoadCounts) -> String {
     );
     text += &other_memories(counts);
     text += &stores(counts);
+    text += &copies(counts);
     text += &format!(
         "footprint   {} of 4 KiB, {}\n",
         plural(counts.footprint.pages, "page"),
@@ -205,6 +206,24 @@ fn stores(counts: &LoadCounts) -> String {
         );
     }
     text
+}
+
+/// What copies from global to shared memory cost on either side, as far as the trace has it.
+fn copies(counts: &LoadCounts) -> String {
+    let Some(copies) = counts.ldgsts.filter(|copies| copies.records > 0) else {
+        return String::new();
+    };
+    let mut costs = Vec::new();
+    if let (Some(bytes), Some(sectors), Some(ideal)) =
+        (copies.bytes.0, copies.sectors.0, copies.ideal_sectors.0)
+    {
+        let ratio = ratio(ideal, sectors);
+        costs.push(format!("{bytes} bytes; {sectors} global sectors, ideal {ideal}{ratio}"));
+    }
+    if let (Some(wavefronts), Some(conflicts)) = (copies.wavefronts.0, copies.conflicts.0) {
+        costs.push(format!("{wavefronts} shared wavefronts, {conflicts} are bank conflicts"));
+    }
+    if costs.is_empty() { String::new() } else { format!("copies      {}\n", costs.join("; ")) }
 }
 
 /// The lines of what most replays do not have.

@@ -63,6 +63,13 @@ pub(crate) fn per_pc(py: Python<'_>, summary: &[u8]) -> PyResult<Table> {
     Table::of_batch(py, warpload_arrow::per_pc(&summary, None))
 }
 
+/// Returns the counts of each program counter of copies in a summary's JSON.
+#[pyfunction]
+pub(crate) fn per_pc_copies(py: Python<'_>, summary: &[u8]) -> PyResult<Table> {
+    let summary: Summary = serde_json::from_slice(summary).map_err(|failed| error(py, failed))?;
+    Table::of_batch(py, warpload_arrow::per_pc_copies(&summary, None))
+}
+
 #[pymethods]
 impl Table {
     /// The names of the columns.

@@ -49,10 +49,18 @@ fn head(caption: &str, headings: &[(&str, bool)]) -> String {
 const END: &str = "</tbody></table></div></section>\n";
 
 fn whole(comparison: &Comparison) -> String {
-    let Comparison { loads, sectors, wavefronts, .. } = comparison;
+    let Comparison { loads, sectors, wavefronts, copies, .. } = comparison;
     let headings = [("", false), ("A", true), ("B", true), ("change", true)];
     let mut html = head("The whole", &headings);
-    for (what, [a, b]) in [("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)] {
+    let mut rows = vec![("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)];
+    if *copies != [0; 2] {
+        rows.extend([
+            ("copies", copies),
+            ("sectors of copies", &comparison.copy_sectors),
+            ("wavefronts of copies", &comparison.copy_wavefronts),
+        ]);
+    }
+    for (what, [a, b]) in rows {
         html += &format!(
             "<tr><td class=\"t\">{what}</td>{}{}{}</tr>\n",
             side(Some(*a)),

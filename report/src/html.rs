@@ -1,6 +1,6 @@
 //! [`html`]: the page of a replay, a [`ReportPage`], from its panels.
 
-use super::memories::{constant, global, local, shared, stores};
+use super::memories::{constant, copies, global, local, shared, stores};
 use super::overview::{faults, kernel_table};
 use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
@@ -44,7 +44,8 @@ pub fn html(page: &ReportPage<'_>) -> String {
         constant(&context),
         reuse::answer(&context),
     ];
-    let panels: Vec<Panel> = answers.into_iter().chain(faults(&context)).collect();
+    let panels: Vec<Panel> =
+        answers.into_iter().chain(copies(&context)).chain(faults(&context)).collect();
     html += &tabs(&panels);
     html += &format!(
         "</main>\n<footer>A sector is 32 bytes of global memory. The ideal is the fewest sectors that \

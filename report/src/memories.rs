@@ -191,7 +191,7 @@ fn bank_map(context: &Context<'_>) -> Option<String> {
     }
     html += "</tbody></table></div>\n<figcaption>A bank at 100 serves a word in every wavefront. If a few \
              banks are high, lanes wait for these; if all are low, each access waits for another bank. \
-             Shown are the loads, stores and atomics with most bank conflicts.</figcaption></figure>\n";
+             Shown are the loads, stores, atomics and copies with most bank conflicts.</figcaption></figure>\n";
     Some(html)
 }
 
@@ -404,6 +404,66 @@ pub(crate) fn stores(context: &Context<'_>) -> Panel {
     }
     let title = "Stores and atomics";
     Panel { id: "stores", tab: "Stores, atomics", title, rows: Some(rows.len()), body }
+}
+
+const COPIES_TABLE: PcTable = PcTable {
+    id: "copies-by-pc",
+    caption: "Copies by program counter",
+    space: "global",
+    counts: ["global records", "lanes each"],
+    columns: &[
+        ("mean", "sectors each", |row| match row.summary.loads {
+            0 => Cell::Unknown,
+            _ => Cell::Mean(row.summary.sectors.mean),
+        }),
+        ("ideal", "ideal", |row| match row.summary.loads {
+            0 => Cell::Unknown,
+            _ => each(row, row.summary.ideal_sectors),
+        }),
+        ("shared", "shared records", |row| {
+            row.summary.shared.map_or(Cell::Unknown, |shared| Cell::Count(shared.loads))
+        }),
+        ("wavefronts", "wavefronts each", |row| {
+            let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
+            wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
+        }),
+        ("excess", "sectors beyond the ideal and bank conflicts", |row| {
+            Cell::Count(excess(row) as u64)
+        }),
+    ],
+    sorted: "excess",
+    weight: excess,
+    heaviest: "with most sectors beyond the ideal and bank conflicts",
+};
+
+/// `None` if there are no copies from global to shared memory.
+pub(crate) fn copies(context: &Context<'_>) -> Option<Panel> {
+    let rows = &context.rows.copies;
+    let copies = context.page.summary.counts.ldgsts.filter(|copies| copies.records > 0)?;
+    let mut body = match (copies.bytes.0, copies.sectors.0, copies.ideal_sectors.0) {
+        (Some(read), Some(sectors), Some(ideal)) => format!(
+            "<p class=\"note\">Copies from global to shared memory (LDGSTS) read {}: {} of global memory, and {} \
+             would do.</p>\n",
+            bytes(read),
+            of(sectors, "sector"),
+            count(ideal)
+        ),
+        _ => "<p class=\"note\">This trace has no global addresses of copies (LDGSTS).</p>\n"
+            .to_owned(),
+    };
+    body += &match (copies.wavefronts.0, copies.conflicts.0) {
+        (Some(wavefronts), Some(conflicts)) => format!(
+            "<p class=\"note\">They wrote shared memory in {}, {} of them bank conflicts.</p>\n",
+            of(wavefronts, "wavefront"),
+            count(conflicts)
+        ),
+        _ => "<p class=\"note\">This trace has no shared addresses of them.</p>\n".to_owned(),
+    };
+    if !rows.is_empty() {
+        body += &COPIES_TABLE.html(rows, context);
+    }
+    let title = "Copies from global to shared memory";
+    Some(Panel { id: "copies", tab: "Copies", title, rows: Some(rows.len()), body })
 }
 
 fn traffic(one: &str, traffic: TrafficCounts) -> String {

@@ -20,6 +20,8 @@ pub(crate) struct Rows<'r> {
     pub(crate) constant: Vec<ProgramCounter<'r>>,
     /// Stores and atomics of any memory.
     pub(crate) stores: Vec<ProgramCounter<'r>>,
+    /// Copies from global to shared memory.
+    pub(crate) copies: Vec<ProgramCounter<'r>>,
 }
 
 impl<'r> Rows<'r> {
@@ -39,7 +41,8 @@ impl<'r> Rows<'r> {
                 AddressSpace::Shared | AddressSpace::Local => {}
             }
         }
-        Self { global, shared, local, constant, stores: replayed.stores().collect() }
+        let (stores, copies) = (replayed.stores().collect(), replayed.copies().collect());
+        Self { global, shared, local, constant, stores, copies }
     }
 
     /// Returns all loads, each once.
@@ -49,7 +52,7 @@ impl<'r> Rows<'r> {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
-        self.loads().chain(&self.stores)
+        self.loads().chain(&self.stores).chain(&self.copies)
     }
 }
 

@@ -469,6 +469,11 @@ def per_pc(summary: bytes) -> Table:
     Returns the counts of each program counter in a summary's JSON.
     """
 
+def per_pc_copies(summary: bytes) -> Table:
+    """
+    Returns the counts of each program counter of copies in a summary's JSON.
+    """
+
 def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> int:
     """
     Runs the command in this process, with its streams, and returns the exit status. `own_process` says

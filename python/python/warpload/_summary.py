@@ -20,10 +20,15 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Ldgsts:
-    """Copies from global to shared memory."""
+    """Copies from global to shared memory. What the trace has no records of is None."""
 
     records: int
     lanes: int
+    bytes: int | None
+    sectors: int | None
+    ideal_sectors: int | None
+    wavefronts: int | None
+    conflicts: int | None
 
 
 @dataclass(frozen=True)

@@ -243,6 +243,11 @@ class Replay(_Attributes):
             self._per_pc = _native.per_pc(self._json)
         return self._per_pc
 
+    @property
+    def per_pc_copies(self) -> _native.Table:
+        """The counts of each program counter of LDGSTS, which copies from global to shared memory."""
+        return _native.per_pc_copies(self._json)
+
     def to_dict(self) -> dict[str, Any]:
         """Returns what ``warpload replay --format json`` prints."""
         known: dict[str, Any] = json.loads(self._json)

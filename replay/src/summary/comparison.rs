@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Hex, Summary};
-use crate::counters::PcSummary;
+use crate::counters::{LdgstsCounts, PcSummary};
 
 /// Two replays, A and B, program counter by program counter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,11 +18,17 @@ pub struct Comparison {
     pub sectors: [u64; 2],
     /// Their wavefronts of shared memory.
     pub wavefronts: [u64; 2],
-    /// By kernel name, program counter and opcode, the largest change first.
+    /// The records of copies from global to shared memory.
+    pub copies: [u64; 2],
+    /// Their sectors of global memory; 0 if the trace does not have them.
+    pub copy_sectors: [u64; 2],
+    /// Their wavefronts of shared memory; 0 if the trace does not have them.
+    pub copy_wavefronts: [u64; 2],
+    /// Loads and copies by kernel name, program counter and opcode, the largest change first.
     pub per_pc: Vec<ComparedRow>,
 }
 
-/// The loads of one program counter in two replays; launches of kernels with one name are added up.
+/// The loads or copies of one program counter in two replays; launches of kernels with one name are added up.
 /// Counts are `None` of a replay that does not have it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -54,7 +60,7 @@ impl Comparison {
         let mut rows = BTreeMap::new();
         let mut demangled = HashMap::new();
         for (side, summary) in [a, b].into_iter().enumerate() {
-            for row in &summary.per_pc {
+            for row in summary.per_pc.iter().chain(&summary.per_pc_copies) {
                 let key = (&row.kernel, row.pc, &row.opcode);
                 rows.entry(key).or_insert_with(|| ComparedRow::new(row)).add(side, row);
             }
@@ -79,14 +85,21 @@ impl Comparison {
             loads: both(|summary| summary.counts.loads),
             sectors: both(|summary| summary.counts.sectors),
             wavefronts: both(|summary| summary.counts.shared.wavefronts),
+            copies: both(|summary| copies(summary).records),
+            copy_sectors: both(|summary| copies(summary).sectors.0.unwrap_or(0)),
+            copy_wavefronts: both(|summary| copies(summary).wavefronts.0.unwrap_or(0)),
             per_pc,
         }
     }
 
-    /// Returns the sectors and wavefronts together.
+    /// Returns the sectors and wavefronts of loads and copies together.
     #[must_use]
     pub fn together(&self) -> [u128; 2] {
-        [0, 1].map(|side| u128::from(self.sectors[side]) + u128::from(self.wavefronts[side]))
+        let Self { sectors, wavefronts, copy_sectors, copy_wavefronts, .. } = self;
+        [0, 1].map(|side| {
+            let amounts = [sectors, wavefronts, copy_sectors, copy_wavefronts];
+            amounts.into_iter().map(|amount| u128::from(amount[side])).sum()
+        })
     }
 
     /// Returns the difference of sectors and wavefronts together in percent of A's; `None` if A has none
@@ -148,6 +161,10 @@ impl ComparedRow {
         let [before, after] = self.amounts().map(|amount| amount as i128);
         after - before
     }
+}
+
+fn copies(summary: &Summary) -> LdgstsCounts {
+    summary.counts.ldgsts.unwrap_or_default()
 }
 
 /// Returns the change between two amounts in percent of the first; `None` if something came of nothing.
