@@ -71,11 +71,12 @@ struct Question {
 }
 
 /// The options of `replay` that a question can have, with underscores for hyphens.
-const OPTIONS: [&str; 9] = [
+const OPTIONS: [&str; 10] = [
     "address_bits",
     "fill",
     "kernel",
     "local_window",
+    "merge_pairs",
     "opcode",
     "pc",
     "reuse",

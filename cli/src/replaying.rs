@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use warpload::machine::Machine;
 use warpload::memory::{Fill, Memory, Window};
 use warpload_binary::sass::Functions;
-use warpload_replay::{ReplayData, ReplayOptions, Selection};
+use warpload_replay::{ReplayData, ReplayOptions, Selection, SharedRules};
 use warpload_trace::DEFAULT_ADDRESS_BITS;
 
 use super::choice::Choice;
@@ -50,6 +50,11 @@ pub(crate) struct Replaying {
     /// memory for every line touched
     #[arg(long)]
     reuse: bool,
+
+    /// Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs from shared memory, as
+    /// SM 7.0 to 7.5 do
+    #[arg(long)]
+    merge_pairs: bool,
 
     /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
     /// the source line of each program counter; can be given several times
@@ -136,6 +141,7 @@ impl Replaying {
             .local_window(self.local_window)
             .select(selection)
             .reuse(self.reuse)
+            .shared_rules(SharedRules::default().merging_pairs(self.merge_pairs))
             .functions(read.functions.as_ref())
             .demangled_names(!self.no_demangle)
     }
@@ -174,6 +180,7 @@ impl Replaying {
             shared_window,
             local_window,
             reuse,
+            merge_pairs,
             cubin,
             no_demangle,
             choice,
@@ -203,7 +210,9 @@ impl Replaying {
         for (name, value) in choice.arguments() {
             add(name, value);
         }
-        for (name, is_set) in [("reuse", reuse), ("no-demangle", no_demangle)] {
+        for (name, is_set) in
+            [("reuse", reuse), ("merge-pairs", merge_pairs), ("no-demangle", no_demangle)]
+        {
             if *is_set {
                 arguments.push(format!("--{name}"));
             }

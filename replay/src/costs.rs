@@ -135,6 +135,7 @@ impl SpaceCosts {
     /// Returns what the access of lanes that are neither outside nor in global memory costs.
     #[inline]
     pub(super) fn new(
+        rules: SharedRules,
         op: LoadOp,
         lanes: LaneMask,
         addresses: &WarpAddresses,
@@ -143,7 +144,6 @@ impl SpaceCosts {
         if lanes.is_empty() {
             return Self::default();
         }
-        let rules = SharedRules::default();
         let offsets = Offsets { lanes, addresses, base: 0, width: op.width, rules };
         match op.space {
             AddressSpace::Shared => Self { shared: Some(offsets.shared()), ..Self::default() },

@@ -54,6 +54,7 @@ pub struct ObservedAccess<'r> {
     pub shared: Option<AccessCost>,
     /// How the addresses are read.
     pub(super) space: AddressSpace,
+    pub(super) rules: SharedRules,
     pub(super) served: LaneMask,
     pub(super) map: &'r AddressMap,
 }
@@ -64,7 +65,7 @@ impl ObservedAccess<'_> {
         if self.shared.is_none() {
             return;
         }
-        let (rules, width) = (SharedRules::default(), self.traced.operation().width);
+        let (rules, width) = (self.rules, self.traced.operation().width);
         let addresses = &self.lanes.addresses;
         let all = Offsets { lanes: self.served, addresses, base: 0, width, rules };
         let offsets = match self.space {

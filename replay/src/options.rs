@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::costs::SharedRules;
 use warpload::memory::{Fill, Memory, Space, Window};
 use warpload_binary::sass::Functions;
 use warpload_trace::binary::MemoryRecord;
@@ -42,6 +43,7 @@ pub struct ReplayOptions<'a> {
     shard: Option<Shard>,
     selection: Option<&'a Selection>,
     counts_reuse: bool,
+    shared_rules: SharedRules,
     functions: Option<&'a Functions>,
     are_names_demangled: bool,
     observer: Option<&'a (dyn Fn(u64) + Sync)>,
@@ -60,6 +62,7 @@ impl<'a> ReplayOptions<'a> {
             shard: None,
             selection: None,
             counts_reuse: false,
+            shared_rules: SharedRules::default(),
             functions: None,
             are_names_demangled: false,
             observer: None,
@@ -110,6 +113,13 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn reuse(mut self, counts_reuse: bool) -> Self {
         self.counts_reuse = counts_reuse;
+        self
+    }
+
+    /// Sets how shared memory serves accesses, where GPUs differ.
+    #[must_use]
+    pub fn shared_rules(mut self, rules: SharedRules) -> Self {
+        self.shared_rules = rules;
         self
     }
 
@@ -187,6 +197,12 @@ impl<'a> ReplayOptions<'a> {
         self.counts_reuse
     }
 
+    /// Returns how shared memory serves accesses.
+    #[must_use]
+    pub fn get_shared_rules(&self) -> SharedRules {
+        self.shared_rules
+    }
+
     /// Returns the code of the trace's kernels; `None` if there is none.
     #[must_use]
     pub fn get_functions(&self) -> Option<&'a Functions> {
@@ -221,6 +237,9 @@ impl<'a> ReplayOptions<'a> {
         }
         if self.counts_reuse {
             trace += ", reuse";
+        }
+        if self.shared_rules.merges_pairs {
+            trace += ", pairs merged";
         }
         if self.are_names_demangled {
             trace += ", names demangled";

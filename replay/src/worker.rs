@@ -184,10 +184,10 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         if let Some(offsets) = shared_offsets(&self.lanes, memory.map().shared()) {
             let op = LoadOp { space: AddressSpace::Shared, ..operation.load_op() };
             self.lanes.addresses = offsets;
-            let lanes = &self.lanes;
+            let (lanes, rules) = (&self.lanes, self.options.get_shared_rules());
             let loaded = load(op, lanes, memory, Misaligned::Report, &mut []);
             let served = served(traced, executing, &loaded);
-            let costs = SpaceCosts::new(op, served, &lanes.addresses, memory.map());
+            let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, memory.map());
             copies.count_shared(costs.shared.unwrap_or_default());
             if let Some(cost) = costs.shared {
                 row.shared.get_or_insert_default().count(cost, false);
@@ -416,10 +416,11 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
     ) -> SpaceCosts {
         let operation = traced.operation();
         let (lanes, op) = (&self.lanes, operation.load_op());
+        let rules = self.options.get_shared_rules();
         let costs = if served.is_empty() {
             SpaceCosts::default()
         } else {
-            SpaceCosts::new(op, served, &lanes.addresses, map)
+            SpaceCosts::new(rules, op, served, &lanes.addresses, map)
         };
         let is_atomic = operation.kind == OperationKind::Atomic;
         let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
@@ -440,7 +441,9 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
     ) {
         let record = self.block.raw().first_record + u64::from(traced.index);
         let lanes = &self.lanes;
-        let access = ObservedAccess { record, traced, lanes, loaded, shared, space, served, map };
+        let rules = self.options.get_shared_rules();
+        let access =
+            ObservedAccess { record, traced, lanes, loaded, shared, space, rules, served, map };
         self.found.observer.access(&access);
     }
 

@@ -11,7 +11,7 @@ from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
 from warpload._types import Address
 
-__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "run", "survive_forks"]
+__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "per_pc_copies", "run", "survive_forks"]
 
 __version__: Final[str]
 

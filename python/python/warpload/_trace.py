@@ -105,6 +105,7 @@ class Trace:
         shared_window: Window | None = None,
         local_window: Window | None = None,
         reuse: bool = False,
+        merge_pairs: bool = False,
         cubin: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
         kernel: str | None = None,
         pc: int | tuple[int, int] | None = None,
@@ -138,6 +139,7 @@ class Trace:
             shared_window=shared_window,
             local_window=local_window,
             reuse=reuse,
+            merge_pairs=merge_pairs,
             cubin=cubin,
             kernel=kernel,
             pc=pc,
@@ -166,6 +168,7 @@ def replay_arguments(
     shared_window: Window | None = None,
     local_window: Window | None = None,
     reuse: bool = False,
+    merge_pairs: bool = False,
     cubin: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     kernel: str | None = None,
     pc: int | tuple[int, int] | None = None,
@@ -201,6 +204,7 @@ def replay_arguments(
     ]
     arguments += [f"--cubin={os.fspath(path)}" for path in cubin]
     arguments += ["--reuse"] if reuse else []
+    arguments += ["--merge-pairs"] if merge_pairs else []
     arguments += [] if demangle else ["--no-demangle"]
     return arguments
 

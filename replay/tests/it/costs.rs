@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use warpload::memory::{AddressMap, Fill, MemoryBuilder};
 use warpload_replay::{
-    Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, replay,
+    Digest, LoadCosts, LoadExecutor, ReplayData, ReplayOptions, Selection, SharedRules, replay,
 };
 use warpload_trace::{BinaryTrace, OperationKind};
 
-use crate::samples::{OPCODES, open, random_items, write};
+use crate::samples::{OPCODES, grouped, import_bytes, open, random_items, write};
 
 /// Sums of the loads of one program counter and operation.
 #[derive(Debug, Default, PartialEq)]
@@ -56,7 +56,7 @@ fn check(trace: &BinaryTrace, options: &ReplayOptions<'_>) -> u64 {
             let Some(load) = executor.execute(&block, &record) else { continue };
             let operation = record.operation();
             assert_eq!(operation.kind, OperationKind::Load);
-            let registers = operation.width.registers() as usize;
+            let registers = operation.registers() as usize;
             let is_known = executor.values(0).is_some();
             assert_eq!(executor.values(registers - 1).is_some(), is_known);
             assert_eq!(executor.values(registers), None);
@@ -156,4 +156,21 @@ fn values_are_those_that_the_replay_digests() {
         }
     }
     assert_eq!(replay(&trace, &options).unwrap().summary().digest, Some(Digest(digest)));
+}
+
+/// Pairs of lanes with one address take a wavefront for two groups where SM 7.0 to 7.5 are asked for, in a replay as in
+/// `shared_wavefronts`; such a replay is another one for shards.
+#[test]
+fn pairs_are_merged_if_that_is_asked_for() {
+    let addresses: String = (0..32).map(|lane| format!(" {:#x}", 0x100 + lane / 2 * 16)).collect();
+    let line = format!("0010 ffffffff 1 R2 LDS.128 1 R6 16 0{addresses}");
+    let trace = open(&import_bytes(grouped(3, "", &[&line])).unwrap());
+    let plain = ReplayOptions::new(ReplayData::Absent);
+    let merging = plain.shared_rules(SharedRules::default().merging_pairs(true));
+    for (options, wavefronts) in [(plain, 4), (merging, 2)] {
+        let shared = replay(&trace, &options).unwrap().summary().counts.shared;
+        assert_eq!((shared.loads, shared.wavefronts, shared.conflicts), (1, wavefronts, 0));
+        check(&trace, &options);
+    }
+    assert_ne!(plain.identity(trace.checksum()), merging.identity(trace.checksum()));
 }

@@ -13,7 +13,7 @@ VALUES = (
     "fan-in fill threads address-bits shared-window local-window kernel pc opcode space".split()
 )
 PATHS = ("image", "cubin")
-FLAGS = ("reuse", "no-demangle")
+FLAGS = ("reuse", "merge-pairs", "no-demangle")
 
 
 def main() -> int:
