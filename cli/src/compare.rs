@@ -169,8 +169,10 @@ fn text(comparison: &Comparison, top: usize) -> String {
         + &line("wavefronts", comparison.wavefronts.map(u128::from));
     if comparison.copies != [0; 2] {
         text += &line("copies", comparison.copies.map(u128::from));
-        text += &line("  sectors", comparison.copy_sectors.map(u128::from));
-        text += &line("  wavefronts", comparison.copy_wavefronts.map(u128::from));
+        let indented =
+            |name, amounts: [u64; 2]| format!("  {}", line(name, amounts.map(u128::from)));
+        text += &indented("sectors", comparison.copy_sectors);
+        text += &indented("wavefronts", comparison.copy_wavefronts);
     }
     text += &line("together", comparison.together());
     let changed: Vec<&ComparedRow> = comparison.changed().collect();

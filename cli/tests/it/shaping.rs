@@ -203,8 +203,9 @@ fn csv_has_the_numbers_of_json() {
         line[heading.iter().position(|name| name == key).unwrap()].clone()
     };
     let stores = summary["per_pc_stores"].as_array().unwrap();
-    assert_eq!(lines.len(), rows(&summary).len() + stores.len());
-    for (line, row) in lines.iter().zip(rows(&summary).iter().chain(stores)) {
+    let copies = summary["per_pc_copies"].as_array().unwrap();
+    assert_eq!(lines.len(), rows(&summary).len() + stores.len() + copies.len());
+    for (line, row) in lines.iter().zip(rows(&summary).iter().chain(stores).chain(copies)) {
         let text = |value: &Value| value.to_string().trim_matches('"').to_owned();
         for key in ["kernel", "pc", "opcode", "loads", "lanes", "ideal_sectors"] {
             assert_eq!(at(line, key), text(&row[key]), "{key}");
@@ -224,7 +225,7 @@ fn csv_has_the_numbers_of_json() {
         }
     }
     let kinds: Vec<String> = lines.iter().map(|line| at(line, "kind")).collect();
-    assert_eq!(kinds.concat(), "load".repeat(rows(&summary).len()) + "storestoreatomic");
+    assert_eq!(kinds.concat(), "load".repeat(rows(&summary).len()) + "storestoreatomiccopy");
     assert_eq!(at(&lines[0], "demangled"), "\"transpose(float*, float const*, int)\"");
 }
 
@@ -277,8 +278,10 @@ fn what_changed_between_two_replays() {
     });
     assert_eq!(comparison["per_pc"][0], first);
     assert!(comparison["per_pc"].as_array().unwrap()[1..].iter().all(|row| row["change"] == 0.0));
-    // 31 wavefronts more than 49 sectors and wavefronts.
-    let whole = comparison["sectors"][0].as_f64().unwrap() + 9.0;
+    assert_eq!(comparison["copies"], json!([1, 1]));
+    // 31 wavefronts more than the sectors and wavefronts of loads and copies.
+    let first = |key: &str| comparison[key][0].as_f64().unwrap();
+    let whole = first("sectors") + 9.0 + first("copy_sectors") + first("copy_wavefronts");
     let percent = 3100.0 / whole;
     for (limit, status) in [(percent - 0.1, 1), (percent + 0.1, 0), (-1.0, 1)] {
         assert_eq!(compared(&b, &a, &["--fail-above", &limit.to_string()]).status, status);

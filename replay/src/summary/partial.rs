@@ -68,14 +68,17 @@ pub enum PartialError {
     Json(#[source] serde_json::Error),
     /// Another version of warpload has made it.
     #[error(
-        "made by warpload {given}{}; expected {}, since parts merge only with those of their version",
-        unknown(counters), env!("CARGO_PKG_VERSION")
+        "made by warpload {given}{}{}; parts merge only with those of the same version, which is {}",
+        named(", with unknown counters", unknown), named(", without counters", missing),
+        env!("CARGO_PKG_VERSION")
     )]
     OtherVersion {
         /// The version that made it.
         given: String,
         /// Its counters that this version does not know.
-        counters: Vec<String>,
+        unknown: Vec<String>,
+        /// The counters of this version that it does not have.
+        missing: Vec<String>,
     },
     /// Its parts contradict each other, or its checksum.
     #[error("inconsistent: {message}")]
@@ -85,9 +88,9 @@ pub enum PartialError {
     },
 }
 
-fn unknown(counters: &[String]) -> String {
+fn named(what: &str, counters: &[String]) -> String {
     let names = counters.join(", ");
-    if names.is_empty() { names } else { format!(", with unknown counters ({names})") }
+    if names.is_empty() { names } else { format!("{what} ({names})") }
 }
 
 impl PartialSummary {
@@ -351,11 +354,15 @@ impl Made {
         if given == OWN && (&self.counters, &self.pc_counters) == (&known, &known_of_pc) {
             return None;
         }
-        let mut counters = self.counters;
-        counters.retain(|path| !known.contains(path));
-        let of_pc = self.pc_counters.into_iter().filter(|path| !known_of_pc.contains(path));
-        counters.extend(of_pc.map(|path| format!("per_pc.{path}")));
-        Some(PartialError::OtherVersion { given, counters })
+        let beyond = |of: [&[String]; 2], known: [&[String]; 2]| {
+            let of_pc = of[1].iter().filter(|path| !known[1].contains(path));
+            let others = of[0].iter().filter(|path| !known[0].contains(path));
+            others.cloned().chain(of_pc.map(|path| format!("per_pc.{path}"))).collect()
+        };
+        let own = [&known[..], &known_of_pc];
+        let theirs = [&self.counters[..], &self.pc_counters];
+        let (unknown, missing) = (beyond(theirs, own), beyond(own, theirs));
+        Some(PartialError::OtherVersion { given, unknown, missing })
     }
 }
 

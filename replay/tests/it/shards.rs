@@ -386,7 +386,7 @@ fn parts_of_another_version_are_refused_as_such() {
         let mut part = serde_json::to_value(part).unwrap();
         change(&mut part["partial"]);
         match PartialSummary::from_json(part.to_string().as_bytes()) {
-            Err(PartialError::OtherVersion { given, counters }) => (given, counters.join(" ")),
+            Err(PartialError::OtherVersion { given, unknown, .. }) => (given, unknown.join(" ")),
             other => panic!("{other:?}"),
         }
     };
