@@ -4,6 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Eight(u64);
 
+/// The number of different hashes.
+pub(crate) const HASHES: usize = 32;
+
 const fn splat(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
@@ -20,6 +23,16 @@ impl Eight {
             text = rest;
         }
         Self(eight)
+    }
+
+    /// Returns a number below [`HASHES`].
+    #[inline(always)]
+    pub(crate) const fn hash(self) -> usize {
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - HASHES.ilog2())) as usize
+    }
+
+    pub(crate) const fn to_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
     }
 
     /// Returns the first eight bytes of `text` before a dot, with letters in upper case.
@@ -66,6 +79,23 @@ impl Eight {
     }
 }
 
+impl Eight {
+    /// Returns the bytes before the first one that is no letter, no digit, no `_` and no `$`, and how many they are.
+    #[inline(always)]
+    pub(crate) const fn word(self) -> (Self, usize) {
+        let ascii = self.0 & splat(0x7f);
+        let lower = ascii | splat(0x20);
+        // The sums carry into bit 7 of a byte, never into the next byte.
+        let letters = lower + splat(0x80 - b'a') & !(lower + splat(0x7f - b'z'));
+        let digits = ascii + splat(0x80 - b'0') & !(ascii + splat(0x7f - b'9'));
+        let no_mark = (ascii ^ splat(b'_')) + splat(0x7f) & (ascii ^ splat(b'$')) + splat(0x7f);
+        // The lowest bit of each byte that ends a word.
+        let ends = (!(letters | digits | !no_mark) | self.0) >> 7 & splat(1);
+        let before = (ends & ends.wrapping_neg()).wrapping_sub(1);
+        (Self(self.0 & before), ends.trailing_zeros() as usize / 8)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -77,6 +107,17 @@ mod tests {
         fn words_in_upper_case_are_those_of_the_standard_library(word in "[a-zA-Z0-9_$]{1,8}") {
             let expected = word.to_ascii_uppercase();
             prop_assert_eq!(Eight::at(word.as_bytes(), 0).to_upper(), Eight::of(expected.as_bytes()));
+        }
+
+        #[test]
+        fn words_end_before_the_first_other_byte(bytes in any::<[u8; 8]>(), word in "[a-z0-9_$]{0,8}") {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+            let mut joined = bytes;
+            joined[..word.len()].copy_from_slice(word.as_bytes());
+            for bytes in [bytes, joined] {
+                let expected = bytes.iter().take_while(|byte| is_part(**byte)).count();
+                prop_assert_eq!(Eight::of(&bytes).word(), (Eight::of(&bytes[..expected]), expected));
+            }
         }
 
         #[test]

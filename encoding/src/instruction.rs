@@ -5,8 +5,8 @@ use core::fmt;
 use crate::control::Control;
 use crate::operand::{Pred, Reg, UniformReg};
 use crate::plan::{
-    Halves, NoForm, Plan, first_form, halves, has_schedule, is_legal, plan_at, plan_index,
-    plan_of_64, plan_of_128,
+    Halves, NoForm, Plan, SlotPlace, first_form, halves, has_schedule, is_legal, plan_at,
+    plan_index, plan_of_64, plan_of_128,
 };
 use crate::reading::FieldReading;
 use crate::sm::Sm;
@@ -306,7 +306,11 @@ impl Instruction {
 
     /// Returns the instruction with another word of its form.
     pub(crate) const fn with_word(self, word: u128) -> Self {
-        let [low, high] = halves(word);
+        self.with_halves(halves(word))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn with_halves(self, [low, high]: Halves) -> Self {
         Self { low, high, ..self }
     }
 
@@ -447,7 +451,12 @@ impl Instruction {
 
     /// Returns the width of a field in bits; 0 if the form does not have it.
     pub(crate) fn width(&self, slot: Slot) -> u32 {
-        let place = self.plan().place(slot);
+        self.width_at(self.plan().place(slot), slot)
+    }
+
+    /// The same for a slot whose place is known.
+    #[inline]
+    pub(crate) fn width_at(&self, place: SlotPlace, slot: Slot) -> u32 {
         if !place.is_split() {
             return place.width.into();
         }
@@ -542,7 +551,12 @@ impl Instruction {
     /// field, or the number does not fit.
     #[inline]
     pub(crate) fn set(&mut self, slot: Slot, number: u64) -> bool {
-        let place = self.plan().place(slot);
+        self.set_at(self.plan().place(slot), slot, number)
+    }
+
+    /// The same for a slot whose place is known.
+    #[inline(always)]
+    pub(crate) fn set_at(&mut self, place: SlotPlace, slot: Slot, number: u64) -> bool {
         if place.is_split() {
             return self.set_split(slot, number);
         }

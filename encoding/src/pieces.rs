@@ -14,6 +14,12 @@ pub(crate) struct Piece {
     pub(crate) place: SlotPlace,
     texts: &'static [Ready<8>],
     pub(crate) part: &'static Part,
+    /// The sign of a predicate is the highest bit of the place.
+    pub(crate) is_signed: bool,
+    /// The zero register here would be another alternative.
+    pub(crate) excludes_zero: bool,
+    /// Nothing else belongs to the operand.
+    pub(crate) is_alone: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,8 +45,15 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
+    #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.get(..usize::from(self.count)).unwrap_or_default().iter()
+    }
+
+    /// Returns what stands after the last one, without the comma.
+    #[inline(always)]
+    pub(crate) fn after(&self) -> &[u8] {
+        self.end.as_bytes().strip_suffix(b", ").unwrap_or_default()
     }
 
     /// Finds the pieces of an alternative; `places` are those of its tokens.
@@ -53,12 +66,15 @@ impl Pieces {
             place: SlotPlace::NOWHERE,
             texts: &[],
             part: &NO_PART,
+            is_signed: false,
+            excludes_zero: false,
+            is_alone: false,
         };
         let mut pieces = Self { pieces: [none; MAX_PIECES], count: 0, end: Ready::EMPTY };
         let (mut n, mut count, mut before) = (0, 0, Ready::EMPTY);
         while n < row.tokens.len() {
             let mut token = &row.tokens[n];
-            let mut place = places[n];
+            let (mut place, mut is_signed) = (places[n], false);
             before = before.with(token.before);
             // The negation of a predicate is the bit above it: sixteen texts.
             if let Part::Not(_) = token.part
@@ -67,10 +83,14 @@ impl Pieces {
             {
                 assert!(token.after.is_empty() && row.tokens[n + 1].before.is_empty());
                 n += 1;
-                (token, place) = (&row.tokens[n], both);
+                (token, place, is_signed) = (&row.tokens[n], both, true);
             }
             let (kind, texts) = printed(&token.part, place);
-            pieces.pieces[count] = Piece { before, kind, place, texts, part: &token.part };
+            let excludes_zero = row.excludes_zero(&token.part);
+            let is_alone = row.tokens.len() == 1;
+            let part = &token.part;
+            pieces.pieces[count] =
+                Piece { before, kind, place, texts, part, is_signed, excludes_zero, is_alone };
             count += 1;
             before = Ready::EMPTY.with(token.after);
             n += 1;

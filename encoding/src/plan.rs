@@ -1,13 +1,15 @@
 //! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
 //! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
 
+use crate::eight::HASHES;
+use crate::instruction::Instruction;
 use crate::pieces::{GUARDS, MAX_PIECES, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
 use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
 use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Part};
 use crate::table::row::{Kind, Row, Slot, TAH};
-use crate::table::values::{Modifier, Modifiers, Values};
+use crate::table::values::{Hashed, Modifier, Modifiers, Values};
 
 const GROUPS: usize = Group::Blackwell120 as usize + 1;
 
@@ -89,6 +91,11 @@ impl SlotPlace {
         }
     }
 
+    /// Returns the highest number, all ones.
+    pub(crate) const fn max(self) -> u64 {
+        (1 << self.width) - 1
+    }
+
     /// Returns whether a number fits a slot of one row, or is 0.
     pub(crate) const fn fits(self, number: u64) -> bool {
         number >> self.width == 0
@@ -150,6 +157,12 @@ impl Pattern {
     const fn fits(&self, [low, high]: Halves) -> bool {
         (low & self.mask[0] ^ self.value[0]) | (high & self.mask[1] ^ self.value[1]) == 0
     }
+
+    /// Returns a word that fits.
+    #[inline(always)]
+    const fn set_in(&self, [low, high]: Halves) -> Halves {
+        [low & !self.mask[0] | self.value[0], high & !self.mask[1] | self.value[1]]
+    }
 }
 
 /// What a word of a form must be, apart from its opcode. Apart from the plan, so that decoding touches few lines.
@@ -187,13 +200,12 @@ const MAX_MODIFIERS: usize = 10;
 /// A modifier of a form, found without its row.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedModifier {
-    place: SlotPlace,
+    pub(crate) place: SlotPlace,
     /// By number; `None` if it takes more than that to know the text.
     texts: Option<&'static Modifiers>,
     /// The names of the field's numbers, unless another field can change them.
-    pub(crate) values: Option<&'static Values>,
-    /// The number of the modifier among those of the form.
-    pub(crate) index: u8,
+    values: Option<&'static Values>,
+    pub(crate) modifier: &'static FormModifier,
 }
 
 /// The most fields of a form that have numbers with which the load cannot be executed.
@@ -216,7 +228,20 @@ impl Doubtful {
 }
 
 impl PlannedModifier {
-    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, values: None, index: 0 };
+    const fn of(modifier: &'static FormModifier) -> Self {
+        Self { place: SlotPlace::NOWHERE, texts: None, values: None, modifier }
+    }
+
+    /// Returns the names of the field's numbers, which other fields of the word can change.
+    #[inline(always)]
+    pub(crate) fn values(&self, load: &Instruction) -> Option<&'static Values> {
+        match *self.modifier {
+            FormModifier::Field(slot) | FormModifier::Shown { slot, .. } => {
+                self.values.or_else(|| load.values(slot))
+            }
+            FormModifier::Always { .. } => None,
+        }
+    }
 
     /// Returns the modifier of a word, if its field alone decides.
     #[inline(always)]
@@ -234,16 +259,42 @@ pub(crate) struct PlannedAlternative {
     pub(crate) operand: u8,
     pub(crate) row: &'static Alternative,
     pub(crate) pieces: Pieces,
+    /// The bits that a text of this alternative sets.
+    sets: Pattern,
+    /// The bit that is set to what `.E` says.
+    pub(crate) set_as_extended: SlotPlace,
+    /// When the parser checks `is_not`.
+    pub(crate) check: Check,
     /// It can be read: no part of it is a register that does not exist.
     pub(crate) is_read: bool,
     /// Its base has 64 bits.
     pub(crate) is_wide: bool,
 }
 
+/// When the parser checks the bits that a word of an alternative must not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    Never,
+    Before,
+    After,
+}
+
 impl PlannedAlternative {
     #[inline(always)]
     pub(crate) const fn fits(&self, word: Halves) -> bool {
         self.is.fits(word) & !self.is_not.fits(word)
+    }
+
+    /// Returns whether the word is refused by a check of the parser.
+    #[inline(always)]
+    pub(crate) fn is_refused(&self, check: Check, word: Halves) -> bool {
+        self.check == check && self.is_not.fits(word)
+    }
+
+    /// Returns a word with the bits that a text of this alternative sets.
+    #[inline(always)]
+    pub(crate) const fn set_in(&self, word: Halves) -> Halves {
+        self.sets.set_in(word)
     }
 }
 
@@ -264,6 +315,8 @@ pub(crate) struct Plan {
     /// Those that it has there.
     modifiers: [PlannedModifier; MAX_MODIFIERS],
     modifier_count: u8,
+    /// Those with a name that begins with bytes of a certain [hash](Eight::hash), a bit each.
+    pub(crate) hashed: Hashed,
     /// Those that every text has, a bit each.
     pub(crate) required: u16,
     /// The guard with its negation, and its texts.
@@ -334,8 +387,9 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
             _ => 255,
         },
         places: [SlotPlace::NOWHERE; Slot::COUNT],
-        modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
+        modifiers: [PlannedModifier::of(&form.modifiers[0]); MAX_MODIFIERS],
         modifier_count: 0,
+        hashed: [0; HASHES],
         required: 0,
         guard: SlotPlace::NOWHERE,
         guards: &GUARDS,
@@ -456,22 +510,30 @@ const fn has(form: &Form, slot: Slot) -> bool {
 const fn with_modifiers(mut plan: Plan) -> Plan {
     let (mut n, mut count, mut doubtful) = (0, 0, 0);
     while n < plan.form.modifiers.len() {
-        let mut planned = PlannedModifier { index: n as u8, ..PlannedModifier::NONE };
+        let mut planned = PlannedModifier::of(&plan.form.modifiers[n]);
         let mut is_there = true;
-        if let FormModifier::Always { .. } = plan.form.modifiers[n] {
-            plan.required |= 1 << n;
+        if let FormModifier::Always { first, .. } = plan.form.modifiers[n] {
+            plan.required |= 1 << count;
+            plan.hashed[first.hash()] |= 1 << count;
         }
         if let FormModifier::Field(slot) | FormModifier::Shown { slot, .. } = plan.form.modifiers[n]
         {
             planned.place = plan.places[slot as usize];
             is_there = planned.place.width > 0;
-            if is_there && let Some((values, is_beside)) = values_of(&plan, planned.place) {
+            if is_there && let Some((values, beside)) = values_of(&plan, planned.place) {
+                let is_beside = beside.is_some();
+                let mut hash = 0;
+                while hash < HASHES {
+                    let other = if let Some(other) = beside { other.hashed[hash] } else { 0 };
+                    plan.hashed[hash] |= ((values.hashed[hash] | other != 0) as u16) << count;
+                    hash += 1;
+                }
                 let is_simple = !planned.place.is_split() && planned.place.width <= 4;
                 if !is_beside {
                     planned.values = Some(values);
                 }
                 if values.default.is_none() {
-                    plan.required |= 1 << n;
+                    plan.required |= 1 << count;
                 }
                 // Without its `.E`, a base of 64 bits has a text of its own.
                 let is_plain = is_simple
@@ -500,11 +562,16 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the names of a slot, and whether another field can change them.
-const fn values_of(plan: &Plan, place: SlotPlace) -> Option<(&'static Values, bool)> {
+/// Returns the names of a slot, and those that it has beside a number of another field.
+const fn values_of(
+    plan: &Plan,
+    place: SlotPlace,
+) -> Option<(&'static Values, Option<&'static Values>)> {
     match place.row(plan.form) {
-        Some(Row { kind: Kind::Named(values), .. }) => Some((values, false)),
-        Some(Row { kind: Kind::NamedBeside(values, ..), .. }) => Some((values, true)),
+        Some(Row { kind: Kind::Named(values), .. }) => Some((values, None)),
+        Some(Row { kind: Kind::NamedBeside(values, .., beside), .. }) => {
+            Some((values, Some(beside)))
+        }
         _ => None,
     }
 }
@@ -582,35 +649,61 @@ const fn alternative(
         n += 1;
     }
     let pieces = Pieces::of(row, &places);
-    let form = plan.form;
     let (mut mask, mut value) = (0, 0);
-    let (mut is_not, mut is_wide) = (Pattern::NEVER, false);
+    let (mut set_mask, mut set_value) = (0, 0);
+    let mut planned = PlannedAlternative {
+        is: Pattern::ANY,
+        is_not: Pattern::NEVER,
+        operand,
+        row,
+        pieces,
+        sets: Pattern::ANY,
+        set_as_extended: SlotPlace::NOWHERE,
+        check: Check::Never,
+        is_read: row.is_read(),
+        is_wide: false,
+    };
     let mut conditions = row.when;
     while let [condition, rest @ ..] = conditions {
         conditions = rest;
-        is_wide |= matches!(condition, Condition::Is(Slot::Wide, 1));
-        let (slot, number, is_wanted) = match *condition {
-            Condition::Is(slot, number) => (slot, number, true),
-            Condition::Zero(slot) => (slot, u64::MAX, true),
-            Condition::Nonzero(slot) => (slot, u64::MAX, false),
-            Condition::Unless(slot, number) | Condition::Needs(slot, number) => {
-                (slot, number, false)
+        planned.is_wide |= matches!(condition, Condition::Is(Slot::Wide, 1));
+        let (slot, number) = match *condition {
+            Condition::Is(slot, number)
+            | Condition::Unless(slot, number)
+            | Condition::Needs(slot, number)
+            | Condition::Set(slot, number) => (slot, number),
+            Condition::Zero(slot) | Condition::Nonzero(slot) => (slot, u64::MAX),
+            Condition::SetAsExtended(slot) => {
+                planned.set_as_extended = plan.places[slot as usize];
+                continue;
             }
-            Condition::Set(..) | Condition::SetAsExtended(_) => continue,
         };
-        let (bits, of) = bits_of(form, group, slot, number);
-        if is_wanted {
-            mask |= of;
-            value |= bits;
-        } else if of == 0 {
+        let (bits, of) = bits_of(plan.form, group, slot, number);
+        match condition {
+            Condition::Is(..) | Condition::Zero(_) => {
+                mask |= of;
+                value |= bits;
+            }
+            Condition::Set(..) => {
+                set_mask |= of;
+                set_value |= bits;
+            }
             // A predicate or the like that the SM does not have.
-            is_not = Pattern::ANY;
-        } else {
-            is_not = Pattern::of(of, bits);
+            _ if of == 0 => planned.is_not = Pattern::ANY,
+            _ => planned.is_not = Pattern::of(of, bits),
+        }
+        match condition {
+            Condition::Needs(..) => planned.check = Check::Before,
+            Condition::Nonzero(_) => {
+                assert!(of != 0, "a form without the register has no such alternative");
+                planned.check = Check::After;
+            }
+            _ => {}
         }
     }
-    let is = Pattern::of(mask, value);
-    PlannedAlternative { is, is_not, operand, row, pieces, is_read: row.is_read(), is_wide }
+    planned.is = Pattern::of(mask, value);
+    planned.sets = Pattern::of(mask | set_mask, value | set_value);
+    planned
 }
 
 /// Finds the numbers of `LDSM` for which the disassembler prints nothing.
@@ -621,7 +714,7 @@ const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Accepta
         if let FormModifier::Field(slot) = plan.form.modifiers[n] {
             let place = plan.places[slot as usize];
             if place.width > 0
-                && let Some((values, false)) = values_of(&plan, place)
+                && let Some((values, None)) = values_of(&plan, place)
                 && values.default.is_none()
             {
                 let mut number = 0;

@@ -2,14 +2,16 @@
 
 use core::fmt;
 
-use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::cursor::{Cursor, LineSpan, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
+use crate::eight::Eight;
 use crate::instruction::Instruction;
-use crate::plan::plan_index;
+use crate::plan::{PlannedModifier, plan_index};
 use crate::sm::Sm;
 use crate::table::forms::{FORMS, Form};
 use crate::table::grammar::Modifier;
 use crate::table::row::Slot;
+use crate::table::values::{Values, ones};
 
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +83,8 @@ const MAX_WORDS: usize = 14;
 pub(super) struct Opcode<'t> {
     line: &'t str,
     pub(super) mnemonic: Word<'t>,
-    words: [LineSpan; MAX_WORDS],
+    /// The beginnings of the words, and where they are.
+    words: [(Eight, LineSpan); MAX_WORDS],
     count: usize,
     /// The number of the first form of the mnemonic; the others follow it.
     first: usize,
@@ -90,23 +93,23 @@ pub(super) struct Opcode<'t> {
 /// A recognized modifier.
 #[derive(Clone, Copy)]
 struct Match {
-    modifier: &'static Modifier,
-    /// Its number among those of the form.
-    index: u8,
+    /// Its number among those of the plan.
+    index: usize,
+    planned: &'static PlannedModifier,
+    values: Option<&'static Values>,
     name: &'static str,
-    number: u64,
+    /// The number of the name among the values, the aliases last.
+    number: usize,
     /// How many words it has.
     length: usize,
 }
 
 impl Match {
     /// Returns the modifier's name in messages.
-    fn kind(&self, load: &Instruction) -> &'static str {
-        match *self.modifier {
-            Modifier::Always { kind, .. } => kind,
-            Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                load.values(slot).map_or("", |values| values.kind)
-            }
+    fn kind(&self) -> &'static str {
+        match (self.planned.modifier, self.values) {
+            (Modifier::Always { kind, .. }, _) => kind,
+            (_, values) => values.map_or("", |values| values.kind),
         }
     }
 }
@@ -114,21 +117,21 @@ impl Match {
 impl<'t> Opcode<'t> {
     pub(super) fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
         let mnemonic = cursor.word(Expected::Mnemonic)?;
-        let words = [LineSpan { start: 0, end: 0 }; MAX_WORDS];
-        let mut opcode =
-            Self { line: cursor.line(), mnemonic, words, count: 0, first: FORMS.len() };
+        let none = (mnemonic.upper, mnemonic.span);
+        let (line, words) = (cursor.line(), [none; MAX_WORDS]);
+        let mut opcode = Self { line, mnemonic, words, count: 0, first: FORMS.len() };
         let is_known = |form: &Form| opcode.is(form) && form.groups.contains(sm.group());
         opcode.first =
             FORMS.iter().position(is_known).ok_or(mnemonic.error(Error::UnknownMnemonic { sm }))?;
         while cursor.eat(b'.') {
-            if cursor.peek().kind == TokenKind::Punctuation(b'?') {
+            if cursor.is_at(b'?') {
                 return Err(cursor.error(Error::InvalidModifier { known: opcode.known(sm) }));
             }
             let word = cursor.word(Expected::Modifier)?;
-            let Some(span) = opcode.words.get_mut(opcode.count) else {
+            let Some(place) = opcode.words.get_mut(opcode.count) else {
                 return Err(word.error(Error::Expected(Expected::End)));
             };
-            *span = word.span;
+            *place = (word.upper, word.span);
             opcode.count += 1;
         }
         Ok(opcode)
@@ -136,7 +139,7 @@ impl<'t> Opcode<'t> {
 
     /// Returns whether this is the mnemonic of a form.
     fn is(&self, form: &Form) -> bool {
-        self.mnemonic.upper == form.first && self.mnemonic.text.len() == form.name.len()
+        self.mnemonic.is_named(form.name, form.first)
     }
 
     /// Returns one instruction of each form of the mnemonic, without operands.
@@ -153,8 +156,8 @@ impl<'t> Opcode<'t> {
 
     #[inline(always)]
     fn word(&self, n: usize) -> Option<Word<'t>> {
-        let span = self.words.get(..self.count)?.get(n)?;
-        Some(Word::of(self.line, *span))
+        let (upper, span) = *self.words.get(..self.count)?.get(n)?;
+        Some(Word { line: self.line, span, upper })
     }
 
     /// Sets the modifiers of an instruction without any, and `alias` to the one that was written under another name.
@@ -177,21 +180,25 @@ impl<'t> Opcode<'t> {
             };
             let span = LineSpan { start: word.span.start, end };
             if seen >> found.index & 1 != 0 {
-                return Err(ParseError { kind: Error::ModifierTwice(found.kind(load)), span });
+                return Err(ParseError { kind: Error::ModifierTwice(found.kind()), span });
             }
             if let Some(after) = last.filter(|last| last.index > found.index) {
-                let (given, after) = (found.kind(load), after.kind(load));
+                let (given, after) = (found.kind(), after.kind());
                 let kind = Error::ModifierOrder { given, after, known: Modifiers::of(*load) };
                 return Err(ParseError { kind, span });
             }
             seen |= 1 << found.index;
             last = Some(found);
-            if let Modifier::Field(slot) | Modifier::Shown { slot, .. } = *found.modifier {
-                load.set(slot, found.number);
-                let becomes = load.value(slot).map_or(found.name, |value| value.name);
-                if becomes.len() != found.name.len() || becomes != found.name {
+            if let (Modifier::Field(slot) | Modifier::Shown { slot, .. }, Some(values)) =
+                (*found.planned.modifier, found.values)
+            {
+                let mut number = found.number as u64;
+                if let Some(n) = found.number.checked_sub(values.rows.len()) {
+                    number = values.aliases.get(n).map_or(0, |(_, number)| *number);
+                    let becomes = values.get(number).map_or("", |value| value.name);
                     *alias = Some(Alias { span, written: found.name, becomes });
                 }
+                load.set_at(found.planned.place, slot, number);
             }
         }
         if load.plan().required & !seen != 0 {
@@ -205,49 +212,34 @@ impl<'t> Opcode<'t> {
 
     /// Returns the longest modifier of a form that begins with `word`, the one numbered `n`: `U.128` before `U`.
     fn longest(&self, load: &Instruction, word: Word<'t>, n: usize) -> Option<Match> {
-        let form = load.form();
+        let (plan, hash) = (load.plan(), word.upper.hash());
         let mut longest: Option<Match> = None;
-        for planned in load.plan().modifiers() {
-            let index = planned.index;
-            let modifier = form.modifiers.get(usize::from(index))?;
-            let mut offer = |name, number, length| {
-                if longest.is_none_or(|longest| length > longest.length) {
-                    longest = Some(Match { modifier, index, name, number, length });
-                }
-            };
-            let values = match *modifier {
-                Modifier::Always { name, .. } => {
-                    if let Some(length) = self.length_of(name, word, n) {
-                        offer(name, 0, length);
-                    }
+        for index in ones(plan.hashed.get(hash).copied()?) {
+            let planned = plan.modifiers().get(index)?;
+            let values = planned.values(load);
+            let numbers = values.map_or(Some(1), |values| values.hashed.get(hash).copied())?;
+            for number in ones(numbers) {
+                let (name, first) = match (values, planned.modifier) {
+                    (None, Modifier::Always { name, first, .. }) => (*name, *first),
+                    (values, _) => values?.name_at(number)?,
+                };
+                if word.upper != first {
                     continue;
                 }
-                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                    planned.values.or_else(|| load.values(slot))?
-                }
-            };
-            for (value, number) in values.rows.iter().zip(0..) {
-                if value.first == word.upper
-                    && !value.is_invalid()
-                    && let Some(length) = self.length_of(value.name, word, n)
+                let is_all = word.is_named(name, first);
+                let length = if is_all { Some(1) } else { self.length_of(name, n) };
+                if let Some(length) = length
+                    && longest.is_none_or(|longest| length > longest.length)
                 {
-                    offer(value.name, number, length);
-                }
-            }
-            for (name, number) in values.aliases {
-                if word.is(name) {
-                    offer(name, *number, 1);
+                    longest = Some(Match { index, planned, values, name, number, length });
                 }
             }
         }
         longest
     }
 
-    /// Returns how many words `name` has if they are the ones from `word`, the one numbered `n`, on.
-    fn length_of(&self, name: &str, word: Word<'_>, n: usize) -> Option<usize> {
-        if word.is(name) {
-            return Some(1);
-        }
+    /// Returns how many words `name` has if they are the ones from the one numbered `n` on.
+    fn length_of(&self, name: &str, n: usize) -> Option<usize> {
         let mut length = 0;
         for part in name.split('.') {
             if !self.word(n + length)?.is(part) {
@@ -267,7 +259,7 @@ impl<'t> Opcode<'t> {
             let mut others = Instruction::forms(load.sm());
             others.find_map(|other| names_of(&other).find(|name| word.is(name)))
         };
-        let prefix = word.text.get(.."INVALID".len());
+        let prefix = word.text().get(.."INVALID".len());
         let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
         match begun {
             Some(whole) => Error::PartOfModifier { whole },

@@ -3,7 +3,7 @@
 use core::str::FromStr;
 
 use super::annotation::{Annotations, parse_control_prefix};
-use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::cursor::{Cursor, LineSpan, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
 use super::names::{Alias, Modifiers, Opcode};
 use super::operands::{either_predicate, is_predicate, predicate_named, register_named};
@@ -87,8 +87,8 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     let is_wide = sm.has_wide_words();
     let (leading, start) = parse_control_prefix(text)?;
     let mut cursor = Cursor::new(text, start);
-    let line_start = cursor.peek().span.start;
-    if cursor.peek().kind == TokenKind::End {
+    let line_start = cursor.start();
+    if cursor.is_at_end() {
         return Err(cursor.error(Error::Expected(Expected::Instruction)));
     }
     let guard = WrittenGuard::read(&mut cursor, is_wide)?;
@@ -99,7 +99,7 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
         cursor = operands;
         load.read_operands(&mut cursor)
     })?;
-    let at = cursor.peek().span.start;
+    let at = cursor.start();
     let trailing = cursor.annotations(is_wide)?;
     let span = LineSpan { start: at, end: cursor.position() };
     let is_twice = trailing.is_some_and(|trailing| !is_wide || trailing.schedules());
@@ -127,7 +127,7 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
         (None, None) => load,
     };
     guard.apply(&mut load)?;
-    let load = load.scheduled(leading, trailing);
+    let load = if is_wide { load.scheduled(leading, trailing) } else { load };
     let load = match descriptor {
         Some((wanted, span)) => load.with_hidden_descriptor(wanted, span)?,
         None => load,
@@ -188,7 +188,7 @@ pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let opcode = Opcode::read(&mut cursor, sm)?;
     let load = opcode.each_form(sm, &mut None, |_| Ok(()))?;
-    if cursor.peek().kind != TokenKind::End {
+    if !cursor.is_at_end() {
         return Err(cursor.error(Error::TrailingText));
     }
     Ok(load)
@@ -203,8 +203,9 @@ struct WrittenGuard {
 
 impl WrittenGuard {
     fn read(cursor: &mut Cursor<'_>, is_wide: bool) -> Result<Self, ParseError> {
-        let span = cursor.peek().span;
+        let start = cursor.start();
         if !cursor.eat(b'@') {
+            let span = LineSpan { start, end: start };
             return Ok(Self { uniform: false, negated: false, predicate: Pred::PT, span });
         }
         let negated = cursor.eat(b'!');
@@ -244,7 +245,7 @@ impl Instruction {
     /// Checks that nothing but a semicolon is left.
     fn read_end(&self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         let ended = cursor.eat(b';');
-        if cursor.peek().kind == TokenKind::End {
+        if cursor.is_at_end() {
             return Ok(());
         }
         Err(cursor.error(match ended {
@@ -256,12 +257,9 @@ impl Instruction {
         }))
     }
 
-    /// Returns the instruction with the scheduling that its text names, if its word holds it.
+    /// Returns the instruction of 128 bits with the scheduling that its text names.
     fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
         let mut load = self;
-        if !self.sm().has_wide_words() {
-            return self;
-        }
         if let Some(annotations) = trailing {
             // In the text of 12.x the annotations that are 0 are left out; before that PM says nothing of the others.
             let says_all = self.sm().tail() == Tail::All;

@@ -161,15 +161,14 @@ impl Instruction {
         for modifier in plan.modifiers() {
             match modifier.text(self.halves()) {
                 Some(text) => out.push(text),
-                None => out.length = self.write_modifier(plan, modifier.index, out.again()),
+                None => out.length = self.write_modifier(modifier.modifier, out.again()),
             }
         }
     }
 
     /// Writes a modifier that takes more than its field; returns the new length.
     #[inline(never)]
-    fn write_modifier(&self, plan: &Plan, index: u8, mut out: Out<'_>) -> usize {
-        let Some(modifier) = plan.form.modifiers.get(usize::from(index)) else { return out.length };
+    fn write_modifier(&self, modifier: &Modifier, mut out: Out<'_>) -> usize {
         match *modifier {
             Modifier::Field(Slot::Extended) if self.lacks_extended() => out.push_str(".???0"),
             Modifier::Field(slot) => out.push(self.name(slot)),
