@@ -40,7 +40,9 @@ pub(crate) const MAX_PIECES: usize = 4;
 pub(crate) struct Pieces {
     pieces: [Piece; MAX_PIECES],
     count: u8,
-    /// What stands after the last one, with the comma before the next operand.
+    /// What stands after the last one.
+    pub(crate) after: Ready<8>,
+    /// The same with the comma before the next operand.
     pub(crate) end: Ready<8>,
 }
 
@@ -48,12 +50,6 @@ impl Pieces {
     #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.get(..usize::from(self.count)).unwrap_or_default().iter()
-    }
-
-    /// Returns what stands after the last one, without the comma.
-    #[inline(always)]
-    pub(crate) fn after(&self) -> &[u8] {
-        self.end.as_bytes().strip_suffix(b", ").unwrap_or_default()
     }
 
     /// Finds the pieces of an alternative; `places` are those of its tokens.
@@ -70,7 +66,8 @@ impl Pieces {
             excludes_zero: false,
             is_alone: false,
         };
-        let mut pieces = Self { pieces: [none; MAX_PIECES], count: 0, end: Ready::EMPTY };
+        let mut pieces =
+            Self { pieces: [none; MAX_PIECES], count: 0, after: Ready::EMPTY, end: Ready::EMPTY };
         let (mut n, mut count, mut before) = (0, 0, Ready::EMPTY);
         while n < row.tokens.len() {
             let mut token = &row.tokens[n];
@@ -96,6 +93,7 @@ impl Pieces {
             n += 1;
         }
         pieces.count = count as u8;
+        pieces.after = before;
         pieces.end = before.with(", ");
         pieces
     }

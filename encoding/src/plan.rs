@@ -7,7 +7,7 @@ use crate::pieces::{GUARDS, MAX_PIECES, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
 use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
-use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Part};
+use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Operand, Part};
 use crate::table::row::{Kind, Row, Slot, TAH};
 use crate::table::values::{Hashed, Modifier, Modifiers, Values};
 
@@ -243,6 +243,14 @@ impl PlannedModifier {
         }
     }
 
+    /// Returns the modifier's name in messages.
+    pub(crate) fn kind(&self, load: &Instruction) -> &'static str {
+        match *self.modifier {
+            FormModifier::Always { kind, .. } => kind,
+            _ => self.values(load).map_or("", |values| values.kind),
+        }
+    }
+
     /// Returns the modifier of a word, if its field alone decides.
     #[inline(always)]
     pub(crate) fn text(&self, word: Halves) -> Option<&'static Modifier> {
@@ -255,8 +263,6 @@ impl PlannedModifier {
 pub(crate) struct PlannedAlternative {
     is: Pattern,
     is_not: Pattern,
-    /// The number of the operand among those of the form.
-    pub(crate) operand: u8,
     pub(crate) row: &'static Alternative,
     pub(crate) pieces: Pieces,
     /// The bits that a text of this alternative sets.
@@ -298,6 +304,30 @@ impl PlannedAlternative {
     }
 }
 
+/// No form has more operands.
+const MAX_OPERANDS: usize = 5;
+
+/// An operand with the alternatives that it has there.
+#[derive(Clone, Copy)]
+pub(crate) struct PlannedOperand {
+    /// Among [`ALTERNATIVES`].
+    start: u16,
+    end: u16,
+    pub(crate) is_optional: bool,
+    /// It begins with a number.
+    pub(crate) is_number: bool,
+}
+
+impl PlannedOperand {
+    const NONE: Self = Self { start: 0, end: 0, is_optional: false, is_number: false };
+
+    #[inline(always)]
+    pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
+        let range = usize::from(self.start)..usize::from(self.end);
+        ALTERNATIVES.get(range).unwrap_or_default()
+    }
+}
+
 /// A form on the SMs of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
@@ -324,8 +354,8 @@ pub(crate) struct Plan {
     guards: &'static [Ready<8>; 16],
     /// The mnemonic.
     pub(crate) name: Ready<8>,
-    /// Those of its operands, among [`ALTERNATIVES`].
-    alternatives: (u16, u16),
+    operands: [PlannedOperand; MAX_OPERANDS],
+    operand_count: u8,
     /// The word without operands.
     pub(crate) template: u128,
     /// The bits of fields with one number that has a public meaning.
@@ -339,9 +369,14 @@ pub(crate) struct Plan {
 
 impl Plan {
     #[inline(always)]
-    pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
-        let (start, end) = self.alternatives;
-        ALTERNATIVES.get(usize::from(start)..usize::from(end)).unwrap_or_default()
+    pub(crate) fn operands(&self) -> &[PlannedOperand] {
+        self.operands.get(..usize::from(self.operand_count)).unwrap_or_default()
+    }
+
+    /// Returns the alternatives of all operands.
+    #[inline(always)]
+    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &'static PlannedAlternative> + Clone {
+        self.operands().iter().flat_map(|operand| operand.alternatives())
     }
 
     #[inline(always)]
@@ -394,7 +429,8 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
         guard: SlotPlace::NOWHERE,
         guards: &GUARDS,
         name: Ready::EMPTY.with(form.name),
-        alternatives: (0, 0),
+        operands: [PlannedOperand::NONE; MAX_OPERANDS],
+        operand_count: form.operands.len() as u8,
         template: if is_narrow { 0 } else { UNSCHEDULED },
         public: Pattern::ANY,
         doubtful: [Doubtful::NONE; MAX_DOUBTFUL],
@@ -636,12 +672,7 @@ const fn with_address(mut plan: Plan, group: Group) -> Plan {
 
 /// Returns an alternative on the SMs of a group, and what it prints.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn alternative(
-    plan: &Plan,
-    group: Group,
-    operand: u8,
-    row: &'static Alternative,
-) -> PlannedAlternative {
+const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> PlannedAlternative {
     let mut places = [SlotPlace::NOWHERE; MAX_PIECES + 1];
     let mut n = 0;
     while n < row.tokens.len() {
@@ -654,7 +685,6 @@ const fn alternative(
     let mut planned = PlannedAlternative {
         is: Pattern::ANY,
         is_not: Pattern::NEVER,
-        operand,
         row,
         pieces,
         sets: Pattern::ANY,
@@ -775,39 +805,22 @@ static INDICES: [[u8; GROUPS]; FORMS.len()] = {
     indices
 };
 
-/// Returns an alternative of a form on the SMs of a group, and the number of its operand; `None` after the last one.
-const fn alternative_at(
-    form: &Form,
-    group: Group,
-    mut number: usize,
-) -> Option<(u8, &'static Alternative)> {
-    let (mut operand, mut operands) = (0, form.operands);
-    while let [first, rest @ ..] = operands {
-        operands = rest;
-        let mut rows = first.alternatives;
-        while let [row, rest @ ..] = rows {
-            rows = rest;
-            match (row.groups.contains(group), number) {
-                (true, 0) => return Some((operand, row)),
-                (true, _) => number -= 1,
-                (false, _) => {}
-            }
-        }
-        operand += 1;
-    }
-    None
-}
-
 /// The number of alternatives of all plans.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const TOTAL: usize = {
-    let (mut total, mut plan, mut number) = (0, 0, 0);
+    let (mut total, mut plan) = (0, 0);
     while plan < COUNT {
         let (form, group) = PLANNED[plan];
-        let is_there = alternative_at(&FORMS[form], group, number).is_some();
-        total += is_there as usize;
-        number = if is_there { number + 1 } else { 0 };
-        plan += !is_there as usize;
+        let mut operands = FORMS[form].operands;
+        while let [operand, rest @ ..] = operands {
+            operands = rest;
+            let mut rows = operand.alternatives;
+            while let [row, rest @ ..] = rows {
+                rows = rest;
+                total += row.groups.contains(group) as usize;
+            }
+        }
+        plan += 1;
     }
     total
 };
@@ -822,7 +835,7 @@ struct Plans {
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const ALL: Plans = {
     let (first, acceptance) = plan(&FORMS[0], Group::Spa5);
-    let none = alternative(&first, Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
+    let none = alternative(&first, Group::Spa5, &FORMS[0].operands[0].alternatives[0]);
     let mut all = Plans {
         plans: [first; COUNT],
         acceptances: [acceptance; COUNT],
@@ -832,12 +845,22 @@ const ALL: Plans = {
     while index < COUNT {
         let (form, group) = PLANNED[index];
         (all.plans[index], all.acceptances[index]) = plan(&FORMS[form], group);
-        let start = end;
-        while let Some((operand, row)) = alternative_at(&FORMS[form], group, end - start) {
-            all.alternatives[end] = alternative(&all.plans[index], group, operand, row);
-            end += 1;
+        let mut n = 0;
+        while n < FORMS[form].operands.len() {
+            let Operand { mut alternatives, is_optional } = FORMS[form].operands[n];
+            let is_number = matches!(alternatives[0].tokens[0].part, Part::Number(_));
+            let start = end as u16;
+            while let [row, rest @ ..] = alternatives {
+                alternatives = rest;
+                if row.groups.contains(group) {
+                    all.alternatives[end] = alternative(&all.plans[index], group, row);
+                    end += 1;
+                }
+            }
+            all.plans[index].operands[n] =
+                PlannedOperand { start, end: end as u16, is_optional, is_number };
+            n += 1;
         }
-        all.plans[index].alternatives = (start as u16, end as u16);
         index += 1;
     }
     all

@@ -91,6 +91,7 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
 
 /// Returns where the next token starts: after white space, `// …` and `/* … */`; or else where the
 /// comment is that has no end.
+#[inline(never)]
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, LineSpan> {
     let mut at = from;
     while let Some(rest) = bytes.get(at..) {
@@ -168,9 +169,26 @@ impl<'t> Word<'t> {
         ParseError { kind, span: self.span }
     }
 
+    /// Returns the number that `0x` and at most eight digits are.
+    #[inline(always)]
+    fn short_hexadecimal(self) -> Option<u64> {
+        let count = self.length().checked_sub(2).filter(|count| *count <= 8)?;
+        let digits = Eight::at(self.line.as_bytes(), self.span.start + 2).to_upper();
+        let is_prefixed = self.upper.first(2) == const { Eight::of(b"0X") };
+        if is_prefixed { digits.hexadecimal(count) } else { None }
+    }
+
     /// Reads this as a number; `None` if it has more than 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(self) -> Result<Option<u64>, ParseError> {
+        match self.short_hexadecimal() {
+            Some(number) => Ok(Some(number)),
+            None => self.long_number(),
+        }
+    }
+
+    #[inline(never)]
+    fn long_number(self) -> Result<Option<u64>, ParseError> {
         let text = self.text();
         let (digits, radix) = match text.split_at_checked(2) {
             Some(("0x" | "0X", digits)) => (digits, 16),
@@ -211,9 +229,13 @@ impl<'t> Cursor<'t> {
     fn go_to(&mut self, position: usize) {
         let bytes = self.line.as_bytes();
         self.position = position;
-        self.start = match bytes.get(position) {
-            Some(byte) if *byte > b' ' && *byte != b'/' => position,
-            _ => skip_blank(bytes, position).unwrap_or_else(|unclosed| unclosed.start),
+        let begins = |at| bytes.get(at).is_some_and(|byte| *byte > b' ' && *byte != b'/');
+        self.start = if begins(position) {
+            position
+        } else if begins(position + 1) && bytes.get(position) == Some(&b' ') {
+            position + 1
+        } else {
+            skip_blank(bytes, position).unwrap_or_else(|unclosed| unclosed.start)
         };
     }
 
@@ -225,11 +247,6 @@ impl<'t> Cursor<'t> {
     /// Takes the token that is here.
     pub(crate) fn advance(&mut self) {
         self.go_to(self.peek().span.end);
-    }
-
-    /// Returns the whole line.
-    pub(crate) fn line(&self) -> &'t str {
-        self.line
     }
 
     pub(crate) fn position(&self) -> usize {

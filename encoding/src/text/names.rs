@@ -4,7 +4,6 @@ use core::fmt;
 
 use super::cursor::{Cursor, LineSpan, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
-use crate::eight::Eight;
 use crate::instruction::Instruction;
 use crate::plan::{PlannedModifier, plan_index};
 use crate::sm::Sm;
@@ -76,23 +75,18 @@ impl fmt::Display for Modifiers {
     }
 }
 
-/// No mnemonic has more words after its dots.
-const MAX_WORDS: usize = 14;
-
 /// A mnemonic and the words after its dots, whatever they are.
 pub(super) struct Opcode<'t> {
-    line: &'t str,
     pub(super) mnemonic: Word<'t>,
-    /// The beginnings of the words, and where they are.
-    words: [(Eight, LineSpan); MAX_WORDS],
-    count: usize,
+    /// Before the first dot.
+    words: Cursor<'t>,
     /// The number of the first form of the mnemonic; the others follow it.
     first: usize,
 }
 
 /// A recognized modifier.
 #[derive(Clone, Copy)]
-struct Match {
+struct Match<'t> {
     /// Its number among those of the plan.
     index: usize,
     planned: &'static PlannedModifier,
@@ -100,41 +94,30 @@ struct Match {
     name: &'static str,
     /// The number of the name among the values, the aliases last.
     number: usize,
-    /// How many words it has.
-    length: usize,
-}
-
-impl Match {
-    /// Returns the modifier's name in messages.
-    fn kind(&self) -> &'static str {
-        match (self.planned.modifier, self.values) {
-            (Modifier::Always { kind, .. }, _) => kind,
-            (_, values) => values.map_or("", |values| values.kind),
-        }
-    }
+    /// After its last word.
+    end: Cursor<'t>,
 }
 
 impl<'t> Opcode<'t> {
     pub(super) fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
         let mnemonic = cursor.word(Expected::Mnemonic)?;
-        let none = (mnemonic.upper, mnemonic.span);
-        let (line, words) = (cursor.line(), [none; MAX_WORDS]);
-        let mut opcode = Self { line, mnemonic, words, count: 0, first: FORMS.len() };
+        let mut opcode = Self { mnemonic, words: *cursor, first: FORMS.len() };
         let is_known = |form: &Form| opcode.is(form) && form.groups.contains(sm.group());
         opcode.first =
             FORMS.iter().position(is_known).ok_or(mnemonic.error(Error::UnknownMnemonic { sm }))?;
+        Ok(opcode)
+    }
+
+    /// Returns an error if a dot has no word after it.
+    pub(super) fn check_words(&self, sm: Sm) -> Result<(), ParseError> {
+        let mut cursor = self.words;
         while cursor.eat(b'.') {
             if cursor.is_at(b'?') {
-                return Err(cursor.error(Error::InvalidModifier { known: opcode.known(sm) }));
+                return Err(cursor.error(Error::InvalidModifier { known: self.known(sm) }));
             }
-            let word = cursor.word(Expected::Modifier)?;
-            let Some(place) = opcode.words.get_mut(opcode.count) else {
-                return Err(word.error(Error::Expected(Expected::End)));
-            };
-            *place = (word.upper, word.span);
-            opcode.count += 1;
+            cursor.word(Expected::Modifier)?;
         }
-        Ok(opcode)
+        Ok(())
     }
 
     /// Returns whether this is the mnemonic of a form.
@@ -154,41 +137,34 @@ impl<'t> Opcode<'t> {
         Modifiers { load: self.forms(sm).next(), only: None }
     }
 
-    #[inline(always)]
-    fn word(&self, n: usize) -> Option<Word<'t>> {
-        let (upper, span) = *self.words.get(..self.count)?.get(n)?;
-        Some(Word { line: self.line, span, upper })
-    }
-
     /// Sets the modifiers of an instruction without any, and `alias` to the one that was written under another name.
+    /// Returns where the operands are.
     pub(super) fn fit(
         &self,
         load: &mut Instruction,
         alias: &mut Option<Alias>,
-    ) -> Result<(), ParseError> {
-        let (mut next, mut seen) = (0, 0u16);
+    ) -> Result<Cursor<'t>, ParseError> {
+        let (plan, mut cursor, mut seen) = (load.plan(), self.words, 0u16);
         *alias = None;
-        let mut last: Option<Match> = None;
-        while let Some(word) = self.word(next) {
-            let Some(found) = self.longest(load, word, next) else {
-                return Err(word.error(self.unknown(load, word)));
+        while let Some(word) = next_word(&mut cursor) {
+            let Some(found) = longest(load, word, cursor) else {
+                return Err(word.error(unknown(load, word)));
             };
-            next += found.length;
-            let end = match found.length {
-                1 => word.span.end,
-                _ => self.word(next - 1).unwrap_or(word).span.end,
-            };
-            let span = LineSpan { start: word.span.start, end };
-            if seen >> found.index & 1 != 0 {
-                return Err(ParseError { kind: Error::ModifierTwice(found.kind()), span });
-            }
-            if let Some(after) = last.filter(|last| last.index > found.index) {
-                let (given, after) = (found.kind(), after.kind());
-                let kind = Error::ModifierOrder { given, after, known: Modifiers::of(*load) };
+            cursor = found.end;
+            let span = LineSpan { start: word.span.start, end: cursor.position() };
+            // They are in order, so the last one has the highest bit.
+            if let Some(last) = (seen >> found.index).checked_ilog2() {
+                let given = found.planned.kind(load);
+                let kind = match plan.modifiers().get(found.index + last as usize) {
+                    Some(after) if last > 0 && seen >> found.index & 1 == 0 => {
+                        let (after, known) = (after.kind(load), Modifiers::of(*load));
+                        Error::ModifierOrder { given, after, known }
+                    }
+                    _ => Error::ModifierTwice(given),
+                };
                 return Err(ParseError { kind, span });
             }
             seen |= 1 << found.index;
-            last = Some(found);
             if let (Modifier::Field(slot) | Modifier::Shown { slot, .. }, Some(values)) =
                 (*found.planned.modifier, found.values)
             {
@@ -201,74 +177,82 @@ impl<'t> Opcode<'t> {
                 load.set_at(found.planned.place, slot, number);
             }
         }
-        if load.plan().required & !seen != 0 {
-            let LineSpan { end, .. } =
-                self.word(next.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
+        if plan.required & !seen != 0 {
+            let end = cursor.position();
             let kind = Error::MissingModifier { known: Modifiers::of(*load) };
             return Err(ParseError { kind, span: LineSpan { start: end, end } });
         }
-        Ok(())
+        if cursor.is_at(b'.') {
+            self.check_words(load.sm())?;
+        }
+        Ok(cursor)
     }
+}
 
-    /// Returns the longest modifier of a form that begins with `word`, the one numbered `n`: `U.128` before `U`.
-    fn longest(&self, load: &Instruction, word: Word<'t>, n: usize) -> Option<Match> {
-        let (plan, hash) = (load.plan(), word.upper.hash());
-        let mut longest: Option<Match> = None;
-        for index in ones(plan.hashed.get(hash).copied()?) {
-            let planned = plan.modifiers().get(index)?;
-            let values = planned.values(load);
-            let numbers = values.map_or(Some(1), |values| values.hashed.get(hash).copied())?;
-            for number in ones(numbers) {
-                let (name, first) = match (values, planned.modifier) {
-                    (None, Modifier::Always { name, first, .. }) => (*name, *first),
-                    (values, _) => values?.name_at(number)?,
-                };
-                if word.upper != first {
-                    continue;
-                }
-                let is_all = word.is_named(name, first);
-                let length = if is_all { Some(1) } else { self.length_of(name, n) };
-                if let Some(length) = length
-                    && longest.is_none_or(|longest| length > longest.length)
-                {
-                    longest = Some(Match { index, planned, values, name, number, length });
-                }
+/// Takes the word after a dot, if one is here.
+#[inline(always)]
+fn next_word<'t>(cursor: &mut Cursor<'t>) -> Option<Word<'t>> {
+    let mut ahead = *cursor;
+    let word = if ahead.eat(b'.') { ahead.peek_word()? } else { return None };
+    ahead.take(word);
+    *cursor = ahead;
+    Some(word)
+}
+
+/// Returns the longest modifier of a form that begins with `word`: `U.128` before `U`.
+fn longest<'t>(load: &Instruction, word: Word<'_>, after: Cursor<'t>) -> Option<Match<'t>> {
+    let (plan, hash) = (load.plan(), word.upper.hash());
+    let mut longest: Option<Match<'t>> = None;
+    for index in ones(plan.hashed.get(hash).copied()?) {
+        let planned = plan.modifiers().get(index)?;
+        let values = planned.values(load);
+        let numbers = values.map_or(Some(1), |values| values.hashed.get(hash).copied())?;
+        for number in ones(numbers) {
+            let (name, first) = match (values, planned.modifier) {
+                (None, Modifier::Always { name, first, .. }) => (*name, *first),
+                (values, _) => values?.name_at(number)?,
+            };
+            if word.upper != first {
+                continue;
+            }
+            let is_all = word.is_named(name, first);
+            let end = if is_all { Some(after) } else { end_of(name, word, after) };
+            if let Some(end) = end
+                && longest.is_none_or(|longest| end.position() > longest.end.position())
+            {
+                longest = Some(Match { index, planned, values, name, number, end });
             }
         }
-        longest
     }
+    longest
+}
 
-    /// Returns how many words `name` has if they are the ones from the one numbered `n` on.
-    fn length_of(&self, name: &str, n: usize) -> Option<usize> {
-        let mut length = 0;
-        for part in name.split('.') {
-            if !self.word(n + length)?.is(part) {
-                return None;
-            }
-            length += 1;
-        }
-        Some(length)
-    }
+/// Returns the end of `name`, if it is `word` and those after it.
+fn end_of<'t>(name: &str, word: Word<'_>, after: Cursor<'t>) -> Option<Cursor<'t>> {
+    let (mut parts, mut end) = (name.split('.'), after);
+    let is_begun = word.is(parts.next()?);
+    (is_begun && parts.all(|part| next_word(&mut end).is_some_and(|word| word.is(part))))
+        .then_some(end)
+}
 
-    /// Returns the error of a word that begins no modifier of a form.
-    fn unknown(&self, load: &Instruction, word: Word<'_>) -> Error {
-        let known = Modifiers::of(*load);
-        let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
-        let begun = names_of(load).find(|name| first(name));
-        let of_others = || {
-            let mut others = Instruction::forms(load.sm());
-            others.find_map(|other| names_of(&other).find(|name| word.is(name)))
-        };
-        let prefix = word.text().get(.."INVALID".len());
-        let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
-        match begun {
-            Some(whole) => Error::PartOfModifier { whole },
-            None if is_invalid => Error::InvalidModifier { known },
-            None => match of_others() {
-                Some(name) => Error::OtherModifier { mnemonic: load.mnemonic(), name, known },
-                None => Error::UnknownModifier { known },
-            },
-        }
+/// Returns the error of a word that begins no modifier of a form.
+fn unknown(load: &Instruction, word: Word<'_>) -> Error {
+    let known = Modifiers::of(*load);
+    let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
+    let begun = names_of(load).find(|name| first(name));
+    let of_others = || {
+        let mut others = Instruction::forms(load.sm());
+        others.find_map(|other| names_of(&other).find(|name| word.is(name)))
+    };
+    let prefix = word.text().get(.."INVALID".len());
+    let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
+    match begun {
+        Some(whole) => Error::PartOfModifier { whole },
+        None if is_invalid => Error::InvalidModifier { known },
+        None => match of_others() {
+            Some(name) => Error::OtherModifier { mnemonic: load.mnemonic(), name, known },
+            None => Error::UnknownModifier { known },
+        },
     }
 }
 

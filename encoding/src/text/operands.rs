@@ -7,8 +7,9 @@ use crate::eight::Eight;
 use crate::instruction::Instruction;
 use crate::operand::{Pred, Reg, UniformReg};
 use crate::pieces::Piece;
-use crate::plan::{Check, PlannedAlternative, SlotPlace};
-use crate::table::grammar::{Bare, Operand, Part, Token};
+use crate::plan::{Check, PlannedAlternative, PlannedOperand, SlotPlace};
+use crate::ready::Ready;
+use crate::table::grammar::{Bare, Part};
 use crate::table::row::Slot;
 
 type Read<T> = Result<T, ParseError>;
@@ -20,30 +21,23 @@ const OTHER: Error = Error::Expected(Expected::Address);
 impl Instruction {
     /// Reads the operands that are at `cursor`.
     pub(super) fn read_operands(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
-        let plan = self.plan();
         let mut is_first = true;
         let mut skipped = None;
-        let mut rest = plan.alternatives();
-        for (n, operand) in self.form().operands.iter().enumerate() {
-            let count = rest.iter().take_while(|one| usize::from(one.operand) == n).count();
-            let (alternatives, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
-            rest = others;
-            let mut ahead = *cursor;
-            if !is_first {
+        for operand in self.plan().operands() {
+            let start = *cursor;
+            if !is_first && !cursor.eat(b',') {
                 if operand.is_optional {
-                    if !ahead.eat(b',') {
-                        continue;
-                    }
-                } else {
-                    ahead.expect(b',')?;
+                    continue;
                 }
+                return Err(cursor.error(Error::Expected(Expected::Character(','))));
             }
-            if operand.is_optional && !begins(operand, &ahead) {
-                skipped = skipped.or((!is_first).then_some(ahead));
-                continue;
-            }
-            if self.read_operand(alternatives, &mut ahead)? {
-                (*cursor, is_first) = (ahead, false);
+            if operand.is_optional && !begins(operand, cursor) {
+                skipped = skipped.or((!is_first).then_some(*cursor));
+                *cursor = start;
+            } else if self.read_operand(operand.alternatives(), cursor)? {
+                is_first = false;
+            } else {
+                *cursor = start;
             }
         }
         match skipped {
@@ -110,10 +104,10 @@ impl Instruction {
             self.set_at(alternative.set_as_extended, Slot::Wide, self.is_extended().into());
         }
         for piece in alternative.pieces.iter() {
-            read_text(piece.before.as_bytes(), cursor)?;
+            read_text(&piece.before, cursor)?;
             self.read_piece(piece, cursor)?;
         }
-        read_text(alternative.pieces.after(), cursor)?;
+        read_text(&alternative.pieces.after, cursor)?;
         if alternative.is_wide && !self.is_extended() {
             let span = LineSpan { start, end: cursor.position() };
             return Err(ParseError { kind: Error::NeedsExtended, span });
@@ -149,7 +143,10 @@ impl Instruction {
             Part::Unknown(_) => Ok(()),
             Part::Predicate(slot) => {
                 let start = cursor.start();
-                let is_negated = (piece.is_signed || self.plan().is_narrow) && cursor.eat(b'!');
+                let is_negated = cursor.is_at(b'!') && (piece.is_signed || self.plan().is_narrow);
+                if is_negated {
+                    cursor.eat(b'!');
+                }
                 if is_negated && !piece.is_signed {
                     let end = cursor.word(Expected::Predicate)?.span.end;
                     let kind = Error::NegatedOperand;
@@ -332,15 +329,12 @@ fn read_predicate(place: SlotPlace, cursor: &mut Cursor<'_>) -> Read<u64> {
 }
 
 /// Returns whether an operand that can be left out begins at `cursor`.
-fn begins(operand: &Operand, cursor: &Cursor<'_>) -> bool {
-    let is_number = operand
-        .alternatives
-        .first()
-        .is_some_and(|first| matches!(first.tokens, [Token { part: Part::Number(_), .. }, ..]));
+#[inline(always)]
+fn begins(operand: &PlannedOperand, cursor: &Cursor<'_>) -> bool {
     if cursor.is_at(b'!') {
-        return !is_number;
+        return !operand.is_number;
     }
-    cursor.peek_word().is_some_and(|word| match is_number {
+    cursor.peek_word().is_some_and(|word| match operand.is_number {
         true => word.is_digit_first(),
         false => begins_with(word, b"P") || begins_with(word, b"UP"),
     })
@@ -348,11 +342,12 @@ fn begins(operand: &Operand, cursor: &Cursor<'_>) -> bool {
 
 /// Reads `c[`, `][`, `.64` and the like.
 #[inline(always)]
-fn read_text(text: &[u8], cursor: &mut Cursor<'_>) -> Read<()> {
-    match text {
-        [] => Ok(()),
-        [mark] if cursor.eat(*mark) => Ok(()),
-        _ => read_marks_and_words(text, cursor),
+fn read_text(text: &Ready<8>, cursor: &mut Cursor<'_>) -> Read<()> {
+    let [mark, ..] = text.bytes;
+    match text.len() {
+        0 => Ok(()),
+        1 if cursor.eat(mark) => Ok(()),
+        _ => read_marks_and_words(text.as_bytes(), cursor),
     }
 }
 
@@ -486,16 +481,15 @@ pub(super) fn either_predicate(word: Word<'_>) -> Read<(bool, Pred)> {
 /// Returns the number after `letter`, in either case; `u32::MAX` if it has more than three digits.
 #[inline]
 fn numbered(word: Word<'_>, letter: u8) -> Option<u32> {
-    let [first, digits @ ..] = word.upper.to_bytes();
+    let [first, second, ..] = word.upper.to_bytes();
     let count = word.length().checked_sub(1)?;
-    let is_canonical = digits[0] != b'0' || count == 1;
-    if first != letter || count == 0 || !is_canonical {
+    let is_canonical = second != b'0' || count == 1;
+    if first != letter || !is_canonical {
         return None;
     }
     if count > 3 {
-        return word.text().bytes().skip(1).all(|digit| digit.is_ascii_digit()).then_some(u32::MAX);
+        let mut digits = word.text().bytes().skip(1);
+        return digits.all(|digit| digit.is_ascii_digit()).then_some(u32::MAX);
     }
-    digits.iter().take(count).try_fold(0, |number, digit| {
-        digit.is_ascii_digit().then(|| 10 * number + u32::from(digit - b'0'))
-    })
+    word.upper.after(1).decimal(count).map(|number| number as u32)
 }

@@ -93,9 +93,8 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     }
     let guard = WrittenGuard::read(&mut cursor, is_wide)?;
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let operands = cursor;
     let mut alias = None;
-    let mut load = opcode.each_form(sm, &mut alias, |load| {
+    let mut load = opcode.each_form(sm, &mut alias, |load, operands| {
         cursor = operands;
         load.read_operands(&mut cursor)
     })?;
@@ -110,15 +109,15 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     // Two forms can have the same text.
     load = match (like, descriptor) {
         (Some(like), _) => match opcode.fit_to(like) {
-            Ok(mut blank) => match blank.read_operands(&mut operands.clone()) {
+            Ok((mut blank, mut operands)) => match blank.read_operands(&mut operands) {
                 Ok(()) => blank,
                 Err(_) => load,
             },
             Err(_) => load,
         },
         (None, Some((_, span))) => {
-            let hiding = |load: &mut Instruction| {
-                load.read_operands(&mut operands.clone())?;
+            let hiding = |load: &mut Instruction, mut operands| {
+                load.read_operands(&mut operands)?;
                 let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
                 load.hidden_descriptor().map(drop).ok_or(nothing)
             };
@@ -187,7 +186,10 @@ fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl
 pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let load = opcode.each_form(sm, &mut None, |_| Ok(()))?;
+    let load = opcode.each_form(sm, &mut None, |_, end| {
+        cursor = end;
+        Ok(())
+    })?;
     if !cursor.is_at_end() {
         return Err(cursor.error(Error::TrailingText));
     }
@@ -286,14 +288,14 @@ impl Instruction {
     }
 }
 
-impl Opcode<'_> {
-    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or the error of the form that fits the longest part of
-    /// the text; of several, one that says most.
+impl<'t> Opcode<'t> {
+    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or
+    /// the error of the form that fits the longest part of the text; of several, one that says most.
     pub(super) fn each_form(
         &self,
         sm: Sm,
         alias: &mut Option<Alias>,
-        mut fit: impl FnMut(&mut Instruction) -> Result<(), ParseError>,
+        mut fit: impl FnMut(&mut Instruction, Cursor<'t>) -> Result<(), ParseError>,
     ) -> Result<Instruction, ParseError> {
         let rank = |error: &ParseError| {
             let says = match error.kind {
@@ -305,7 +307,7 @@ impl Opcode<'_> {
         };
         let mut best: Option<ParseError> = None;
         for mut load in self.forms(sm) {
-            match self.fit(&mut load, alias).and_then(|()| fit(&mut load)) {
+            match self.fit(&mut load, alias).and_then(|operands| fit(&mut load, operands)) {
                 Ok(()) => return Ok(load),
                 Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
                     best = Some(error);
@@ -313,16 +315,17 @@ impl Opcode<'_> {
                 Err(_) => {}
             }
         }
+        self.check_words(sm)?;
         Err(best.unwrap_or(self.mnemonic.error(Error::UnknownMnemonic { sm })))
     }
 
     /// Fits the form of another load.
-    fn fit_to(&self, like: &Instruction) -> Result<Instruction, ParseError> {
+    fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Cursor<'t>), ParseError> {
         if !self.forms(like.sm()).any(|form| form.plan_index() == like.plan_index()) {
             return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
         }
         let mut load = like.blank();
-        self.fit(&mut load, &mut None).map(|()| load)
+        self.fit(&mut load, &mut None).map(|operands| (load, operands))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::instruction::Instruction;
 use crate::pieces::{PieceKind, UNIFORM_REGISTERS};
-use crate::plan::{Plan, PlannedAlternative, plan_at};
+use crate::plan::{Plan, PlannedAlternative, PlannedOperand, plan_at};
 use crate::ready::Ready;
 use crate::table::grammar::{Bare, Modifier, Part};
 use crate::table::row::Slot;
@@ -55,9 +55,11 @@ impl Instruction {
             plan => {
                 let plan = plan_at(plan);
                 self.write_head(plan, &mut out);
-                let mut written = None;
-                for alternative in plan.alternatives() {
-                    self.write_alternative(plan, alternative, &mut written, &mut out);
+                for operand in plan.operands() {
+                    let mut alternatives = operand.alternatives().iter();
+                    if let Some(one) = alternatives.find(|one| one.fits(self.halves())) {
+                        self.write_alternative(plan, one, &mut out);
+                    }
                 }
                 // The last comma.
                 out.length - 2
@@ -68,17 +70,23 @@ impl Instruction {
     #[inline(always)]
     fn write_spa5(&self, plan: &'static Plan, mut out: Out<'_>) -> usize {
         self.write_head(plan, &mut out);
-        let mut written = None;
-        let mut write = |one| self.write_alternative(plan, one, &mut written, &mut out);
-        if let [first, second, third, others @ ..] = plan.alternatives() {
-            write(first);
-            write(second);
-            write(third);
-            if let [fourth] = others {
-                write(fourth);
+        if let [first, second, others @ ..] = plan.operands() {
+            self.write_spa5_operand(plan, first, &mut out);
+            self.write_spa5_operand(plan, second, &mut out);
+            if let [third] = others {
+                self.write_spa5_operand(plan, third, &mut out);
             }
         }
         out.length - 2
+    }
+
+    #[inline(always)]
+    fn write_spa5_operand(&self, plan: &'static Plan, operand: &PlannedOperand, out: &mut Out<'_>) {
+        match operand.alternatives() {
+            [one, ..] if one.fits(self.halves()) => self.write_alternative(plan, one, out),
+            [_, one] if one.fits(self.halves()) => self.write_alternative(plan, one, out),
+            _ => {}
+        }
     }
 
     /// Writes what stands before the operands.
@@ -89,20 +97,9 @@ impl Instruction {
         out.push_byte(b' ');
     }
 
-    /// Writes an operand, unless it is another alternative of the one that was written last.
     #[inline(always)]
-    fn write_alternative(
-        &self,
-        plan: &Plan,
-        alternative: &PlannedAlternative,
-        written: &mut Option<u8>,
-        out: &mut Out<'_>,
-    ) {
+    fn write_alternative(&self, plan: &Plan, alternative: &PlannedAlternative, out: &mut Out<'_>) {
         let word = self.halves();
-        if *written == Some(alternative.operand) || !alternative.fits(word) {
-            return;
-        }
-        *written = Some(alternative.operand);
         for piece in alternative.pieces.iter() {
             out.push(&piece.before);
             match piece.kind {
