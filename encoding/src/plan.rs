@@ -6,7 +6,9 @@ use crate::instruction::Instruction;
 use crate::pieces::{GUARDS, MAX_PIECES, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
-use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
+use crate::table::forms::{
+    Execution, FORMS, Form, FormDestination, FormSize, FormSpace, IllegalBits,
+};
 use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Operand, Part};
 use crate::table::row::{Kind, Row, Slot, TAH};
 use crate::table::values::{Hashed, Modifier, Modifiers, Values};
@@ -165,26 +167,31 @@ impl Pattern {
     }
 }
 
-/// What a word of a form must be, apart from its opcode. Apart from the plan, so that decoding touches few lines.
+/// What a word of 128 bits must be besides having the opcode and the bit 91 of its form. Apart from the plan, so that
+/// decoding touches few lines.
 #[derive(Clone, Copy)]
 struct Acceptance {
-    fixed: Pattern,
-    illegal: [Pattern; 2],
     no_schedules: &'static [u32; 8],
-    /// The field with numbers that have no text at all, and these numbers as a mask.
-    textless: SlotPlace,
-    without_text: u32,
+    /// The bits of the high half that every word has, and what they are.
+    fixed: (u64, u64),
+    /// Two patterns of illegal words. The first one has no bits in the low half.
+    illegal: (u64, u64),
+    illegal_both: Pattern,
+    /// The lowest bit, in the high half, of a field of three bits with numbers that have no text at all, and these
+    /// numbers as a mask.
+    textless: u8,
+    without_text: u8,
 }
 
 impl Acceptance {
     /// Returns whether the disassembler takes a word of the form and prints it.
     #[inline(always)]
     fn accepts(&self, word: Halves) -> bool {
-        let [first, second] = &self.illegal;
-        let is_illegal = first.fits(word)
-            | second.fits(word)
-            | (self.without_text >> (self.textless.get(word) & 31) & 1 != 0);
-        self.fixed.fits(word) & self.has_schedule(word) & !is_illegal
+        let [_, high] = word;
+        let is_illegal = high & self.illegal.0 == self.illegal.1;
+        let is_printed = self.without_text >> (high >> (self.textless & 63) & 7) & 1 == 0;
+        let is_legal = !is_illegal & !self.illegal_both.fits(word);
+        self.has_schedule(word) & (high & self.fixed.0 == self.fixed.1) & is_printed & is_legal
     }
 
     #[inline(always)]
@@ -456,7 +463,9 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
                 row: number,
                 traits: traits(row.kind) | split,
             };
-            if let Some(value) = row.fixed {
+            if let Some(value) = row.fixed
+                && field.low() != FORM_BIT
+            {
                 fixed_mask |= field.mask();
                 fixed_value = field.with(fixed_value, value);
             }
@@ -477,19 +486,26 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     assert!(both.is_some(), "the negation of a guard is the bit above it");
     plan.guard = if let Some(both) = both { both } else { guard };
     plan.guards = if guard.is_uniform() { &UNIFORM_GUARDS } else { &GUARDS };
+    assert!(is_narrow || fixed_mask as u64 == 0, "fixed bits are in the high half");
     let mut acceptance = Acceptance {
-        fixed: Pattern::of(fixed_mask, fixed_value),
-        illegal: [Pattern::NEVER; 2],
         no_schedules: form.no_schedules,
-        textless: SlotPlace::NOWHERE,
+        fixed: (halves(fixed_mask)[1], halves(fixed_value)[1]),
+        illegal: (0, 1),
+        illegal_both: Pattern::NEVER,
+        textless: 0,
         without_text: 0,
     };
-    let (mut n, mut count) = (0, 0);
+    let (mut n, mut has_first) = (0, false);
     while n < form.illegal.len() {
-        let illegal = form.illegal[n];
-        if illegal.groups.contains(group) {
-            acceptance.illegal[count] = Pattern::of(illegal.mask, illegal.value);
-            count += 1;
+        let IllegalBits { groups, mask, value, .. } = form.illegal[n];
+        let pattern = Pattern::of(mask, value);
+        if !groups.contains(group) {
+        } else if pattern.mask[0] == 0 && !has_first {
+            acceptance.illegal = (pattern.mask[1], pattern.value[1]);
+            has_first = true;
+        } else {
+            assert!(acceptance.illegal_both.mask[1] == 0, "there is room for two");
+            acceptance.illegal_both = pattern;
         }
         n += 1;
     }
@@ -750,7 +766,8 @@ const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Accepta
                 let mut number = 0;
                 while number < values.rows.len() {
                     if values.rows[number].name.is_empty() {
-                        acceptance.textless = place;
+                        assert!(place.width == 3 && place.low >= 64);
+                        acceptance.textless = place.low - 64;
                         acceptance.without_text |= 1 << number;
                     }
                     number += 1;
@@ -870,6 +887,9 @@ static PLANS: [Plan; COUNT] = ALL.plans;
 static ACCEPTANCES: [Acceptance; COUNT] = ALL.acceptances;
 static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL.alternatives;
 
+/// The bit of a word of 128 bits that chooses among the forms of an opcode.
+const FORM_BIT: u8 = 91;
+
 /// One more than the number of the first form of an opcode of 128 bits, 0 for an opcode that no form has.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static OPCODES: [u8; 4096] = {
@@ -904,45 +924,43 @@ static OPCODES_64: [u8; 1 << 13] = {
     opcodes
 };
 
-/// The plan of a word: by the first form of its opcode, the group, and bit 91.
+/// The plan of a word, by the entry of its opcode, the group, and [`FORM_BIT`]: see [`choice_of`].
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
-    let mut choices = [[[NO_PLAN; 2]; GROUPS]; FORMS.len()];
+static CHOICES: [u8; 1 << 11] = {
+    assert!(FORMS.len() < 64 && GROUPS <= 16);
+    let mut choices = [NO_PLAN; 1 << 11];
     let mut n = 0;
     while n < FORMS.len() * GROUPS {
-        let (first, group) = (n / GROUPS, n % GROUPS);
-        choices[first][group] = [choice(first, group, 0), choice(first, group, 1)];
+        let (form, group) = (n / GROUPS, n % GROUPS);
+        let mut first = form;
+        while first > 0 && FORMS[first - 1].opcode == FORMS[form].opcode {
+            first -= 1;
+        }
+        let choice = choice_of(first as u8 + 1, group as u8, 0);
+        if INDICES[form][group] != NO_PLAN {
+            match form_bit(&FORMS[form], ALL_GROUPS[group]) {
+                Some(bit) => choices[choice | bit as usize] = INDICES[form][group],
+                None => {
+                    choices[choice] = INDICES[form][group];
+                    choices[choice | 1] = INDICES[form][group];
+                }
+            }
+        }
         n += 1;
     }
     choices
 };
 
-/// Returns the plan of that opcode and bit 91; if there is only one form for the group, whatever bit 91 is.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn choice(first: usize, group: usize, bit: u64) -> u8 {
-    let mut found = NO_PLAN;
-    let mut form = first;
-    while form < FORMS.len() && FORMS[form].opcode == FORMS[first].opcode {
-        let index = INDICES[form][group];
-        if index != NO_PLAN {
-            let is_of_bit = match form_bit(&FORMS[form], ALL_GROUPS[group]) {
-                Some(value) => value == bit,
-                None => false,
-            };
-            if is_of_bit || found == NO_PLAN {
-                found = index;
-            }
-        }
-        form += 1;
-    }
-    found
+#[inline(always)]
+const fn choice_of(entry: u8, group: u8, bit: u64) -> usize {
+    (entry as usize & 63) << 5 | (group as usize & 15) << 1 | bit as usize & 1
 }
 
 /// Returns the number that the words of a form have in [`Slot::Form`].
 const fn form_bit(form: &Form, group: Group) -> Option<u64> {
     let mut number = 0;
     while let Some(row) = row_at(form, number) {
-        if matches!(row.slot, Slot::Form) && row.groups.contains(group) {
+        if row.field.low() == FORM_BIT && row.groups.contains(group) {
             return row.fixed;
         }
         number = row_after(form, number);
@@ -960,6 +978,20 @@ pub(crate) enum NoForm {
     Other,
 }
 
+/// Returns why a word of 128 bits has no plan.
+#[cold]
+#[inline(never)]
+pub(crate) fn no_form(low: u64, high: u64, group: u8) -> NoForm {
+    let entry = OPCODES.get(low as usize & 0xfff).copied().unwrap_or_default();
+    let bit = high >> (FORM_BIT - 64);
+    let choices = [bit, bit ^ 1].map(|bit| CHOICES.get(choice_of(entry, group, bit)).copied());
+    match choices.into_iter().flatten().find(|plan| *plan != NO_PLAN) {
+        Some(plan) => NoForm::IllegalIn(plan),
+        None if entry > 0 => NoForm::OfOtherSms,
+        None => NoForm::Other,
+    }
+}
+
 /// Returns the number of the plan of a word of 64 bits.
 #[inline(always)]
 pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
@@ -967,28 +999,11 @@ pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
 }
 
 /// Returns the number of the plan of a word of 128 bits.
-// Not inlined: the caller, which then is, has the word in registers and leaves it there. An instruction that is read back
-// from memory right after it was written there costs more than the call.
-#[inline(never)]
-pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Result<u8, NoForm> {
-    let word = [low, high];
-    let Some(first) = OPCODES.get(low as usize & 0xfff).and_then(|entry| entry.checked_sub(1))
-    else {
-        return Err(NoForm::Other);
-    };
-    let choices = CHOICES.get(usize::from(first)).and_then(|groups| groups.get(usize::from(group)));
-    let chosen = choices.and_then(|bits| bits.get((high >> (91 - 64)) as usize & 1)).copied();
-    let plan = chosen.unwrap_or(NO_PLAN);
-    match ACCEPTANCES.get(usize::from(plan)) {
-        Some(acceptance) if acceptance.accepts(word) => Ok(plan),
-        Some(_) => Err(NoForm::IllegalIn(plan)),
-        None => Err(NoForm::OfOtherSms),
-    }
-}
-
-/// Returns whether a word is legal in the form that it has the opcode of.
-pub(crate) fn is_legal(plan: u8, word: Halves) -> bool {
-    ACCEPTANCES.get(usize::from(plan)).is_some_and(|acceptance| acceptance.accepts(word))
+#[inline(always)]
+pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Option<u8> {
+    let entry = OPCODES.get(low as usize & 0xfff).copied()?;
+    let plan = CHOICES.get(choice_of(entry, group, high >> (FORM_BIT - 64))).copied()?;
+    ACCEPTANCES.get(usize::from(plan))?.accepts([low, high]).then_some(plan)
 }
 
 /// Returns whether the scheduling bits of a word are those of a schedule.
