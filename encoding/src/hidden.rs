@@ -47,7 +47,7 @@ impl Instruction {
         if !self.has(Slot::ShowDescriptor) {
             return None;
         }
-        let mut fitting = self.plan().alternatives().filter(|one| one.fits(self.halves()));
+        let mut fitting = self.plan().alternatives().iter().filter(|one| one.fits(self.halves()));
         let register = self.uniform(Slot::UniformBase);
         match fitting.find(|one| one.row.hides != Hides::Nothing)?.row.hides {
             Hides::Register => Some(HiddenDescriptor::Register(register)),
@@ -84,7 +84,7 @@ impl Instruction {
         };
         // In one form of `LDGSTS` the register is that after the base of the shared address.
         let follows = |token: &Token| matches!(token.part, Part::Next(_));
-        let mut alternatives = self.plan().alternatives();
+        let mut alternatives = self.plan().alternatives().iter();
         let is_next = alternatives.any(|one| one.row.tokens.iter().any(follows));
         let load = self.put(Slot::Descriptor, has_one).ok_or(expected)?;
         let load = if is_next {

@@ -390,7 +390,7 @@ impl Instruction {
     /// Returns whether `[UR+off]` is all that the address of an `LD` or `LDG` shows.
     fn is_uniform_alone(&self) -> bool {
         let sets = |condition: &Condition| matches!(condition, Condition::SetAsExtended(_));
-        let mut alternatives = self.plan().alternatives();
+        let mut alternatives = self.plan().alternatives().iter();
         alternatives.any(|one| one.row.when.iter().any(sets) && one.fits(self.halves()))
     }
 

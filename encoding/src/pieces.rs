@@ -28,7 +28,9 @@ pub(crate) enum PieceKind {
     Text,
     /// `+0x10` after a register.
     Offset,
-    /// More than a table: an address without a register, a number, a register that does not exist.
+    /// `0x3`
+    Number,
+    /// More than a table: an address without a register, a split field, a register that does not exist.
     Part,
 }
 
@@ -112,6 +114,7 @@ const fn printed(part: &Part, place: SlotPlace) -> (PieceKind, &'static [Ready<8
         Part::Register(_) => (PieceKind::Text, registers(place)),
         Part::Predicate(_) => (PieceKind::Text, predicates(place)),
         Part::Offset(_) if !place.is_split() => (PieceKind::Offset, &[]),
+        Part::Number(_) if !place.is_split() => (PieceKind::Number, &[]),
         _ => (PieceKind::Part, &[]),
     }
 }

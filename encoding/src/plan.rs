@@ -271,6 +271,8 @@ pub(crate) struct PlannedAlternative {
     is: Pattern,
     is_not: Pattern,
     pub(crate) row: &'static Alternative,
+    /// How many alternatives of its operand follow it.
+    pub(crate) others: u8,
     pub(crate) pieces: Pieces,
     /// The bits that a text of this alternative sets.
     sets: Pattern,
@@ -363,6 +365,8 @@ pub(crate) struct Plan {
     pub(crate) name: Ready<8>,
     operands: [PlannedOperand; MAX_OPERANDS],
     operand_count: u8,
+    /// Those of all operands, among [`ALTERNATIVES`].
+    alternatives: (u16, u16),
     /// The word without operands.
     pub(crate) template: u128,
     /// The bits of fields with one number that has a public meaning.
@@ -382,8 +386,9 @@ impl Plan {
 
     /// Returns the alternatives of all operands.
     #[inline(always)]
-    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &'static PlannedAlternative> + Clone {
-        self.operands().iter().flat_map(|operand| operand.alternatives())
+    pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
+        let (start, end) = self.alternatives;
+        ALTERNATIVES.get(usize::from(start)..usize::from(end)).unwrap_or_default()
     }
 
     #[inline(always)]
@@ -438,6 +443,7 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
         name: Ready::EMPTY.with(form.name),
         operands: [PlannedOperand::NONE; MAX_OPERANDS],
         operand_count: form.operands.len() as u8,
+        alternatives: (0, 0),
         template: if is_narrow { 0 } else { UNSCHEDULED },
         public: Pattern::ANY,
         doubtful: [Doubtful::NONE; MAX_DOUBTFUL],
@@ -702,6 +708,7 @@ const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> Pl
         is: Pattern::ANY,
         is_not: Pattern::NEVER,
         row,
+        others: 0,
         pieces,
         sets: Pattern::ANY,
         set_as_extended: SlotPlace::NOWHERE,
@@ -862,6 +869,7 @@ const ALL: Plans = {
     while index < COUNT {
         let (form, group) = PLANNED[index];
         (all.plans[index], all.acceptances[index]) = plan(&FORMS[form], group);
+        all.plans[index].alternatives.0 = end as u16;
         let mut n = 0;
         while n < FORMS[form].operands.len() {
             let Operand { mut alternatives, is_optional } = FORMS[form].operands[n];
@@ -874,10 +882,16 @@ const ALL: Plans = {
                     end += 1;
                 }
             }
+            let mut others = 0;
+            while others < end - start as usize {
+                all.alternatives[end - 1 - others].others = others as u8;
+                others += 1;
+            }
             all.plans[index].operands[n] =
                 PlannedOperand { start, end: end as u16, is_optional, is_number };
             n += 1;
         }
+        all.plans[index].alternatives.1 = end as u16;
         index += 1;
     }
     all

@@ -21,7 +21,7 @@ impl Addresses {
         let Self { mnemonic, sm } = self;
         let forms = Instruction::forms(sm).filter(move |form| form.mnemonic() == mnemonic);
         forms.flat_map(|form| {
-            let alternatives = form.plan().alternatives();
+            let alternatives = form.plan().alternatives().iter();
             let addresses = alternatives.filter(|one| one.row.is_address() && one.is_read);
             // One without a register is named where there is no other.
             let has_register = |row: &Alternative| {

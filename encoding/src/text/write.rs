@@ -3,7 +3,7 @@
 
 use crate::instruction::Instruction;
 use crate::pieces::{PieceKind, UNIFORM_REGISTERS};
-use crate::plan::{Plan, PlannedAlternative, PlannedOperand, plan_at};
+use crate::plan::{Plan, PlannedAlternative, PlannedModifier, PlannedOperand, plan_at};
 use crate::ready::Ready;
 use crate::table::grammar::{Bare, Modifier, Part};
 use crate::table::row::Slot;
@@ -54,11 +54,13 @@ impl Instruction {
             4 => self.write_spa5(plan_at(4), out),
             plan => {
                 let plan = plan_at(plan);
-                self.write_head(plan, &mut out);
-                for operand in plan.operands() {
-                    let mut alternatives = operand.alternatives().iter();
-                    if let Some(one) = alternatives.find(|one| one.fits(self.halves())) {
+                self.write_head(plan, plan.modifiers(), &mut out);
+                let mut left = plan.alternatives();
+                while let [one, others @ ..] = left {
+                    left = others;
+                    if one.fits(self.halves()) {
                         self.write_alternative(plan, one, &mut out);
+                        left = others.get(usize::from(one.others)..).unwrap_or_default();
                     }
                 }
                 // The last comma.
@@ -69,7 +71,7 @@ impl Instruction {
 
     #[inline(always)]
     fn write_spa5(&self, plan: &'static Plan, mut out: Out<'_>) -> usize {
-        self.write_head(plan, &mut out);
+        self.write_head(plan, plan.modifiers(), &mut out);
         if let [first, second, others @ ..] = plan.operands() {
             self.write_spa5_operand(plan, first, &mut out);
             self.write_spa5_operand(plan, second, &mut out);
@@ -91,9 +93,9 @@ impl Instruction {
 
     /// Writes what stands before the operands.
     #[inline(always)]
-    fn write_head(&self, plan: &'static Plan, out: &mut Out<'_>) {
+    fn write_head(&self, plan: &Plan, modifiers: &[PlannedModifier], out: &mut Out<'_>) {
         out.push(plan.guard(self.halves()));
-        self.write_opcode(plan, out);
+        self.write_opcode(plan, modifiers, out);
         out.push_byte(b' ');
     }
 
@@ -109,6 +111,7 @@ impl Instruction {
                     }
                 }
                 PieceKind::Offset => write_offset(piece.place.get_signed(word), out),
+                PieceKind::Number => out.push_hexadecimal(piece.place.get(word) as u32),
                 PieceKind::Part => out.length = self.write_part(plan, piece.part, out.again()),
             }
         }
@@ -119,7 +122,7 @@ impl Instruction {
     #[must_use]
     pub fn opcode(&self) -> Text {
         Text::of(|mut out| {
-            self.write_opcode(self.plan(), &mut out);
+            self.write_opcode(self.plan(), self.plan().modifiers(), &mut out);
             out.length
         })
     }
@@ -153,9 +156,9 @@ impl Instruction {
     }
 
     #[inline(always)]
-    fn write_opcode(&self, plan: &'static Plan, out: &mut Out<'_>) {
+    fn write_opcode(&self, plan: &Plan, modifiers: &[PlannedModifier], out: &mut Out<'_>) {
         out.push(&plan.name);
-        for modifier in plan.modifiers() {
+        for modifier in modifiers {
             match modifier.text(self.halves()) {
                 Some(text) => out.push(text),
                 None => out.length = self.write_modifier(modifier.modifier, out.again()),
