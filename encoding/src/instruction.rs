@@ -5,8 +5,8 @@ use core::fmt;
 use crate::control::Control;
 use crate::operand::{Pred, Reg, UniformReg};
 use crate::plan::{
-    Halves, NoForm, Plan, first_form, halves, has_schedule, is_legal, plan_at, plan_index,
-    plan_of_64, plan_of_128,
+    Halves, NoForm, Plan, SlotPlace, first_form, halves, has_schedule, no_form, plan_at,
+    plan_index, plan_of_64, plan_of_128,
 };
 use crate::reading::FieldReading;
 use crate::sm::Sm;
@@ -149,18 +149,8 @@ pub enum Illegal {
         /// The mnemonic.
         mnemonic: &'static str,
     },
-    /// A field does not have the one value that it must have.
-    Fixed {
-        /// The field's name.
-        name: &'static str,
-        /// Its most significant bit.
-        high: u8,
-        /// Its least significant bit.
-        low: u8,
-        /// The value that it must have.
-        expected: u64,
-    },
-    /// Fields exclude each other, or a field's value does not exist.
+    /// A field does not have the one value that it must have, fields exclude each other, or a field's value does not
+    /// exist.
     Form(&'static str),
     /// The scheduling bits are those of no schedule.
     Schedule,
@@ -170,12 +160,6 @@ impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OtherSm { mnemonic } => write!(f, "{mnemonic} of other SMs"),
-            Self::Fixed { name, high, low, expected } if high == low => {
-                write!(f, "bit {high} ({name}) is not {expected}")
-            }
-            Self::Fixed { name, high, low, expected } => {
-                write!(f, "bits {high}:{low} ({name}) are not {expected}")
-            }
             Self::Form(reason) => f.write_str(reason),
             Self::Schedule => f.write_str("invalid scheduling (bits 124:122 and 109:105)"),
         }
@@ -213,10 +197,8 @@ impl Instruction {
                 let word = halves(word);
                 let [low, high] = word;
                 match plan_of_128(low, high, sm.group_index()) {
-                    Ok(plan) => Decoded::Load(Self::of(plan, word, sm)),
-                    Err(NoForm::Other) => Decoded::Other,
-                    Err(NoForm::IllegalIn(plan)) => Self::of(plan, word, sm).illegal().decoded(),
-                    Err(NoForm::OfOtherSms) => other_sm(low).decoded(),
+                    Some(plan) => Decoded::Load(Self::of(plan, word, sm)),
+                    None => no_load(low, high, sm).decoded(),
                 }
             }
             _ => Decoded::Other,
@@ -306,7 +288,11 @@ impl Instruction {
 
     /// Returns the instruction with another word of its form.
     pub(crate) const fn with_word(self, word: u128) -> Self {
-        let [low, high] = halves(word);
+        self.with_halves(halves(word))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn with_halves(self, [low, high]: Halves) -> Self {
         Self { low, high, ..self }
     }
 
@@ -391,7 +377,10 @@ impl Instruction {
     #[must_use]
     pub fn with(self, slot: Slot, number: u64) -> Option<Self> {
         let load = self.put(slot, number)?;
-        let is_legal = !self.sm().has_wide_words() || is_legal(self.plan_index(), load.halves());
+        let is_legal = match self.sm() {
+            sm if !sm.has_wide_words() => true,
+            sm => plan_of_128(load.low, load.high, sm.group_index()) == Some(self.plan_index()),
+        };
         let is_invalid = load.value(slot).is_some_and(Value::is_invalid);
         (self.has(slot) && slot != Slot::Opcode && is_legal && !is_invalid).then_some(load)
     }
@@ -447,7 +436,12 @@ impl Instruction {
 
     /// Returns the width of a field in bits; 0 if the form does not have it.
     pub(crate) fn width(&self, slot: Slot) -> u32 {
-        let place = self.plan().place(slot);
+        self.width_at(self.plan().place(slot), slot)
+    }
+
+    /// The same for a slot whose place is known.
+    #[inline]
+    pub(crate) fn width_at(&self, place: SlotPlace, slot: Slot) -> u32 {
         if !place.is_split() {
             return place.width.into();
         }
@@ -542,7 +536,12 @@ impl Instruction {
     /// field, or the number does not fit.
     #[inline]
     pub(crate) fn set(&mut self, slot: Slot, number: u64) -> bool {
-        let place = self.plan().place(slot);
+        self.set_at(self.plan().place(slot), slot, number)
+    }
+
+    /// The same for a slot whose place is known.
+    #[inline(always)]
+    pub(crate) fn set_at(&mut self, place: SlotPlace, slot: Slot, number: u64) -> bool {
         if place.is_split() {
             return self.set_split(slot, number);
         }
@@ -566,8 +565,6 @@ impl Instruction {
     }
 
     /// Returns what a word with the opcode of a form is that the form does not have.
-    #[cold]
-    #[inline(never)]
     fn illegal(self) -> NoLoad {
         let word = self.bits();
         let is_wrong = |row: &Row| row.fixed.is_some_and(|fixed| row.field.get(word) != fixed);
@@ -603,20 +600,21 @@ impl NoLoad {
             Self::Other => return Decoded::Other,
             Self::Schedule => Illegal::Schedule,
             Self::OtherSm(form) => Illegal::OtherSm { mnemonic: form.name },
-            Self::Fixed(&Row { name, field, fixed, .. }) => {
-                let expected = fixed.unwrap_or_default();
-                Illegal::Fixed { name, high: field.high(), low: field.low(), expected }
-            }
+            Self::Fixed(row) => Illegal::Form(row.otherwise),
             Self::Excluded(bits) => Illegal::Form(bits.reason),
         })
     }
 }
 
-/// Returns why a word is illegal whose opcode is that of a load which only other SMs have.
+/// Returns why a word of 128 bits is no load.
 #[cold]
 #[inline(never)]
-fn other_sm(low: u64) -> NoLoad {
-    first_form(low.into()).map_or(NoLoad::Other, NoLoad::OtherSm)
+fn no_load(low: u64, high: u64, sm: Sm) -> NoLoad {
+    match no_form(low, high, sm.group_index()) {
+        NoForm::Other => NoLoad::Other,
+        NoForm::IllegalIn(plan) => Instruction::of(plan, [low, high], sm).illegal(),
+        NoForm::OfOtherSms => first_form(low.into()).map_or(NoLoad::Other, NoLoad::OtherSm),
+    }
 }
 
 impl fmt::Display for Instruction {

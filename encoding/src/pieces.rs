@@ -14,6 +14,12 @@ pub(crate) struct Piece {
     pub(crate) place: SlotPlace,
     texts: &'static [Ready<8>],
     pub(crate) part: &'static Part,
+    /// The sign of a predicate is the highest bit of the place.
+    pub(crate) is_signed: bool,
+    /// The zero register here would be another alternative.
+    pub(crate) excludes_zero: bool,
+    /// Nothing else belongs to the operand.
+    pub(crate) is_alone: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +28,9 @@ pub(crate) enum PieceKind {
     Text,
     /// `+0x10` after a register.
     Offset,
-    /// More than a table: an address without a register, a number, a register that does not exist.
+    /// `0x3`
+    Number,
+    /// More than a table: an address without a register, a split field, a register that does not exist.
     Part,
 }
 
@@ -34,11 +42,14 @@ pub(crate) const MAX_PIECES: usize = 4;
 pub(crate) struct Pieces {
     pieces: [Piece; MAX_PIECES],
     count: u8,
-    /// What stands after the last one, with the comma before the next operand.
+    /// What stands after the last one.
+    pub(crate) after: Ready<8>,
+    /// The same with the comma before the next operand.
     pub(crate) end: Ready<8>,
 }
 
 impl Pieces {
+    #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.get(..usize::from(self.count)).unwrap_or_default().iter()
     }
@@ -53,12 +64,16 @@ impl Pieces {
             place: SlotPlace::NOWHERE,
             texts: &[],
             part: &NO_PART,
+            is_signed: false,
+            excludes_zero: false,
+            is_alone: false,
         };
-        let mut pieces = Self { pieces: [none; MAX_PIECES], count: 0, end: Ready::EMPTY };
+        let mut pieces =
+            Self { pieces: [none; MAX_PIECES], count: 0, after: Ready::EMPTY, end: Ready::EMPTY };
         let (mut n, mut count, mut before) = (0, 0, Ready::EMPTY);
         while n < row.tokens.len() {
             let mut token = &row.tokens[n];
-            let mut place = places[n];
+            let (mut place, mut is_signed) = (places[n], false);
             before = before.with(token.before);
             // The negation of a predicate is the bit above it: sixteen texts.
             if let Part::Not(_) = token.part
@@ -67,15 +82,20 @@ impl Pieces {
             {
                 assert!(token.after.is_empty() && row.tokens[n + 1].before.is_empty());
                 n += 1;
-                (token, place) = (&row.tokens[n], both);
+                (token, place, is_signed) = (&row.tokens[n], both, true);
             }
             let (kind, texts) = printed(&token.part, place);
-            pieces.pieces[count] = Piece { before, kind, place, texts, part: &token.part };
+            let excludes_zero = row.excludes_zero(&token.part);
+            let is_alone = row.tokens.len() == 1;
+            let part = &token.part;
+            pieces.pieces[count] =
+                Piece { before, kind, place, texts, part, is_signed, excludes_zero, is_alone };
             count += 1;
             before = Ready::EMPTY.with(token.after);
             n += 1;
         }
         pieces.count = count as u8;
+        pieces.after = before;
         pieces.end = before.with(", ");
         pieces
     }
@@ -94,6 +114,7 @@ const fn printed(part: &Part, place: SlotPlace) -> (PieceKind, &'static [Ready<8
         Part::Register(_) => (PieceKind::Text, registers(place)),
         Part::Predicate(_) => (PieceKind::Text, predicates(place)),
         Part::Offset(_) if !place.is_split() => (PieceKind::Offset, &[]),
+        Part::Number(_) if !place.is_split() => (PieceKind::Number, &[]),
         _ => (PieceKind::Part, &[]),
     }
 }

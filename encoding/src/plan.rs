@@ -1,13 +1,17 @@
 //! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
 //! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
 
+use crate::eight::HASHES;
+use crate::instruction::Instruction;
 use crate::pieces::{GUARDS, MAX_PIECES, Pieces, UNIFORM_GUARDS};
 use crate::ready::Ready;
 use crate::sm::Group;
-use crate::table::forms::{Execution, FORMS, Form, FormDestination, FormSize, FormSpace};
-use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Part};
+use crate::table::forms::{
+    Execution, FORMS, Form, FormDestination, FormSize, FormSpace, IllegalBits,
+};
+use crate::table::grammar::{Alternative, Condition, Modifier as FormModifier, Operand, Part};
 use crate::table::row::{Kind, Row, Slot, TAH};
-use crate::table::values::{Modifier, Modifiers, Values};
+use crate::table::values::{Hashed, Modifier, Modifiers, Values};
 
 const GROUPS: usize = Group::Blackwell120 as usize + 1;
 
@@ -89,6 +93,11 @@ impl SlotPlace {
         }
     }
 
+    /// Returns the highest number, all ones.
+    pub(crate) const fn max(self) -> u64 {
+        (1 << self.width) - 1
+    }
+
     /// Returns whether a number fits a slot of one row, or is 0.
     pub(crate) const fn fits(self, number: u64) -> bool {
         number >> self.width == 0
@@ -150,28 +159,39 @@ impl Pattern {
     const fn fits(&self, [low, high]: Halves) -> bool {
         (low & self.mask[0] ^ self.value[0]) | (high & self.mask[1] ^ self.value[1]) == 0
     }
+
+    /// Returns a word that fits.
+    #[inline(always)]
+    const fn set_in(&self, [low, high]: Halves) -> Halves {
+        [low & !self.mask[0] | self.value[0], high & !self.mask[1] | self.value[1]]
+    }
 }
 
-/// What a word of a form must be, apart from its opcode. Apart from the plan, so that decoding touches few lines.
+/// What a word of 128 bits must be besides having the opcode and the bit 91 of its form. Apart from the plan, so that
+/// decoding touches few lines.
 #[derive(Clone, Copy)]
 struct Acceptance {
-    fixed: Pattern,
-    illegal: [Pattern; 2],
     no_schedules: &'static [u32; 8],
-    /// The field with numbers that have no text at all, and these numbers as a mask.
-    textless: SlotPlace,
-    without_text: u32,
+    /// The bits of the high half that every word has, and what they are.
+    fixed: (u64, u64),
+    /// Two patterns of illegal words. The first one has no bits in the low half.
+    illegal: (u64, u64),
+    illegal_both: Pattern,
+    /// The lowest bit, in the high half, of a field of three bits with numbers that have no text at all, and these
+    /// numbers as a mask.
+    textless: u8,
+    without_text: u8,
 }
 
 impl Acceptance {
     /// Returns whether the disassembler takes a word of the form and prints it.
     #[inline(always)]
     fn accepts(&self, word: Halves) -> bool {
-        let [first, second] = &self.illegal;
-        let is_illegal = first.fits(word)
-            | second.fits(word)
-            | (self.without_text >> (self.textless.get(word) & 31) & 1 != 0);
-        self.fixed.fits(word) & self.has_schedule(word) & !is_illegal
+        let [_, high] = word;
+        let is_illegal = high & self.illegal.0 == self.illegal.1;
+        let is_printed = self.without_text >> (high >> (self.textless & 63) & 7) & 1 == 0;
+        let is_legal = !is_illegal & !self.illegal_both.fits(word);
+        self.has_schedule(word) & (high & self.fixed.0 == self.fixed.1) & is_printed & is_legal
     }
 
     #[inline(always)]
@@ -187,13 +207,12 @@ const MAX_MODIFIERS: usize = 10;
 /// A modifier of a form, found without its row.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedModifier {
-    place: SlotPlace,
+    pub(crate) place: SlotPlace,
     /// By number; `None` if it takes more than that to know the text.
     texts: Option<&'static Modifiers>,
     /// The names of the field's numbers, unless another field can change them.
-    pub(crate) values: Option<&'static Values>,
-    /// The number of the modifier among those of the form.
-    pub(crate) index: u8,
+    values: Option<&'static Values>,
+    pub(crate) modifier: &'static FormModifier,
 }
 
 /// The most fields of a form that have numbers with which the load cannot be executed.
@@ -216,7 +235,28 @@ impl Doubtful {
 }
 
 impl PlannedModifier {
-    const NONE: Self = Self { place: SlotPlace::NOWHERE, texts: None, values: None, index: 0 };
+    const fn of(modifier: &'static FormModifier) -> Self {
+        Self { place: SlotPlace::NOWHERE, texts: None, values: None, modifier }
+    }
+
+    /// Returns the names of the field's numbers, which other fields of the word can change.
+    #[inline(always)]
+    pub(crate) fn values(&self, load: &Instruction) -> Option<&'static Values> {
+        match *self.modifier {
+            FormModifier::Field(slot) | FormModifier::Shown { slot, .. } => {
+                self.values.or_else(|| load.values(slot))
+            }
+            FormModifier::Always { .. } => None,
+        }
+    }
+
+    /// Returns the modifier's name in messages.
+    pub(crate) fn kind(&self, load: &Instruction) -> &'static str {
+        match *self.modifier {
+            FormModifier::Always { kind, .. } => kind,
+            _ => self.values(load).map_or("", |values| values.kind),
+        }
+    }
 
     /// Returns the modifier of a word, if its field alone decides.
     #[inline(always)]
@@ -230,20 +270,70 @@ impl PlannedModifier {
 pub(crate) struct PlannedAlternative {
     is: Pattern,
     is_not: Pattern,
-    /// The number of the operand among those of the form.
-    pub(crate) operand: u8,
     pub(crate) row: &'static Alternative,
+    /// How many alternatives of its operand follow it.
+    pub(crate) others: u8,
     pub(crate) pieces: Pieces,
+    /// The bits that a text of this alternative sets.
+    sets: Pattern,
+    /// The bit that is set to what `.E` says.
+    pub(crate) set_as_extended: SlotPlace,
+    /// When the parser checks `is_not`.
+    pub(crate) check: Check,
     /// It can be read: no part of it is a register that does not exist.
     pub(crate) is_read: bool,
     /// Its base has 64 bits.
     pub(crate) is_wide: bool,
 }
 
+/// When the parser checks the bits that a word of an alternative must not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    Never,
+    Before,
+    After,
+}
+
 impl PlannedAlternative {
     #[inline(always)]
     pub(crate) const fn fits(&self, word: Halves) -> bool {
         self.is.fits(word) & !self.is_not.fits(word)
+    }
+
+    /// Returns whether the word is refused by a check of the parser.
+    #[inline(always)]
+    pub(crate) fn is_refused(&self, check: Check, word: Halves) -> bool {
+        self.check == check && self.is_not.fits(word)
+    }
+
+    /// Returns a word with the bits that a text of this alternative sets.
+    #[inline(always)]
+    pub(crate) const fn set_in(&self, word: Halves) -> Halves {
+        self.sets.set_in(word)
+    }
+}
+
+/// No form has more operands.
+const MAX_OPERANDS: usize = 5;
+
+/// An operand with the alternatives that it has there.
+#[derive(Clone, Copy)]
+pub(crate) struct PlannedOperand {
+    /// Among [`ALTERNATIVES`].
+    start: u16,
+    end: u16,
+    pub(crate) is_optional: bool,
+    /// It begins with a number.
+    pub(crate) is_number: bool,
+}
+
+impl PlannedOperand {
+    const NONE: Self = Self { start: 0, end: 0, is_optional: false, is_number: false };
+
+    #[inline(always)]
+    pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
+        let range = usize::from(self.start)..usize::from(self.end);
+        ALTERNATIVES.get(range).unwrap_or_default()
     }
 }
 
@@ -264,6 +354,8 @@ pub(crate) struct Plan {
     /// Those that it has there.
     modifiers: [PlannedModifier; MAX_MODIFIERS],
     modifier_count: u8,
+    /// Those with a name that begins with bytes of a certain [hash](Eight::hash), a bit each.
+    pub(crate) hashed: Hashed,
     /// Those that every text has, a bit each.
     pub(crate) required: u16,
     /// The guard with its negation, and its texts.
@@ -271,7 +363,9 @@ pub(crate) struct Plan {
     guards: &'static [Ready<8>; 16],
     /// The mnemonic.
     pub(crate) name: Ready<8>,
-    /// Those of its operands, among [`ALTERNATIVES`].
+    operands: [PlannedOperand; MAX_OPERANDS],
+    operand_count: u8,
+    /// Those of all operands, among [`ALTERNATIVES`].
     alternatives: (u16, u16),
     /// The word without operands.
     pub(crate) template: u128,
@@ -285,6 +379,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    #[inline(always)]
+    pub(crate) fn operands(&self) -> &[PlannedOperand] {
+        self.operands.get(..usize::from(self.operand_count)).unwrap_or_default()
+    }
+
+    /// Returns the alternatives of all operands.
     #[inline(always)]
     pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
         let (start, end) = self.alternatives;
@@ -334,12 +434,15 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
             _ => 255,
         },
         places: [SlotPlace::NOWHERE; Slot::COUNT],
-        modifiers: [PlannedModifier::NONE; MAX_MODIFIERS],
+        modifiers: [PlannedModifier::of(&form.modifiers[0]); MAX_MODIFIERS],
         modifier_count: 0,
+        hashed: [0; HASHES],
         required: 0,
         guard: SlotPlace::NOWHERE,
         guards: &GUARDS,
         name: Ready::EMPTY.with(form.name),
+        operands: [PlannedOperand::NONE; MAX_OPERANDS],
+        operand_count: form.operands.len() as u8,
         alternatives: (0, 0),
         template: if is_narrow { 0 } else { UNSCHEDULED },
         public: Pattern::ANY,
@@ -366,7 +469,9 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
                 row: number,
                 traits: traits(row.kind) | split,
             };
-            if let Some(value) = row.fixed {
+            if let Some(value) = row.fixed
+                && field.low() != FORM_BIT
+            {
                 fixed_mask |= field.mask();
                 fixed_value = field.with(fixed_value, value);
             }
@@ -387,19 +492,26 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     assert!(both.is_some(), "the negation of a guard is the bit above it");
     plan.guard = if let Some(both) = both { both } else { guard };
     plan.guards = if guard.is_uniform() { &UNIFORM_GUARDS } else { &GUARDS };
+    assert!(is_narrow || fixed_mask as u64 == 0, "fixed bits are in the high half");
     let mut acceptance = Acceptance {
-        fixed: Pattern::of(fixed_mask, fixed_value),
-        illegal: [Pattern::NEVER; 2],
         no_schedules: form.no_schedules,
-        textless: SlotPlace::NOWHERE,
+        fixed: (halves(fixed_mask)[1], halves(fixed_value)[1]),
+        illegal: (0, 1),
+        illegal_both: Pattern::NEVER,
+        textless: 0,
         without_text: 0,
     };
-    let (mut n, mut count) = (0, 0);
+    let (mut n, mut has_first) = (0, false);
     while n < form.illegal.len() {
-        let illegal = form.illegal[n];
-        if illegal.groups.contains(group) {
-            acceptance.illegal[count] = Pattern::of(illegal.mask, illegal.value);
-            count += 1;
+        let IllegalBits { groups, mask, value, .. } = form.illegal[n];
+        let pattern = Pattern::of(mask, value);
+        if !groups.contains(group) {
+        } else if pattern.mask[0] == 0 && !has_first {
+            acceptance.illegal = (pattern.mask[1], pattern.value[1]);
+            has_first = true;
+        } else {
+            assert!(acceptance.illegal_both.mask[1] == 0, "there is room for two");
+            acceptance.illegal_both = pattern;
         }
         n += 1;
     }
@@ -456,22 +568,30 @@ const fn has(form: &Form, slot: Slot) -> bool {
 const fn with_modifiers(mut plan: Plan) -> Plan {
     let (mut n, mut count, mut doubtful) = (0, 0, 0);
     while n < plan.form.modifiers.len() {
-        let mut planned = PlannedModifier { index: n as u8, ..PlannedModifier::NONE };
+        let mut planned = PlannedModifier::of(&plan.form.modifiers[n]);
         let mut is_there = true;
-        if let FormModifier::Always { .. } = plan.form.modifiers[n] {
-            plan.required |= 1 << n;
+        if let FormModifier::Always { first, .. } = plan.form.modifiers[n] {
+            plan.required |= 1 << count;
+            plan.hashed[first.hash()] |= 1 << count;
         }
         if let FormModifier::Field(slot) | FormModifier::Shown { slot, .. } = plan.form.modifiers[n]
         {
             planned.place = plan.places[slot as usize];
             is_there = planned.place.width > 0;
-            if is_there && let Some((values, is_beside)) = values_of(&plan, planned.place) {
+            if is_there && let Some((values, beside)) = values_of(&plan, planned.place) {
+                let is_beside = beside.is_some();
+                let mut hash = 0;
+                while hash < HASHES {
+                    let other = if let Some(other) = beside { other.hashed[hash] } else { 0 };
+                    plan.hashed[hash] |= ((values.hashed[hash] | other != 0) as u16) << count;
+                    hash += 1;
+                }
                 let is_simple = !planned.place.is_split() && planned.place.width <= 4;
                 if !is_beside {
                     planned.values = Some(values);
                 }
                 if values.default.is_none() {
-                    plan.required |= 1 << n;
+                    plan.required |= 1 << count;
                 }
                 // Without its `.E`, a base of 64 bits has a text of its own.
                 let is_plain = is_simple
@@ -500,11 +620,16 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the names of a slot, and whether another field can change them.
-const fn values_of(plan: &Plan, place: SlotPlace) -> Option<(&'static Values, bool)> {
+/// Returns the names of a slot, and those that it has beside a number of another field.
+const fn values_of(
+    plan: &Plan,
+    place: SlotPlace,
+) -> Option<(&'static Values, Option<&'static Values>)> {
     match place.row(plan.form) {
-        Some(Row { kind: Kind::Named(values), .. }) => Some((values, false)),
-        Some(Row { kind: Kind::NamedBeside(values, ..), .. }) => Some((values, true)),
+        Some(Row { kind: Kind::Named(values), .. }) => Some((values, None)),
+        Some(Row { kind: Kind::NamedBeside(values, .., beside), .. }) => {
+            Some((values, Some(beside)))
+        }
         _ => None,
     }
 }
@@ -569,12 +694,7 @@ const fn with_address(mut plan: Plan, group: Group) -> Plan {
 
 /// Returns an alternative on the SMs of a group, and what it prints.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn alternative(
-    plan: &Plan,
-    group: Group,
-    operand: u8,
-    row: &'static Alternative,
-) -> PlannedAlternative {
+const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> PlannedAlternative {
     let mut places = [SlotPlace::NOWHERE; MAX_PIECES + 1];
     let mut n = 0;
     while n < row.tokens.len() {
@@ -582,35 +702,61 @@ const fn alternative(
         n += 1;
     }
     let pieces = Pieces::of(row, &places);
-    let form = plan.form;
     let (mut mask, mut value) = (0, 0);
-    let (mut is_not, mut is_wide) = (Pattern::NEVER, false);
+    let (mut set_mask, mut set_value) = (0, 0);
+    let mut planned = PlannedAlternative {
+        is: Pattern::ANY,
+        is_not: Pattern::NEVER,
+        row,
+        others: 0,
+        pieces,
+        sets: Pattern::ANY,
+        set_as_extended: SlotPlace::NOWHERE,
+        check: Check::Never,
+        is_read: row.is_read(),
+        is_wide: false,
+    };
     let mut conditions = row.when;
     while let [condition, rest @ ..] = conditions {
         conditions = rest;
-        is_wide |= matches!(condition, Condition::Is(Slot::Wide, 1));
-        let (slot, number, is_wanted) = match *condition {
-            Condition::Is(slot, number) => (slot, number, true),
-            Condition::Zero(slot) => (slot, u64::MAX, true),
-            Condition::Nonzero(slot) => (slot, u64::MAX, false),
-            Condition::Unless(slot, number) | Condition::Needs(slot, number) => {
-                (slot, number, false)
+        planned.is_wide |= matches!(condition, Condition::Is(Slot::Wide, 1));
+        let (slot, number) = match *condition {
+            Condition::Is(slot, number)
+            | Condition::Unless(slot, number)
+            | Condition::Needs(slot, number)
+            | Condition::Set(slot, number) => (slot, number),
+            Condition::Zero(slot) | Condition::Nonzero(slot) => (slot, u64::MAX),
+            Condition::SetAsExtended(slot) => {
+                planned.set_as_extended = plan.places[slot as usize];
+                continue;
             }
-            Condition::Set(..) | Condition::SetAsExtended(_) => continue,
         };
-        let (bits, of) = bits_of(form, group, slot, number);
-        if is_wanted {
-            mask |= of;
-            value |= bits;
-        } else if of == 0 {
+        let (bits, of) = bits_of(plan.form, group, slot, number);
+        match condition {
+            Condition::Is(..) | Condition::Zero(_) => {
+                mask |= of;
+                value |= bits;
+            }
+            Condition::Set(..) => {
+                set_mask |= of;
+                set_value |= bits;
+            }
             // A predicate or the like that the SM does not have.
-            is_not = Pattern::ANY;
-        } else {
-            is_not = Pattern::of(of, bits);
+            _ if of == 0 => planned.is_not = Pattern::ANY,
+            _ => planned.is_not = Pattern::of(of, bits),
+        }
+        match condition {
+            Condition::Needs(..) => planned.check = Check::Before,
+            Condition::Nonzero(_) => {
+                assert!(of != 0, "a form without the register has no such alternative");
+                planned.check = Check::After;
+            }
+            _ => {}
         }
     }
-    let is = Pattern::of(mask, value);
-    PlannedAlternative { is, is_not, operand, row, pieces, is_read: row.is_read(), is_wide }
+    planned.is = Pattern::of(mask, value);
+    planned.sets = Pattern::of(mask | set_mask, value | set_value);
+    planned
 }
 
 /// Finds the numbers of `LDSM` for which the disassembler prints nothing.
@@ -621,13 +767,14 @@ const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Accepta
         if let FormModifier::Field(slot) = plan.form.modifiers[n] {
             let place = plan.places[slot as usize];
             if place.width > 0
-                && let Some((values, false)) = values_of(&plan, place)
+                && let Some((values, None)) = values_of(&plan, place)
                 && values.default.is_none()
             {
                 let mut number = 0;
                 while number < values.rows.len() {
                     if values.rows[number].name.is_empty() {
-                        acceptance.textless = place;
+                        assert!(place.width == 3 && place.low >= 64);
+                        acceptance.textless = place.low - 64;
                         acceptance.without_text |= 1 << number;
                     }
                     number += 1;
@@ -682,39 +829,22 @@ static INDICES: [[u8; GROUPS]; FORMS.len()] = {
     indices
 };
 
-/// Returns an alternative of a form on the SMs of a group, and the number of its operand; `None` after the last one.
-const fn alternative_at(
-    form: &Form,
-    group: Group,
-    mut number: usize,
-) -> Option<(u8, &'static Alternative)> {
-    let (mut operand, mut operands) = (0, form.operands);
-    while let [first, rest @ ..] = operands {
-        operands = rest;
-        let mut rows = first.alternatives;
-        while let [row, rest @ ..] = rows {
-            rows = rest;
-            match (row.groups.contains(group), number) {
-                (true, 0) => return Some((operand, row)),
-                (true, _) => number -= 1,
-                (false, _) => {}
-            }
-        }
-        operand += 1;
-    }
-    None
-}
-
 /// The number of alternatives of all plans.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const TOTAL: usize = {
-    let (mut total, mut plan, mut number) = (0, 0, 0);
+    let (mut total, mut plan) = (0, 0);
     while plan < COUNT {
         let (form, group) = PLANNED[plan];
-        let is_there = alternative_at(&FORMS[form], group, number).is_some();
-        total += is_there as usize;
-        number = if is_there { number + 1 } else { 0 };
-        plan += !is_there as usize;
+        let mut operands = FORMS[form].operands;
+        while let [operand, rest @ ..] = operands {
+            operands = rest;
+            let mut rows = operand.alternatives;
+            while let [row, rest @ ..] = rows {
+                rows = rest;
+                total += row.groups.contains(group) as usize;
+            }
+        }
+        plan += 1;
     }
     total
 };
@@ -729,7 +859,7 @@ struct Plans {
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const ALL: Plans = {
     let (first, acceptance) = plan(&FORMS[0], Group::Spa5);
-    let none = alternative(&first, Group::Spa5, 0, &FORMS[0].operands[0].alternatives[0]);
+    let none = alternative(&first, Group::Spa5, &FORMS[0].operands[0].alternatives[0]);
     let mut all = Plans {
         plans: [first; COUNT],
         acceptances: [acceptance; COUNT],
@@ -739,12 +869,29 @@ const ALL: Plans = {
     while index < COUNT {
         let (form, group) = PLANNED[index];
         (all.plans[index], all.acceptances[index]) = plan(&FORMS[form], group);
-        let start = end;
-        while let Some((operand, row)) = alternative_at(&FORMS[form], group, end - start) {
-            all.alternatives[end] = alternative(&all.plans[index], group, operand, row);
-            end += 1;
+        all.plans[index].alternatives.0 = end as u16;
+        let mut n = 0;
+        while n < FORMS[form].operands.len() {
+            let Operand { mut alternatives, is_optional } = FORMS[form].operands[n];
+            let is_number = matches!(alternatives[0].tokens[0].part, Part::Number(_));
+            let start = end as u16;
+            while let [row, rest @ ..] = alternatives {
+                alternatives = rest;
+                if row.groups.contains(group) {
+                    all.alternatives[end] = alternative(&all.plans[index], group, row);
+                    end += 1;
+                }
+            }
+            let mut others = 0;
+            while others < end - start as usize {
+                all.alternatives[end - 1 - others].others = others as u8;
+                others += 1;
+            }
+            all.plans[index].operands[n] =
+                PlannedOperand { start, end: end as u16, is_optional, is_number };
+            n += 1;
         }
-        all.plans[index].alternatives = (start as u16, end as u16);
+        all.plans[index].alternatives.1 = end as u16;
         index += 1;
     }
     all
@@ -753,6 +900,9 @@ const ALL: Plans = {
 static PLANS: [Plan; COUNT] = ALL.plans;
 static ACCEPTANCES: [Acceptance; COUNT] = ALL.acceptances;
 static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL.alternatives;
+
+/// The bit of a word of 128 bits that chooses among the forms of an opcode.
+const FORM_BIT: u8 = 91;
 
 /// One more than the number of the first form of an opcode of 128 bits, 0 for an opcode that no form has.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -788,45 +938,43 @@ static OPCODES_64: [u8; 1 << 13] = {
     opcodes
 };
 
-/// The plan of a word: by the first form of its opcode, the group, and bit 91.
+/// The plan of a word, by the entry of its opcode, the group, and [`FORM_BIT`]: see [`choice_of`].
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-static CHOICES: [[[u8; 2]; GROUPS]; FORMS.len()] = {
-    let mut choices = [[[NO_PLAN; 2]; GROUPS]; FORMS.len()];
+static CHOICES: [u8; 1 << 11] = {
+    assert!(FORMS.len() < 64 && GROUPS <= 16);
+    let mut choices = [NO_PLAN; 1 << 11];
     let mut n = 0;
     while n < FORMS.len() * GROUPS {
-        let (first, group) = (n / GROUPS, n % GROUPS);
-        choices[first][group] = [choice(first, group, 0), choice(first, group, 1)];
+        let (form, group) = (n / GROUPS, n % GROUPS);
+        let mut first = form;
+        while first > 0 && FORMS[first - 1].opcode == FORMS[form].opcode {
+            first -= 1;
+        }
+        let choice = choice_of(first as u8 + 1, group as u8, 0);
+        if INDICES[form][group] != NO_PLAN {
+            match form_bit(&FORMS[form], ALL_GROUPS[group]) {
+                Some(bit) => choices[choice | bit as usize] = INDICES[form][group],
+                None => {
+                    choices[choice] = INDICES[form][group];
+                    choices[choice | 1] = INDICES[form][group];
+                }
+            }
+        }
         n += 1;
     }
     choices
 };
 
-/// Returns the plan of that opcode and bit 91; if there is only one form for the group, whatever bit 91 is.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn choice(first: usize, group: usize, bit: u64) -> u8 {
-    let mut found = NO_PLAN;
-    let mut form = first;
-    while form < FORMS.len() && FORMS[form].opcode == FORMS[first].opcode {
-        let index = INDICES[form][group];
-        if index != NO_PLAN {
-            let is_of_bit = match form_bit(&FORMS[form], ALL_GROUPS[group]) {
-                Some(value) => value == bit,
-                None => false,
-            };
-            if is_of_bit || found == NO_PLAN {
-                found = index;
-            }
-        }
-        form += 1;
-    }
-    found
+#[inline(always)]
+const fn choice_of(entry: u8, group: u8, bit: u64) -> usize {
+    (entry as usize & 63) << 5 | (group as usize & 15) << 1 | bit as usize & 1
 }
 
 /// Returns the number that the words of a form have in [`Slot::Form`].
 const fn form_bit(form: &Form, group: Group) -> Option<u64> {
     let mut number = 0;
     while let Some(row) = row_at(form, number) {
-        if matches!(row.slot, Slot::Form) && row.groups.contains(group) {
+        if row.field.low() == FORM_BIT && row.groups.contains(group) {
             return row.fixed;
         }
         number = row_after(form, number);
@@ -844,6 +992,20 @@ pub(crate) enum NoForm {
     Other,
 }
 
+/// Returns why a word of 128 bits has no plan.
+#[cold]
+#[inline(never)]
+pub(crate) fn no_form(low: u64, high: u64, group: u8) -> NoForm {
+    let entry = OPCODES.get(low as usize & 0xfff).copied().unwrap_or_default();
+    let bit = high >> (FORM_BIT - 64);
+    let choices = [bit, bit ^ 1].map(|bit| CHOICES.get(choice_of(entry, group, bit)).copied());
+    match choices.into_iter().flatten().find(|plan| *plan != NO_PLAN) {
+        Some(plan) => NoForm::IllegalIn(plan),
+        None if entry > 0 => NoForm::OfOtherSms,
+        None => NoForm::Other,
+    }
+}
+
 /// Returns the number of the plan of a word of 64 bits.
 #[inline(always)]
 pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
@@ -851,28 +1013,11 @@ pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
 }
 
 /// Returns the number of the plan of a word of 128 bits.
-// Not inlined: the caller, which then is, has the word in registers and leaves it there. An instruction that is read back
-// from memory right after it was written there costs more than the call.
-#[inline(never)]
-pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Result<u8, NoForm> {
-    let word = [low, high];
-    let Some(first) = OPCODES.get(low as usize & 0xfff).and_then(|entry| entry.checked_sub(1))
-    else {
-        return Err(NoForm::Other);
-    };
-    let choices = CHOICES.get(usize::from(first)).and_then(|groups| groups.get(usize::from(group)));
-    let chosen = choices.and_then(|bits| bits.get((high >> (91 - 64)) as usize & 1)).copied();
-    let plan = chosen.unwrap_or(NO_PLAN);
-    match ACCEPTANCES.get(usize::from(plan)) {
-        Some(acceptance) if acceptance.accepts(word) => Ok(plan),
-        Some(_) => Err(NoForm::IllegalIn(plan)),
-        None => Err(NoForm::OfOtherSms),
-    }
-}
-
-/// Returns whether a word is legal in the form that it has the opcode of.
-pub(crate) fn is_legal(plan: u8, word: Halves) -> bool {
-    ACCEPTANCES.get(usize::from(plan)).is_some_and(|acceptance| acceptance.accepts(word))
+#[inline(always)]
+pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Option<u8> {
+    let entry = OPCODES.get(low as usize & 0xfff).copied()?;
+    let plan = CHOICES.get(choice_of(entry, group, high >> (FORM_BIT - 64))).copied()?;
+    ACCEPTANCES.get(usize::from(plan))?.accepts([low, high]).then_some(plan)
 }
 
 /// Returns whether the scheduling bits of a word are those of a schedule.

@@ -20,6 +20,11 @@ impl<const ROOM: usize> Ready<ROOM> {
         self.bytes[ROOM - 1] as usize
     }
 
+    #[inline(always)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len()).unwrap_or_default()
+    }
+
     /// Appends `text`.
     pub(crate) const fn with(mut self, text: &str) -> Self {
         let mut rest = text.as_bytes();

@@ -62,7 +62,8 @@ impl Prepared {
         // The cache operator is left out: it never changes the value (clause 4.9).
         let op = LoadOp::try_from(&parts)?;
         let base = Base::new(parts.address, register_limit);
-        let wide = Wide::of(&parts);
+        // Of a load of 64 bits `execute` knows without looking that it has none.
+        let wide = if instruction.sm().has_wide_words() { Wide::of(&parts) } else { None };
         let (first, count) = match parts.destination {
             LoadDestination::Registers(first) => (first, parts.size.map_or(0, LoadSize::registers)),
             LoadDestination::Halves { low, .. } => (low, 4),

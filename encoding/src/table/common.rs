@@ -23,7 +23,8 @@ macro_rules! scheduling {
 }
 
 pub(super) const READ: Row = row(115, 113, S::ReadBarrier, Scoreboard, "rd", "barrier released when the sources have been read");
-pub(super) const NO_READ: Row = row(115, 113, S::ReadBarrier, Scoreboard, "rd", "none: there is no read barrier").fixed(7);
+pub(super) const NO_READ: Row = row(115, 113, S::ReadBarrier, Scoreboard, "rd", "none: there is no read barrier")
+    .fixed(7, "bits 115:113 (rd) are not 7");
 
 /// How the hardware schedules the instruction.
 pub(super) const SCHEDULING: &[Row] = scheduling!(READ);
@@ -65,9 +66,12 @@ pub(super) const BANK: Row = row(58, 54, S::Bank, Unsigned, "bank", "the constan
 pub(super) const MODE: Row = row(79, 78, S::Mode, Named(&values::MODE), "mode", "how bank and offset are formed");
 pub(super) const SIZE_64: Row = row(75, 73, S::Size, Named(&values::SIZES_64), "sz", "bits in memory, and how they fill Rd");
 pub(super) const SIZE_128: Row = row(75, 73, S::Size, Named(&values::SIZES_128), "sz", "bits in memory, and how they fill Rd");
-pub(super) const IMMEDIATE: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "no uniform register in the address").fixed(0);
-pub(super) const UNIFORM: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "a uniform register in the address").fixed(1);
-pub(super) const MUST_BE_SET: Row = row(91, 91, S::Form, Bit("no", "yes"), "form", "always 1").fixed(1);
+pub(super) const IMMEDIATE: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "no uniform register in the address")
+    .fixed(0, "bit 91 (UR) is not 0");
+pub(super) const UNIFORM: Row = row(91, 91, S::Form, Bit("no", "yes"), "UR", "a uniform register in the address")
+    .fixed(1, "bit 91 (UR) is not 1");
+pub(super) const MUST_BE_SET: Row = row(91, 91, S::Form, Bit("no", "yes"), "form", "always 1")
+    .fixed(1, "bit 91 (form) is not 1");
 pub(super) const ZD: Row = row(87, 87, S::Zd, Named(&values::ZD), "ZD", "text only").text_only_but(0, ".ZD");
 pub(super) const PD: Row = row(83, 81, S::PredicateOut, Predicate, "Pd", "a predicate that is written; text only");
 /// `LDG` writes it always, the others beside `.ZD` alone.

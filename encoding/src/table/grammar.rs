@@ -5,6 +5,7 @@
 //! first one that fits the text, and sets the fields that choose it.
 
 use super::row::{A, AHB, Groups, Slot, T};
+use crate::eight::Eight;
 use crate::ready::Ready;
 
 /// What is between two dots of a mnemonic.
@@ -19,6 +20,8 @@ pub(crate) enum Modifier {
     /// Always there; `kind` is its name in messages.
     Always {
         name: &'static str,
+        /// The beginning of the name.
+        first: Eight,
         kind: &'static str,
         text: Ready<24>,
     },
@@ -156,6 +159,20 @@ impl Alternative {
         self.tokens.iter().any(is_of_address)
     }
 
+    /// Returns whether a part is a register that must not be the zero register.
+    pub(crate) const fn excludes_zero(&self, part: &Part) -> bool {
+        let mut conditions = self.when;
+        while let [condition, rest @ ..] = conditions {
+            if let (Condition::Nonzero(slot), Part::Register(of)) = (condition, part)
+                && *slot as u8 == *of as u8
+            {
+                return true;
+            }
+            conditions = rest;
+        }
+        false
+    }
+
     /// Returns whether the operand can be read: no part of it is a register that does not exist.
     pub(crate) const fn is_read(&self) -> bool {
         let mut tokens = self.tokens;
@@ -171,7 +188,8 @@ impl Alternative {
 
 /// A modifier that is always there; `kind` is its name with a dot, in backquotes.
 pub(super) const fn always(name: &'static str, kind: &'static str) -> Modifier {
-    Modifier::Always { name, kind, text: Ready::EMPTY.with(".").with(name) }
+    let text = Ready::EMPTY.with(".").with(name);
+    Modifier::Always { name, first: Eight::upper_of(name), kind, text }
 }
 
 const fn operand(alternatives: &'static [Alternative]) -> Operand {

@@ -1,6 +1,6 @@
 //! The tables of values: one line a value, by number.
 
-use super::{Eight, Value, Values, doubtful, modifiers};
+use super::{Eight, Value, Values, doubtful, hashed, modifiers};
 
 /// The sizes of loads into registers: the first six are the same everywhere. SM 5.x and 6.x read the name of the fifth.
 macro_rules! sizes {

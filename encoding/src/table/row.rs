@@ -239,6 +239,8 @@ pub(crate) struct Row {
     pub(crate) groups: Groups,
     /// The value that every word of the layout has here.
     pub(crate) fixed: Option<u64>,
+    /// Why words with another value are illegal.
+    pub(crate) otherwise: &'static str,
     /// The one number with a public meaning, and what the others are called.
     pub(crate) text_only: Option<(u64, &'static str)>,
     pub(crate) name: &'static str,
@@ -255,7 +257,17 @@ pub(super) const fn row(
     purpose: &'static str,
 ) -> Row {
     let field = Field::new(high, low);
-    Row { field, slot, kind, groups: ALL, fixed: None, text_only: None, name, purpose }
+    Row {
+        field,
+        slot,
+        kind,
+        groups: ALL,
+        fixed: None,
+        otherwise: "",
+        text_only: None,
+        name,
+        purpose,
+    }
 }
 
 /// Bits that are kept, but that nothing reads.
@@ -280,9 +292,9 @@ impl Row {
         Self { field: Field::new(high, low), ..self }
     }
 
-    /// Words with another value here are another instruction, or none.
-    pub(super) const fn fixed(self, value: u64) -> Self {
-        Self { fixed: Some(value), ..self }
+    /// Words with another value here are another instruction, or none, for the reason `otherwise`.
+    pub(super) const fn fixed(self, value: u64, otherwise: &'static str) -> Self {
+        Self { fixed: Some(value), otherwise, ..self }
     }
 
     /// What the load does is public with this number alone; `what` names the others.

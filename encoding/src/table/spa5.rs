@@ -7,7 +7,7 @@ use super::row::*;
 use super::values;
 
 const fn opcode(low: u8, value: u64) -> Row {
-    row(63, low, S::Opcode, Opcode, "opcode", "which instruction this is").fixed(value)
+    row(63, low, S::Opcode, Opcode, "opcode", "which instruction this is").fixed(value, "")
 }
 
 const fn cache(high: u8, low: u8, values: &'static super::values::Values) -> Row {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::eight::Eight;
+use crate::eight::{Eight, HASHES};
 use crate::operand::Size;
 use crate::ready::Ready;
 
@@ -23,6 +23,9 @@ pub(crate) struct Values {
     pub(crate) aliases: &'static [(&'static str, u64)],
     /// Printed, by number.
     pub(crate) modifiers: &'static Modifiers,
+    /// The names that can be written and begin with bytes of a certain [hash](Eight::hash), a bit each: those of
+    /// `rows`, then the aliases.
+    pub(crate) hashed: &'static Hashed,
     /// The numbers with which a load cannot be executed, a bit each.
     pub(crate) doubtful: u16,
     /// Yes or no, for people.
@@ -88,7 +91,43 @@ const fn doubtful(rows: &[Value]) -> u16 {
     numbers
 }
 
+/// Sets of names, by the hash of their beginning.
+pub(crate) type Hashed = [u16; HASHES];
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn hashed(rows: &[Value], aliases: &[(&str, u64)]) -> Hashed {
+    let (mut hashed, mut n) = ([0; HASHES], 0);
+    while n < rows.len() + aliases.len() {
+        let name = if n < rows.len() { rows[n].name } else { aliases[n - rows.len()].0 };
+        if !name.is_empty() && !is_invalid_name(name) {
+            hashed[Eight::upper_of(name).hash()] |= 1 << n;
+        }
+        n += 1;
+    }
+    hashed
+}
+
+/// Returns the numbers of the bits that are set, ascending.
+#[inline(always)]
+pub(crate) fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let number = bits.trailing_zeros();
+        bits &= bits.checked_sub(1)?;
+        Some(number as usize)
+    })
+}
+
 impl Values {
+    /// Returns the name with a number of [`hashed`](Self::hashed), and its beginning.
+    #[inline(always)]
+    pub(crate) fn name_at(&self, n: usize) -> Option<(&'static str, Eight)> {
+        if let Some(value) = self.rows.get(n) {
+            return Some((value.name, value.first));
+        }
+        let (name, _) = self.aliases.get(n - self.rows.len())?;
+        Some((name, Eight::upper_of(name)))
+    }
+
     pub(crate) fn get(&self, number: u64) -> Option<&'static Value> {
         self.rows.get(usize::try_from(number).ok()?)
     }
@@ -140,6 +179,7 @@ macro_rules! values {
                     default: $default,
                     rows: ROWS,
                     aliases: if let [aliases] = ALIASES { aliases } else { &[] },
+                    hashed: &hashed(ROWS, if let [aliases] = ALIASES { aliases } else { &[] }),
                     modifiers: &modifiers(ROWS, if let [silent] = SILENT { Some(*silent) } else { None }),
                     doubtful: doubtful(ROWS),
                     is_flag: matches!(FLAG, [true]),

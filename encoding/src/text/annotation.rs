@@ -1,7 +1,7 @@
 //! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
 //! and CuAssembler before it.
 
-use super::cursor::{Cursor, LineSpan, TokenKind, Word, skip_blank};
+use super::cursor::{Cursor, LineSpan, Word, skip_blank};
 use super::error::{Expected, ParseError, ParseErrorKind};
 use super::operands::uniform_named;
 use crate::control::{Control, Schedule, read_cuassembler, read_maxas};
@@ -56,10 +56,10 @@ impl Cursor<'_> {
         let mut found = Annotations::default();
         let mut any = false;
         loop {
-            let span = self.peek().span;
+            let start = self.start();
             let twice = if self.eat(b'&') {
                 let name = self.word(Expected::Annotation)?;
-                match AnnotationName::read(name.text) {
+                match AnnotationName::read(name.text()) {
                     Some(AnnotationName::Wait) => {
                         self.expect(b'=')?;
                         found.wait.replace(self.wait_set()?).is_some()
@@ -77,7 +77,7 @@ impl Cursor<'_> {
                             true => HiddenDescriptor::None,
                             false => HiddenDescriptor::Register(uniform_named(word)?),
                         };
-                        let span = LineSpan { start: span.start, end: self.position() };
+                        let span = LineSpan { start, end: self.position() };
                         found.descriptor.replace((descriptor, span)).is_some()
                     }
                     None => return Err(name.error(ParseErrorKind::UnknownAnnotation)),
@@ -89,7 +89,7 @@ impl Cursor<'_> {
             };
             any = true;
             if twice {
-                let span = LineSpan { start: span.start, end: self.position() };
+                let span = LineSpan { start, end: self.position() };
                 return Err(ParseError { kind: ParseErrorKind::AnnotationTwice, span });
             }
         }
@@ -115,7 +115,7 @@ impl Cursor<'_> {
             if let Some(pm) = pm.filter(|_| !is_unknown) {
                 return Ok(found.pm.replace(pm as u8 + 1).is_some());
             }
-            let schedule = Schedule::named(word.text).filter(|_| !is_unknown);
+            let schedule = Schedule::named(word.text()).filter(|_| !is_unknown);
             let schedule = schedule.ok_or(word.error(ParseErrorKind::UnknownSchedule))?;
             return Ok(found.schedule.replace(schedule).is_some());
         }
@@ -124,14 +124,14 @@ impl Cursor<'_> {
 
     fn schedule(&mut self) -> Result<Schedule, ParseError> {
         let name = self.word(Expected::Schedule)?;
-        Schedule::named(name.text).ok_or(name.error(ParseErrorKind::UnknownSchedule))
+        Schedule::named(name.text()).ok_or(name.error(ParseErrorKind::UnknownSchedule))
     }
 
     /// Reads `{0,2}`.
     fn wait_set(&mut self) -> Result<WaitMask, ParseError> {
         self.expect(b'{')?;
         let mut mask = 0u64;
-        if self.peek().kind != TokenKind::Punctuation(b'}') {
+        if !self.is_at(b'}') {
             loop {
                 mask |= 1 << self.barrier_number()?;
                 if !self.eat(b',') {
@@ -158,7 +158,7 @@ impl Cursor<'_> {
         } else {
             let LineSpan { end, .. } = name.span;
             let within = LineSpan { start: end - digits.len(), end };
-            small_barrier(Word { text: digits, span: within, ..name }.number()?, within)?
+            small_barrier(Word::of(name.line, within).number()?, within)?
         };
         Ok(Scoreboard::from_bits(number.into()))
     }

@@ -54,82 +54,44 @@ impl Token {
     }
 }
 
-/// Whether each byte is part of a word.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const IS_WORD: [bool; 256] = {
-    let mut is_word = [false; 256];
-    let mut rest = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$".as_slice();
-    while let [byte, after @ ..] = rest {
-        is_word[*byte as usize] = true;
-        rest = after;
-    }
-    is_word
-};
-
-fn is_word(byte: u8) -> bool {
-    IS_WORD.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
-/// A text, and which of its bytes are parts of words.
-#[derive(Clone, Copy)]
-pub(crate) struct Lexer<'t> {
-    text: &'t str,
-    /// Bit `i` is that of byte `i`, the lowest bit that of the first byte: no branch finds where a
-    /// word ends.
-    words: u64,
-}
-
-impl<'t> Lexer<'t> {
-    #[inline]
-    pub(crate) fn new(text: &'t str) -> Self {
-        let bits = text.bytes().take(64).zip(0u32..);
-        Self { text, words: bits.fold(0, |words, (byte, i)| words | u64::from(is_word(byte)) << i) }
-    }
-
-    pub(crate) fn text(&self) -> &'t str {
-        self.text
-    }
-
-    /// Returns the end of the word that starts at byte `start`, or `start` if there is none.
-    #[inline]
-    fn word_end(&self, start: usize) -> usize {
-        let end = start + self.words.unbounded_shr(start as u32).trailing_ones() as usize;
-        if end < 64 {
-            return end;
+/// Returns the token of `text` that starts at or after byte `from`.
+pub(crate) fn token(text: &str, from: usize) -> Token {
+    let bytes = text.as_bytes();
+    let start = match skip_blank(bytes, from) {
+        Ok(start) => start,
+        Err(span) => return Token { kind: TokenKind::UnclosedComment, span },
+    };
+    let word_end = word_end(bytes, start);
+    let (kind, end) = match bytes.get(start) {
+        None => (TokenKind::End, start),
+        Some(_) if word_end > start => (TokenKind::Word, word_end),
+        Some(
+            mark @ (b'@' | b'!' | b'.' | b',' | b'[' | b']' | b'+' | b'-' | b';' | b'&' | b'?'
+            | b'=' | b'{' | b'}'),
+        ) => (TokenKind::Punctuation(*mark), start + 1),
+        Some(_) => {
+            // The first byte of a character: everything before it was ASCII or a comment.
+            let character = text.get(start..).and_then(|rest| rest.chars().next());
+            (TokenKind::Unexpected, start + character.map_or(1, char::len_utf8))
         }
-        let after = self.text.as_bytes().get(end..).unwrap_or_default();
-        end + after.iter().take_while(|byte| is_word(**byte)).count()
-    }
+    };
+    Token { kind, span: LineSpan { start, end } }
+}
 
-    /// Returns the token that starts at or after byte `from`. Inlined into every reader, which knows
-    /// better than a common copy what comes next: a third of the time of a line.
-    #[inline(always)]
-    pub(crate) fn token(&self, from: usize) -> Token {
-        let bytes = self.text.as_bytes();
-        let start = match skip_blank(bytes, from) {
-            Ok(start) => start,
-            Err(span) => return Token { kind: TokenKind::UnclosedComment, span },
-        };
-        let end = self.word_end(start);
-        let (kind, end) = match bytes.get(start) {
-            None => (TokenKind::End, start),
-            Some(_) if end > start => (TokenKind::Word, end),
-            Some(
-                mark @ (b'@' | b'!' | b'.' | b',' | b'[' | b']' | b'+' | b'-' | b';' | b'&' | b'?'
-                | b'=' | b'{' | b'}'),
-            ) => (TokenKind::Punctuation(*mark), start + 1),
-            Some(_) => {
-                // The first byte of a character: everything before it was ASCII or a comment.
-                let character = self.text.get(start..).and_then(|rest| rest.chars().next());
-                (TokenKind::Unexpected, start + character.map_or(1, char::len_utf8))
-            }
-        };
-        Token { kind, span: LineSpan { start, end } }
+/// Returns the end of the word that starts at byte `start`, or `start` if there is none.
+fn word_end(bytes: &[u8], start: usize) -> usize {
+    let mut end = start;
+    loop {
+        match Eight::at(bytes, end).word() {
+            (_, 8) => end += 8,
+            (_, length) => return end + length,
+        }
     }
 }
 
 /// Returns where the next token starts: after white space, `// …` and `/* … */`; or else where the
 /// comment is that has no end.
+#[inline(never)]
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, LineSpan> {
     let mut at = from;
     while let Some(rest) = bytes.get(at..) {
@@ -152,7 +114,7 @@ pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, LineSpan> {
 /// A word of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'t> {
-    pub(crate) text: &'t str,
+    pub(crate) line: &'t str,
     pub(crate) span: LineSpan,
     /// The first eight bytes, with letters in upper case.
     pub(crate) upper: Eight,
@@ -162,28 +124,44 @@ impl<'t> Word<'t> {
     /// Returns the bytes `span` of `line`.
     #[inline]
     pub(crate) fn of(line: &'t str, span: LineSpan) -> Self {
-        let text = line.get(span.range()).unwrap_or_default();
-        let upper = Eight::at(line.as_bytes(), span.start).first(text.len()).to_upper();
-        Self { text, span, upper }
+        let upper = Eight::at(line.as_bytes(), span.start).first(span.end - span.start);
+        Self { line, span, upper: upper.to_upper() }
+    }
+
+    #[inline]
+    pub(crate) fn text(self) -> &'t str {
+        self.line.get(self.span.range()).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(crate) fn length(self) -> usize {
+        self.span.end - self.span.start
     }
 
     /// Returns whether this is `name`, in either case.
     #[inline]
     pub(crate) fn is(self, name: &str) -> bool {
-        self.text.eq_ignore_ascii_case(name)
+        self.text().eq_ignore_ascii_case(name)
+    }
+
+    /// The same for a name that begins with the eight bytes `first`, in upper case.
+    #[inline(always)]
+    pub(crate) fn is_named(self, name: &str, first: Eight) -> bool {
+        let is_alike = self.upper == first && self.length() == name.len();
+        is_alike && (name.len() <= 8 || self.is(name))
     }
 
     /// Returns this without its first byte, which is ASCII.
     pub(crate) fn after_first(self) -> Self {
-        let text = self.text.get(1..).unwrap_or_default();
-        let span = LineSpan { start: self.span.end - text.len(), end: self.span.end };
-        Self { text, span, upper: self.upper.after(1) }
+        let start = self.span.end.min(self.span.start + 1);
+        let span = LineSpan { start, end: self.span.end };
+        Self { span, upper: self.upper.after(1), ..self }
     }
 
     /// Returns whether this begins with a digit.
     #[inline]
     pub(crate) fn is_digit_first(self) -> bool {
-        self.text.as_bytes().first().is_some_and(u8::is_ascii_digit)
+        self.line.as_bytes().get(self.span.start).is_some_and(u8::is_ascii_digit)
     }
 
     /// Returns the error `kind` at this word.
@@ -191,12 +169,30 @@ impl<'t> Word<'t> {
         ParseError { kind, span: self.span }
     }
 
+    /// Returns the number that `0x` and at most eight digits are.
+    #[inline(always)]
+    fn short_hexadecimal(self) -> Option<u64> {
+        let count = self.length().checked_sub(2).filter(|count| *count <= 8)?;
+        let digits = Eight::at(self.line.as_bytes(), self.span.start + 2).to_upper();
+        let is_prefixed = self.upper.first(2) == const { Eight::of(b"0X") };
+        if is_prefixed { digits.hexadecimal(count) } else { None }
+    }
+
     /// Reads this as a number; `None` if it has more than 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(self) -> Result<Option<u64>, ParseError> {
-        let (digits, radix) = match self.text.split_at_checked(2) {
+        match self.short_hexadecimal() {
+            Some(number) => Ok(Some(number)),
+            None => self.long_number(),
+        }
+    }
+
+    #[inline(never)]
+    fn long_number(self) -> Result<Option<u64>, ParseError> {
+        let text = self.text();
+        let (digits, radix) = match text.split_at_checked(2) {
             Some(("0x" | "0X", digits)) => (digits, 16),
-            _ => (self.text, 10),
+            _ => (text, 10),
         };
         match u64::from_str_radix(digits, radix) {
             Ok(number) => Ok(Some(number)),
@@ -208,62 +204,103 @@ impl<'t> Word<'t> {
     }
 }
 
-/// A position in a line: before a token.
+/// A position in a line: before a token, which is read when it is asked for.
 ///
 /// `eat` takes what may be here and returns whether it was, `expect` takes what must be here.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
-    lexer: Lexer<'t>,
+    line: &'t str,
     /// The end of the last token that was taken.
     position: usize,
-    here: Token,
+    /// The start of the token that is here.
+    start: usize,
 }
 
 impl<'t> Cursor<'t> {
-    /// Begins at byte `position` of `text`.
-    pub(crate) fn new(text: &'t str, position: usize) -> Self {
-        let lexer = Lexer::new(text);
-        Self { lexer, position, here: lexer.token(position) }
+    /// Begins at byte `position` of `line`.
+    pub(crate) fn new(line: &'t str, position: usize) -> Self {
+        let mut cursor = Self { line, position, start: position };
+        cursor.go_to(position);
+        cursor
+    }
+
+    /// Goes to the token at or after byte `position`.
+    #[inline(always)]
+    fn go_to(&mut self, position: usize) {
+        let bytes = self.line.as_bytes();
+        self.position = position;
+        let begins = |at| bytes.get(at).is_some_and(|byte| *byte > b' ' && *byte != b'/');
+        self.start = if begins(position) {
+            position
+        } else if begins(position + 1) && bytes.get(position) == Some(&b' ') {
+            position + 1
+        } else {
+            skip_blank(bytes, position).unwrap_or_else(|unclosed| unclosed.start)
+        };
     }
 
     /// Returns the token that is here, without taking it.
     pub(crate) fn peek(&self) -> Token {
-        self.here
+        token(self.line, self.start)
     }
 
     /// Takes the token that is here.
-    #[inline(always)]
     pub(crate) fn advance(&mut self) {
-        self.position = self.here.span.end;
-        self.here = self.lexer.token(self.position);
-    }
-
-    /// Returns the whole line.
-    pub(crate) fn line(&self) -> &'t str {
-        self.lexer.text()
+        self.go_to(self.peek().span.end);
     }
 
     pub(crate) fn position(&self) -> usize {
         self.position
     }
 
+    /// Returns the first byte's offset of the token that is here.
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Returns whether the text ends here.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.start >= self.line.len()
+    }
+
+    /// Returns whether a punctuation character is here.
+    #[inline(always)]
+    pub(crate) fn is_at(&self, character: u8) -> bool {
+        self.line.as_bytes().get(self.start) == Some(&character)
+    }
+
     /// Returns the word that is here, if one is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn peek_word(&self) -> Option<Word<'t>> {
-        (self.here.kind == TokenKind::Word).then(|| Word::of(self.lexer.text(), self.here.span))
+        let (bytes, start) = (self.line.as_bytes(), self.start);
+        let (eight, length) = Eight::at(bytes, start).word();
+        let end = match length {
+            0 => return None,
+            8 => word_end(bytes, start + 8),
+            length => start + length,
+        };
+        Some(Word { line: self.line, span: LineSpan { start, end }, upper: eight.to_upper() })
+    }
+
+    /// Takes the word that is here.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, word: Word<'t>) {
+        self.go_to(word.span.end);
     }
 
     /// Returns an error at the token that is here.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn error(&self, kind: ParseErrorKind) -> ParseError {
-        self.here.error(kind)
+        self.peek().error(kind)
     }
 
     /// Takes the character if it is here; returns whether it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn eat(&mut self, character: u8) -> bool {
-        let found = self.here.kind == TokenKind::Punctuation(character);
+        let found = self.is_at(character);
         if found {
-            self.advance();
+            self.go_to(self.start + 1);
         }
         found
     }
@@ -281,7 +318,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn word(&mut self, expected: Expected) -> Result<Word<'t>, ParseError> {
         let word = self.peek_word();
         let word = word.ok_or_else(|| self.error(ParseErrorKind::Expected(expected)))?;
-        self.advance();
+        self.take(word);
         Ok(word)
     }
 

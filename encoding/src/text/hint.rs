@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use super::cursor::{Lexer, LineSpan, TokenKind};
+use super::cursor::{LineSpan, TokenKind, token};
 use super::error::{ParseError, ParseErrorKind};
 use super::examples::Addresses;
 use super::names::Modifiers;
@@ -156,11 +156,10 @@ const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 /// ```
 #[must_use]
 pub fn later_syntax(text: &str) -> Option<LineSpan> {
-    let lexer = Lexer::new(text);
     let mut at = 0;
     let (mut in_brackets, mut after_dot) = (false, false);
     loop {
-        let found = lexer.token(at);
+        let found = token(text, at);
         at = found.span.end;
         let TokenKind::Word = found.kind else {
             match found.kind {

@@ -2,14 +2,15 @@
 
 use core::fmt;
 
-use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::cursor::{Cursor, LineSpan, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
 use crate::instruction::Instruction;
-use crate::plan::plan_index;
+use crate::plan::{PlannedModifier, plan_index};
 use crate::sm::Sm;
 use crate::table::forms::{FORMS, Form};
 use crate::table::grammar::Modifier;
 use crate::table::row::Slot;
+use crate::table::values::{Values, ones};
 
 /// A modifier that assembles as another one: `.CS` as `.CA`, `.LU` as `.CG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,69 +75,54 @@ impl fmt::Display for Modifiers {
     }
 }
 
-/// No mnemonic has more words after its dots.
-const MAX_WORDS: usize = 14;
-
 /// A mnemonic and the words after its dots, whatever they are.
 pub(super) struct Opcode<'t> {
-    line: &'t str,
     pub(super) mnemonic: Word<'t>,
-    words: [LineSpan; MAX_WORDS],
-    count: usize,
+    /// Before the first dot.
+    words: Cursor<'t>,
     /// The number of the first form of the mnemonic; the others follow it.
     first: usize,
 }
 
 /// A recognized modifier.
 #[derive(Clone, Copy)]
-struct Match {
-    modifier: &'static Modifier,
-    /// Its number among those of the form.
-    index: u8,
+struct Match<'t> {
+    /// Its number among those of the plan.
+    index: usize,
+    planned: &'static PlannedModifier,
+    values: Option<&'static Values>,
     name: &'static str,
-    number: u64,
-    /// How many words it has.
-    length: usize,
-}
-
-impl Match {
-    /// Returns the modifier's name in messages.
-    fn kind(&self, load: &Instruction) -> &'static str {
-        match *self.modifier {
-            Modifier::Always { kind, .. } => kind,
-            Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                load.values(slot).map_or("", |values| values.kind)
-            }
-        }
-    }
+    /// The number of the name among the values, the aliases last.
+    number: usize,
+    /// After its last word.
+    end: Cursor<'t>,
 }
 
 impl<'t> Opcode<'t> {
     pub(super) fn read(cursor: &mut Cursor<'t>, sm: Sm) -> Result<Self, ParseError> {
         let mnemonic = cursor.word(Expected::Mnemonic)?;
-        let words = [LineSpan { start: 0, end: 0 }; MAX_WORDS];
-        let mut opcode =
-            Self { line: cursor.line(), mnemonic, words, count: 0, first: FORMS.len() };
+        let mut opcode = Self { mnemonic, words: *cursor, first: FORMS.len() };
         let is_known = |form: &Form| opcode.is(form) && form.groups.contains(sm.group());
         opcode.first =
             FORMS.iter().position(is_known).ok_or(mnemonic.error(Error::UnknownMnemonic { sm }))?;
-        while cursor.eat(b'.') {
-            if cursor.peek().kind == TokenKind::Punctuation(b'?') {
-                return Err(cursor.error(Error::InvalidModifier { known: opcode.known(sm) }));
-            }
-            let word = cursor.word(Expected::Modifier)?;
-            let Some(span) = opcode.words.get_mut(opcode.count) else {
-                return Err(word.error(Error::Expected(Expected::End)));
-            };
-            *span = word.span;
-            opcode.count += 1;
-        }
         Ok(opcode)
+    }
+
+    /// Returns an error if a dot has no word after it.
+    pub(super) fn check_words(&self, sm: Sm) -> Result<(), ParseError> {
+        let mut cursor = self.words;
+        while cursor.eat(b'.') {
+            if cursor.is_at(b'?') {
+                return Err(cursor.error(Error::InvalidModifier { known: self.known(sm) }));
+            }
+            cursor.word(Expected::Modifier)?;
+        }
+        Ok(())
     }
 
     /// Returns whether this is the mnemonic of a form.
     fn is(&self, form: &Form) -> bool {
-        self.mnemonic.upper == form.first && self.mnemonic.text.len() == form.name.len()
+        self.mnemonic.is_named(form.name, form.first)
     }
 
     /// Returns one instruction of each form of the mnemonic, without operands.
@@ -151,132 +137,122 @@ impl<'t> Opcode<'t> {
         Modifiers { load: self.forms(sm).next(), only: None }
     }
 
-    #[inline(always)]
-    fn word(&self, n: usize) -> Option<Word<'t>> {
-        let span = self.words.get(..self.count)?.get(n)?;
-        Some(Word::of(self.line, *span))
-    }
-
     /// Sets the modifiers of an instruction without any, and `alias` to the one that was written under another name.
+    /// Returns where the operands are.
     pub(super) fn fit(
         &self,
         load: &mut Instruction,
         alias: &mut Option<Alias>,
-    ) -> Result<(), ParseError> {
-        let (mut next, mut seen) = (0, 0u16);
+    ) -> Result<Cursor<'t>, ParseError> {
+        let (plan, mut cursor, mut seen) = (load.plan(), self.words, 0u16);
         *alias = None;
-        let mut last: Option<Match> = None;
-        while let Some(word) = self.word(next) {
-            let Some(found) = self.longest(load, word, next) else {
-                return Err(word.error(self.unknown(load, word)));
+        while let Some(word) = next_word(&mut cursor) {
+            let Some(found) = longest(load, word, cursor) else {
+                return Err(word.error(unknown(load, word)));
             };
-            next += found.length;
-            let end = match found.length {
-                1 => word.span.end,
-                _ => self.word(next - 1).unwrap_or(word).span.end,
-            };
-            let span = LineSpan { start: word.span.start, end };
-            if seen >> found.index & 1 != 0 {
-                return Err(ParseError { kind: Error::ModifierTwice(found.kind(load)), span });
-            }
-            if let Some(after) = last.filter(|last| last.index > found.index) {
-                let (given, after) = (found.kind(load), after.kind(load));
-                let kind = Error::ModifierOrder { given, after, known: Modifiers::of(*load) };
+            cursor = found.end;
+            let span = LineSpan { start: word.span.start, end: cursor.position() };
+            // They are in order, so the last one has the highest bit.
+            if let Some(last) = (seen >> found.index).checked_ilog2() {
+                let given = found.planned.kind(load);
+                let kind = match plan.modifiers().get(found.index + last as usize) {
+                    Some(after) if last > 0 && seen >> found.index & 1 == 0 => {
+                        let (after, known) = (after.kind(load), Modifiers::of(*load));
+                        Error::ModifierOrder { given, after, known }
+                    }
+                    _ => Error::ModifierTwice(given),
+                };
                 return Err(ParseError { kind, span });
             }
             seen |= 1 << found.index;
-            last = Some(found);
-            if let Modifier::Field(slot) | Modifier::Shown { slot, .. } = *found.modifier {
-                load.set(slot, found.number);
-                let becomes = load.value(slot).map_or(found.name, |value| value.name);
-                if becomes.len() != found.name.len() || becomes != found.name {
+            if let (Modifier::Field(slot) | Modifier::Shown { slot, .. }, Some(values)) =
+                (*found.planned.modifier, found.values)
+            {
+                let mut number = found.number as u64;
+                if let Some(n) = found.number.checked_sub(values.rows.len()) {
+                    number = values.aliases.get(n).map_or(0, |(_, number)| *number);
+                    let becomes = values.get(number).map_or("", |value| value.name);
                     *alias = Some(Alias { span, written: found.name, becomes });
                 }
+                load.set_at(found.planned.place, slot, number);
             }
         }
-        if load.plan().required & !seen != 0 {
-            let LineSpan { end, .. } =
-                self.word(next.wrapping_sub(1)).unwrap_or(self.mnemonic).span;
+        if plan.required & !seen != 0 {
+            let end = cursor.position();
             let kind = Error::MissingModifier { known: Modifiers::of(*load) };
             return Err(ParseError { kind, span: LineSpan { start: end, end } });
         }
-        Ok(())
+        if cursor.is_at(b'.') {
+            self.check_words(load.sm())?;
+        }
+        Ok(cursor)
     }
+}
 
-    /// Returns the longest modifier of a form that begins with `word`, the one numbered `n`: `U.128` before `U`.
-    fn longest(&self, load: &Instruction, word: Word<'t>, n: usize) -> Option<Match> {
-        let form = load.form();
-        let mut longest: Option<Match> = None;
-        for planned in load.plan().modifiers() {
-            let index = planned.index;
-            let modifier = form.modifiers.get(usize::from(index))?;
-            let mut offer = |name, number, length| {
-                if longest.is_none_or(|longest| length > longest.length) {
-                    longest = Some(Match { modifier, index, name, number, length });
-                }
+/// Takes the word after a dot, if one is here.
+#[inline(always)]
+fn next_word<'t>(cursor: &mut Cursor<'t>) -> Option<Word<'t>> {
+    let mut ahead = *cursor;
+    let word = if ahead.eat(b'.') { ahead.peek_word()? } else { return None };
+    ahead.take(word);
+    *cursor = ahead;
+    Some(word)
+}
+
+/// Returns the longest modifier of a form that begins with `word`: `U.128` before `U`.
+fn longest<'t>(load: &Instruction, word: Word<'_>, after: Cursor<'t>) -> Option<Match<'t>> {
+    let (plan, hash) = (load.plan(), word.upper.hash());
+    let mut longest: Option<Match<'t>> = None;
+    for index in ones(plan.hashed.get(hash).copied()?) {
+        let planned = plan.modifiers().get(index)?;
+        let values = planned.values(load);
+        let numbers = values.map_or(Some(1), |values| values.hashed.get(hash).copied())?;
+        for number in ones(numbers) {
+            let (name, first) = match (values, planned.modifier) {
+                (None, Modifier::Always { name, first, .. }) => (*name, *first),
+                (values, _) => values?.name_at(number)?,
             };
-            let values = match *modifier {
-                Modifier::Always { name, .. } => {
-                    if let Some(length) = self.length_of(name, word, n) {
-                        offer(name, 0, length);
-                    }
-                    continue;
-                }
-                Modifier::Field(slot) | Modifier::Shown { slot, .. } => {
-                    planned.values.or_else(|| load.values(slot))?
-                }
-            };
-            for (value, number) in values.rows.iter().zip(0..) {
-                if value.first == word.upper
-                    && !value.is_invalid()
-                    && let Some(length) = self.length_of(value.name, word, n)
-                {
-                    offer(value.name, number, length);
-                }
+            if word.upper != first {
+                continue;
             }
-            for (name, number) in values.aliases {
-                if word.is(name) {
-                    offer(name, *number, 1);
-                }
+            let is_all = word.is_named(name, first);
+            let end = if is_all { Some(after) } else { end_of(name, word, after) };
+            if let Some(end) = end
+                && longest.is_none_or(|longest| end.position() > longest.end.position())
+            {
+                longest = Some(Match { index, planned, values, name, number, end });
             }
         }
-        longest
     }
+    longest
+}
 
-    /// Returns how many words `name` has if they are the ones from `word`, the one numbered `n`, on.
-    fn length_of(&self, name: &str, word: Word<'_>, n: usize) -> Option<usize> {
-        if word.is(name) {
-            return Some(1);
-        }
-        let mut length = 0;
-        for part in name.split('.') {
-            if !self.word(n + length)?.is(part) {
-                return None;
-            }
-            length += 1;
-        }
-        Some(length)
-    }
+/// Returns the end of `name`, if it is `word` and those after it.
+fn end_of<'t>(name: &str, word: Word<'_>, after: Cursor<'t>) -> Option<Cursor<'t>> {
+    let (mut parts, mut end) = (name.split('.'), after);
+    let is_begun = word.is(parts.next()?);
+    (is_begun && parts.all(|part| next_word(&mut end).is_some_and(|word| word.is(part))))
+        .then_some(end)
+}
 
-    /// Returns the error of a word that begins no modifier of a form.
-    fn unknown(&self, load: &Instruction, word: Word<'_>) -> Error {
-        let known = Modifiers::of(*load);
-        let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
-        let begun = names_of(load).find(|name| first(name));
-        let of_others = || {
-            let mut others = Instruction::forms(load.sm());
-            others.find_map(|other| names_of(&other).find(|name| word.is(name)))
-        };
-        let prefix = word.text.get(.."INVALID".len());
-        let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
-        match begun {
-            Some(whole) => Error::PartOfModifier { whole },
-            None if is_invalid => Error::InvalidModifier { known },
-            None => match of_others() {
-                Some(name) => Error::OtherModifier { mnemonic: load.mnemonic(), name, known },
-                None => Error::UnknownModifier { known },
-            },
-        }
+/// Returns the error of a word that begins no modifier of a form.
+fn unknown(load: &Instruction, word: Word<'_>) -> Error {
+    let known = Modifiers::of(*load);
+    let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
+    let begun = names_of(load).find(|name| first(name));
+    let of_others = || {
+        let mut others = Instruction::forms(load.sm());
+        others.find_map(|other| names_of(&other).find(|name| word.is(name)))
+    };
+    let prefix = word.text().get(.."INVALID".len());
+    let is_invalid = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("INVALID"));
+    match begun {
+        Some(whole) => Error::PartOfModifier { whole },
+        None if is_invalid => Error::InvalidModifier { known },
+        None => match of_others() {
+            Some(name) => Error::OtherModifier { mnemonic: load.mnemonic(), name, known },
+            None => Error::UnknownModifier { known },
+        },
     }
 }
 

@@ -6,9 +6,11 @@ use super::examples::Addresses;
 use crate::eight::Eight;
 use crate::instruction::Instruction;
 use crate::operand::{Pred, Reg, UniformReg};
-use crate::plan::PlannedAlternative;
-use crate::table::grammar::{Alternative, Bare, Condition, Operand, Part, Token};
-use crate::table::row::{Kind, Slot};
+use crate::pieces::Piece;
+use crate::plan::{Check, PlannedAlternative, PlannedOperand, SlotPlace};
+use crate::ready::Ready;
+use crate::table::grammar::{Bare, Part};
+use crate::table::row::Slot;
 
 type Read<T> = Result<T, ParseError>;
 
@@ -19,35 +21,28 @@ const OTHER: Error = Error::Expected(Expected::Address);
 impl Instruction {
     /// Reads the operands that are at `cursor`.
     pub(super) fn read_operands(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
-        let plan = self.plan();
         let mut is_first = true;
         let mut skipped = None;
-        let mut rest = plan.alternatives();
-        for (n, operand) in self.form().operands.iter().enumerate() {
-            let count = rest.iter().take_while(|one| usize::from(one.operand) == n).count();
-            let (alternatives, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
-            rest = others;
-            let mut ahead = *cursor;
-            if !is_first {
+        for operand in self.plan().operands() {
+            let start = *cursor;
+            if !is_first && !cursor.eat(b',') {
                 if operand.is_optional {
-                    if !ahead.eat(b',') {
-                        continue;
-                    }
-                } else {
-                    ahead.expect(b',')?;
+                    continue;
                 }
+                return Err(cursor.error(Error::Expected(Expected::Character(','))));
             }
-            if operand.is_optional && !begins(operand, &ahead) {
-                skipped = skipped.or((!is_first).then_some(ahead));
-                continue;
-            }
-            if self.read_operand(alternatives, &mut ahead)? {
-                (*cursor, is_first) = (ahead, false);
+            if operand.is_optional && !begins(operand, cursor) {
+                skipped = skipped.or((!is_first).then_some(*cursor));
+                *cursor = start;
+            } else if self.read_operand(operand.alternatives(), cursor)? {
+                is_first = false;
+            } else {
+                *cursor = start;
             }
         }
         match skipped {
             // A comma, but none of the operands that may follow.
-            Some(after) if cursor.peek().kind == TokenKind::Punctuation(b',') => {
+            Some(after) if cursor.is_at(b',') => {
                 Err(after.error(Error::Expected(Expected::Predicate)))
             }
             _ => Ok(()),
@@ -64,13 +59,10 @@ impl Instruction {
         let rank =
             |error: &ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
         let mut best: Option<ParseError> = None;
+        let before = (self.halves(), *cursor);
         for alternative in alternatives.iter().filter(|one| one.is_read) {
-            let (mut load, mut ahead) = (*self, *cursor);
-            match load.read_alternative(alternative, &mut ahead) {
-                Ok(true) => {
-                    (*self, *cursor) = (load, ahead);
-                    return Ok(true);
-                }
+            match self.read_alternative(alternative, cursor) {
+                Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(error) if error.kind == Error::NeedsExtended => return Err(error),
                 Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
@@ -78,6 +70,7 @@ impl Instruction {
                 }
                 Err(_) => {}
             }
+            (*self, *cursor) = (self.with_halves(before.0), before.1);
         }
         let Some(error) = best else { return Ok(false) };
         let is_address = alternatives.iter().any(|one| one.row.is_address());
@@ -102,38 +95,25 @@ impl Instruction {
         alternative: &PlannedAlternative,
         cursor: &mut Cursor<'_>,
     ) -> Read<bool> {
-        let row = alternative.row;
-        let start = cursor.peek().span.start;
-        for condition in row.when {
-            match *condition {
-                Condition::Is(slot, number) | Condition::Set(slot, number) => {
-                    self.set(slot, number);
-                }
-                Condition::Zero(slot) => {
-                    self.set(slot, u64::MAX >> (64 - self.width(slot).max(1)));
-                }
-                Condition::SetAsExtended(slot) => {
-                    self.set(slot, u64::from(self.is_extended()));
-                }
-                Condition::Needs(slot, number) if self.get(slot) == number => return Ok(false),
-                Condition::Nonzero(_) | Condition::Unless(..) | Condition::Needs(..) => {}
-            }
+        if alternative.is_refused(Check::Before, self.halves()) {
+            return Ok(false);
         }
-        for token in row.tokens {
-            read_text(token.before, cursor)?;
-            self.read_part(&token.part, row, cursor)?;
-            read_text(token.after, cursor)?;
+        let start = cursor.start();
+        *self = self.with_halves(alternative.set_in(self.halves()));
+        if alternative.set_as_extended.width > 0 {
+            self.set_at(alternative.set_as_extended, Slot::Wide, self.is_extended().into());
         }
-        let span = LineSpan { start, end: cursor.position() };
+        for piece in alternative.pieces.iter() {
+            read_text(&piece.before, cursor)?;
+            self.read_piece(piece, cursor)?;
+        }
+        read_text(&alternative.pieces.after, cursor)?;
         if alternative.is_wide && !self.is_extended() {
+            let span = LineSpan { start, end: cursor.position() };
             return Err(ParseError { kind: Error::NeedsExtended, span });
         }
         // The register may be that of an operand before.
-        let is_zero = |condition: &Condition| match condition {
-            Condition::Nonzero(slot) => self.is_zero(*slot),
-            _ => false,
-        };
-        Ok(!row.when.iter().any(is_zero))
+        Ok(!alternative.is_refused(Check::After, self.halves()))
     }
 
     /// Returns whether an address has 64 bits; true of forms that have no other.
@@ -141,25 +121,13 @@ impl Instruction {
         !self.has(Slot::Extended) || self.get(Slot::Extended) != 0
     }
 
-    /// Returns whether a register is the zero register.
-    fn is_zero(&self, slot: Slot) -> bool {
-        if self.is_uniform(slot) {
-            self.uniform(slot).is_zero()
-        } else {
-            self.register(slot).is_zero()
-        }
-    }
-
-    fn read_part(&mut self, part: &Part, row: &Alternative, cursor: &mut Cursor<'_>) -> Read<()> {
-        match *part {
+    fn read_piece(&mut self, piece: &Piece, cursor: &mut Cursor<'_>) -> Read<()> {
+        let place = piece.place;
+        match *piece.part {
             Part::Register(slot) => {
-                let is_in_address = !matches!(row.tokens, [_]);
-                self.read_register(slot, is_in_address, cursor)?;
-                let excludes = |condition: &Condition| match condition {
-                    Condition::Nonzero(other) => *other == slot,
-                    _ => false,
-                };
-                if self.is_zero(slot) && row.when.iter().any(excludes) {
+                let number = read_register(place, piece.is_alone, cursor)?;
+                self.set_at(place, slot, number);
+                if piece.excludes_zero && number == place.max() {
                     return Err(ParseError { kind: OTHER, span: LineSpan { start: 0, end: 0 } });
                 }
                 Ok(())
@@ -174,17 +142,23 @@ impl Instruction {
             // Its alternative is never read.
             Part::Unknown(_) => Ok(()),
             Part::Predicate(slot) => {
-                if self.sm().has_wide_words() || cursor.peek().kind != TokenKind::Punctuation(b'!')
-                {
-                    return self.read_predicate(slot, cursor);
+                let start = cursor.start();
+                let is_negated = cursor.is_at(b'!') && (piece.is_signed || self.plan().is_narrow);
+                if is_negated {
+                    cursor.eat(b'!');
                 }
-                let start = cursor.peek().span.start;
-                cursor.advance();
-                let end = cursor.word(Expected::Predicate)?.span.end;
-                Err(ParseError { kind: Error::NegatedOperand, span: LineSpan { start, end } })
+                if is_negated && !piece.is_signed {
+                    let end = cursor.word(Expected::Predicate)?.span.end;
+                    let kind = Error::NegatedOperand;
+                    return Err(ParseError { kind, span: LineSpan { start, end } });
+                }
+                let number = read_predicate(place, cursor)?;
+                let sign = u64::from(is_negated) << (place.width.max(1) - 1);
+                self.set_at(place, slot, number | sign);
+                Ok(())
             }
             Part::Not(slot) => {
-                self.set(slot, cursor.eat(b'!').into());
+                self.set_at(place, slot, cursor.eat(b'!').into());
                 Ok(())
             }
             Part::Number(slot) => {
@@ -193,58 +167,17 @@ impl Instruction {
                     Slot::Bank => Error::BankTooHigh,
                     _ => Error::NumberTooLarge,
                 };
-                let is_set = number.is_some_and(|number| self.set(slot, number));
+                let is_set = number.is_some_and(|number| self.set_at(place, slot, number));
                 if is_set { Ok(()) } else { Err(ParseError { kind, span }) }
             }
             Part::Scale(slot) => self.read_scale(slot, cursor),
-            Part::Offset(slot) => self.read_offset(slot, true, cursor),
+            Part::Offset(slot) => self.read_offset(place, slot, true, cursor),
             Part::BareOffset(slot, bare) => {
                 let is_signed = bare.signed.contains(self.sm().group());
-                self.read_offset(slot, is_signed, cursor)
+                self.read_offset(place, slot, is_signed, cursor)
             }
-            Part::Absolute(slot, bare) => self.read_absolute(slot, &bare, cursor),
+            Part::Absolute(slot, bare) => self.read_absolute(place, slot, &bare, cursor),
         }
-    }
-
-    fn read_register(
-        &mut self,
-        slot: Slot,
-        is_in_address: bool,
-        cursor: &mut Cursor<'_>,
-    ) -> Read<()> {
-        let is_uniform = self.is_uniform(slot);
-        let expected = match (is_uniform, is_in_address) {
-            (true, _) => Expected::UniformRegister,
-            (false, true) => Expected::Address,
-            (false, false) => Expected::Register,
-        };
-        let word = cursor.word(expected)?;
-        if !is_uniform {
-            let register = register_named(word)?;
-            self.set(slot, register.number().into());
-            return Ok(());
-        }
-        let register = uniform_named(word)?;
-        let width = self.width(slot);
-        let too_high = Error::UniformRegisterTooHigh { last: ((1u16 << width) - 2) as u8 };
-        self.set(slot, register.to_field(width).ok_or(word.error(too_high))?);
-        Ok(())
-    }
-
-    fn read_predicate(&mut self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<()> {
-        let word = cursor.word(Expected::Predicate)?;
-        let (uniform, predicate) = match self.is_uniform(slot) {
-            true => either_predicate(word)?,
-            false => (false, predicate_named(word)?),
-        };
-        if uniform != self.is_uniform(slot) {
-            return Err(word.error(Error::Expected(Expected::UniformPredicate)));
-        }
-        let number = predicate.number();
-        let is_inverted = matches!(self.kind(slot), Some(Kind::InvertedPredicate));
-        let bits = if is_inverted { 7 - number } else { number };
-        self.set(slot, bits.into());
-        Ok(())
     }
 
     /// Reads `.X4`, if a dot is here.
@@ -260,8 +193,14 @@ impl Instruction {
     }
 
     /// Reads an offset after a register, which may be missing.
-    fn read_offset(&mut self, slot: Slot, is_signed: bool, cursor: &mut Cursor<'_>) -> Read<()> {
-        let mut start = cursor.peek().span.start;
+    fn read_offset(
+        &mut self,
+        place: SlotPlace,
+        slot: Slot,
+        is_signed: bool,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<()> {
+        let mut start = cursor.start();
         let negative = if cursor.eat(b'-') {
             if cursor.eat(b'-') {
                 let (magnitude, span) = cursor.number()?;
@@ -270,19 +209,33 @@ impl Instruction {
             }
             true
         } else if cursor.eat(b'+') {
-            start = cursor.peek().span.start;
+            start = cursor.start();
             cursor.eat(b'-')
-        } else if cursor.peek().kind == TokenKind::Punctuation(b']') {
-            return self.set_offset(slot, is_signed, false, Some(0), cursor.peek().span);
+        } else if cursor.is_at(b']') {
+            let span = LineSpan { start, end: start + 1 };
+            return self.set_offset(place, slot, is_signed, false, Some(0), span);
         } else {
             return Err(cursor.error(Error::Expected(Expected::OffsetOrBracket)));
         };
         let (magnitude, span) = cursor.number()?;
-        self.set_offset(slot, is_signed, negative, magnitude, LineSpan { start, end: span.end })
+        self.set_offset(
+            place,
+            slot,
+            is_signed,
+            negative,
+            magnitude,
+            LineSpan { start, end: span.end },
+        )
     }
 
     /// Reads an address without a register, or after the zero register.
-    fn read_absolute(&mut self, slot: Slot, bare: &Bare, cursor: &mut Cursor<'_>) -> Read<()> {
+    fn read_absolute(
+        &mut self,
+        place: SlotPlace,
+        slot: Slot,
+        bare: &Bare,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<()> {
         let is_signed = bare.signed.contains(self.sm().group());
         if let Some(word) = cursor.peek_word()
             && !word.is_digit_first()
@@ -290,33 +243,41 @@ impl Instruction {
             if !word.is(bare.zero) {
                 return Err(word.error(OTHER));
             }
-            cursor.advance();
+            cursor.take(word);
             let is_alone = bare.alone.contains(self.sm().group());
-            if is_alone && cursor.peek().kind != TokenKind::Punctuation(b']') {
+            if is_alone && !cursor.is_at(b']') {
                 return Err(word.error(OTHER));
             }
-            return self.read_offset(slot, is_signed, cursor);
+            return self.read_offset(place, slot, is_signed, cursor);
         }
-        let start = cursor.peek().span.start;
+        let start = cursor.start();
         let negative = cursor.eat(b'-');
-        if !negative && cursor.peek().kind != TokenKind::Word {
+        if !negative && cursor.peek_word().is_none() {
             return Err(cursor.error(OTHER));
         }
         let (magnitude, span) = cursor.number()?;
-        self.set_offset(slot, is_signed, negative, magnitude, LineSpan { start, end: span.end })
+        self.set_offset(
+            place,
+            slot,
+            is_signed,
+            negative,
+            magnitude,
+            LineSpan { start, end: span.end },
+        )
     }
 
     /// Sets an offset; `is_signed` says whether it is one, or an address of its own.
     fn set_offset(
         &mut self,
+        place: SlotPlace,
         slot: Slot,
         is_signed: bool,
         negative: bool,
         magnitude: Option<u64>,
         span: LineSpan,
     ) -> Read<()> {
-        let width = self.width(slot).max(1);
-        let unit = if matches!(self.kind(slot), Some(Kind::SignedBy32)) { 32 } else { 1 };
+        let width = self.width_at(place, slot).max(1);
+        let unit = if place.is_by_32() { 5 } else { 0 };
         let (min, max) = match is_signed {
             true => (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1),
             false => (0, (1i64 << width) - 1),
@@ -328,63 +289,88 @@ impl Instruction {
         // No offset is wider than 32 bits, so a number that does not fit an `i64` is out of range.
         let value = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
         let value = value.map(|magnitude| if negative { -magnitude } else { magnitude });
-        if value.is_some_and(|value| value % unit != 0) {
-            return Err(ParseError { kind: Error::OffsetUnit { unit: unit as u8 }, span });
+        if value.is_some_and(|value| value & ((1 << unit) - 1) != 0) {
+            return Err(ParseError { kind: Error::OffsetUnit { unit: 1 << unit }, span });
         }
-        let fitting = value.filter(|value| (min..=max).contains(&(value / unit)));
-        let bits = fitting.map(|value| (value / unit) as u64 & (u64::MAX >> (64 - width)));
-        let (min, max) = (min * unit, (max * unit) as u64);
+        let fitting = value.map(|value| value >> unit).filter(|value| (min..=max).contains(value));
+        let bits = fitting.map(|value| value as u64 & (u64::MAX >> (64 - width)));
+        let (min, max) = (min << unit, (max << unit) as u64);
         let kind = Error::OutOfRange { min, max, value };
-        let is_set = bits.is_some_and(|bits| self.set(slot, bits));
+        let is_set = bits.is_some_and(|bits| self.set_at(place, slot, bits));
         if is_set { Ok(()) } else { Err(ParseError { kind, span }) }
     }
 }
 
-/// Returns whether an operand that can be left out begins at `cursor`.
-fn begins(operand: &Operand, cursor: &Cursor<'_>) -> bool {
-    let is_number = operand
-        .alternatives
-        .first()
-        .is_some_and(|first| matches!(first.tokens, [Token { part: Part::Number(_), .. }, ..]));
-    if cursor.peek().kind == TokenKind::Punctuation(b'!') {
-        return !is_number;
+/// Reads a register; returns the number of its field.
+#[inline(always)]
+fn read_register(place: SlotPlace, is_alone: bool, cursor: &mut Cursor<'_>) -> Read<u64> {
+    if !place.is_uniform() {
+        let expected = if is_alone { Expected::Register } else { Expected::Address };
+        return Ok(register_named(cursor.word(expected)?)?.number().into());
     }
-    cursor.peek_word().is_some_and(|word| match is_number {
+    let word = cursor.word(Expected::UniformRegister)?;
+    let too_high = Error::UniformRegisterTooHigh { last: place.max().saturating_sub(1) as u8 };
+    uniform_named(word)?.to_field(place.width.into()).ok_or(word.error(too_high))
+}
+
+/// Reads a predicate; returns the number of its field.
+#[inline(always)]
+fn read_predicate(place: SlotPlace, cursor: &mut Cursor<'_>) -> Read<u64> {
+    let word = cursor.word(Expected::Predicate)?;
+    let (uniform, predicate) = match place.is_uniform() {
+        true => either_predicate(word)?,
+        false => (false, predicate_named(word)?),
+    };
+    if uniform != place.is_uniform() {
+        return Err(word.error(Error::Expected(Expected::UniformPredicate)));
+    }
+    let number = predicate.number();
+    Ok(if place.is_inverted() { 7 - number } else { number }.into())
+}
+
+/// Returns whether an operand that can be left out begins at `cursor`.
+#[inline(always)]
+fn begins(operand: &PlannedOperand, cursor: &Cursor<'_>) -> bool {
+    if cursor.is_at(b'!') {
+        return !operand.is_number;
+    }
+    cursor.peek_word().is_some_and(|word| match operand.is_number {
         true => word.is_digit_first(),
         false => begins_with(word, b"P") || begins_with(word, b"UP"),
     })
 }
 
-/// Reads `c[`, `]`, `.64` and the like.
+/// Reads `c[`, `][`, `.64` and the like.
 #[inline(always)]
-fn read_text(text: &str, cursor: &mut Cursor<'_>) -> Read<()> {
-    match text.as_bytes() {
-        [] => Ok(()),
-        [mark] if cursor.eat(*mark) => Ok(()),
-        _ => read_marks_and_words(text, cursor),
+fn read_text(text: &Ready<8>, cursor: &mut Cursor<'_>) -> Read<()> {
+    let [mark, ..] = text.bytes;
+    match text.len() {
+        0 => Ok(()),
+        1 if cursor.eat(mark) => Ok(()),
+        _ => read_marks_and_words(text.as_bytes(), cursor),
     }
 }
 
-fn read_marks_and_words(text: &str, cursor: &mut Cursor<'_>) -> Read<()> {
+fn read_marks_and_words(text: &[u8], cursor: &mut Cursor<'_>) -> Read<()> {
     let mut rest = text;
-    while let Some(first) = rest.bytes().next() {
+    while let [first, after @ ..] = rest {
         if !first.is_ascii_alphanumeric() {
-            if !cursor.eat(first) {
-                return Err(missing(first, cursor));
+            if !cursor.eat(*first) {
+                return Err(missing(*first, cursor));
             }
-            rest = rest.get(1..).unwrap_or_default();
+            rest = after;
             continue;
         }
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let (word, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
         let kind = match text {
-            _ if text.starts_with('.') => Error::Expected(Expected::BaseSuffix),
-            "c[" if cursor.peek().kind == TokenKind::Punctuation(b'[') => Error::AddressOfConstant,
-            "c[" => Error::Expected(Expected::ConstantBank),
+            [b'.', ..] => Error::Expected(Expected::BaseSuffix),
+            b"c[" if cursor.is_at(b'[') => Error::AddressOfConstant,
+            b"c[" => Error::Expected(Expected::ConstantBank),
             _ => Error::Expected(Expected::Operand),
         };
         match cursor.peek_word() {
-            Some(given) if given.is(word) => cursor.advance(),
+            Some(given) if given.text().as_bytes().eq_ignore_ascii_case(word) => cursor.take(given),
             _ => return Err(cursor.error(kind)),
         }
         rest = after;
@@ -414,16 +400,16 @@ fn missing(mark: u8, cursor: &Cursor<'_>) -> ParseError {
 
 /// Returns the place of an address of any form; `None` if none is here.
 fn address(mut cursor: Cursor<'_>) -> Option<LineSpan> {
-    let start = cursor.peek().span.start;
+    let start = cursor.start();
     if let Some(word) = cursor.peek_word() {
-        cursor.advance();
-        if word.is_digit_first() || cursor.peek().kind != TokenKind::Punctuation(b'[') {
+        cursor.take(word);
+        if word.is_digit_first() || !cursor.is_at(b'[') {
             return None;
         }
     }
     let (mut end, mut words) = (None, 0);
     while cursor.eat(b'[') {
-        while cursor.peek().kind != TokenKind::Punctuation(b']') {
+        while !cursor.is_at(b']') {
             words += 1;
             match cursor.peek().kind {
                 TokenKind::Word | TokenKind::Punctuation(b'.' | b'+' | b'-') => cursor.advance(),
@@ -442,12 +428,12 @@ pub(super) fn is_predicate(mut cursor: Cursor<'_>) -> bool {
 }
 
 fn begins_with(word: Word<'_>, letters: &[u8]) -> bool {
-    word.text.as_bytes().get(..letters.len()).is_some_and(|t| t.eq_ignore_ascii_case(letters))
+    word.upper.first(letters.len()) == Eight::of(letters)
 }
 
 /// Returns the predicate that `word` names.
 pub(super) fn predicate_named(word: Word<'_>) -> Read<Pred> {
-    if word.is("PT") {
+    if word.is_named("PT", const { Eight::of(b"PT") }) {
         return Ok(Pred::PT);
     }
     Err(word.error(match numbered(word, b'P') {
@@ -462,7 +448,7 @@ pub(super) fn predicate_named(word: Word<'_>) -> Read<Pred> {
 
 /// Returns the register that `word` names.
 pub(super) fn register_named(word: Word<'_>) -> Read<Reg> {
-    if word.is("RZ") {
+    if word.is_named("RZ", const { Eight::of(b"RZ") }) {
         return Ok(Reg::RZ);
     }
     Err(word.error(match numbered(word, b'R') {
@@ -495,14 +481,15 @@ pub(super) fn either_predicate(word: Word<'_>) -> Read<(bool, Pred)> {
 /// Returns the number after `letter`, in either case; `u32::MAX` if it has more than three digits.
 #[inline]
 fn numbered(word: Word<'_>, letter: u8) -> Option<u32> {
-    let digits = word.text.get(1..)?;
-    let canonical = digits == "0" || !digits.starts_with('0');
-    if word.upper.first(1) != Eight::of(&[letter]) || !canonical {
+    let [first, second, ..] = word.upper.to_bytes();
+    let count = word.length().checked_sub(1)?;
+    let is_canonical = second != b'0' || count == 1;
+    if first != letter || !is_canonical {
         return None;
     }
-    match digits.len() {
-        0 => None,
-        1..=3 => digits.parse().ok().filter(|_| !digits.starts_with('+')),
-        _ => digits.bytes().all(|digit| digit.is_ascii_digit()).then_some(u32::MAX),
+    if count > 3 {
+        let mut digits = word.text().bytes().skip(1);
+        return digits.all(|digit| digit.is_ascii_digit()).then_some(u32::MAX);
     }
+    word.upper.after(1).decimal(count).map(|number| number as u32)
 }

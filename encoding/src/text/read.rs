@@ -3,7 +3,7 @@
 use core::str::FromStr;
 
 use super::annotation::{Annotations, parse_control_prefix};
-use super::cursor::{Cursor, LineSpan, TokenKind, Word};
+use super::cursor::{Cursor, LineSpan, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
 use super::names::{Alias, Modifiers, Opcode};
 use super::operands::{either_predicate, is_predicate, predicate_named, register_named};
@@ -87,19 +87,18 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     let is_wide = sm.has_wide_words();
     let (leading, start) = parse_control_prefix(text)?;
     let mut cursor = Cursor::new(text, start);
-    let line_start = cursor.peek().span.start;
-    if cursor.peek().kind == TokenKind::End {
+    let line_start = cursor.start();
+    if cursor.is_at_end() {
         return Err(cursor.error(Error::Expected(Expected::Instruction)));
     }
     let guard = WrittenGuard::read(&mut cursor, is_wide)?;
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let operands = cursor;
     let mut alias = None;
-    let mut load = opcode.each_form(sm, &mut alias, |load| {
+    let mut load = opcode.each_form(sm, &mut alias, |load, operands| {
         cursor = operands;
         load.read_operands(&mut cursor)
     })?;
-    let at = cursor.peek().span.start;
+    let at = cursor.start();
     let trailing = cursor.annotations(is_wide)?;
     let span = LineSpan { start: at, end: cursor.position() };
     let is_twice = trailing.is_some_and(|trailing| !is_wide || trailing.schedules());
@@ -110,15 +109,15 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     // Two forms can have the same text.
     load = match (like, descriptor) {
         (Some(like), _) => match opcode.fit_to(like) {
-            Ok(mut blank) => match blank.read_operands(&mut operands.clone()) {
+            Ok((mut blank, mut operands)) => match blank.read_operands(&mut operands) {
                 Ok(()) => blank,
                 Err(_) => load,
             },
             Err(_) => load,
         },
         (None, Some((_, span))) => {
-            let hiding = |load: &mut Instruction| {
-                load.read_operands(&mut operands.clone())?;
+            let hiding = |load: &mut Instruction, mut operands| {
+                load.read_operands(&mut operands)?;
                 let nothing = ParseError { kind: Error::NoHiddenDescriptor, span };
                 load.hidden_descriptor().map(drop).ok_or(nothing)
             };
@@ -127,7 +126,7 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
         (None, None) => load,
     };
     guard.apply(&mut load)?;
-    let load = load.scheduled(leading, trailing);
+    let load = if is_wide { load.scheduled(leading, trailing) } else { load };
     let load = match descriptor {
         Some((wanted, span)) => load.with_hidden_descriptor(wanted, span)?,
         None => load,
@@ -187,8 +186,11 @@ fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl
 pub fn parse_opcode(text: &str, sm: Sm) -> Result<Instruction, ParseError> {
     let mut cursor = Cursor::new(text, 0);
     let opcode = Opcode::read(&mut cursor, sm)?;
-    let load = opcode.each_form(sm, &mut None, |_| Ok(()))?;
-    if cursor.peek().kind != TokenKind::End {
+    let load = opcode.each_form(sm, &mut None, |_, end| {
+        cursor = end;
+        Ok(())
+    })?;
+    if !cursor.is_at_end() {
         return Err(cursor.error(Error::TrailingText));
     }
     Ok(load)
@@ -203,8 +205,9 @@ struct WrittenGuard {
 
 impl WrittenGuard {
     fn read(cursor: &mut Cursor<'_>, is_wide: bool) -> Result<Self, ParseError> {
-        let span = cursor.peek().span;
+        let start = cursor.start();
         if !cursor.eat(b'@') {
+            let span = LineSpan { start, end: start };
             return Ok(Self { uniform: false, negated: false, predicate: Pred::PT, span });
         }
         let negated = cursor.eat(b'!');
@@ -244,7 +247,7 @@ impl Instruction {
     /// Checks that nothing but a semicolon is left.
     fn read_end(&self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         let ended = cursor.eat(b';');
-        if cursor.peek().kind == TokenKind::End {
+        if cursor.is_at_end() {
             return Ok(());
         }
         Err(cursor.error(match ended {
@@ -256,12 +259,9 @@ impl Instruction {
         }))
     }
 
-    /// Returns the instruction with the scheduling that its text names, if its word holds it.
+    /// Returns the instruction of 128 bits with the scheduling that its text names.
     fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
         let mut load = self;
-        if !self.sm().has_wide_words() {
-            return self;
-        }
         if let Some(annotations) = trailing {
             // In the text of 12.x the annotations that are 0 are left out; before that PM says nothing of the others.
             let says_all = self.sm().tail() == Tail::All;
@@ -288,14 +288,14 @@ impl Instruction {
     }
 }
 
-impl Opcode<'_> {
-    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or the error of the form that fits the longest part of
-    /// the text; of several, one that says most.
+impl<'t> Opcode<'t> {
+    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or
+    /// the error of the form that fits the longest part of the text; of several, one that says most.
     pub(super) fn each_form(
         &self,
         sm: Sm,
         alias: &mut Option<Alias>,
-        mut fit: impl FnMut(&mut Instruction) -> Result<(), ParseError>,
+        mut fit: impl FnMut(&mut Instruction, Cursor<'t>) -> Result<(), ParseError>,
     ) -> Result<Instruction, ParseError> {
         let rank = |error: &ParseError| {
             let says = match error.kind {
@@ -307,7 +307,7 @@ impl Opcode<'_> {
         };
         let mut best: Option<ParseError> = None;
         for mut load in self.forms(sm) {
-            match self.fit(&mut load, alias).and_then(|()| fit(&mut load)) {
+            match self.fit(&mut load, alias).and_then(|operands| fit(&mut load, operands)) {
                 Ok(()) => return Ok(load),
                 Err(error) if best.is_none_or(|best| rank(&error) > rank(&best)) => {
                     best = Some(error);
@@ -315,16 +315,17 @@ impl Opcode<'_> {
                 Err(_) => {}
             }
         }
+        self.check_words(sm)?;
         Err(best.unwrap_or(self.mnemonic.error(Error::UnknownMnemonic { sm })))
     }
 
     /// Fits the form of another load.
-    fn fit_to(&self, like: &Instruction) -> Result<Instruction, ParseError> {
+    fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Cursor<'t>), ParseError> {
         if !self.forms(like.sm()).any(|form| form.plan_index() == like.plan_index()) {
             return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));
         }
         let mut load = like.blank();
-        self.fit(&mut load, &mut None).map(|()| load)
+        self.fit(&mut load, &mut None).map(|operands| (load, operands))
     }
 }
 

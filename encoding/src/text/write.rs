@@ -3,7 +3,7 @@
 
 use crate::instruction::Instruction;
 use crate::pieces::{PieceKind, UNIFORM_REGISTERS};
-use crate::plan::{Plan, PlannedAlternative, plan_at};
+use crate::plan::{Plan, PlannedAlternative, PlannedModifier, PlannedOperand, plan_at};
 use crate::ready::Ready;
 use crate::table::grammar::{Bare, Modifier, Part};
 use crate::table::row::Slot;
@@ -54,10 +54,14 @@ impl Instruction {
             4 => self.write_spa5(plan_at(4), out),
             plan => {
                 let plan = plan_at(plan);
-                self.write_head(plan, &mut out);
-                let mut written = None;
-                for alternative in plan.alternatives() {
-                    self.write_alternative(plan, alternative, &mut written, &mut out);
+                self.write_head(plan, plan.modifiers(), &mut out);
+                let mut left = plan.alternatives();
+                while let [one, others @ ..] = left {
+                    left = others;
+                    if one.fits(self.halves()) {
+                        self.write_alternative(plan, one, &mut out);
+                        left = others.get(usize::from(one.others)..).unwrap_or_default();
+                    }
                 }
                 // The last comma.
                 out.length - 2
@@ -67,42 +71,37 @@ impl Instruction {
 
     #[inline(always)]
     fn write_spa5(&self, plan: &'static Plan, mut out: Out<'_>) -> usize {
-        self.write_head(plan, &mut out);
-        let mut written = None;
-        let mut write = |one| self.write_alternative(plan, one, &mut written, &mut out);
-        if let [first, second, third, others @ ..] = plan.alternatives() {
-            write(first);
-            write(second);
-            write(third);
-            if let [fourth] = others {
-                write(fourth);
+        self.write_head(plan, plan.modifiers(), &mut out);
+        if let [first, second, others @ ..] = plan.operands() {
+            self.write_spa5_operand(plan, first, &mut out);
+            self.write_spa5_operand(plan, second, &mut out);
+            if let [third] = others {
+                self.write_spa5_operand(plan, third, &mut out);
             }
         }
         out.length - 2
     }
 
+    #[inline(always)]
+    fn write_spa5_operand(&self, plan: &'static Plan, operand: &PlannedOperand, out: &mut Out<'_>) {
+        match operand.alternatives() {
+            [one, ..] if one.fits(self.halves()) => self.write_alternative(plan, one, out),
+            [_, one] if one.fits(self.halves()) => self.write_alternative(plan, one, out),
+            _ => {}
+        }
+    }
+
     /// Writes what stands before the operands.
     #[inline(always)]
-    fn write_head(&self, plan: &'static Plan, out: &mut Out<'_>) {
+    fn write_head(&self, plan: &Plan, modifiers: &[PlannedModifier], out: &mut Out<'_>) {
         out.push(plan.guard(self.halves()));
-        self.write_opcode(plan, out);
+        self.write_opcode(plan, modifiers, out);
         out.push_byte(b' ');
     }
 
-    /// Writes an operand, unless it is another alternative of the one that was written last.
     #[inline(always)]
-    fn write_alternative(
-        &self,
-        plan: &Plan,
-        alternative: &PlannedAlternative,
-        written: &mut Option<u8>,
-        out: &mut Out<'_>,
-    ) {
+    fn write_alternative(&self, plan: &Plan, alternative: &PlannedAlternative, out: &mut Out<'_>) {
         let word = self.halves();
-        if *written == Some(alternative.operand) || !alternative.fits(word) {
-            return;
-        }
-        *written = Some(alternative.operand);
         for piece in alternative.pieces.iter() {
             out.push(&piece.before);
             match piece.kind {
@@ -112,6 +111,7 @@ impl Instruction {
                     }
                 }
                 PieceKind::Offset => write_offset(piece.place.get_signed(word), out),
+                PieceKind::Number => out.push_hexadecimal(piece.place.get(word) as u32),
                 PieceKind::Part => out.length = self.write_part(plan, piece.part, out.again()),
             }
         }
@@ -122,7 +122,7 @@ impl Instruction {
     #[must_use]
     pub fn opcode(&self) -> Text {
         Text::of(|mut out| {
-            self.write_opcode(self.plan(), &mut out);
+            self.write_opcode(self.plan(), self.plan().modifiers(), &mut out);
             out.length
         })
     }
@@ -156,20 +156,19 @@ impl Instruction {
     }
 
     #[inline(always)]
-    fn write_opcode(&self, plan: &'static Plan, out: &mut Out<'_>) {
+    fn write_opcode(&self, plan: &Plan, modifiers: &[PlannedModifier], out: &mut Out<'_>) {
         out.push(&plan.name);
-        for modifier in plan.modifiers() {
+        for modifier in modifiers {
             match modifier.text(self.halves()) {
                 Some(text) => out.push(text),
-                None => out.length = self.write_modifier(plan, modifier.index, out.again()),
+                None => out.length = self.write_modifier(modifier.modifier, out.again()),
             }
         }
     }
 
     /// Writes a modifier that takes more than its field; returns the new length.
     #[inline(never)]
-    fn write_modifier(&self, plan: &Plan, index: u8, mut out: Out<'_>) -> usize {
-        let Some(modifier) = plan.form.modifiers.get(usize::from(index)) else { return out.length };
+    fn write_modifier(&self, modifier: &Modifier, mut out: Out<'_>) -> usize {
         match *modifier {
             Modifier::Field(Slot::Extended) if self.lacks_extended() => out.push_str(".???0"),
             Modifier::Field(slot) => out.push(self.name(slot)),
