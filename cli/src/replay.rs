@@ -204,7 +204,7 @@ impl Arguments {
     fn is_done(&self, done: &Summary, trace: &BinaryTrace, read: &Read) -> bool {
         let Named { demangled, selection } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
-        let identity = options.identity(trace.checksum());
+        let identity = options.identity(trace.content_hash());
         is_shard(done, self.shard, &identity, trace, &demangled)
     }
 

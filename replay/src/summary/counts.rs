@@ -174,7 +174,7 @@ impl Replayed<'_> {
             first: shard.index(),
             last: shard.index(),
             of: shard.count(),
-            replay: self.options().identity(self.trace().checksum()),
+            replay: self.options().identity(self.trace().content_hash()),
             kernels: (self.trace().first_kernel()..).take(self.kernels.len()).collect(),
             of_kernels: self.trace().kernels(),
             per_pc: rows(true),
@@ -213,8 +213,6 @@ fn others(
 
 fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> LoadCounts {
     let contents = trace.contents();
-    // Of stores, atomics and others a trace of loads only says how many there are.
-    let is_known = !trace.has_loads_only();
     let (not_replayed, ldgsts, tma) = others(kernel, contents);
     let mut by_opcode = BTreeMap::new();
     for ((_, number), pc) in &kernel.per_pc {
@@ -227,15 +225,15 @@ fn counts(kernel: &KernelCounts, trace: &BinaryTrace) -> LoadCounts {
     let Footprint { pages, lines } = &kernel.footprint;
     let counts = kernel.counts.clone();
     LoadCounts {
-        skipped: SkippedCounts { not_replayed: is_known.then_some(not_replayed), ..counts.skipped },
-        ldgsts: is_known.then_some(ldgsts),
-        tma: is_known.then_some(tma),
+        skipped: SkippedCounts { not_replayed: Some(not_replayed), ..counts.skipped },
+        ldgsts: Some(ldgsts),
+        tma: Some(tma),
         by_opcode,
         shared: shared(&kernel.spaces.shared),
         local: local(&kernel.spaces.local),
         constant: constant(&kernel.spaces.constant),
-        stores: is_known.then_some(kernel.stores),
-        atomics: is_known.then_some(kernel.atomics),
+        stores: Some(kernel.stores),
+        atomics: Some(kernel.atomics),
         footprint: FootprintCounts { pages: pages.len(), lines: lines.len() },
         ..counts
     }

@@ -18,7 +18,6 @@ use super::treemap::{read, write};
 use super::{Digest, KernelSummary, LoadCounts, LoadFault, PcSummary, Summary, ValueMismatch};
 use crate::options::Selected;
 use crate::reuse::Touches;
-use warpload_trace::binary::hexadecimal;
 
 /// What the summary of a shard, or of neighbouring shards, has besides the counts, so that they merge
 /// exactly. Its JSON is for [`Summary::merge`](super::Summary::merge) alone, and can change with any version.
@@ -380,6 +379,26 @@ fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D:
 /// Writes bytes in base64.
 fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&BASE64.encode(bytes))
+}
+
+/// A checksum in JSON: eight hexadecimal digits.
+mod hexadecimal {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{checksum:08x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
+            D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
+        })
+    }
 }
 
 #[cfg(test)]
