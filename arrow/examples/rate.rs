@@ -60,13 +60,12 @@ fn made(stride: Option<i64>) -> Result<Arc<BinaryTrace>, Box<dyn Error>> {
             writer.place(Some(place));
         }
         let lane = |lane: u64| BASE + mix(i * LANES as u64 + lane) % (BYTES / 16) * 16;
-        let deltas: [i32; LANES - 1] =
-            std::array::from_fn(|n| lane(n as u64 + 1).wrapping_sub(lane(n as u64)) as i32);
+        let lanes: [u64; LANES] = std::array::from_fn(|n| lane(n as u64));
         let addresses = match stride {
             Some(stride) => {
                 RecordAddresses::Stride { base: BASE + 128 * i % (BYTES - 4096), stride }
             }
-            None => RecordAddresses::Deltas { base: lane(0), deltas: &deltas },
+            None => RecordAddresses::List(&lanes),
         };
         let pc = 16 * (i % 32) as u32;
         writer.record(&NewRecord::new(pc, LaneMask::ALL, operation, addresses))?;

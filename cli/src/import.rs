@@ -11,6 +11,7 @@ use super::output_file::OutputTarget;
 use super::trace::{self, Input};
 use super::{destination, split};
 use crate::process::Status;
+use warpload_trace::Compression;
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -48,6 +49,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     resume: bool,
 
+    /// How the binary trace is compressed: `none`, the fastest to replay, `zstd`, or `zstd:LEVEL`, from 1 to 19
+    #[arg(long, value_name = "KIND", default_value_t)]
+    compression: Compression,
+
     /// Number of threads to use; defaults to the available parallelism
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<usize>,
@@ -58,7 +63,8 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Arguments { input: from, output: to, split, only, resume, threads } = arguments;
+    let Arguments { input: from, output: to, split, only, resume, compression, threads } =
+        arguments;
     let (input, threads) = (Input::new(&from)?, trace::threads(threads));
     if input.is_binary() {
         bail!("{}: is a binary trace already", io::name(&from));
@@ -71,12 +77,13 @@ pub(crate) fn execute(
         bail!("a binary trace is written from both ends; expected {expected}, not `-`");
     }
     if split {
-        return split::split(input.list(progress)?, &to, threads, resume, output);
+        let list = input.list(progress)?.compressed_by(compression);
+        return split::split(list, &to, threads, resume, output);
     }
     let is_regular = input.is_regular();
     // Before the target, which must not be one of the files of the list.
     let source = match only {
-        Some(number) => Source::Part(input.list(progress)?, number),
+        Some(number) => Source::Part(input.list(progress)?.compressed_by(compression), number),
         None => Source::Whole(Box::new(input)),
     };
     let is_done = || match &source {
@@ -99,7 +106,9 @@ pub(crate) fn execute(
             list.import_into(number, file.file(), &failed, threads)?;
             list.finish();
         }
-        Source::Whole(input) => input.import_into(file.file(), &failed, progress, threads)?,
+        Source::Whole(input) => {
+            input.import_into(file.file(), &failed, compression, progress, threads)?;
+        }
     }
     file.persist()?;
     if !is_stdout {

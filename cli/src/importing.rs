@@ -6,8 +6,10 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use warpload_trace::binary::RawInput;
-use warpload_trace::{BinaryTrace, ImportError, ImportEvent, TraceError, TraceList, TraceWriter};
+use warpload_trace::binary::TraceInput;
+use warpload_trace::{
+    BinaryTrace, Compression, ImportError, ImportEvent, TraceError, TraceList, TraceWriter,
+};
 
 use super::inputs;
 use super::io::{self, Bar};
@@ -19,6 +21,7 @@ pub(crate) struct Importing<'f> {
     /// The name of the input in messages.
     name: PathBuf,
     bar: Bar,
+    compression: Compression,
     /// Stops the import once it is true.
     interrupt: Option<&'f AtomicBool>,
 }
@@ -33,12 +36,16 @@ impl<'f> Importing<'f> {
         let bar = Bar::new(progress, metadata.map(|metadata| metadata.len()), path);
         // A path need not be UTF-8, and the files of a list are found by it.
         let name = if io::is_stdin(path) { Path::new("standard input") } else { path };
-        Self { name: name.to_owned(), bar, interrupt: None }
+        Self { name: name.to_owned(), bar, compression: Compression::default(), interrupt: None }
     }
 
     /// Lets a flag stop the import.
     pub(crate) fn interrupted_by(self, interrupt: Option<&'f AtomicBool>) -> Self {
         Self { interrupt, ..self }
+    }
+
+    pub(crate) fn compressed_by(self, compression: Compression) -> Self {
+        Self { compression, ..self }
     }
 
     pub(crate) fn name(&self) -> &Path {
@@ -77,7 +84,8 @@ impl<'f> Importing<'f> {
             Err(error) => anyhow::Error::new(error).context(failed.to_owned()),
         };
         let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
-        let mut writer = TraceWriter::new(output, self.source()).map_err(failed)?;
+        let writer = TraceWriter::with_compression(output, self.source(), self.compression);
+        let mut writer = writer.map_err(failed)?;
         writer.keep_inputs();
         import(&mut writer, &|event| self.observe(event)).map_err(|error| match error {
             ImportError::Write(TraceError::Write { source }) => failed(source),
@@ -114,7 +122,7 @@ impl<'f> Importing<'f> {
 
     /// Returns the files that a whole binary trace, written by an import of this input's name, says that it
     /// was made from.
-    fn inputs_of(&self, output: &Path) -> Option<Vec<RawInput>> {
+    fn inputs_of(&self, output: &Path) -> Option<Vec<TraceInput>> {
         let file = regular(output)?;
         let trace = BinaryTrace::new(Holding::of_process().bytes(output, &file).ok()?).ok()?;
         let is_whole = trace.contents().source == self.source()
@@ -134,8 +142,8 @@ fn regular(path: &Path) -> Option<File> {
 }
 
 /// Returns what a binary trace says of a regular file that it is imported from.
-fn input(path: &Path) -> Option<RawInput> {
-    RawInput::of(regular(path)?).ok()
+fn input(path: &Path) -> Option<TraceInput> {
+    TraceInput::of(regular(path)?).ok()
 }
 
 /// Why nothing more is written.
@@ -184,6 +192,11 @@ impl List {
         let list = TraceList::new(bytes, importing.name(), &|event| importing.observe(event))?;
         inputs::remember_named(list.files());
         Ok(Self { importing, list })
+    }
+
+    /// Compresses what is imported.
+    pub(crate) fn compressed_by(self, compression: Compression) -> Self {
+        Self { importing: self.importing.compressed_by(compression), ..self }
     }
 
     pub(crate) fn name(&self) -> &Path {

@@ -211,7 +211,7 @@ impl Arguments {
         let Named { selection, .. } = self.named(trace);
         let options = self.options.options(read, None, selection.as_ref());
         self.shard.is_some_and(|shard| {
-            done.replay() == options.identity(trace.checksum())
+            done.replay() == options.identity(trace.content_hash())
                 && done.of() == shard.count()
                 && done.shards() == (shard.index()..=shard.index())
         })

@@ -19,7 +19,9 @@ use warpload::memory::Arena;
 use warpload_binary::lines::without_mark;
 use warpload_suite::image::Manifest;
 use warpload_trace::binary::MAGIC;
-use warpload_trace::{BinaryTrace, Shard, TraceSet, import_from, is_certainly_text_trace};
+use warpload_trace::{
+    BinaryTrace, Compression, Shard, TraceSet, import_from, is_certainly_text_trace,
+};
 
 /// How many bytes tell the kind of an input.
 const START_BYTES: u64 = 4096;
@@ -185,7 +187,8 @@ impl<'p> Input<'p> {
             input.copy_into(&file, &failed)?;
             return binary(path, &file, Holding::Mapped);
         }
-        input.import_into(&file, &failed, progress, threads)?;
+        // It is read once.
+        input.import_into(&file, &failed, Compression::None, progress, threads)?;
         let bytes = mapped::map(Path::new("the import"), &file);
         BinaryTrace::new(bytes.context("the import cannot be read")?).context("the import")
     }
@@ -219,10 +222,13 @@ impl<'p> Input<'p> {
         self,
         output: &File,
         failed: &str,
+        compression: Compression,
         progress: Progress,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let importing = Importing::new(self.path, progress).interrupted_by(self.interrupt);
+        let importing = Importing::new(self.path, progress)
+            .compressed_by(compression)
+            .interrupted_by(self.interrupt);
         importing.write(output, failed, |writer, observe| {
             import_from(self.bytes, importing.name(), writer, threads, observe)
         })?;

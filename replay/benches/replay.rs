@@ -14,8 +14,9 @@ use warpload::load::{LaneAddresses, LoadOp, Loaded, load};
 use warpload::machine::Misaligned;
 use warpload::memory::{AddressMap, AddressSpace, Arena, Fill, Memory, MemoryBuilder, mix};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
+use warpload_trace::binary::BlockBuffers;
 use warpload_trace::{
-    BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter,
+    BinaryTrace, Compression, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter,
 };
 
 const BASE: u64 = 0x1_0000_0000;
@@ -84,9 +85,10 @@ const OTHERS: [Pattern; 7] = [
 ];
 
 impl Pattern {
-    fn trace_bytes(&self) -> Vec<u8> {
+    fn trace_bytes(&self, compression: Compression) -> Vec<u8> {
         let room = Cursor::new(Vec::new());
-        let mut writer = TraceWriter::new(room, "a bench".to_owned()).expect("memory takes writes");
+        let mut writer = TraceWriter::with_compression(room, "a bench".to_owned(), compression)
+            .expect("memory takes writes");
         writer.kernel(Kernel { name: self.name.into(), ..Kernel::default() }).expect("as above");
         let operations: Vec<u16> = self
             .opcodes
@@ -97,7 +99,7 @@ impl Pattern {
             .collect();
         let mut random =
             (0u64..).map(|i| mix(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % BYTES as u64 / 16 * 16);
-        let mut deltas = Vec::new();
+        let mut lanes = Vec::new();
         for i in 0..LOADS {
             let addresses = match self.stride {
                 Some(stride) => {
@@ -105,10 +107,9 @@ impl Pattern {
                     RecordAddresses::Stride { base, stride }
                 }
                 None => {
-                    let lanes: Vec<u64> = random.by_ref().take(LANES).collect();
-                    deltas.clear();
-                    deltas.extend(lanes.windows(2).map(|pair| pair[1] as i32 - pair[0] as i32));
-                    RecordAddresses::Deltas { base: BASE + lanes[0], deltas: &deltas }
+                    lanes.clear();
+                    lanes.extend(random.by_ref().take(LANES).map(|offset| BASE + offset));
+                    RecordAddresses::List(&lanes)
                 }
             };
             let pc = 16 * (i % self.program_counters) as u32;
@@ -142,11 +143,12 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
             uniform: one.uniform,
         })
         .collect();
+    let mut buffers = BlockBuffers::default();
     let mut lanes = LaneAddresses { ..LaneAddresses::NONE };
     let mut rows = [[0; LANES]; 4];
     let (mut read, mut faults) = (0, 0);
     for raw in trace.blocks() {
-        let block = trace.block(raw).expect("as it was written");
+        let block = trace.block_in(raw, buffers).expect("as it was written");
         for i in 0..raw.loads as usize {
             let traced = block.record(i).expect("as it was written");
             let op = ops[usize::from(traced.operation)];
@@ -157,6 +159,7 @@ fn walk(trace: &BinaryTrace, memory: &Memory) -> u64 {
             read += used(&loaded);
             faults += usize::from(!loaded.faults.is_empty());
         }
+        buffers = block.into_buffers();
     }
     assert_eq!(faults, 0, "every address lies in the allocation");
     read
@@ -182,8 +185,10 @@ fn replays(criterion: &mut Criterion) {
     };
     let fill = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     for pattern in [STRIDE_4].iter().chain(&OTHERS) {
-        let trace_bytes = pattern.trace_bytes();
+        let trace_bytes = pattern.trace_bytes(Compression::None);
         let trace = BinaryTrace::new(Arena::from(trace_bytes.clone())).expect("as it was written");
+        let compressed = pattern.trace_bytes(Compression::default());
+        let compressed = BinaryTrace::new(Arena::from(compressed)).expect("as it was written");
         let is_first = pattern.name == STRIDE_4.name;
         let mut group = criterion.benchmark_group(format!("replay, {}", pattern.name));
         group.throughput(Throughput::Elements(LOADS));
@@ -199,6 +204,9 @@ fn replays(criterion: &mut Criterion) {
             let options = ReplayOptions::new(data);
             group.bench_function(name, |b| b.iter(|| replayed(&trace, &one, &options)));
         }
+        group.bench_function("fill address, compressed", |b| {
+            b.iter(|| replayed(&compressed, &one, &fill));
+        });
         group.bench_function("limit: no statistics", |b| b.iter(|| walk(&trace, &memory)));
         if is_first {
             group.bench_function("limit of that: sum of its words, copy of 128 bytes", |b| {
@@ -214,6 +222,9 @@ fn replays(criterion: &mut Criterion) {
             });
             group.bench_function("fill address, two threads", |b| {
                 b.iter(|| replayed(&trace, &two, &fill));
+            });
+            group.bench_function("fill address, compressed, two threads", |b| {
+                b.iter(|| replayed(&compressed, &two, &fill));
             });
         }
         group.finish();

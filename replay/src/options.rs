@@ -10,7 +10,7 @@ use crate::costs::SharedRules;
 use warpload::memory::{Fill, Memory, Space, Window};
 use warpload_binary::sass::Functions;
 use warpload_trace::binary::MemoryRecord;
-use warpload_trace::{DEFAULT_ADDRESS_BITS, Shard};
+use warpload_trace::{ContentHash, DEFAULT_ADDRESS_BITS, Shard};
 
 /// Where a replay's data come from.
 #[derive(Clone, Copy, Debug)]
@@ -227,11 +227,11 @@ impl<'a> ReplayOptions<'a> {
     }
 
     /// Returns a text that is the same for all shards of a replay of the trace with that
-    /// [checksum](warpload_trace::BinaryTrace::checksum), and differs between replays with different results. Of a
+    /// [content hash](warpload_trace::BinaryTrace::content_hash), and differs between replays with different results. Of a
     /// selection it has only the words, and the version is that of this library.
     #[must_use]
-    pub fn identity(&self, checksum: u32) -> String {
-        let mut trace = format!("warpload {}, trace {checksum:08x}", env!("CARGO_PKG_VERSION"));
+    pub fn identity(&self, trace: ContentHash) -> String {
+        let mut trace = format!("warpload {}, trace {trace}", env!("CARGO_PKG_VERSION"));
         if let Some(selection) = self.selection {
             trace += &format!(", {:?}", selection.selected);
         }

@@ -117,14 +117,16 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         raw: &RawBlock,
         records: Range<usize>,
     ) -> Result<(), TraceError> {
-        let block = walk.trace.block(raw)?;
+        let block = walk.trace.block_in(raw, std::mem::take(&mut self.buffers))?;
         let filled = |fill| FilledMemory { map: walk.map(raw.kernel), fill };
         match walk.options.get_data() {
             ReplayData::Image(memory) => self.replay(walk, &block, records, memory),
             ReplayData::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
             // Apart, so that the compiler knows that all values are zero.
             ReplayData::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
-        }
+        }?;
+        self.buffers = block.into_buffers();
+        Ok(())
     }
 
     fn replay<M: LoadMemory>(

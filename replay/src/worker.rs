@@ -21,7 +21,7 @@ use warpload::memory::{
     AddressMap, AddressSpace, GenericAddress, LoadMemory, Space, WarpAddresses, Width, Window, mix,
 };
 use warpload::simd::vectorized;
-use warpload_trace::binary::{MemoryRecord, TraceBlock, TraceError};
+use warpload_trace::binary::{BlockBuffers, MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// What was found in some of the blocks. It grows with the kernels that these belong to, not with
@@ -36,6 +36,8 @@ pub(super) struct WorkerCounts<O> {
     /// the same lines in many.
     lines: LineCollector,
     kernel: Option<u32>,
+    /// Room for the next block.
+    pub(super) buffers: BlockBuffers,
 }
 
 impl<O: ReplayObserver> WorkerCounts<O> {
@@ -48,6 +50,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
             observer,
             lines: LineCollector::default(),
             kernel: None,
+            buffers: BlockBuffers::default(),
         }
     }
 
@@ -130,22 +133,16 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
     /// the block if it has the first, to the record after it, or to the end of the block.
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
-        let before = |record: &MemoryRecord<'_>| (record.index, record.stores, record.atomics);
-        let from =
-            if part.start == 0 { (0, 0, 0) } else { before(&self.block.record(part.start)?) };
+        let from = if part.start == 0 { 0 } else { self.block.record(part.start)?.index };
         let to = if part.end == raw.memory_records as usize {
-            self.block.unrecorded()
+            raw.records
         } else {
-            before(&self.block.record(part.end)?)
+            self.block.record(part.end)?.index
         };
-        // Blocks whose records do not ascend are refused when they are read.
-        let passed = |to: u32, from: u32| u64::from(to.saturating_sub(from));
+        // Records ascend.
         let counts = &mut self.counts.counts;
-        let skipped = &mut counts.skipped;
-        counts.records = passed(to.0, from.0);
-        skipped.store = passed(to.1, from.1);
-        skipped.atomic = passed(to.2, from.2);
-        skipped.other = counts.records - part.len() as u64 - skipped.store - skipped.atomic;
+        counts.records = u64::from(to.saturating_sub(from));
+        counts.skipped.other = counts.records - part.len() as u64;
         Ok(())
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::binary::{BinaryTrace, MemoryRecord, RawBlock, TraceBlock, TraceError, WarpPosition};
+use super::binary::{
+    BinaryTrace, BlockBuffers, MemoryRecord, RawBlock, TraceBlock, TraceError, WarpPosition,
+};
 use super::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
 use warpload::memory::Width;
@@ -32,8 +34,7 @@ pub enum ExportError {
 /// kernels before them. Importing that makes a trace with the same loads. Calls `progress` after each
 /// block with the bytes of the block.
 ///
-/// Instructions without a memory operand are counted, and not written. Nor are the stores and atomics of a
-/// trace that [has records of loads only](BinaryTrace::has_loads_only).
+/// Instructions without a memory operand are counted, and not written.
 ///
 /// # Errors
 /// Returns [`ExportError`] if a block is damaged or the output cannot be written.
@@ -45,14 +46,16 @@ pub fn export_jsonl(
     let skipped = skipped(trace);
     let mut export = Export { trace, output, skipped, line: Vec::new(), current: None, begun: 0 };
     export.first_line()?;
+    let mut buffers = BlockBuffers::default();
     for raw in trace.blocks() {
         export.select(raw)?;
-        let block = trace.block(raw)?;
+        let block = trace.block_in(raw, buffers)?;
         for i in 0..raw.memory_records as usize {
             let record = block.record(i)?;
             export.record(&block, &record)?;
         }
         progress(raw.length.into());
+        buffers = block.into_buffers();
     }
     let kernels = trace.contents().kernels.len();
     export.kernels_up_to(kernels, trace.records())
@@ -86,8 +89,6 @@ struct AboutTrace<'t> {
     records: u64,
     complete: Option<bool>,
     notes: &'t [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loads_only: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -152,7 +153,6 @@ impl<W: Write> Export<'_, W> {
             records: self.trace.records(),
             complete: contents.complete.then_some(true),
             notes: &contents.notes,
-            loads_only: self.trace.has_loads_only().then_some(true),
         };
         self.json(&FirstLine { trace })
     }

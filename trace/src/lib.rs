@@ -15,8 +15,8 @@ mod set;
 mod shard;
 
 pub use self::binary::{
-    BinaryTrace, Kernel, MemoryRecord, NewRecord, RecordAddresses, TraceBlock, TraceContents,
-    TraceError, TraceWriter, WarpPosition,
+    BinaryTrace, Compression, ContentHash, Kernel, MemoryRecord, NewRecord, RecordAddresses,
+    TraceBlock, TraceContents, TraceError, TraceWriter, WarpPosition,
 };
 
 pub use self::export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
 
 use crate::Shard;
 use crate::binary::{
-    BinaryTrace, Join, Totals, TraceContents, TraceError, hexadecimal, operations,
+    BinaryTrace, ContentHash, Join, Totals, TraceContents, TraceError, operations,
 };
 use crate::import::MAX_KERNELS;
 use crate::operation::MemoryOperation;
@@ -33,7 +34,7 @@ pub struct TraceSet {
     parts: Vec<SetPart>,
     /// For each part, what comes before it; then the totals.
     before: Vec<Totals>,
-    checksum: u32,
+    content_hash: ContentHash,
 }
 
 /// A part of a [`TraceSet`], and how to recognize it.
@@ -45,9 +46,8 @@ pub struct SetPart {
     pub file: String,
     /// Its size.
     pub bytes: u64,
-    /// Its [checksum](crate::BinaryTrace::checksum).
-    #[serde(with = "hexadecimal")]
-    pub checksum: u32,
+    /// Its [identity](crate::BinaryTrace::content_hash).
+    pub content_hash: ContentHash,
     /// Its instructions, those without a memory operand included.
     pub records: u64,
     /// Its memory instructions.
@@ -67,28 +67,13 @@ impl SetPart {
         Self {
             file,
             bytes: trace.size(),
-            checksum: trace.checksum(),
+            content_hash: trace.content_hash(),
             records: trace.records(),
             memory_records: trace.memory_records(),
             loads: trace.loads(),
             kernels: trace.contents().kernels.len() as u64,
             trailing_blocks: without.count() as u64,
         }
-    }
-
-    /// Returns what the checksum of the set covers: all but the name, because parts can be moved.
-    fn numbers(&self) -> [u64; 7] {
-        let Self {
-            file: _,
-            bytes,
-            checksum,
-            records,
-            memory_records,
-            loads,
-            kernels,
-            trailing_blocks,
-        } = *self;
-        [bytes, checksum.into(), records, memory_records, loads, kernels, trailing_blocks]
     }
 
     fn totals(&self) -> Totals {
@@ -131,8 +116,8 @@ impl TraceSet {
             // As in the parts: of other spaces it is ignored.
             operation.uniform &= operation.reaches_global();
         }
-        let checksum = set_checksum(&contents, parts.iter().map(SetPart::numbers));
-        Ok(Self { contents, parts, before, checksum })
+        let content_hash = content_hash(&contents, &parts);
+        Ok(Self { contents, parts, before, content_hash })
     }
 
     /// Returns what the set holds beside blocks and kernels. Operations are numbered for the whole.
@@ -175,11 +160,11 @@ impl TraceSet {
         self.total().kernels
     }
 
-    /// Returns the checksum of the set: a CRC-32 of its [contents](Self::contents) and of what it has of
-    /// its parts, their names excepted (docs/trace-format.md).
+    /// Returns the identity of the set: a hash of its [contents](Self::contents) and of what it has of its parts,
+    /// their names excepted (docs/trace-format.md).
     #[must_use]
-    pub fn checksum(&self) -> u32 {
-        self.checksum
+    pub fn content_hash(&self) -> ContentHash {
+        self.content_hash
     }
 
     /// Returns which parts a shard needs, `None` being the whole; none if the shard has no memory
@@ -310,7 +295,7 @@ impl TraceSet {
     ) -> Result<BinaryTrace, TraceError> {
         let needed = self.parts_of(shard);
         let before = self.before.get(needed.start).copied().unwrap_or_default();
-        let mut whole = Join::new(self.total(), self.checksum, &self.contents, before);
+        let mut whole = Join::new(self.total(), self.content_hash, &self.contents, before);
         for part in self.parts.get(needed).unwrap_or_default() {
             let file = folder.join(&part.file);
             let bytes =
@@ -334,9 +319,8 @@ impl SetPart {
             let message = format!("its {what} is {found}; the set has {known}");
             Err(TraceError::OtherPart { message })
         };
-        if found.checksum != self.checksum {
-            let text = |checksum| format!("{checksum:08x}");
-            return differs("checksum", &text(found.checksum), &text(self.checksum));
+        if found.content_hash != self.content_hash {
+            return differs("content hash", &found.content_hash, &self.content_hash);
         }
         for (what, found, known) in [
             ("size in bytes", found.bytes, self.bytes),
@@ -379,12 +363,18 @@ fn head_json(contents: &TraceContents) -> String {
     serde_json::to_string(&head).unwrap_or_default()
 }
 
-/// Returns the checksum of a set with these contents, and parts with these numbers.
-fn set_checksum(contents: &TraceContents, parts: impl Iterator<Item = [u64; 7]>) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(head_json(contents).as_bytes());
-    parts.flatten().for_each(|number| crc.update(&number.to_le_bytes()));
-    crc.finalize()
+/// The hash of a set: names of files are not part of it, because parts can be moved.
+fn content_hash(contents: &TraceContents, parts: &[SetPart]) -> ContentHash {
+    let mut hash = XxHash3_128::new();
+    hash.write(head_json(contents).as_bytes());
+    for part in parts {
+        let SetPart { bytes, records, memory_records, loads, kernels, trailing_blocks, .. } = part;
+        hash.write(&part.content_hash.0);
+        for number in [bytes, records, memory_records, loads, kernels, trailing_blocks] {
+            hash.write(&number.to_le_bytes());
+        }
+    }
+    ContentHash::of_number(hash.finish_128())
 }
 
 /// What every version of the file has.
@@ -422,8 +412,7 @@ struct RawTotals {
     loads: u64,
     kernels: u64,
     parts: u64,
-    #[serde(with = "hexadecimal")]
-    checksum: u32,
+    content_hash: ContentHash,
 }
 
 /// The most operations of a trace: records have 16 bits for their number.
@@ -465,16 +454,16 @@ impl TraceSet {
         let contents =
             TraceContents { source, tools, notes, complete, kernels, operations, allocations };
         let read = Self::new(contents, parts)?;
-        let checksum = set.checksum;
-        let set = RawTotals { checksum: read.checksum, ..set };
+        let content_hash = set.content_hash;
+        let set = RawTotals { content_hash: read.content_hash, ..set };
         if set != RawTotals::of(&read) {
             let message = "the totals under `set` are not those of the parts";
             return Err(wrong(message.to_owned()));
         }
-        if checksum != read.checksum {
+        if content_hash != read.content_hash {
             return Err(wrong(format!(
-                "damaged: its checksum is {checksum:08x}; that of its contents and parts is {:08x}",
-                read.checksum
+                "damaged: its content hash is {content_hash}; that of its contents and parts is {}",
+                read.content_hash
             )));
         }
         Ok(read)
@@ -507,7 +496,7 @@ impl RawTotals {
             loads: set.loads(),
             kernels: set.kernels(),
             parts: set.parts.len() as u64,
-            checksum: set.checksum(),
+            content_hash: set.content_hash(),
         }
     }
 }
@@ -521,7 +510,7 @@ mod tests {
         SetPart {
             file: format!("{memory_records} and {trailing_blocks} \u{2028}\".wlt"),
             bytes: 0,
-            checksum: 0x1234,
+            content_hash: ContentHash([7; 16]),
             records: memory_records,
             memory_records,
             loads: memory_records,

@@ -107,7 +107,6 @@ pub const TRACES: &[(&str, &[u8])] = &[
     ("traces/files/cutracer-legacy.ndjson.xz", include_bytes!("../v1/traces/files/cutracer-legacy.ndjson.xz")),
     ("traces/files/cutracer-text.log.xz", include_bytes!("../v1/traces/files/cutracer-text.log.xz")),
     ("traces/files/damaged.wlt", include_bytes!("../v1/traces/files/damaged.wlt")),
-    ("traces/files/example-v1.wlt", include_bytes!("../v1/traces/files/example-v1.wlt")),
     ("traces/files/example.wlt", include_bytes!("../v1/traces/files/example.wlt")),
     ("traces/files/frame-no-magic.tracez", include_bytes!("../v1/traces/files/frame-no-magic.tracez")),
     ("traces/files/handwritten-1.traceg", include_bytes!("../v1/traces/files/handwritten-1.traceg")),

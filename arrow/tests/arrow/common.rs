@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use warpload::memory::Arena;
-use warpload_trace::{BinaryTrace, TraceWriter, import};
+use warpload_trace::{BinaryTrace, Compression, TraceWriter, import};
 
 /// Returns a file of the repository.
 pub(crate) fn file(name: &str) -> PathBuf {
@@ -23,7 +23,13 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     if path.extension() == Some(OsStr::new("wlt")) {
         return fs::read(path).unwrap();
     }
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    imported(path, Compression::default())
+}
+
+pub(crate) fn imported(path: &Path, compression: Compression) -> Vec<u8> {
+    let output = Cursor::new(Vec::new());
+    let mut writer =
+        TraceWriter::with_compression(output, "a test".to_owned(), compression).unwrap();
     import(path, &mut writer, 1, &|_| ()).unwrap();
     writer.finish().unwrap().into_inner()
 }

@@ -48,17 +48,17 @@ impl<'p> Tree<'p> {
             bail!("the tasks read files under their names; expected a file, not `-`");
         }
         let read = options.read()?;
-        let (checksum, records, set) = if input.is_set() {
+        let (hash, records, set) = if input.is_set() {
             let (set, folder) = input.read_set()?;
-            (set.checksum(), set.records(), Some((set, folder)))
+            (set.content_hash(), set.records(), Some((set, folder)))
         } else {
             let trace = input.open(Progress::Never, 1)?;
-            (trace.checksum(), trace.records(), None)
+            (trace.content_hash(), trace.records(), None)
         };
         // Which kernels have such a name is known when they are read.
         let selected = options.choice.selected();
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
-        let replay = options.options(&read, None, selection.as_ref()).identity(checksum);
+        let replay = options.options(&read, None, selection.as_ref()).identity(hash);
         let files = read.files.iter().map(|file| Ok(io::utf8(file)?.to_owned()));
         Ok(Self {
             trace: argument(path)?,

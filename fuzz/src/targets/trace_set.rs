@@ -27,7 +27,6 @@ pub fn trace_set_does_not_panic(input: &[u8]) {
     let [Ok(one), Ok(other)] = traces else { return };
     let mut set = SetBuilder::new();
     let added = set.add("0".to_owned(), &one).and_then(|()| set.add("1".to_owned(), &other));
-    // Traces of version 1 are refused.
     if added.is_err() {
         return;
     }

@@ -164,7 +164,6 @@ impl Replayed<'_> {
             complete: contents.complete.then_some(true),
             notes: contents.notes.clone(),
             selected: self.options().get_selection().map(|selection| selection.selected.clone()),
-            names_others: !self.trace().has_loads_only(),
             counts_reuse: self.options().counts_reuse(),
         }
     }
@@ -219,7 +218,7 @@ impl Replayed<'_> {
             first: shard.index(),
             last: shard.index(),
             of: shard.count(),
-            replay: self.options().identity(trace.checksum()),
+            replay: self.options().identity(trace.content_hash()),
             of_kernels: trace.kernels(),
             about: self.about(),
             first_faults: self.faults.clone(),
@@ -238,8 +237,6 @@ pub(super) struct About {
     pub(super) complete: Option<bool>,
     pub(super) notes: Vec<String>,
     pub(super) selected: Option<Selected>,
-    /// Whether the trace has the instructions that are not loads: one of version 1 only says how many there are.
-    pub(super) names_others: bool,
     pub(super) counts_reuse: bool,
 }
 
@@ -330,15 +327,14 @@ fn load_counts<'o>(
         }
     }
     let counts = kernel.counts.clone();
-    let is_named = about.names_others;
     LoadCounts {
         by_opcode,
-        skipped: SkippedCounts { not_replayed: is_named.then_some(not_replayed), ..counts.skipped },
+        skipped: SkippedCounts { not_replayed: Some(not_replayed), ..counts.skipped },
         // Known, even if there are none.
-        ldgsts: is_named.then(|| counts.ldgsts.unwrap_or_default()),
-        tma: is_named.then(|| counts.tma.unwrap_or_default()),
-        stores: is_named.then(|| counts.stores.unwrap_or_default()),
-        atomics: is_named.then(|| counts.atomics.unwrap_or_default()),
+        ldgsts: Some(counts.ldgsts.unwrap_or_default()),
+        tma: Some(counts.tma.unwrap_or_default()),
+        stores: Some(counts.stores.unwrap_or_default()),
+        atomics: Some(counts.atomics.unwrap_or_default()),
         footprint: footprint(&kernel.footprint),
         reuse: about.counts_reuse.then(|| kernel.reuse.counts()),
         ..counts

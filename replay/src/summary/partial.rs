@@ -26,7 +26,6 @@ use crate::reuse::Reuse;
 use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
-use warpload_trace::binary::hexadecimal;
 use warpload_trace::{MemoryOperation, OperationKind};
 
 /// The summary of a shard, or of neighbouring shards: the counts of the kernels that it touched, from which the summary
@@ -661,6 +660,26 @@ impl PartialHead {
     #[must_use]
     pub fn shards(&self) -> (RangeInclusive<u64>, u64) {
         (self.partial.first..=self.partial.last, self.partial.of)
+    }
+}
+
+/// A checksum in JSON: eight hexadecimal digits.
+mod hexadecimal {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{checksum:08x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+        let text = Cow::<str>::deserialize(from)?;
+        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
+            D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
+        })
     }
 }
 

@@ -172,5 +172,5 @@ fn pairs_are_merged_if_that_is_asked_for() {
         assert_eq!((shared.loads, shared.wavefronts, shared.conflicts), (1, wavefronts, 0));
         check(&trace, &options);
     }
-    assert_ne!(plain.identity(trace.checksum()), merging.identity(trace.checksum()));
+    assert_ne!(plain.identity(trace.content_hash()), merging.identity(trace.content_hash()));
 }

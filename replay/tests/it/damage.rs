@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use warpload::memory::Arena;
-use warpload_trace::binary::{Header, RawSection};
+use warpload_trace::binary::HEADER_BYTES;
 use warpload_trace::{BinaryTrace, TraceError};
 
 use crate::allocator::largest;
@@ -25,17 +25,12 @@ pub(crate) fn outcome(bytes: &[u8]) -> Result<String, TraceError> {
 fn covered(bytes: &[u8]) -> Vec<(Range<usize>, Option<u64>)> {
     let trace = open(bytes);
     let range = |offset: u64, length: u64| offset as usize..(offset + length) as usize;
-    let header: Header = bytemuck::pod_read_unaligned(&bytes[..size_of::<Header>()]);
-    let row = size_of::<RawSection>();
-    let table = range(header.sections_offset, u64::from(header.section_count) * row as u64);
-    let mut covered = vec![(0..size_of::<Header>(), None), (table.clone(), None)];
-    for section in bytes[table].chunks_exact(row) {
-        let section: RawSection = bytemuck::pod_read_unaligned(section);
-        covered.push((range(section.offset, section.length), None));
-    }
+    let mut covered = vec![(0..HEADER_BYTES, None)];
     for block in trace.blocks() {
         covered.push((range(block.offset, u64::from(block.length)), Some(block.offset)));
     }
+    let end = covered.last().map_or(HEADER_BYTES, |(range, _)| range.end);
+    covered.push((end..bytes.len(), None));
     covered
 }
 
@@ -148,22 +143,25 @@ fn every_cut_is_found() {
 #[test]
 fn a_cut_says_what_is_missing() {
     let bytes = write(&random_items(5, 300));
-    let header: Header = bytemuck::pod_read_unaligned(&bytes[..size_of::<Header>()]);
+    let footer = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
     for length in 0..bytes.len() {
         let error = outcome(&bytes[..length]).unwrap_err();
         match (length, &error) {
             (0, TraceError::NotATrace) => {}
-            (1..64, TraceError::CutOff { part: "header", offset: 0, length: 64, size }) => {
+            (
+                1..HEADER_BYTES,
+                TraceError::CutOff { part: "header", offset: 0, length: 52, size },
+            ) => {
                 assert_eq!(*size, length as u64);
             }
-            (64.., TraceError::CutOff { part: "section table", offset, size, .. }) => {
-                assert_eq!((*offset, *size), (header.sections_offset, length as u64));
+            (HEADER_BYTES.., TraceError::CutOff { part: "footer", offset, size, .. }) => {
+                assert_eq!((*offset, *size), (footer, length as u64));
             }
             _ => panic!("{length} bytes: {error}"),
         }
     }
     assert_eq!(
         outcome(&bytes[..40]).unwrap_err().to_string(),
-        "cut off: the file has 40 bytes; its header has 64 bytes from byte offset 0 on"
+        "cut off: the file has 40 bytes; its header has 52 bytes from byte offset 0 on"
     );
 }

@@ -7,6 +7,7 @@ mod broken;
 mod costs;
 mod damage;
 mod errors;
+mod parts;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
 mod replays;
@@ -17,7 +18,6 @@ mod sets;
 mod shards;
 mod tool_samples;
 mod total;
-mod version_1;
 
 /// Errors can leave a thread, and outlive what they tell of.
 #[test]

@@ -15,7 +15,6 @@ use crate::random::Random;
 use crate::replays::{changed, json, partial, summary};
 use crate::samples::{Item, open, random_items, records, write};
 use crate::shards::{merge_at_random, read};
-use crate::version_1::version_1;
 
 /// A set and its files.
 struct Made {
@@ -215,9 +214,11 @@ fn parts_that_are_not_as_the_set_says() {
     expect(with(None), "cannot be read: ");
     expect(with(Some(Vec::new())), "not a binary trace");
     expect(with(Some(part[..part.len() - 1].to_vec())), "cut off: the file has ");
-    expect(with(Some(parts[2].clone())), "not the part that the trace set names: its checksum is ");
+    expect(
+        with(Some(parts[2].clone())),
+        "not the part that the trace set names: its content hash is ",
+    );
     expect(with(Some([&part[..], &[0; 8]].concat())), "its size in bytes is ");
-    expect(with(Some(version_1(&open(part), part))), "not the part that the trace set names");
     let mut damaged = part.clone();
     damaged[20] ^= 1;
     expect(with(Some(damaged)), "damaged: the header");
@@ -230,7 +231,7 @@ fn parts_that_are_not_as_the_set_says() {
     let first = trace.blocks().iter().position(|block| block.first_record == before).unwrap();
     assert_eq!(
         records_error(&trace, first),
-        "folder/1.wlt: damaged: the block at byte offset 64 does not match its checksum"
+        "folder/1.wlt: damaged: the block at byte offset 52 does not match its checksum"
     );
     assert!(trace.block(&trace.blocks()[0]).is_ok());
 }
@@ -240,16 +241,10 @@ fn records_error(trace: &BinaryTrace, block: usize) -> String {
 }
 
 #[test]
-fn traces_of_loads_only_and_sets_are_no_parts() {
+fn sets_are_no_parts() {
     let bytes = write(&random_items(44, 60));
     let error =
         |trace: &BinaryTrace| anyhow(SetBuilder::new().add("a.wlt".to_owned(), trace).unwrap_err());
-    let old = open(&version_1(&open(&bytes), &bytes));
-    assert_eq!(
-        error(&old),
-        "not a part of a trace set: a binary trace of version 1, of which only loads are known; \
-         expected version 2"
-    );
     let joined = Made::new(vec![bytes]).open(None).unwrap();
     assert_eq!(
         error(&joined),
@@ -258,19 +253,19 @@ fn traces_of_loads_only_and_sets_are_no_parts() {
     assert!(SetBuilder::new().finish().is_err());
 }
 
-/// Reads the text of a set as if its checksum were right.
-fn with_its_checksum(bytes: &[u8]) -> Option<TraceSet> {
+/// Reads the text of a set as if its hash were right.
+fn with_its_hash(bytes: &[u8]) -> Option<TraceSet> {
     let error = match TraceSet::from_json(bytes) {
         Ok(set) => return Some(set),
         Err(error) => error.to_string(),
     };
-    let (_, checksums) = error.split_once("its checksum is ")?;
-    let (found, right) = checksums.split_once("; that of its contents and parts is ")?;
+    let (_, hashes) = error.split_once("its content hash is ")?;
+    let (found, right) = hashes.split_once("; that of its contents and parts is ")?;
     let text = str::from_utf8(bytes).ok()?.replacen(found, right, 1);
     TraceSet::from_json(text.as_bytes()).ok()
 }
 
-/// Whatever a set says of the whole trace, its checksum covers it, but not where the parts are.
+/// Whatever a set says of the whole trace, its hash covers it, but not where the parts are.
 #[test]
 fn changes_of_a_set_are_found() {
     let made = Made::new((45..48).map(|seed| write(&random_items(seed, 60))).collect());
@@ -278,7 +273,10 @@ fn changes_of_a_set_are_found() {
     let set: serde_json::Value = serde_json::from_str(&text).unwrap();
     let refused = |changed: &serde_json::Value| {
         let error = TraceSet::from_json(changed.to_string().as_bytes()).unwrap_err().to_string();
-        assert!(error.starts_with("not a valid trace set: damaged: its checksum is "), "{error}");
+        assert!(
+            error.starts_with("not a valid trace set: damaged: its content hash is "),
+            "{error}"
+        );
     };
     for (key, value) in [
         ("source", "another".into()),
@@ -303,7 +301,7 @@ fn changes_of_a_set_are_found() {
     }
     let moved = text.replace("\"1.wlt\"", "\"elsewhere/1.wlt\"");
     let moved = TraceSet::from_json(moved.as_bytes()).unwrap();
-    assert_eq!(moved.checksum(), made.set.checksum());
+    assert_eq!(moved.content_hash(), made.set.content_hash());
     // Spaces are of no interest.
     let spaced = serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let spaced = serde_json::to_string_pretty(&spaced).unwrap();
@@ -342,7 +340,7 @@ fn made_up_sets_do_no_harm() {
     let mut opened = 0;
     for _ in 0..3000 {
         let bytes = changed(&text, &mut random);
-        let Some(set) = with_its_checksum(&bytes) else { continue };
+        let Some(set) = with_its_hash(&bytes) else { continue };
         let shard = Shard::new(random.below(3) as u64, 3);
         let read = |path: &Path| {
             let name = path.to_str().unwrap_or_default();
@@ -374,7 +372,7 @@ fn made_up_sets_do_no_harm() {
     assert!(error.is_err());
 }
 
-/// The bytes of a part can be anything that has the right checksum.
+/// The bytes of a part can be anything that has the right hash.
 #[test]
 fn damaged_parts_do_no_harm() {
     let mut random = Random(48);

@@ -29,7 +29,7 @@ fn shards(trace: &BinaryTrace, count: u64) -> Vec<PartialSummary> {
 
 /// The keys of a partial summary, in the order in which they are written.
 const KEYS: &str = "partial replay first last of of_kernels counters pc_counters about digest complete notes selected \
-    names_others counts_reuse first_faults first_mismatches operations record kernel pc lane kind address register \
+    counts_reuse first_faults first_mismatches operations record kernel pc lane kind address register \
     expected got operation kernels number name demangled counts others lines reuse loads touches distances rows sass \
     source source_line checksum";
 
@@ -207,7 +207,6 @@ fn partials_that_disagree_are_not_merged() {
         ("/kernels/0/reuse/touches", value!("AA==")),
         ("/kernels/0/reuse/distances", value!([0])),
         ("/about/counts_reuse", value!(false)),
-        ("/about/names_others", value!(false)),
         ("/about/digest", value!(null)),
         ("/operations", value!([])),
         ("/operations/0/3", value!("nowhere")),

@@ -55,7 +55,7 @@ fn numbers_that_a_block_does_not_have_are_errors() {
         |raw: &mut RawBlock| raw.offset = u64::MAX,
         |raw: &mut RawBlock| raw.length = u32::MAX,
         |raw: &mut RawBlock| raw.memory_records = u32::MAX,
-        |raw: &mut RawBlock| raw.runs = u32::MAX,
+        |raw: &mut RawBlock| raw.records = u32::MAX,
         |raw: &mut RawBlock| raw.records = 0,
         |raw: &mut RawBlock| raw.loads = 0,
         |raw: &mut RawBlock| raw.stores = 1,

@@ -1,13 +1,16 @@
 //! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
-//! once, and kernels hold indices into it; in version 1 kernels held the texts.
+//! once, and kernels hold indices into it. [`ContentHash`] is the identity of a trace.
 //!
 //! The [`Names`] in a trace (kernels, header lines, opcodes) are each held once, and all together are bounded, so
 //! that a small compressed trace cannot fill memory with them.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::operation::{MemoryOperation, OperationKind, matrices};
 use warpload::memory::{AddressSpace, Width};
@@ -53,6 +56,13 @@ impl TraceContents {
         if tools.len() < MAX_NOTES && !tools.iter().any(|known| known == tool) {
             tools.push(tool.to_owned());
         }
+    }
+
+    /// What of the contents is part of the [identity](ContentHash): neither sources nor notes.
+    pub(super) fn identity(&self) -> Self {
+        let Self { kernels, operations, allocations, .. } = self;
+        let (kernels, operations) = (kernels.clone(), operations.clone());
+        Self { kernels, operations, allocations: allocations.clone(), ..Self::default() }
     }
 
     /// Returns the number of an operation, which is added unless it is there; `None` if there are too
@@ -118,7 +128,6 @@ struct RawContents {
     notes: Vec<String>,
     #[serde(default)]
     complete: bool,
-    #[serde(default)]
     names: Vec<Arc<str>>,
     kernels: Vec<RawKernel>,
     operations: Vec<RawOperation>,
@@ -129,7 +138,7 @@ struct RawContents {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawKernel {
-    name: RawName,
+    name: u32,
     grid: [u32; 3],
     block: [u32; 3],
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +146,7 @@ struct RawKernel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     local_base: Option<u64>,
     #[serde(default)]
-    header: Vec<(RawName, RawName)>,
+    header: Vec<(u32, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     source_lines: Vec<(u32, u32)>,
 }
@@ -160,30 +169,39 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
-/// A checksum in JSON: eight hexadecimal digits.
-pub mod hexadecimal {
-    use std::borrow::Cow;
+/// What zstd has seen before the contents, so that those of small traces take few bytes: the texts that most have.
+pub(super) const CONTENTS_DICTIONARY: &[u8] = include_bytes!("contents.dictionary");
 
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
+/// The identity of a trace: a hash of what it says ([`BinaryTrace::content_hash`](super::BinaryTrace::content_hash)).
+/// As text it has 32 hexadecimal digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ContentHash(pub [u8; 16]);
 
-    /// Writes a checksum.
-    ///
-    /// # Errors
-    /// Those of `to`.
-    pub fn serialize<S: Serializer>(checksum: &u32, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&format_args!("{checksum:08x}"))
+impl ContentHash {
+    pub(crate) fn of_number(hash: u128) -> Self {
+        Self(hash.to_be_bytes())
     }
+}
 
-    /// Reads a checksum.
-    ///
-    /// # Errors
-    /// Those of `from`, and one for a text that is not eight hexadecimal digits.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentHash {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        let is_plain = text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        u32::from_str_radix(&text, 16).ok().filter(|_| is_plain).ok_or_else(|| {
-            D::Error::custom(format_args!("{text:?} as checksum; expected 8 hexadecimal digits"))
+        let is_plain = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = u128::from_str_radix(&text, 16).ok().filter(|_| is_plain);
+        number.map(|number| Self(number.to_be_bytes())).ok_or_else(|| {
+            D::Error::custom(format_args!("{text:?} as a hash; expected 32 hexadecimal digits"))
         })
     }
 }
@@ -270,14 +288,6 @@ impl TryFrom<RawOperation> for MemoryOperation {
     }
 }
 
-/// A text of a kernel: its index in the list of names or, in version 1, the text.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum RawName {
-    Place(u32),
-    Text(Arc<str>),
-}
-
 /// The list of names while it is built.
 #[derive(Default)]
 struct Places {
@@ -286,13 +296,13 @@ struct Places {
 }
 
 impl Places {
-    fn of(&mut self, name: Arc<str>) -> RawName {
+    fn of(&mut self, name: Arc<str>) -> u32 {
         let next = self.names.len() as u32;
         let place = *self.places.entry(Arc::clone(&name)).or_insert(next);
         if place == next {
             self.names.push(name);
         }
-        RawName::Place(place)
+        place
     }
 }
 
@@ -322,11 +332,10 @@ impl TryFrom<RawContents> for TraceContents {
     fn try_from(raw: RawContents) -> Result<Self, String> {
         let RawContents { source, tools, notes, complete, names, kernels, operations, allocations } =
             raw;
-        let text = |name| match name {
-            RawName::Text(text) => Ok(text),
-            RawName::Place(place) => names.get(place as usize).cloned().ok_or_else(|| {
+        let text = |place: u32| {
+            names.get(place as usize).cloned().ok_or_else(|| {
                 format!("a kernel has name {place}; there are {} from 0", names.len())
-            }),
+            })
         };
         let kernel = |raw: RawKernel| -> Result<Kernel, String> {
             let RawKernel { name, grid, block, shared_base, local_base, header, source_lines } =

@@ -1,8 +1,9 @@
 //! [`TraceError`]: why a binary trace cannot be read or written.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::format::{OLDEST_VERSION, VERSION};
+use super::format::VERSION;
 
 /// Why a binary trace cannot be read or written. Offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
@@ -40,14 +41,29 @@ pub enum TraceError {
         size: u64,
     },
     /// A trace of another version of the format.
-    #[error("a binary trace of version {version}; expected version {OLDEST_VERSION} to {VERSION}")]
+    #[error("{}", other_version(*version, *producer))]
     Version {
         /// The version in the file's header.
         version: u32,
+        /// The program that wrote it; meaningless before version 3.
+        producer: Producer,
     },
-    /// A trace from a machine of the other byte order.
-    #[error("a binary trace of the other byte order")]
-    ByteOrder,
+    /// A column that this version does not know, and without which it would misunderstand the trace.
+    #[error(
+        "the {part} at byte offset {offset} has column {column}, which must be understood; {producer} wrote it, and \
+         this is {}",
+        Producer::OWN
+    )]
+    UnknownColumn {
+        /// The part that has it.
+        part: &'static str,
+        /// Where the part starts.
+        offset: u64,
+        /// The column's number.
+        column: u8,
+        /// The program that wrote the trace.
+        producer: Producer,
+    },
     /// Bytes that do not match their checksum.
     #[error("damaged: the {part} at byte offset {offset} does not match its checksum")]
     Damaged {
@@ -99,4 +115,55 @@ impl TraceError {
     pub(crate) fn of_part(self, file: &Path) -> Self {
         Self::Part { file: file.to_owned(), source: Box::new(self) }
     }
+}
+
+/// The version of warpload that wrote a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Producer {
+    major: u8,
+    minor: u8,
+    patch: u16,
+}
+
+impl Producer {
+    /// This version.
+    pub const OWN: Self = Self {
+        major: number(env!("CARGO_PKG_VERSION_MAJOR")) as u8,
+        minor: number(env!("CARGO_PKG_VERSION_MINOR")) as u8,
+        patch: number(env!("CARGO_PKG_VERSION_PATCH")),
+    };
+
+    pub(super) fn to_bytes(self) -> [u8; 4] {
+        let [low, high] = self.patch.to_le_bytes();
+        [self.major, self.minor, low, high]
+    }
+
+    pub(super) fn from_bytes([major, minor, low, high]: [u8; 4]) -> Self {
+        Self { major, minor, patch: u16::from_le_bytes([low, high]) }
+    }
+}
+
+impl fmt::Display for Producer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "warpload {}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+const fn number(digits: &str) -> u16 {
+    let (digits, mut number, mut i) = (digits.as_bytes(), 0, 0);
+    while i < digits.len() {
+        number = number * 10 + (digits[i] - b'0') as u16;
+        i += 1;
+    }
+    number
+}
+
+fn other_version(version: u32, producer: Producer) -> String {
+    let own = Producer::OWN;
+    if version < VERSION {
+        return format!(
+            "a binary trace of version {version}, which {own} no longer reads; import its source again"
+        );
+    }
+    format!("a binary trace of version {version}, by {producer}; {own} reads version {VERSION}")
 }

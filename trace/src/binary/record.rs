@@ -1,16 +1,12 @@
 //! Memory instructions on their way into a binary trace: [`NewRecord`] with its [`RecordAddresses`] and its
-//! [`WarpPosition`], the bytes that they become in a [`ClosedBlock`], and who fills blocks: a [`BlockBuilder`], or
-//! a reader of a part of a file by [`Segment`]s.
+//! [`WarpPosition`], and [`BlockBuilder`], which puts them into blocks.
 
-use super::format::{
-    FLAG_GUARD, FLAG_PLG, FLAG_VALUED, FLAG_VALUES, FLAG_WIDTH, MAX_BLOCK_MEMORY_RECORDS,
-    MAX_BLOCK_RECORDS, RUN_CLUSTER, RUN_CTA, RUN_INDEX, RUN_WARP, RawRecord, RawRun, form,
-};
+use super::block::{AddressForm, BlockRecords, RareFields, RecordRow, flag};
+use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LaneMask;
 
-/// The addresses of the active lanes, in one of the forms that traces use. The i-th value
-/// belongs to the i-th active lane, lanes ascending.
+/// The addresses of the active lanes. The i-th value belongs to the i-th active lane, lanes ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordAddresses<'a> {
     /// The i-th active lane has `base + i * stride`, modulo 2^64. Stride 0: one address.
@@ -20,14 +16,7 @@ pub enum RecordAddresses<'a> {
         /// The distance between neighbours, in bytes.
         stride: i64,
     },
-    /// Each active lane but the first has its predecessor's address plus a delta, modulo 2^64.
-    Deltas {
-        /// The first active lane's address.
-        base: u64,
-        /// One delta for each active lane but the first, in bytes.
-        deltas: &'a [i32],
-    },
-    /// Every active lane's address.
+    /// Every active lane's address. A trace keeps them in the shortest form.
     List(&'a [u64]),
     /// It is unknown which address belongs to which lane.
     Unknown,
@@ -44,46 +33,13 @@ impl RecordAddresses<'_> {
     /// Returns the addresses of `active` lanes in order; none if the lanes have none.
     pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
         let form = *self;
-        let mut address = match form {
-            Self::Stride { base, .. } | Self::Deltas { base, .. } => base,
-            Self::List(_) | Self::Unknown | Self::Transfer { .. } => 0,
-        };
-        (0..active as usize).map_while(move |i| {
-            let step = match form {
-                Self::List(list) => return list.get(i).copied(),
-                Self::Unknown | Self::Transfer { .. } => return None,
-                _ if i == 0 => 0,
-                Self::Stride { stride, .. } => stride,
-                Self::Deltas { deltas, .. } => i64::from(*deltas.get(i - 1)?),
-            };
-            address = address.wrapping_add_signed(step);
-            Some(address)
+        (0..u64::from(active)).map_while(move |i| match form {
+            Self::Stride { base, stride } => {
+                Some(base.wrapping_add(stride.cast_unsigned().wrapping_mul(i)))
+            }
+            Self::List(list) => list.get(i as usize).copied(),
+            Self::Unknown | Self::Transfer { .. } => None,
         })
-    }
-
-    /// Returns the shortest form of `list`, which has one address for each active lane. `deltas`
-    /// holds the result if it has deltas.
-    pub fn shortest<'a>(list: &'a [u64], deltas: &'a mut Vec<i32>) -> RecordAddresses<'a> {
-        let Some((&base, rest)) = list.split_first() else {
-            return RecordAddresses::Stride { base: 0, stride: 0 };
-        };
-        let stride = rest.first().map_or(0, |next| next.wrapping_sub(base) as i64);
-        let (mut is_stride, mut are_short) = (true, true);
-        deltas.clear();
-        deltas.extend(list.iter().zip(rest).map(|(at, next)| {
-            let step = next.wrapping_sub(*at) as i64;
-            is_stride &= step == stride;
-            are_short &= i32::try_from(step).is_ok();
-            step as i32
-        }));
-        if is_stride {
-            return RecordAddresses::Stride { base, stride };
-        }
-        if are_short {
-            RecordAddresses::Deltas { base, deltas }
-        } else {
-            RecordAddresses::List(list)
-        }
     }
 }
 
@@ -106,74 +62,6 @@ impl WarpPosition {
     #[inline]
     pub(super) fn after(self, count: u32) -> Self {
         Self { index: self.index.and_then(|index| index.checked_add(count)), ..self }
-    }
-}
-
-impl RawRun {
-    fn new(first: u32, place: Option<WarpPosition>) -> Self {
-        let WarpPosition { cta, warp, cluster, index } = place.unwrap_or_default();
-        let mut known = 0;
-        for (is_known, bit) in [
-            (cta.is_some(), RUN_CTA),
-            (warp.is_some(), RUN_WARP),
-            (cluster.is_some(), RUN_CLUSTER),
-            (index.is_some(), RUN_INDEX),
-        ] {
-            known |= if is_known { bit } else { 0 };
-        }
-        Self {
-            first,
-            known,
-            cta: cta.unwrap_or_default(),
-            warp: warp.unwrap_or_default(),
-            cluster: cluster.unwrap_or_default(),
-            index: index.unwrap_or_default(),
-        }
-    }
-
-    /// Returns the place of the run's first instruction.
-    pub(super) fn place(&self) -> WarpPosition {
-        let knows = |bit| self.known & bit != 0;
-        WarpPosition {
-            cta: knows(RUN_CTA).then_some(self.cta),
-            warp: knows(RUN_WARP).then_some(self.warp),
-            cluster: knows(RUN_CLUSTER).then_some(self.cluster),
-            index: knows(RUN_INDEX).then_some(self.index),
-        }
-    }
-}
-
-/// Adds the runs of the block that is being filled.
-#[derive(Debug, Default)]
-struct Runs {
-    /// The place that was set last, and how many instructions of the block came before it.
-    current: Option<(u32, WarpPosition)>,
-}
-
-impl Runs {
-    fn at(&self, count: u32) -> Option<WarpPosition> {
-        self.current.map(|(first, place)| place.after(count - first))
-    }
-
-    /// Sets the place of the instructions after the first `count` of the block, whose runs are `runs`.
-    #[inline]
-    fn place(&mut self, runs: &mut Vec<RawRun>, count: u32, place: Option<WarpPosition>) {
-        if self.at(count) == place {
-            return;
-        }
-        self.current = place.map(|place| (count, place));
-        if runs.last().is_some_and(|run| run.first == count) {
-            runs.pop();
-        }
-        if place.is_some() || !runs.is_empty() {
-            runs.push(RawRun::new(count, place));
-        }
-    }
-
-    /// Begins the runs of the next block, after one of `count` instructions.
-    fn carry(&mut self, runs: &mut Vec<RawRun>, count: u32) {
-        self.current = self.at(count).map(|place| (0, place));
-        runs.extend(self.current.map(|(first, place)| RawRun::new(first, Some(place))));
     }
 }
 
@@ -218,12 +106,11 @@ impl<'l> NewRecord<'l> {
         }
     }
 
-    /// Returns whether there are as many addresses and values as the mask requires.
+    /// Whether there are as many addresses and values as the mask requires.
     pub(crate) fn fits(&self, operation: &MemoryOperation) -> bool {
         let active = self.mask.count() as usize;
         let has_addresses = match self.addresses {
             RecordAddresses::Stride { .. } | RecordAddresses::Unknown => true,
-            RecordAddresses::Deltas { deltas, .. } => deltas.len() + 1 == active,
             RecordAddresses::List(list) => list.len() == active,
             RecordAddresses::Transfer { .. } => operation.kind == OperationKind::Transfer,
         };
@@ -232,178 +119,153 @@ impl<'l> NewRecord<'l> {
     }
 }
 
-/// A block that is full, or the last one of its kernel.
-#[derive(Debug, Default)]
-pub(crate) struct ClosedBlock {
-    pub(crate) records: Vec<RawRecord>,
-    pub(crate) runs: Vec<RawRun>,
-    pub(crate) payload: Vec<u8>,
-    /// Instructions, those without a memory operand included.
-    pub(crate) count: u32,
-}
-
-impl ClosedBlock {
-    #[inline]
-    pub(super) fn record(&mut self, record: &NewRecord<'_>) {
-        let mut flags = 0;
-        for (is_set, flag) in [
-            (record.plg.is_some(), FLAG_PLG),
-            (record.guard.is_some(), FLAG_GUARD),
-            (record.values.is_some(), FLAG_VALUES),
-            (record.width_disagrees, FLAG_WIDTH),
-            (record.is_valued, FLAG_VALUED),
-        ] {
-            flags |= if is_set { flag } else { 0 };
-        }
-        let payload = self.payload.len() as u32;
-        let form = push_addresses(&mut self.payload, &record.addresses);
-        self.records.push(RawRecord {
-            pc: record.pc,
-            mask: record.mask.bits(),
-            plg: record.plg.unwrap_or_default().bits(),
-            guard: record.guard.unwrap_or_default().bits(),
-            index: self.count,
-            payload,
-            operation: record.operation,
-            stores: 0,
-            atomics: 0,
-            form,
-            flags,
-        });
-        if let Some(values) = record.values {
-            for value in values {
-                self.payload.extend_from_slice(&value.to_le_bytes());
-            }
-            pad(&mut self.payload);
-        }
-        self.count += 1;
-    }
-}
-
-/// Appends addresses and returns their form.
-fn push_addresses(payload: &mut Vec<u8>, addresses: &RecordAddresses<'_>) -> u8 {
-    match *addresses {
-        RecordAddresses::Stride { base, stride: 0 } => {
-            payload.extend_from_slice(&base.to_le_bytes());
-            form::UNIFORM
-        }
-        RecordAddresses::Stride { base, stride } => {
-            payload.extend_from_slice(&base.to_le_bytes());
-            payload.extend_from_slice(&stride.to_le_bytes());
-            form::STRIDE
-        }
-        RecordAddresses::Deltas { base, deltas } => {
-            payload.extend_from_slice(&base.to_le_bytes());
-            let start = payload.len();
-            payload.resize((start + size_of_val(deltas)).next_multiple_of(8), 0);
-            let (room, _) = payload[start..].as_chunks_mut();
-            for (room, delta) in room.iter_mut().zip(deltas) {
-                *room = delta.to_le_bytes();
-            }
-            form::DELTAS
-        }
-        RecordAddresses::Unknown => form::UNKNOWN,
-        RecordAddresses::Transfer { count, bytes } => {
-            payload.extend_from_slice(&count.to_le_bytes());
-            payload.extend_from_slice(&bytes.to_le_bytes());
-            form::TRANSFER
-        }
-        RecordAddresses::List(list) => {
-            let start = payload.len();
-            payload.resize(start + size_of_val(list), 0);
-            let (room, _) = payload[start..].as_chunks_mut();
-            for (room, address) in room.iter_mut().zip(list) {
-                *room = address.to_le_bytes();
-            }
-            form::LIST
-        }
-    }
-}
-
-/// Appends zeros up to a multiple of 8 bytes.
-fn pad(payload: &mut Vec<u8>) {
-    payload.resize(payload.len().next_multiple_of(8), 0);
-}
-
-/// Instructions in order. There are at most [`MAX_BLOCK_RECORDS`] of them, with
-/// numbers of operations of their own.
-#[derive(Debug, Default)]
-pub(crate) struct Segment {
-    pub(super) block: ClosedBlock,
-    /// Places, each with the number of instructions before it; ascending.
-    pub(super) places: Vec<(u32, Option<WarpPosition>)>,
-}
-
-impl Segment {
-    /// Returns the number of instructions.
+impl BlockRecords {
+    /// The number of instructions.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
-        self.block.count
+        self.count
+    }
+
+    /// The number of memory instructions.
+    pub(crate) fn memory_records(&self) -> usize {
+        self.rows.len()
     }
 
     /// Says whose the instructions after the first `count` are.
     #[inline]
-    pub(crate) fn place(&mut self, count: u32, place: Option<WarpPosition>) {
-        let goes_on = |(first, last): &(u32, Option<WarpPosition>)| {
-            last.map(|last| last.after(count - first)) == place
-        };
-        if !self.places.last().is_some_and(goes_on) {
-            self.places.push((count, place));
+    pub(crate) fn place(&mut self, count: u32, place: WarpPosition) {
+        let goes_on =
+            |(first, last): &(u32, WarpPosition)| last.after(count.saturating_sub(*first)) == place;
+        if !self.runs.last().is_some_and(goes_on) {
+            self.runs.push((count, place));
         }
     }
 
     /// Counts an instruction without a memory operand.
     #[inline]
     pub(crate) fn skip(&mut self) {
-        self.block.count += 1;
+        self.count += 1;
     }
 
+    /// Replaces the number of each record's operation by that in `numbers`.
+    pub(crate) fn renumber(&mut self, numbers: &[u16]) {
+        for row in &mut self.rows {
+            row.operation = number(numbers, row.operation);
+        }
+    }
+
+    /// Appends a record of another block, whose index becomes `index`.
     #[inline]
-    pub(crate) fn record(&mut self, record: &NewRecord<'_>) {
-        self.block.record(record);
+    fn copy(&mut self, from: &Self, i: usize, index: u32, operation: u16) {
+        let Some(row) = from.rows.get(i) else { return };
+        let active = LaneMask::from_bits(row.mask).count() as usize;
+        let step = match row.form {
+            AddressForm::Stride | AddressForm::Unknown | AddressForm::Transfer => row.step,
+            AddressForm::Lanes8 => copy(&mut self.lanes8, &from.lanes8, row.step, active),
+            AddressForm::Lanes16 => copy(&mut self.lanes16, &from.lanes16, row.step, active),
+            AddressForm::Lanes32 => copy(&mut self.lanes32, &from.lanes32, row.step, active),
+            AddressForm::Lanes64 => copy(&mut self.lanes64, &from.lanes64, row.step, active),
+        };
+        if !from.rare.is_empty() || !self.rare.is_empty() {
+            self.copy_rare(from, i);
+        }
+        self.rows.push(RecordRow { step, index, operation, ..*row });
     }
 
-    pub(crate) fn clear(&mut self) {
-        let ClosedBlock { records, runs, payload, count } = &mut self.block;
-        records.clear();
-        runs.clear();
-        payload.clear();
-        *count = 0;
-        self.places.clear();
+    #[cold]
+    fn copy_rare(&mut self, from: &Self, i: usize) {
+        self.rare.resize(self.rows.len(), RareFields::default());
+        let rare = from.rare.get(i).copied().unwrap_or_default();
+        let end = from.rare.get(i + 1).map_or(from.values.len(), |next| next.values as usize);
+        let has_values = from.rows.get(i).is_some_and(|row| row.flags & flag::VALUES != 0);
+        let values = self.values.len() as u32;
+        if has_values {
+            let own = from.values.get(rare.values as usize..end);
+            self.values.extend_from_slice(own.unwrap_or_default());
+        }
+        self.rare.push(RareFields { values, ..rare });
     }
+}
+
+/// Appends the differences of a record's lanes that begin at `at`; returns where they are now.
+#[inline]
+fn copy<L: Copy>(to: &mut Vec<L>, from: &[L], at: u64, active: usize) -> u64 {
+    let start = to.len() as u64;
+    let own = from.get(at as usize..).and_then(|rest| rest.get(..active.saturating_sub(1)));
+    to.extend_from_slice(own.unwrap_or_default());
+    start
+}
+
+#[inline]
+fn number(numbers: &[u16], own: u16) -> u16 {
+    let number = numbers.get(usize::from(own));
+    debug_assert!(number.is_some(), "{NUMBERED}");
+    number.copied().unwrap_or(0)
 }
 
 /// The block that is being filled. Methods that add to it return it once it is full.
 #[derive(Debug, Default)]
 pub(crate) struct BlockBuilder {
-    block: ClosedBlock,
-    runs: Runs,
+    block: BlockRecords,
+    /// The place that was set last, and how many instructions of the block came before it.
+    current: (u32, WarpPosition),
+    /// Whether the next record may be of another warp than the last run.
+    is_new: bool,
 }
 
 impl BlockBuilder {
-    /// Says whose the following instructions are; `None` if unknown.
+    fn at(&self, count: u32) -> WarpPosition {
+        self.current.1.after(count - self.current.0)
+    }
+
+    /// Says whose the following instructions are.
     #[inline]
-    pub(crate) fn place(&mut self, place: Option<WarpPosition>) {
-        self.runs.place(&mut self.block.runs, self.block.count, place);
+    pub(crate) fn place(&mut self, place: WarpPosition) {
+        self.place_at(self.block.count, place);
+    }
+
+    #[inline]
+    fn place_at(&mut self, count: u32, place: WarpPosition) {
+        if self.at(count) == place {
+            return;
+        }
+        (self.current, self.is_new) = ((count, place), true);
+    }
+
+    /// Begins a run with the record after the first `count` instructions, unless the last run goes on. Of instructions
+    /// without a record nobody asks whose they are.
+    #[inline]
+    fn run(&mut self, count: u32) {
+        if !std::mem::take(&mut self.is_new) {
+            return;
+        }
+        let last = self.block.runs.last();
+        let known =
+            last.map_or_else(WarpPosition::default, |(first, place)| place.after(count - first));
+        let place = self.at(count);
+        if known != place {
+            self.block.runs.push((count, place));
+        }
     }
 
     /// Counts an instruction without a memory operand.
-    pub(crate) fn skip(&mut self) -> Option<ClosedBlock> {
+    pub(crate) fn skip(&mut self) -> Option<BlockRecords> {
         self.block.count += 1;
         self.full()
     }
 
     /// Counts some of `count` instructions without a memory operand, as far as there is room. Returns how
     /// many.
-    pub(crate) fn skip_up_to(&mut self, count: u64) -> (u64, Option<ClosedBlock>) {
+    pub(crate) fn skip_up_to(&mut self, count: u64) -> (u64, Option<BlockRecords>) {
         let room = MAX_BLOCK_RECORDS - self.block.count;
         let skipped = u32::try_from(count).map_or(room, |count| count.min(room));
         self.block.count += skipped;
         (skipped.into(), self.full())
     }
 
-    pub(crate) fn record(&mut self, record: &NewRecord<'_>) -> Option<ClosedBlock> {
-        self.block.record(record);
+    pub(crate) fn record(&mut self, record: &NewRecord<'_>) -> Option<BlockRecords> {
+        self.run(self.block.count);
+        self.block.push(record);
         self.full()
     }
 
@@ -412,71 +274,57 @@ impl BlockBuilder {
     /// not added.
     pub(crate) fn append(
         &mut self,
-        segment: &Segment,
+        segment: &BlockRecords,
         from: u32,
         operations: &[u16],
-    ) -> (u32, Option<ClosedBlock>) {
-        let Segment { block: ClosedBlock { records, payload, count, .. }, places } = segment;
-        let block = &mut self.block;
-        let first = records.partition_point(|record| record.index < from);
-        let last = records.get(first + (MAX_BLOCK_MEMORY_RECORDS - block.records.len() - 1));
-        let to = last.map_or(*count, |record| record.index + 1);
-        let to = to.min(from + (MAX_BLOCK_RECORDS - block.count));
-        let added = &records[first..first + records[first..].partition_point(|r| r.index < to)];
-        let payload_of = |i: usize| records.get(i).map_or(payload.len(), |r| r.payload as usize);
-        let bytes = payload_of(first)..payload_of(first + added.len());
-        // What a record counts from the segment's start, it now counts from the block's.
-        let shift = |index: u32| index - from + block.count;
-        let payload_shift = (block.payload.len() as u32).wrapping_sub(bytes.start as u32);
-        let number = |i: u16| {
-            let number = operations.get(usize::from(i));
-            debug_assert!(number.is_some(), "{NUMBERED}");
-            number.copied().unwrap_or(0)
-        };
-        let room = if block.records.is_empty() { MAX_BLOCK_MEMORY_RECORDS } else { 0 };
-        block.records.reserve(room);
-        block.records.extend(added.iter().map(|record| RawRecord {
-            index: shift(record.index),
-            payload: record.payload.wrapping_add(payload_shift),
-            operation: number(record.operation),
-            ..*record
-        }));
-        block.payload.extend_from_slice(&payload[bytes]);
-        let begun = places.partition_point(|(at, _)| *at < from);
-        for (at, place) in &places[begun..] {
+    ) -> (u32, Option<BlockRecords>) {
+        let BlockRecords { rows, count, runs, .. } = segment;
+        let (start, first) = (self.block.count, rows.partition_point(|row| row.index < from));
+        let last = rows.get(first + (MAX_BLOCK_MEMORY_RECORDS - self.block.rows.len() - 1));
+        let to = last.map_or(*count, |row| row.index + 1).min(from + (MAX_BLOCK_RECORDS - start));
+        if self.block.rows.is_empty() {
+            self.block.rows.reserve(MAX_BLOCK_MEMORY_RECORDS);
+        }
+        let begun = runs.partition_point(|(at, _)| *at < from);
+        let mut places = runs.iter().skip(begun).peekable();
+        for (i, row) in rows.iter().enumerate().skip(first) {
+            if row.index >= to {
+                break;
+            }
+            while let Some((at, place)) = places.next_if(|(at, _)| *at <= row.index) {
+                self.place_at(at - from + start, *place);
+            }
+            let index = row.index - from + start;
+            self.run(index);
+            self.block.copy(segment, i, index, number(operations, row.operation));
+        }
+        for (at, place) in places {
             // A place at the end is that of what follows the segment.
             if *at > to || (*at == to && to < *count) {
                 break;
             }
-            self.runs.place(&mut block.runs, at - from + block.count, *place);
+            self.place_at(at - from + start, *place);
         }
-        block.count += to - from;
+        self.block.count += to - from;
         (to, self.full())
     }
 
-    /// Returns how many bytes the block takes now; 0 if nothing is in it.
+    /// About how many bytes the block takes now; 0 if nothing is in it.
     pub(crate) fn bytes(&self) -> usize {
-        let ClosedBlock { records, runs, payload, count } = &self.block;
-        if *count == 0 {
-            return 0;
-        }
-        size_of::<Self>() + size_of_val(&records[..]) + size_of_val(&runs[..]) + payload.len()
+        if self.block.count == 0 { 0 } else { size_of::<Self>() + self.block.bytes() }
     }
 
-    fn full(&mut self) -> Option<ClosedBlock> {
-        let block = &self.block;
-        let is_full =
-            block.count == MAX_BLOCK_RECORDS || block.records.len() == MAX_BLOCK_MEMORY_RECORDS;
+    fn full(&mut self) -> Option<BlockRecords> {
+        let BlockRecords { count, rows, .. } = &self.block;
+        let is_full = *count == MAX_BLOCK_RECORDS || rows.len() == MAX_BLOCK_MEMORY_RECORDS;
         if is_full { self.close() } else { None }
     }
 
     /// Returns what is in the block and starts an empty one, which begins with the same warp; `None`
     /// if nothing is in it.
-    pub(crate) fn close(&mut self) -> Option<ClosedBlock> {
-        let mut block = std::mem::take(&mut self.block);
-        self.runs.carry(&mut self.block.runs, block.count);
-        // The last place may be that of instructions which did not come.
-        block.runs.pop_if(|run| run.first == block.count);
+    pub(crate) fn close(&mut self) -> Option<BlockRecords> {
+        let block = std::mem::take(&mut self.block);
+        (self.current, self.is_new) = ((0, self.at(block.count)), true);
         (block.count > 0).then_some(block)
     }
 }
@@ -492,7 +340,6 @@ mod tests {
     fn forms_give_the_same_addresses() {
         for form in [
             RecordAddresses::Stride { base: 100, stride: 4 },
-            RecordAddresses::Deltas { base: 100, deltas: &[4, 4] },
             RecordAddresses::List(&[100, 104, 108]),
         ] {
             assert_eq!(form.each(3).collect::<Vec<_>>(), [100, 104, 108]);
@@ -504,40 +351,55 @@ mod tests {
 
     #[test]
     fn the_shortest_form() {
-        let mut room = Vec::new();
-        let shortest = RecordAddresses::shortest(&[5, 5, 5], &mut room);
-        assert_eq!(shortest, RecordAddresses::Stride { base: 5, stride: 0 });
-        let shortest = RecordAddresses::shortest(&[5, 4, 9], &mut room);
-        assert_eq!(shortest, RecordAddresses::Deltas { base: 5, deltas: &[-1, 5] });
-        let far = [0, 1 << 40, 7];
-        assert_eq!(RecordAddresses::shortest(&far, &mut room), RecordAddresses::List(&far));
-        assert_eq!(
-            RecordAddresses::shortest(&[], &mut room),
-            RecordAddresses::Stride { base: 0, stride: 0 }
-        );
+        let form = |list: &[u64]| {
+            let mut block = BlockRecords::default();
+            let mask = LaneMask::from_bits((1 << list.len()) - 1);
+            block.push(&NewRecord::new(0, mask, 0, RecordAddresses::List(list)));
+            let row = block.rows[0];
+            (row.form, row.base, row.step)
+        };
+        assert_eq!(form(&[5, 5, 5]), (AddressForm::Stride, 5, 0));
+        assert_eq!(form(&[5]), (AddressForm::Stride, 5, 0));
+        assert_eq!(form(&[]), (AddressForm::Stride, 0, 0));
+        assert_eq!(form(&[8, 4, 0]), (AddressForm::Stride, 8, 4u64.wrapping_neg()));
+        for (list, expected) in [
+            ([5, 4, 9], AddressForm::Lanes8),
+            ([0, 127, u64::MAX], AddressForm::Lanes8),
+            ([0, 128, 0], AddressForm::Lanes16),
+            ([0x8000, 0, 1], AddressForm::Lanes16),
+            ([0x8001, 0, 1], AddressForm::Lanes32),
+            ([0, 0x8000_0000, 0], AddressForm::Lanes64),
+            ([0x8000_0000, 0, 1], AddressForm::Lanes32),
+            ([0, 1 << 40, 7], AddressForm::Lanes64),
+        ] {
+            assert_eq!(form(&list), (expected, list[0], 0), "{list:?}");
+        }
     }
 
     #[test]
     fn a_run_goes_on_until_another_warp_is_named() {
-        let (mut state, mut runs) = (Runs::default(), Vec::new());
+        let mut builder = BlockBuilder::default();
         let warp =
-            |warp, index| Some(WarpPosition { warp: Some(warp), index, ..WarpPosition::default() });
-        state.place(&mut runs, 0, None);
-        assert_eq!(runs, []);
-        state.place(&mut runs, 0, warp(1, Some(5)));
-        state.place(&mut runs, 3, warp(1, Some(8)));
-        state.place(&mut runs, 4, warp(2, None));
-        state.place(&mut runs, 4, warp(3, None));
-        state.place(&mut runs, 9, warp(3, None));
-        let found: Vec<_> = runs.iter().map(|run| (run.first, Some(run.place()))).collect();
-        assert_eq!(found, [(0, warp(1, Some(5))), (4, warp(3, None))]);
-        runs.clear();
-        state.carry(&mut runs, 9);
-        state.place(&mut runs, 0, warp(3, None));
-        assert_eq!(runs, [RawRun::new(0, warp(3, None))]);
-        state.place(&mut runs, 7, None);
-        assert_eq!(runs[1], RawRun::new(7, None));
-        assert_eq!(runs[1].known, 0);
+            |warp, index| WarpPosition { warp: Some(warp), index, ..WarpPosition::default() };
+        let mut record = |count, place| {
+            builder.place_at(count, place);
+            builder.run(count);
+            builder.block.count = count + 1;
+            builder.block.runs.clone()
+        };
+        assert_eq!(record(0, WarpPosition::default()), []);
+        let first = (1, warp(1, Some(5)));
+        assert_eq!(record(1, first.1), [first]);
+        assert_eq!(record(4, warp(1, Some(8))), [first]);
+        let second = (5, warp(3, None));
+        assert_eq!(record(5, second.1), [first, second]);
+        assert_eq!(record(9, second.1), [first, second]);
+        builder.close();
+        // Of no record.
+        builder.place_at(0, warp(2, None));
+        builder.place_at(0, second.1);
+        builder.run(0);
+        assert_eq!(builder.block.runs, [(0, second.1)]);
     }
 
     #[test]

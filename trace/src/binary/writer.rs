@@ -2,14 +2,15 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-use super::contents::{Kernel, TraceContents};
-use super::format::{
-    BYTE_ORDER, Header, MAGIC, RawBlock, RawInput, RawRecord, RawSection, SectionKind, VERSION,
-};
-use super::record::{BlockBuilder, ClosedBlock, NewRecord, WarpPosition};
+use super::block::{BlockEncoder, BlockRecords};
+use super::column::{ChunkWriter, Compression};
+use super::contents::{ContentHash, Kernel, TraceContents};
+use super::error::Producer;
+use super::file::{Footer, Header, RawBlock, TraceInput};
+use super::format::HEADER_BYTES;
+use super::record::{BlockBuilder, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
 
 /// The note of a trace whose source has no end mark.
@@ -20,51 +21,61 @@ pub(crate) const NO_END_MARK: &str =
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     output: W,
-    position: u64,
-    contents: TraceContents,
+    /// What is written of the trace at its end.
+    footer: Footer,
     /// Each operation's number.
     operations: FxHashMap<MemoryOperation, u16>,
-    index: Vec<RawBlock>,
-    /// If they are kept.
-    inputs: Option<Vec<RawInput>>,
-    records: u64,
-    memory_records: u64,
-    loads: u64,
+    keeps_inputs: bool,
     block: BlockBuilder,
+    encoder: BlockEncoder,
+    chunks: ChunkWriter,
+    /// The bytes of a block.
+    bytes: Vec<u8>,
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
-    /// Begins a trace at the start of `output`. `source` says what writes it, and from what.
+    /// Begins a trace at the start of `output`, compressed by default. `source` says what writes it, and from what.
     ///
     /// # Errors
     /// Returns the errors of `output`.
-    pub fn new(mut output: W, source: String) -> io::Result<Self> {
+    pub fn new(output: W, source: String) -> io::Result<Self> {
+        Self::with_compression(output, source, Compression::default())
+    }
+
+    /// Begins a trace as [`Self::new`] does.
+    ///
+    /// # Errors
+    /// Returns the errors of `output`.
+    pub fn with_compression(
+        mut output: W,
+        source: String,
+        compression: Compression,
+    ) -> io::Result<Self> {
         // The header is written last; until then the file is not a trace.
-        output.write_all(&[0; size_of::<Header>()])?;
+        output.write_all(&[0; HEADER_BYTES])?;
+        let contents = TraceContents { source, complete: true, ..TraceContents::default() };
         Ok(Self {
             output,
-            position: size_of::<Header>() as u64,
-            contents: TraceContents { source, complete: true, ..TraceContents::default() },
+            footer: Footer { contents, ..Footer::default() },
             operations: FxHashMap::default(),
-            index: Vec::new(),
-            inputs: None,
-            records: 0,
-            memory_records: 0,
-            loads: 0,
+            keeps_inputs: false,
             block: BlockBuilder::default(),
+            encoder: BlockEncoder::default(),
+            chunks: ChunkWriter::new(compression),
+            bytes: Vec::new(),
         })
     }
 
     /// Adds a note for readers of results, unless it is there already. After 63 notes further ones
     /// are left out, and a last note says so.
     pub fn note(&mut self, note: &str) {
-        self.contents.add_note(note);
+        self.footer.contents.add_note(note);
     }
 
     /// Names a tool that made the source, with its version if known, unless it is named already. Tools
     /// beyond the 64th are left out.
     pub fn tool(&mut self, tool: &str) {
-        self.contents.add_tool(tool);
+        self.footer.contents.add_tool(tool);
     }
 
     /// Marks the trace as possibly incomplete: the format of its source cannot tell.
@@ -74,7 +85,7 @@ impl<W: Write + Seek> TraceWriter<W> {
 
     /// Marks the trace as possibly incomplete, with the note that says why, if there is none yet.
     pub(crate) fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
-        self.contents.complete = false;
+        self.footer.contents.complete = false;
         if let Some(why) = why.into() {
             self.note(why);
         }
@@ -83,23 +94,25 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Keeps in the trace which files it is [imported](crate::import) from; see
     /// [`BinaryTrace::inputs`](super::BinaryTrace::inputs). Equal traces of different files then differ.
     pub fn keep_inputs(&mut self) {
-        self.inputs.get_or_insert_default();
+        self.keeps_inputs = true;
     }
 
     /// Names a file that the trace is imported from.
-    pub(crate) fn input(&mut self, input: RawInput) {
-        self.inputs.iter_mut().for_each(|inputs| inputs.push(input));
+    pub(crate) fn input(&mut self, input: TraceInput) {
+        if self.keeps_inputs {
+            self.footer.inputs.push(input);
+        }
     }
 
     /// Adds allocations of device memory: bases and sizes in bytes.
     pub fn allocations(&mut self, allocations: impl IntoIterator<Item = (u64, u64)>) {
-        self.contents.allocations.extend(allocations);
+        self.footer.contents.allocations.extend(allocations);
     }
 
     /// Returns the number of an operation, the same for equal ones; `None` if there are more than
     /// 65,536.
     pub fn operation(&mut self, operation: &MemoryOperation) -> Option<u16> {
-        self.contents.number(&mut self.operations, operation)
+        self.footer.contents.number(&mut self.operations, operation)
     }
 
     /// Begins the next kernel, to which the following instructions belong.
@@ -109,17 +122,17 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
         self.close_block()?;
         self.block = BlockBuilder::default();
-        if !self.index.is_empty() && self.contents.kernels.is_empty() {
+        if !self.footer.blocks.is_empty() && self.footer.contents.kernels.is_empty() {
             // The instructions before belong to a kernel without a name.
-            self.contents.kernels.push(Kernel::default());
+            self.footer.contents.kernels.push(Kernel::default());
         }
-        self.contents.kernels.push(kernel);
+        self.footer.contents.kernels.push(kernel);
         Ok(())
     }
 
     /// Says whose the following instructions of the kernel are; `None` if the source does not say.
     pub fn place(&mut self, place: Option<WarpPosition>) {
-        self.block.place(place);
+        self.block.place(place.unwrap_or_default());
     }
 
     /// Counts an instruction without a memory operand.
@@ -137,7 +150,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
     /// operation, or if the mask requires more or fewer addresses or values.
     pub fn record(&mut self, record: &NewRecord<'_>) -> io::Result<()> {
-        let operation = self.contents.operations.get(usize::from(record.operation));
+        let operation = self.footer.contents.operations.get(usize::from(record.operation));
         if !operation.is_some_and(|operation| record.fits(operation)) {
             let message = "a record that does not fit its mask, or whose operation has no number";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -153,77 +166,61 @@ impl<W: Write + Seek> TraceWriter<W> {
 
     /// Returns the number of kernels so far.
     pub(crate) fn kernels(&self) -> usize {
-        self.contents.kernels.len()
+        self.footer.contents.kernels.len()
     }
 
     /// Adds source lines of a kernel's program counters, which have none so far.
     pub(crate) fn source_lines(&mut self, kernel: u32, lines: Vec<(u32, u32)>) {
-        if let Some(kernel) = self.contents.kernels.get_mut(kernel as usize) {
+        if let Some(kernel) = self.footer.contents.kernels.get_mut(kernel as usize) {
             kernel.source_lines.extend(lines);
         }
     }
 
     /// Returns the number of the last kernel. A trace in which none was begun has one too.
     fn last_kernel(&self) -> u32 {
-        (self.contents.kernels.len().max(1) - 1) as u32
+        (self.footer.contents.kernels.len().max(1) - 1) as u32
     }
 
     /// Appends a block of a kernel, with this trace's numbers of operations.
     ///
     /// # Errors
     /// Returns the errors of the output.
-    pub(crate) fn append(&mut self, kernel: u32, block: &ClosedBlock) -> io::Result<()> {
-        let records: &[u8] = bytemuck::cast_slice(&block.records);
-        let runs: &[u8] = bytemuck::cast_slice(&block.runs);
-        let parts = [records, runs, &block.payload];
-        let mut crc = crc32fast::Hasher::new();
-        parts.iter().for_each(|part| crc.update(part));
-        let kinds = |wanted| {
-            let operations = &self.contents.operations;
-            let kind =
-                |record: &RawRecord| Some(operations.get(usize::from(record.operation))?.kind);
-            block.records.iter().filter(|record| kind(record) == Some(wanted)).count() as u32
-        };
-        let loads = kinds(OperationKind::Load);
-        self.index.push(RawBlock {
-            offset: self.position,
-            first_record: self.records,
-            first_memory_record: self.memory_records,
-            length: parts.iter().map(|part| part.len()).sum::<usize>() as u32,
-            crc: crc.finalize(),
-            records: block.count,
-            memory_records: block.records.len() as u32,
+    pub(crate) fn append(&mut self, kernel: u32, block: &BlockRecords) -> io::Result<()> {
+        let (mut loads, mut stores, mut atomics) = (0, 0, 0);
+        for row in &block.rows {
+            let operation = self.footer.contents.operations.get(usize::from(row.operation));
+            match operation.map(|operation| operation.kind) {
+                Some(OperationKind::Load) => loads += 1,
+                Some(OperationKind::Store) => stores += 1,
+                Some(OperationKind::Atomic) => atomics += 1,
+                _ => {}
+            }
+        }
+        let (records, memory_records) = (block.count, block.rows.len() as u32);
+        self.chunks.hash(&[kernel.into(), records.into(), memory_records.into()]);
+        self.encoder.write(block, &mut self.chunks)?;
+        self.bytes.clear();
+        self.chunks.finish(&mut self.bytes);
+        let (length, crc) = (self.bytes.len() as u32, crc32fast::hash(&self.bytes));
+        let last = self.footer.blocks.last();
+        let before = |of: fn(&RawBlock) -> u64| last.map_or(0, of);
+        let row = RawBlock {
+            offset: last.map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length)),
+            first_record: before(|row| row.first_record + u64::from(row.records)),
+            first_memory_record: before(|row| {
+                row.first_memory_record + u64::from(row.memory_records)
+            }),
+            length,
+            crc,
+            records,
+            memory_records,
             kernel,
             loads,
-            stores: kinds(OperationKind::Store),
-            atomics: kinds(OperationKind::Atomic),
-            runs: block.runs.len() as u32,
-            reserved: 0,
-        });
-        self.records += u64::from(block.count);
-        self.memory_records += block.records.len() as u64;
-        self.loads += u64::from(loads);
-        parts.iter().try_for_each(|part| self.write(part))
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.output.write_all(bytes)?;
-        self.position += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> io::Result<RawSection> {
-        let section = RawSection {
-            kind: kind as u32,
-            crc: crc32fast::hash(bytes),
-            offset: self.position,
-            length: bytes.len() as u64,
+            stores,
+            atomics,
         };
-        self.write(bytes)?;
-        // What follows is aligned to 8 bytes.
-        let padding = self.position.next_multiple_of(8) - self.position;
-        self.write(&[0; 8][..padding as usize])?;
-        Ok(section)
+        self.footer.blocks.push(row);
+        self.output.write_all(&self.bytes)
     }
 
     /// Writes the rest, the header last, and returns the flushed output.
@@ -232,45 +229,31 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the errors of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.close_block()?;
-        if !self.index.is_empty() && self.contents.kernels.is_empty() {
-            self.contents.kernels.push(Kernel::default());
+        if !self.footer.blocks.is_empty() && self.footer.contents.kernels.is_empty() {
+            self.footer.contents.kernels.push(Kernel::default());
         }
-        for kernel in &mut self.contents.kernels {
+        for kernel in &mut self.footer.contents.kernels {
             kernel.source_lines.sort_unstable();
         }
-        let contents = serde_json::to_vec(&self.contents).map_err(io::Error::from)?;
-        let index = std::mem::take(&mut self.index);
-        let mut sections = vec![
-            self.section(SectionKind::Contents, &contents)?,
-            self.section(SectionKind::BlockIndex, bytemuck::cast_slice(&index))?,
-        ];
-        if let Some(inputs) = self.inputs.take() {
-            let inputs = self.section(SectionKind::Inputs, bytemuck::cast_slice(&inputs))?;
-            sections.push(inputs);
-        }
-        let mut header = Header {
-            magic: MAGIC,
-            version: VERSION,
-            byte_order: BYTE_ORDER,
-            sections_offset: self.position,
-            section_count: sections.len() as u32,
-            sections_crc: crc32fast::hash(bytemuck::cast_slice(&sections[..])),
-            records: self.records,
-            loads: self.loads,
-            memory_records: self.memory_records,
-            ..Header::zeroed()
+        let identity = self.footer.contents.identity();
+        let identity = serde_json::to_vec(&identity).map_err(io::Error::from)?;
+        let content_hash = ContentHash::of_number(self.chunks.hash_with(&identity));
+        self.bytes.clear();
+        self.footer.write(&mut self.chunks, &mut self.bytes)?;
+        let last = self.footer.blocks.last();
+        let header = Header {
+            producer: Producer::OWN,
+            footer_offset: last
+                .map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length)),
+            footer_length: u32::try_from(self.bytes.len())
+                .map_err(|_| io::Error::other("contents and index of more than 4 GiB"))?,
+            footer_crc: crc32fast::hash(&self.bytes),
+            content_hash,
         };
-        header.crc = header_crc(&header);
-        self.write(bytemuck::cast_slice(&sections[..]))?;
+        self.output.write_all(&self.bytes)?;
         self.output.seek(SeekFrom::Start(0))?;
-        self.output.write_all(bytemuck::bytes_of(&header))?;
+        self.output.write_all(&header.to_bytes())?;
         self.output.flush()?;
         Ok(self.output)
     }
-}
-
-/// Returns the CRC-32 of a header's bytes before its `crc`.
-pub(super) fn header_crc(header: &Header) -> u32 {
-    let bytes = bytemuck::bytes_of(header);
-    crc32fast::hash(&bytes[..bytes.len() - size_of::<u32>()])
 }

@@ -12,7 +12,7 @@ use super::formats::{Format, FormatReader, Sign, first_line};
 use super::source::ImportSource;
 use super::text::Text;
 use super::{Import, ImportEvent, MAX_KERNELS, Shared, in_order};
-use crate::binary::{RawInput, TraceWriter};
+use crate::binary::{TraceInput, TraceWriter};
 use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;
 
@@ -203,7 +203,7 @@ fn allocation(text: &str) -> Option<(u64, u64)> {
 pub struct TraceList {
     list: FileList,
     /// The file of the list.
-    input: Option<RawInput>,
+    input: Option<TraceInput>,
 }
 
 impl TraceList {
@@ -237,7 +237,7 @@ impl TraceList {
     /// Returns the file of the list itself, as the traces that are [imported](Self::import) name it first among
     /// [their inputs](crate::BinaryTrace::inputs); `None` if it could not be read to the end.
     #[must_use]
-    pub fn input(&self) -> Option<RawInput> {
+    pub fn input(&self) -> Option<TraceInput> {
         self.input
     }
 

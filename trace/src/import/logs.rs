@@ -143,7 +143,6 @@ pub(super) const UNMASKED_NOTE: &str = "the active masks are inferred: lanes wit
 #[derive(Default)]
 pub(super) struct Unmasked {
     list: [u64; LANES],
-    deltas: Vec<i32>,
 }
 
 impl Unmasked {
@@ -161,6 +160,6 @@ impl Unmasked {
             count += usize::from(is_active);
         }
         let list = self.list.get(..count).unwrap_or_default();
-        (LaneMask::from_bits(mask), RecordAddresses::shortest(list, &mut self.deltas))
+        (LaneMask::from_bits(mask), RecordAddresses::List(list))
     }
 }

@@ -174,12 +174,8 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 })
             }
             ImportItem::Block(kernel, mut block) => {
-                self.shared.records += block.records.len() as u64;
-                for record in &mut block.records {
-                    let number = self.operations.get(usize::from(record.operation)).copied();
-                    debug_assert!(number.is_some(), "{NUMBERED}");
-                    record.operation = number.unwrap_or(0);
-                }
+                self.shared.records += block.memory_records() as u64;
+                block.renumber(&self.operations);
                 let kernel = self.number_of(kernel);
                 self.writer.append(kernel, &block).map_err(failed)
             }

@@ -10,8 +10,8 @@ use super::error::ImportError;
 use super::text::FoundCount;
 use super::too_many_operations;
 use crate::binary::{
-    BlockBuilder, ClosedBlock, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, RawInput,
-    Segment, WarpPosition,
+    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, TraceInput,
+    WarpPosition,
 };
 use crate::operation::MemoryOperation;
 
@@ -25,7 +25,7 @@ pub(super) enum ImportItem {
     /// An operation.
     Operation(MemoryOperation),
     /// A block of the kernel with that number.
-    Block(u32, ClosedBlock),
+    Block(u32, BlockRecords),
     /// So many instructions without a line of their own, before that line of the file, and how many that
     /// have one came before.
     Unlisted { count: u64, line: u64, before: u64 },
@@ -40,7 +40,7 @@ pub(super) enum ImportItem {
     /// Device memory that the file names: base and size in bytes.
     Allocations(Vec<(u64, u64)>),
     /// The file itself, after all that was found in it.
-    Input(RawInput),
+    Input(TraceInput),
 }
 
 /// Why a name that a reader found was refused.
@@ -181,11 +181,11 @@ impl<'s> Sink<'s> {
     /// Passes on a block of the current kernel, if it is full, after those that began before it: blocks are
     /// in the order of their first instructions, so that launches which follow one another stay apart.
     #[inline]
-    fn emit_block(&mut self, block: Option<ClosedBlock>) -> Result<(), ImportError> {
+    fn emit_block(&mut self, block: Option<BlockRecords>) -> Result<(), ImportError> {
         block.map_or(Ok(()), |block| self.emit_full(block))
     }
 
-    fn emit_full(&mut self, block: ClosedBlock) -> Result<(), ImportError> {
+    fn emit_full(&mut self, block: BlockRecords) -> Result<(), ImportError> {
         self.close_before(self.before)?;
         self.before = self.count;
         (self.emit)(ImportItem::Block(self.current, block))
@@ -222,10 +222,9 @@ impl<'s> Sink<'s> {
         Ok(number)
     }
 
-    /// Says whose the following instructions of the current kernel are; `None` if the source does not
-    /// say.
+    /// Says whose the following instructions of the current kernel are.
     #[inline]
-    pub(super) fn place(&mut self, place: Option<WarpPosition>) {
+    pub(super) fn place(&mut self, place: WarpPosition) {
         self.block.place(place);
     }
 
@@ -275,7 +274,7 @@ impl<'s> Sink<'s> {
     /// Adds instructions, whose operations are indices of `operations`.
     pub(super) fn append(
         &mut self,
-        segment: &Segment,
+        segment: &BlockRecords,
         operations: &[u16],
     ) -> Result<(), ImportError> {
         let mut from = 0;

@@ -10,7 +10,7 @@ use super::formats::{FormatReader, ListReader, TraceReader};
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
 use super::{ImportEvent, formats};
-use crate::binary::RawInput;
+use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 
@@ -44,7 +44,7 @@ pub(super) struct List<'o> {
 
 impl List<'_> {
     /// Reads the list. Returns what its own file is too.
-    pub(super) fn read(mut self) -> Result<(FileList, Option<RawInput>), ImportError> {
+    pub(super) fn read(mut self) -> Result<(FileList, Option<TraceInput>), ImportError> {
         let list = (self.read)(&mut self.text, self.path)?;
         drain(&mut self.text);
         Ok((list, self.seen.input()))

@@ -8,7 +8,7 @@ use std::thread::{Builder, Scope};
 
 use super::ImportEvent;
 use super::compressed::{Compression, Decompressed};
-use crate::binary::RawInput;
+use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 
 /// What readers of text traces read.
@@ -223,10 +223,10 @@ impl Seen {
     }
 
     /// Returns the whole input, once its text has been read to the end.
-    pub(super) fn input(&self) -> Option<RawInput> {
+    pub(super) fn input(&self) -> Option<TraceInput> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let crc = seen.crc.clone().finalize();
-        seen.is_all.then_some(RawInput { length: seen.length, crc, reserved: 0 })
+        seen.is_all.then_some(TraceInput { length: seen.length, crc })
     }
 }
 

@@ -418,3 +418,25 @@ fn a_text_without_instructions_in_a_small_compressed_file() {
     let error = import(1000).unwrap_err();
     assert!(error.contains(" bytes of text with only 1 instructions (line "), "{error}");
 }
+
+/// Lines and spaces that say nothing are not held, in any form that is read line by line or as JSON.
+#[test]
+fn empty_lines_of_every_format() {
+    let _alone = alone();
+    let ndjson = "{\"type\":\"kernel_metadata\",\"unmangled_name\":\"k\"}\n";
+    let text = "CTX 0x5a - kernel_launch_id 0 - CTA 0,0,0 - warp 1 - PC 16 - EXIT ;:\n\n";
+    let accelsim = "-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
+                    -accelsim tracer version = 5\n0 0 0 0 0010 00000000 0 LDG 0 4 0 0\n";
+    let log = launch(0, "k") + &access(0, "LDG.E");
+    let export = export(1, &[0]);
+    for start in ["[", "{", ndjson, text, accelsim, &log, &export] {
+        for space in ["\n", " \n", "                               \n"] {
+            let many = space.repeat((32 << 20) / space.len());
+            let (_, peak) = import(|out| {
+                out.write_all(start.as_bytes()).unwrap();
+                out.write_all(many.as_bytes()).unwrap();
+            });
+            assert!(mib(peak) < 16, "{start}: {} MiB", mib(peak));
+        }
+    }
+}

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use warpload_encoding::OpcodeFacts;
-use warpload_trace::{MemoryOperation, OperationKind, WarpPosition};
+use warpload_trace::{Compression, MemoryOperation, OperationKind, WarpPosition};
 
-use crate::samples::{Form, Item, Record, write};
+use crate::samples::{Form, Item, Record, write_with};
 
 /// Sixteen bytes a line, as `hexdump -C` shows them.
 fn hexdump(bytes: &[u8]) -> String {
@@ -25,40 +25,57 @@ fn hexdump(bytes: &[u8]) -> String {
     text
 }
 
-/// The example; `tests/data/cmd/example.wlt` is the same, `damaged.wlt` the same but for a
-/// bit.
+/// The example; `tests/data/cmd/example.wlt` is the same, `damaged.wlt` the same but for a bit. It is not compressed, so
+/// that a reader recognizes its bytes.
 fn example() -> Vec<u8> {
     let place = WarpPosition { cta: Some([1, 0, 0]), warp: Some(2), cluster: None, index: Some(7) };
     let load = Record {
         pc: 0x190,
         mask: 0x13,
         values: vec![0xa0, 0xa1, 0xa2],
-        ..Record::new("LDG.E", Form::Deltas(0x7f00_0000_1000, vec![4, -8]))
+        ..Record::new("LDG.E", Form::deltas(0x7f00_0000_1000, &[4, -8]))
     };
     let store =
         Record { pc: 0x180, mask: 0x1f, ..Record::new("STG.E", Form::Stride(0x7f00_0000_2000, 4)) };
-    write(&[Item::Kernel("k"), Item::Place(Some(place)), Item::Record(store), Item::Record(load)])
+    let items =
+        [Item::Kernel("k"), Item::Place(Some(place)), Item::Record(store), Item::Record(load)];
+    write_with(&items, Compression::None)
+}
+
+/// Whether recorded bytes are renewed.
+fn renews() -> bool {
+    std::env::var_os("UPDATE_EXPECT").is_some()
 }
 
 #[test]
 fn the_example_as_a_file() {
-    let read = |name: &str| {
+    let compare = |name: &str, bytes: &[u8]| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/cmd");
-        std::fs::read(Path::new(folder).join(name)).unwrap()
+        let path = Path::new(folder).join(name);
+        if renews() {
+            std::fs::write(&path, bytes).unwrap();
+        }
+        assert!(std::fs::read(path).unwrap() == bytes, "{name}");
     };
     let mut bytes = example();
-    assert!(read("example.wlt") == bytes);
+    compare("example.wlt", &bytes);
     // One of the loaded values.
-    bytes[0xcc] ^= 0x40;
-    assert!(read("damaged.wlt") == bytes);
+    let values = bytes.windows(3).position(|bytes| bytes == [0xa0, 0xa1, 0xa2]).unwrap();
+    bytes[values + 1] ^= 0x40;
+    compare("damaged.wlt", &bytes);
 }
 
 #[test]
 fn the_example_of_the_format() {
-    let bytes = example();
-    let dump = hexdump(&bytes);
+    let dump = hexdump(&example());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
-    let document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    let mut document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    if renews() {
+        let start = document.find("```text\n00000000").unwrap() + "```text\n".len();
+        let end = start + document[start..].find("```").unwrap();
+        document.replace_range(start..end, &dump);
+        std::fs::write(path, &document).unwrap();
+    }
     assert!(document.contains(&dump), "expected in docs/trace-format.md:\n{dump}");
 }
 

@@ -57,8 +57,7 @@ impl Expected {
         self.lines.push(line);
         let operation = MemoryOperation::of_opcode(opcode);
         let number = self.writer.operation(&operation).unwrap();
-        let mut deltas = Vec::new();
-        let addresses = RecordAddresses::shortest(&list, &mut deltas);
+        let addresses = RecordAddresses::List(&list);
         let width_disagrees = operation.kind == OperationKind::Load
             && operation.matrices.is_none()
             && operation.width.bytes() != 4;

@@ -59,6 +59,29 @@ fn a_log() {
     assert_eq!((notes.len(), trace.contents().complete), (2, false));
 }
 
+/// Launches that follow one another are more than a block each, and their accesses are in the order of the source.
+#[test]
+fn two_serial_launches() {
+    let mut log = String::new();
+    let mut json = Vec::new();
+    for i in 0..10_000u64 {
+        let (launch, address) = ((i / 5000) as u32, 0x1000 + 4 * i);
+        log += &log_line(launch, "LDG.E", address, 1);
+        let addresses: Vec<u64> = (0..32).map(|lane| if lane == 0 { address } else { 0 }).collect();
+        json.push(format!(
+            "{{\"grid_launch_id\":{launch},\"instr_opcode\":\"LDG.E\",\"addrs\":{addresses:?}}}"
+        ));
+    }
+    for text in [log, format!("[{}]", json.join(",")), json.join("\n")] {
+        let all = records(&read(&text));
+        assert_eq!(all.len(), 10_000);
+        for (i, record) in (0..).zip(&all) {
+            let expected = (i, (i / 5000) as usize, vec![0x1000 + 4 * i]);
+            assert_eq!((record.record, record.kernel, record.addresses.clone()), expected);
+        }
+    }
+}
+
 /// The program's text can end without a newline, also before a launch.
 #[test]
 fn messages_after_text_on_the_same_line() {

@@ -7,8 +7,8 @@ use std::path::Path;
 use warpload::lane::LaneMask;
 use warpload::memory::{AddressSpace, Arena};
 use warpload_trace::{
-    BinaryTrace, ImportError, Kernel, MemoryOperation, NewRecord, OperationKind, RecordAddresses,
-    TraceWriter, WarpPosition, import,
+    BinaryTrace, Compression, ImportError, Kernel, MemoryOperation, NewRecord, OperationKind,
+    RecordAddresses, TraceWriter, WarpPosition, import,
 };
 
 use crate::random::Random;
@@ -75,7 +75,6 @@ pub(crate) const OTHER_OPCODES: [&str; 10] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     Stride(u64, i64),
-    Deltas(u64, Vec<i32>),
     List(Vec<u64>),
     Unknown,
     /// How many addresses, and how many bytes.
@@ -83,10 +82,18 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// Addresses of which each has a distance to the one before.
+    pub(crate) fn deltas(base: u64, deltas: &[i32]) -> Self {
+        let rest = deltas.iter().scan(base, |at, delta| {
+            *at = at.wrapping_add_signed((*delta).into());
+            Some(*at)
+        });
+        Self::List([base].into_iter().chain(rest).collect())
+    }
+
     pub(crate) fn addresses(&self) -> RecordAddresses<'_> {
         match *self {
             Self::Stride(base, stride) => RecordAddresses::Stride { base, stride },
-            Self::Deltas(base, ref deltas) => RecordAddresses::Deltas { base, deltas },
             Self::List(ref list) => RecordAddresses::List(list),
             Self::Unknown => RecordAddresses::Unknown,
             Self::Transfer(count, bytes) => RecordAddresses::Transfer { count, bytes },
@@ -158,7 +165,13 @@ pub(crate) fn registers(opcode: &str) -> usize {
 }
 
 pub(crate) fn write(items: &[Item]) -> Vec<u8> {
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), "a test".to_owned()).unwrap();
+    write_with(items, Compression::default())
+}
+
+pub(crate) fn write_with(items: &[Item], compression: Compression) -> Vec<u8> {
+    let output = Cursor::new(Vec::new());
+    let mut writer =
+        TraceWriter::with_compression(output, "a test".to_owned(), compression).unwrap();
     for item in items {
         match item {
             Item::Kernel(name) => {
@@ -337,7 +350,7 @@ pub(crate) fn random_record(random: &mut Random) -> Record {
         5..=8 => Form::Stride(base, random.one_of(&[bytes as i64, -4, 1, 4096])),
         9..=12 if lanes > 0 => {
             let delta = |_| (random.next() % 4096) as i32 - 2048;
-            Form::Deltas(base + (1 << 20), (1..lanes).map(delta).collect())
+            Form::deltas(base + (1 << 20), &(1..lanes).map(delta).collect::<Vec<_>>())
         }
         _ => Form::List((0..lanes).map(|_| window + random.next() % (1 << 23)).collect()),
     };

@@ -102,10 +102,7 @@ const TRACES: [(&str, &[Trace]); 4] = [
             modelled(SAMPLES, "cutracer-text.log.xz", "traces2/cutracer-text"),
         ],
     ),
-    (
-        "binary",
-        &[other("tests/data/cmd", "example.wlt"), other("tests/data/cmd", "example-v1.wlt")],
-    ),
+    ("binary", &[other("tests/data/cmd", "example.wlt")]),
     (
         "damaged",
         &[

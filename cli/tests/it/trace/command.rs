@@ -99,7 +99,7 @@ fn damage_is_reported_with_its_place() {
     fs::write(&path, bytes).unwrap();
     let ran = warpload(&["replay", path.to_str().unwrap()]);
     assert_eq!(ran.status, 2);
-    let expected = "trace.wlt: damaged: the block at byte offset 64 does not match its checksum";
+    let expected = "trace.wlt: damaged: the block at byte offset 52 does not match its checksum";
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
@@ -147,10 +147,10 @@ fn binary_traces_that_are_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let whole = write(&random_items(7, 50));
     let path = folder.path().join("cut.wlt");
-    for length in [1, 7, 8, 63] {
+    for length in [1, 7, 8, 51] {
         fs::write(&path, &whole[..length]).unwrap();
         let expected = format!(
-            "cut off: the file has {length} bytes; its header has 64 bytes from byte offset 0 on"
+            "cut off: the file has {length} bytes; its header has 52 bytes from byte offset 0 on"
         );
         for command in ["info", "replay"] {
             let ran = warpload(&[command, path.to_str().unwrap()]);

@@ -56,7 +56,7 @@ fn damage_in_a_pipe_is_named() {
     bytes[70] ^= 1;
     let Ran { status, stdout, stderr } = folder.run(&["replay", "/dev/stdin"], &bytes);
     assert_eq!((status, &*stdout), (2, ""));
-    let expected = "/dev/stdin: damaged: the block at byte offset 64 does not match its checksum";
+    let expected = "/dev/stdin: damaged: the block at byte offset 52 does not match its checksum";
     assert!(stderr.contains(expected), "{stderr}");
 }
 

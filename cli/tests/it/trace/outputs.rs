@@ -10,6 +10,7 @@ use crate::common::Ran;
 use crate::trace::command::names;
 use crate::trace::folder::Folder;
 use crate::traces::grouped;
+use warpload::memory::mix;
 
 impl Folder {
     fn import(&self, input: &str, output: &str) -> Ran {
@@ -294,8 +295,11 @@ fn standard_output_by_name() {
 #[test]
 fn what_does_not_fit_is_named() {
     let folder = Folder::new();
-    let lines = ["0010 00000001 1 R1 LDG.E 1 R2 4 0 0x1000 0"];
-    fs::write(folder.at("a.traceg"), grouped(5, "", &lines.repeat(5000))).unwrap();
+    // Addresses that no compression makes fit.
+    let line = |i| format!("0010 00000001 1 R1 LDG.E 1 R2 4 0 {:#x} 0", mix(i) >> 20);
+    let lines: Vec<_> = (0..5000).map(line).collect();
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    fs::write(folder.at("a.traceg"), grouped(5, "", &lines)).unwrap();
     fs::write(folder.at("out.wlt"), "old").unwrap();
     let before = folder.contents();
     let limited = |arguments: &[&str]| {

@@ -217,23 +217,24 @@ fn parts_that_are_not_those_of_the_set() {
         }
     };
     part(b"", "not a binary trace; expected it to begin with \"WARPLOAD\"");
-    let (size, at) = (whole.len() - 9, whole.len() - 48);
+    let size = whole.len() - 9;
+    let at = u64::from_le_bytes(whole[16..24].try_into().unwrap());
+    let length = whole.len() as u64 - at;
     part(
         &whole[..size],
         &format!(
-            "cut off: the file has {size} bytes; its section table has 48 bytes from byte offset \
-             {at} on"
+            "cut off: the file has {size} bytes; its footer has {length} bytes from byte offset {at} on"
         ),
     );
     let other = folder.read("2.wlt");
     fs::write(&b, other).unwrap();
     let ran = warpload(&["replay", &set]);
-    let expected = format!("{b}: not the part that the trace set names: its checksum is ");
+    let expected = format!("{b}: not the part that the trace set names: its content hash is ");
     assert!(ran.status == 2 && ran.stderr.contains(&expected), "{}", ran.stderr);
     let mut damaged = whole.clone();
     damaged[70] ^= 1;
     fs::write(&b, damaged).unwrap();
-    let place = "damaged: the block at byte offset 64 does not match its checksum";
+    let place = "damaged: the block at byte offset 52 does not match its checksum";
     refuse(&["replay", &set], &format!("set.json: {b}: {place}"));
     fs::remove_file(&b).unwrap();
     fs::create_dir(&b).unwrap();

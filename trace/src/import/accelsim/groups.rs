@@ -371,7 +371,7 @@ fn check_marks(
         // A piece has fewer instructions than a segment.
         instructions += mark.instructions as u32;
         if let Mark::Warp(_) = mark.mark {
-            part.segment.place(instructions, Some(groups.place()));
+            part.segment.place(instructions, groups.place());
         }
     }
     count(body, piece, groups, part.after_marks, after)?;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::groups::{Mark, is_instruction};
 use super::line::{Body, Instruction, LineReader, List, Operand};
 use super::scan::{Fields, Tokens, find_ends};
-use crate::binary::{NewRecord, RecordAddresses, Segment, WarpPosition};
+use crate::binary::{BlockRecords, NewRecord, RecordAddresses, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::sink::operation_of;
 use crate::operation::OperationKind;
@@ -187,7 +187,7 @@ pub(super) struct ParsedPiece {
     /// The source lines of memory instructions, by program counter.
     pub(super) source_lines: FxHashMap<u32, u32>,
     /// The instructions, with opcodes as indices of `opcodes`.
-    pub(super) segment: Segment,
+    pub(super) segment: BlockRecords,
     /// Why reading stopped before the end of the piece.
     pub(super) error: Option<ImportError>,
 }
@@ -220,7 +220,6 @@ pub(super) struct PlacedOpcode {
 pub(super) struct PieceReader {
     ends: Vec<u32>,
     list: List,
-    deltas: Vec<i32>,
 }
 
 /// The opcodes of a piece: each one's index and, of a load, its bytes.
@@ -249,14 +248,14 @@ impl PieceReader {
         let mut opcodes = Opcodes::default();
         let (mut at, mut next) = (0, 0);
         let mut line = LineReader { body, line: piece.line, warp: piece.warp };
-        let mut room = Room { list: &mut self.list, deltas: &mut self.deltas };
+        let list = &mut self.list;
         let is_ascii = text.is_ascii();
         while at < piece.len() {
             if text[at].is_ascii_hexdigit() && is_ascii {
                 let mut fields = Fields::of_line(text, ends, next, at);
-                if let Ok(instruction) = body.instruction(line.warp, &mut fields, room.list) {
+                if let Ok(instruction) = body.instruction(line.warp, &mut fields, list) {
                     part.after_marks += 1;
-                    line.take(&instruction, at, part, &mut opcodes, &mut room)?;
+                    line.take(&instruction, at, part, &mut opcodes, list)?;
                     (at, next) = (fields.at, fields.next);
                     line.line += 1;
                     continue;
@@ -268,18 +267,12 @@ impl PieceReader {
             }
             let end = ends.get(next).map_or(text.len(), |end| *end as usize);
             let offset = piece.offset + at as u64;
-            line.read(&text[at..end], at, offset, part, &mut opcodes, &mut room)?;
+            line.read(&text[at..end], at, offset, part, &mut opcodes, list)?;
             (at, next) = (end + 1, next + 1);
             line.line += 1;
         }
         Ok(())
     }
-}
-
-/// Room for the addresses of one load.
-struct Room<'r> {
-    list: &'r mut List,
-    deltas: &'r mut Vec<i32>,
 }
 
 impl LineReader<'_> {
@@ -291,7 +284,7 @@ impl LineReader<'_> {
         offset: u64,
         part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
-        room: &mut Room<'_>,
+        list: &mut List,
     ) -> Result<(), ImportError> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = std::str::from_utf8(line).map_err(|error| {
@@ -308,8 +301,8 @@ impl LineReader<'_> {
             Some(_) if is_instruction(begin) => {
                 part.after_marks += 1;
                 let mut tokens = Tokens::new(self, line);
-                let instruction = self.body.instruction(self.warp, &mut tokens, room.list)?;
-                self.take(&instruction, at, part, opcodes, room)
+                let instruction = self.body.instruction(self.warp, &mut tokens, list)?;
+                self.take(&instruction, at, part, opcodes, list)
             }
             Some(b'-') => Err(self.error(0, "a header line after instructions")),
             _ => match Mark::read(text) {
@@ -338,7 +331,7 @@ impl LineReader<'_> {
         at: usize,
         part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
-        room: &mut Room<'_>,
+        list: &List,
     ) -> Result<(), ImportError> {
         let Instruction { place, pc, mask, opcode, opcode_at, width, operand, is_valued, .. } =
             *instruction;
@@ -362,16 +355,15 @@ impl LineReader<'_> {
             opcodes.insert(opcode, new);
             new
         });
-        let list = room.list.addresses();
         let addresses = match operand {
             Operand::Run(base, stride) => RecordAddresses::Stride { base, stride },
-            Operand::Listed => RecordAddresses::shortest(list, room.deltas),
+            Operand::Listed => RecordAddresses::List(list.addresses()),
             Operand::Unknown => RecordAddresses::Unknown,
             Operand::Transfer(count, bytes) => RecordAddresses::Transfer { count, bytes },
         };
         let width_disagrees = bytes.is_some_and(|bytes| width != u64::from(bytes));
         let record = NewRecord::new(pc, mask, operation, addresses);
-        part.segment.record(&NewRecord { width_disagrees, is_valued, ..record });
+        part.segment.push(&NewRecord { width_disagrees, is_valued, ..record });
         Ok(())
     }
 
@@ -379,7 +371,7 @@ impl LineReader<'_> {
     #[inline(always)]
     fn place(&self, place: WarpPosition, part: &mut ParsedPiece) {
         if !self.body.is_grouped {
-            part.segment.place(part.segment.count(), Some(place));
+            part.segment.place(part.segment.count(), place);
             return;
         }
         let is_first = part.after_marks == 1;

@@ -134,7 +134,7 @@ impl<'f> AccelSimReader<'f> {
             is_spa5: sink.is_spa5(),
         };
         if self.is_grouped {
-            sink.place(Some(self.groups.place()));
+            sink.place(self.groups.place());
         }
         let warp = self.groups.place().warp.map_or(0, u64::from);
         let line = LineReader { body: &body, line: self.line, warp };

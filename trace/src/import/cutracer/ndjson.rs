@@ -181,7 +181,7 @@ impl<'r, 's> Reader<'r, 's> {
             warp: warp_in_block(&launch, access.cta, access.warp),
             ..WarpPosition::default()
         };
-        self.sink.place(Some(place));
+        self.sink.place(place);
         if let Some(named) = access.memory_space {
             let is_elsewhere = memory_space(operation).is_some_and(|own| own != named);
             self.elsewhere += u64::from(is_elsewhere);
@@ -353,8 +353,9 @@ enum End {
 }
 
 impl Chunk for Batch {
+    /// A line counts even if it is empty: millions of them are a few bytes of a compressed file.
     fn len(&self) -> usize {
-        self.text.len()
+        self.text.len() + size_of_val(&self.ends[..])
     }
 }
 
@@ -363,7 +364,7 @@ impl Batch {
     fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
         self.text.clear();
         self.ends.clear();
-        while self.text.len() < BATCH_BYTES {
+        while Chunk::len(self) < BATCH_BYTES {
             let number = match lines.next_line() {
                 None => return Some(End::Whole),
                 Some(Err(error)) => return Some(End::Unreadable(error)),

@@ -230,7 +230,7 @@ impl Reader<'_, '_> {
     fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
-        sink.place(Some(WarpPosition { cta: Some(access.cta), ..WarpPosition::default() }));
+        sink.place(WarpPosition { cta: Some(access.cta), ..WarpPosition::default() });
         let operation = sink.operation(access.opcode)?;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)

@@ -29,8 +29,6 @@ pub(super) struct About {
     pub(super) complete: Option<bool>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
-    #[serde(default)]
-    pub(super) loads_only: bool,
 }
 
 /// A kernel that begins, or that goes on.

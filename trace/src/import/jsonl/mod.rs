@@ -18,9 +18,6 @@ use warpload_binary::lines::Lines;
 pub(super) const FORMAT: Format =
     Format { name: "an export of warpload", recognize, reader: FormatReader::Trace(read) };
 
-const LOADS_ONLY: &str = "exported from a binary trace of version 1, which has no records of stores and \
-    atomics: they are counted as others";
-
 fn recognize(start: &[u8]) -> Option<Sign> {
     start.starts_with(b"{\"trace\":").then_some(Sign::Certain)
 }
@@ -60,21 +57,19 @@ struct Reader {
     /// The instructions of the trace, and those that were read or skipped.
     records: u64,
     next: u64,
-    loads_only: bool,
     /// Each kernel's instructions that are not loads: as its line says, and so far.
     kernels: Vec<(Skipped, Skipped)>,
     current: usize,
     /// The opcode read last, as lines in a row often have the same.
     operation: Option<(MemoryOperation, u16)>,
     addresses: Vec<u64>,
-    deltas: Vec<i32>,
     values: Vec<u32>,
 }
 
 impl Reader {
     fn begin(sink: &mut Sink<'_>, text: &str) -> Result<Self, Wrong> {
         let TraceLine { trace } = serde_json::from_str(text)?;
-        let About { version, tools, allocations, records, complete, notes, loads_only } = trace;
+        let About { version, tools, allocations, records, complete, notes } = trace;
         if version != VERSION {
             return Err(format!("version {version} of the export; expected {VERSION}").into());
         }
@@ -84,9 +79,6 @@ impl Reader {
         for note in notes {
             sink.note(note)?;
         }
-        if loads_only {
-            sink.note(LOADS_ONLY.to_owned())?;
-        }
         if complete != Some(true) {
             sink.end_is_unknown(None)?;
         }
@@ -95,12 +87,10 @@ impl Reader {
             number: 1,
             records,
             next: 0,
-            loads_only,
             kernels: Vec::new(),
             current: 0,
             operation: None,
             addresses: Vec::new(),
-            deltas: Vec::new(),
             values: Vec::new(),
         })
     }
@@ -206,11 +196,11 @@ impl Reader {
             .into());
         }
         let mask = line.active.mask("active")?;
-        let addresses = read_addresses(&line, kind, mask, &mut self.addresses, &mut self.deltas)?;
+        let addresses = read_addresses(&line, kind, mask, &mut self.addresses)?;
         read_values(&line, registers, mask, &mut self.values)?;
         let RecordLine { cta, warp, cluster, index, .. } = line;
         let place = WarpPosition { cta, warp, cluster, index };
-        sink.place((place != WarpPosition::default()).then_some(place));
+        sink.place(place);
         let mask_of = |mask: Option<Hex>, what| mask.map(|mask| mask.mask(what)).transpose();
         sink.record(&NewRecord {
             pc: line.pc.small("pc")?,
@@ -241,15 +231,7 @@ impl Reader {
     fn end(mut self, sink: &mut Sink<'_>) -> Result<(), Wrong> {
         self.skip_to(sink, self.records)?;
         for (number, (said, seen)) in self.kernels.iter().enumerate() {
-            let mut said = *said;
-            if self.loads_only {
-                said = Skipped {
-                    store: 0,
-                    atomic: 0,
-                    other: said.other.saturating_add(said.store).saturating_add(said.atomic),
-                };
-            }
-            if said != *seen {
+            if said != seen {
                 return Err(format!(
                     "kernel {number} has {} stores, {} atomics and {} others; its line says {}, {} and \
                      {}: the file is cut off or incomplete",
@@ -262,13 +244,12 @@ impl Reader {
     }
 }
 
-/// Returns the addresses of a line's active lanes, in `list` or in `deltas` if that is shorter.
+/// Returns the addresses of a line's active lanes, in `list`.
 fn read_addresses<'l>(
     line: &RecordLine<'_>,
     kind: OperationKind,
     mask: LaneMask,
     list: &'l mut Vec<u64>,
-    deltas: &'l mut Vec<i32>,
 ) -> Result<RecordAddresses<'l>, Wrong> {
     let lanes = match (&line.addresses, line.transfers) {
         (None, Some(count)) if kind == OperationKind::Transfer => {
@@ -285,7 +266,7 @@ fn read_addresses<'l>(
         }
         list.extend(address.map(|address| address.0));
     }
-    Ok(RecordAddresses::shortest(list, deltas))
+    Ok(RecordAddresses::List(list))
 }
 
 /// Sets `values` to those of a line's active lanes, register by register; to none if it has none.

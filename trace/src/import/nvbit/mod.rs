@@ -46,9 +46,7 @@ impl<'r, 's> AccessWriter<'r, 's> {
     ) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
-        sink.place(
-            access.cta.map(|cta| WarpPosition { cta: Some(cta), ..WarpPosition::default() }),
-        );
+        sink.place(WarpPosition { cta: access.cta, ..WarpPosition::default() });
         let operation = sink.operation(access.opcode)?;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)

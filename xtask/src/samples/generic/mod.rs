@@ -219,8 +219,7 @@ impl Generator {
         self.count(case, &instruction, mask, &outcome, expected.is_empty());
 
         let list: Vec<u64> = active.iter().map(|(address, _)| *address).collect();
-        let mut deltas = Vec::new();
-        let addresses = in_form(case.form, &list, &mut deltas)?;
+        let addresses = in_form(case.form, &list)?;
         // The replay then computes Plg itself.
         let is_left_out = case.place.is_compiled() && self.random.one_in(8);
         let operation = self.operation(&instruction)?;
@@ -331,26 +330,16 @@ fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     values
 }
 
-/// Returns the addresses in that form, even if another one is shorter; `deltas` is a buffer for it.
-fn in_form<'a>(
-    form: Form,
-    list: &'a [u64],
-    deltas: &'a mut Vec<i32>,
-) -> Result<RecordAddresses<'a>> {
+/// Returns the addresses in that form.
+fn in_form(form: Form, list: &[u64]) -> Result<RecordAddresses<'_>> {
     let base = list.first().copied().unwrap_or_default();
-    let step = |i: usize| list[i + 1].wrapping_sub(list[i]) as i64;
     Ok(match form {
-        Form::Shortest => RecordAddresses::shortest(list, deltas),
-        Form::List => RecordAddresses::List(list),
+        Form::Deltas if list.is_empty() => bail!("deltas of no lane"),
+        Form::Shortest | Form::List | Form::Deltas => RecordAddresses::List(list),
         Form::Uniform => RecordAddresses::Stride { base, stride: 0 },
         Form::Stride if list.len() < 2 => RecordAddresses::Stride { base, stride: 4 },
-        Form::Stride => RecordAddresses::Stride { base, stride: step(0) },
-        Form::Deltas if list.is_empty() => bail!("deltas of no lane"),
-        Form::Deltas => {
-            for i in 0..list.len() - 1 {
-                deltas.push(i32::try_from(step(i))?);
-            }
-            RecordAddresses::Deltas { base, deltas }
+        Form::Stride => {
+            RecordAddresses::Stride { base, stride: list[1].wrapping_sub(list[0]).cast_signed() }
         }
     })
 }

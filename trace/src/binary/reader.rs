@@ -1,24 +1,20 @@
-//! [`BinaryTrace`]: reading a binary trace, and the instructions of its blocks. It consists of one [`TraceFile`], or
-//! of several, which a [`Join`] puts together.
-
-mod block;
-mod container;
+//! [`BinaryTrace`]: reading a binary trace. It consists of one [`TraceFile`], or of several, which a [`Join`] puts
+//! together.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::contents::{Kernel, TraceContents};
-use super::error::TraceError;
-use super::format::{OLDEST_VERSION, RawBlock, RawInput, SectionKind};
+use super::contents::{ContentHash, Kernel, TraceContents};
+use super::error::{Producer, TraceError};
+use super::file::{Footer, Header, RawBlock, Totals, TraceInput};
+use super::trace_block::{BlockBuffers, TraceBlock};
 use crate::operation::MemoryOperation;
 use warpload::memory::Arena;
 use warpload_binary::regular_file;
 
-pub use self::block::{MemoryRecord, TraceBlock, WarpPositions};
-
-/// A binary trace whose header, sections and index have been checked. Blocks are checked when
+/// A binary trace whose header and footer have been checked. Blocks are checked when
 /// they are read.
 ///
 /// It can consist of several files, [parts of a set](crate::TraceSet), which are one trace
@@ -31,30 +27,9 @@ pub struct BinaryTrace {
     contents: TraceContents,
     blocks: Vec<RawBlock>,
     totals: Totals,
-    checksum: u32,
+    content_hash: ContentHash,
     first_kernel: usize,
-    inputs: Vec<RawInput>,
-}
-
-/// How much a trace has, whether or not all of it is there, or what precedes a part of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    pub(crate) records: u64,
-    pub(crate) memory_records: u64,
-    pub(crate) loads: u64,
-    pub(crate) kernels: u64,
-}
-
-impl Totals {
-    /// Returns the sums; `None` if one exceeds 64 bits.
-    pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
-        Some(Self {
-            records: self.records.checked_add(other.records)?,
-            memory_records: self.memory_records.checked_add(other.memory_records)?,
-            loads: self.loads.checked_add(other.loads)?,
-            kernels: self.kernels.checked_add(other.kernels)?,
-        })
-    }
+    inputs: Vec<TraceInput>,
 }
 
 impl BinaryTrace {
@@ -72,33 +47,15 @@ impl BinaryTrace {
     /// Reads a trace from its bytes. Those of blocks are checked by [`Self::block`].
     ///
     /// # Errors
-    /// Returns [`TraceError`] if they are not a trace, or are damaged.
+    /// Returns [`TraceError`] if they are not a trace of this version of the format, or are damaged.
     pub fn new(bytes: Arena) -> Result<Self, TraceError> {
-        let header = container::read_header(bytes.bytes())?;
-        let sections = container::read_sections(bytes.bytes(), &header)?;
-        let contents = container::find(&sections, &header, SectionKind::Contents)?;
-        let contents = container::read_contents(bytes.bytes(), &contents)?;
-        let is_oldest = header.version == OLDEST_VERSION;
-        let index = if is_oldest { SectionKind::LoadIndex } else { SectionKind::BlockIndex };
-        let index = container::find(&sections, &header, index)?;
-        let blocks = container::read_index(bytes.bytes(), &index, &header, &contents)?;
-        let inputs = container::read_inputs(bytes.bytes(), &sections)?;
-        let totals = Totals {
-            records: header.records,
-            memory_records: if is_oldest { header.loads } else { header.memory_records },
-            loads: header.loads,
-            kernels: contents.kernels.len() as u64,
-        };
-        let checksum = header.sections_crc;
-        let parts = vec![TraceFile::new(bytes, is_oldest, contents.operations.len())];
-        Ok(Self { parts, contents, blocks, totals, checksum, first_kernel: 0, inputs })
-    }
-
-    /// Returns whether the trace has records of loads only, as version 1 of the format has; stores and
-    /// atomics are then counted, and nothing else is known of them.
-    #[must_use]
-    pub fn has_loads_only(&self) -> bool {
-        self.parts.first().is_some_and(TraceFile::has_loads_only)
+        let header = Header::read(bytes.bytes())?;
+        let footer = Footer::read(bytes.bytes(), &header)?;
+        let totals = footer.totals();
+        let Footer { contents, blocks, inputs } = footer;
+        let content_hash = header.content_hash;
+        let parts = vec![TraceFile::new(bytes, header.producer, contents.operations.len())];
+        Ok(Self { parts, contents, blocks, totals, content_hash, first_kernel: 0, inputs })
     }
 
     /// Returns the number of instructions in the trace, those without a memory operand included.
@@ -107,8 +64,7 @@ impl BinaryTrace {
         self.totals.records
     }
 
-    /// Returns the number of memory instructions that have a record: all of the trace's, or its loads
-    /// if it [has records of loads only](Self::has_loads_only).
+    /// Returns the number of memory instructions.
     #[must_use]
     pub fn memory_records(&self) -> u64 {
         self.totals.memory_records
@@ -120,11 +76,12 @@ impl BinaryTrace {
         self.totals.loads
     }
 
-    /// Returns the checksum of the trace: the CRC-32 of its section table, which has those of contents and
-    /// index; of a set, [that of the set](crate::TraceSet::checksum).
+    /// Returns the identity of the trace: a hash of its instructions, kernels, operations and allocations. Two traces
+    /// that say the same have the same, however they are compressed and whatever their sources are called. Of a set it
+    /// is [that of the set](crate::TraceSet::content_hash).
     #[must_use]
-    pub fn checksum(&self) -> u32 {
-        self.checksum
+    pub fn content_hash(&self) -> ContentHash {
+        self.content_hash
     }
 
     /// Returns the number of kernels of the whole trace: those of [`Self::contents`], unless the trace is
@@ -152,7 +109,7 @@ impl BinaryTrace {
     /// its files that were taken; none unless
     /// [they were kept](super::TraceWriter::keep_inputs), and of a set.
     #[must_use]
-    pub fn inputs(&self) -> &[RawInput] {
+    pub fn inputs(&self) -> &[TraceInput] {
         &self.inputs
     }
 
@@ -162,25 +119,39 @@ impl BinaryTrace {
         &self.blocks
     }
 
-    /// Reads a block of this trace's index, and checks its bytes.
+    /// Reads and checks a block of this trace's index.
     ///
     /// # Errors
-    /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum or
-    /// its records do not ascend.
+    /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum, or are not what the
+    /// format says.
     pub fn block(&self, block: &RawBlock) -> Result<TraceBlock<'_>, TraceError> {
+        self.block_in(block, BlockBuffers::default())
+    }
+
+    /// Reads a block as [`Self::block`] does, into the buffers of an earlier one: [`TraceBlock::into_buffers`] returns
+    /// them. That saves most of the time of small blocks.
+    ///
+    /// # Errors
+    /// Returns those of [`Self::block`].
+    pub fn block_in(
+        &self,
+        block: &RawBlock,
+        buffers: BlockBuffers,
+    ) -> Result<TraceBlock<'_>, TraceError> {
         let end = self.parts.partition_point(|part| part.first_kernel <= block.kernel);
         let part = end.checked_sub(1).and_then(|last| self.parts.get(last));
         // Only a row of another index belongs to none.
         let of_none = TraceError::Damaged { part: "block", offset: block.offset };
-        TraceBlock::new(*block, &self.contents, part.ok_or(of_none)?)
+        let part = part.ok_or(of_none)?;
+        TraceBlock::read(*block, &self.contents, part, buffers).map_err(|error| part.error(error))
     }
 }
 
 /// A file of a trace, with what its records' numbers mean in the trace.
 #[derive(Debug)]
-struct TraceFile {
+pub(super) struct TraceFile {
     bytes: Arena,
-    has_loads_only: bool,
+    pub(super) producer: Producer,
     /// The number of the trace's kernels before its own.
     first_kernel: u32,
     operations: Operations,
@@ -198,9 +169,9 @@ enum Operations {
 
 impl TraceFile {
     /// Creates the only part of a trace, with so many operations.
-    fn new(bytes: Arena, has_loads_only: bool, operations: usize) -> Self {
+    fn new(bytes: Arena, producer: Producer, operations: usize) -> Self {
         let operations = Operations::Same(operations);
-        Self { bytes, has_loads_only, first_kernel: 0, operations, file: None }
+        Self { bytes, producer, first_kernel: 0, operations, file: None }
     }
 
     /// Makes it a part of a trace of several files.
@@ -208,27 +179,22 @@ impl TraceFile {
         Self { first_kernel, operations, file: Some(file.into()), ..self }
     }
 
-    /// Returns whether blocks have records of loads only.
-    fn has_loads_only(&self) -> bool {
-        self.has_loads_only
-    }
-
-    /// Returns the bytes of a block; `None` if they lie outside the file.
-    fn block(&self, block: &RawBlock) -> Option<&[u8]> {
+    /// The bytes of a block; `None` if they lie outside the file.
+    pub(super) fn block(&self, block: &RawBlock) -> Option<&[u8]> {
         let (start, length) = (usize::try_from(block.offset).ok()?, block.length as usize);
         self.bytes.bytes().get(start..)?.get(..length)
     }
 
-    /// Returns the trace's number of an operation of the part; `None` if there is no such operation.
+    /// The trace's number of an operation of the part; `None` if there is no such operation.
     #[inline]
-    fn operation(&self, number: u16) -> Option<u16> {
+    pub(super) fn operation(&self, number: u16) -> Option<u16> {
         match &self.operations {
             Operations::Same(count) => (usize::from(number) < *count).then_some(number),
             Operations::Others(numbers) => numbers.get(usize::from(number)).copied(),
         }
     }
 
-    /// Returns an error of the part, with its name if the trace has several files.
+    /// Makes an error one of the part, with its name if the trace has several files.
     fn error(&self, error: TraceError) -> TraceError {
         match &self.file {
             Some(file) => error.of_part(file),
@@ -253,7 +219,7 @@ impl Join {
     /// `before` is what precedes the first part added.
     pub(crate) fn new(
         totals: Totals,
-        checksum: u32,
+        content_hash: ContentHash,
         contents: &TraceContents,
         before: Totals,
     ) -> Self {
@@ -262,17 +228,17 @@ impl Join {
             operations.entry(operation.clone()).or_insert(number);
         }
         let contents = TraceContents { kernels: Vec::new(), ..contents.clone() };
-        let (parts, blocks) = (Vec::new(), Vec::new());
+        let (parts, blocks, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let first_kernel = before.kernels as usize;
-        let inputs = Vec::new();
-        let trace = BinaryTrace { parts, contents, blocks, totals, checksum, first_kernel, inputs };
+        let trace =
+            BinaryTrace { parts, contents, blocks, totals, content_hash, first_kernel, inputs };
         Self { trace, operations, names: FxHashSet::default(), before }
     }
 
     /// Adds the next part, a trace of one file.
     ///
     /// # Errors
-    /// Returns [`TraceError`] if the trace cannot be a part, or has an operation that the whole does not
+    /// [`TraceError`] if the trace cannot be a part, or has an operation that the whole does not
     /// have.
     pub(crate) fn add(&mut self, file: &Path, part: BinaryTrace) -> Result<(), TraceError> {
         part.check_is_part().map_err(|error| error.of_part(file))?;
@@ -296,7 +262,7 @@ impl Join {
         Ok(())
     }
 
-    /// Returns the whole's number of each operation of a part.
+    /// The whole's number of each operation of a part.
     fn operations(&self, part: &TraceContents) -> Result<Operations, TraceError> {
         let number = |operation: &MemoryOperation| {
             self.operations.get(operation).copied().ok_or_else(|| TraceError::OtherPart {
@@ -319,7 +285,7 @@ impl Join {
         kernel
     }
 
-    /// Returns the trace of all parts that were added.
+    /// The trace of all parts that were added.
     pub(crate) fn finish(self) -> BinaryTrace {
         self.trace
     }
@@ -327,22 +293,15 @@ impl Join {
 
 impl BinaryTrace {
     /// Checks that the trace is one file whose numbers can be those of a part.
-    ///
-    /// # Errors
-    /// Returns [`TraceError::NoPart`] if it is not.
     pub(crate) fn check_is_part(&self) -> Result<(), TraceError> {
-        let message = if self.parts.len() != 1 || self.parts.iter().any(|part| part.file.is_some())
-        {
-            "it is a trace set itself; expected a binary trace"
-        } else if self.has_loads_only() {
-            "a binary trace of version 1, of which only loads are known; expected version 2"
-        } else {
-            return Ok(());
-        };
-        Err(TraceError::NoPart { message })
+        if self.parts.len() != 1 || self.parts.iter().any(|part| part.file.is_some()) {
+            let message = "it is a trace set itself; expected a binary trace";
+            return Err(TraceError::NoPart { message });
+        }
+        Ok(())
     }
 
-    /// Returns the size of a trace of one file.
+    /// The size of a trace of one file.
     pub(crate) fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes.bytes().len() as u64).sum()
     }

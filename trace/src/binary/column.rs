@@ -1,0 +1,589 @@
+//! Columns: the numbers of equal meaning in a block, or in the footer, stored together so that each compresses well on
+//! its own. A chunk is a directory of columns and their bytes (docs/trace-format.md); [`ChunkWriter`] writes one,
+//! [`Chunk`] finds the columns in one, and [`Decoder`] turns their bytes back into numbers.
+
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+
+use twox_hash::XxHash3_128;
+use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd::zstd_safe::{
+    CCtx, CParameter, DCtx, InBuffer, OutBuffer, compress_bound, get_error_name,
+    get_frame_content_size,
+};
+
+/// Returns the most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file
+/// cannot fill memory. A writer compresses nothing further.
+pub(super) const fn most_plain_bytes(stored: usize) -> usize {
+    let most = stored.saturating_mul(1 << 12).saturating_add(16 << 20);
+    if most < 1 << 30 { most } else { 1 << 30 }
+}
+
+/// How the columns of a trace are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all: the fastest to write and to replay.
+    None,
+    /// By zstd, of this level: 1 is the fastest, 19 the smallest.
+    Zstd(i32),
+}
+
+impl Compression {
+    /// The level of zstd unless another one is asked for.
+    pub const DEFAULT_LEVEL: i32 = 3;
+    const LEVELS: std::ops::RangeInclusive<i32> = 1..=19;
+}
+
+impl Default for Compression {
+    fn default() -> Self {
+        Self::Zstd(Self::DEFAULT_LEVEL)
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Zstd(level) => write!(f, "zstd:{level}"),
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = String;
+
+    /// Reads `none`, `zstd` or `zstd:LEVEL`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "zstd" => Ok(Self::default()),
+            Some(("zstd", level)) => {
+                { level.parse().ok().filter(|level| Self::LEVELS.contains(level)).map(Self::Zstd) }
+                    .ok_or_else(|| format!("level {level:?} of zstd; expected 1 to 19"))
+            }
+            _ => Err(format!("{text:?}; expected `none`, `zstd` or `zstd:LEVEL`")),
+        }
+    }
+}
+
+/// The bits of a column's encoding, a byte of its directory entry.
+mod encoding {
+    /// The bytes of a number.
+    pub(super) const WIDTH: u8 = 0x0f;
+    /// The low zero bits that all numbers share, left out.
+    pub(super) const SHIFT: u8 = 0x30;
+    pub(super) const SHIFT_AT: u32 = 4;
+    /// The bytes are a zstd frame without its magic.
+    pub(super) const ZSTD: u8 = 0x40;
+    /// A reader that does not know the column must refuse the trace.
+    pub(super) const REQUIRED: u8 = 0x80;
+}
+
+/// What a zstd frame begins with. It is the same for all, and left out.
+const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+
+/// Planes shorter than this share a block of zstd: its statistics would cost more than they save.
+const OWN_BLOCK: usize = 16 << 10;
+
+/// A column of more bytes than this is only compressed if that saves a part of them: what saves less costs more time
+/// than it is worth.
+const SMALL: usize = 1 << 10;
+const LEAST_SAVED: usize = 8;
+
+/// Builds chunks, one after the other.
+pub(super) struct ChunkWriter {
+    compression: Compression,
+    /// Created on first use.
+    context: Option<CCtx<'static>>,
+    /// A column's bytes, and these compressed.
+    planes: Vec<u8>,
+    frame: Vec<u8>,
+    columns: u8,
+    entries: Vec<u8>,
+    data: Vec<u8>,
+    /// Takes the columns before they are compressed.
+    hash: XxHash3_128,
+}
+
+impl fmt::Debug for ChunkWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChunkWriter")
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ChunkWriter {
+    pub(super) fn new(compression: Compression) -> Self {
+        Self {
+            compression,
+            context: None,
+            planes: Vec::new(),
+            frame: Vec::new(),
+            columns: 0,
+            entries: Vec::new(),
+            data: Vec::new(),
+            hash: XxHash3_128::new(),
+        }
+    }
+
+    /// Adds a column of numbers; of zeros alone there is none.
+    pub(super) fn unsigned<N: Unsigned>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
+        self.split_planes(id, numbers, 0, 0)
+    }
+
+    /// Adds a column of numbers whose count a reader takes from it: it is there even if all are zero.
+    pub(super) fn counted<N: Unsigned>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
+        self.split_planes(id, numbers, 0, usize::from(!numbers.is_empty()))
+    }
+
+    /// Adds a column of signed numbers, without the low zero bits that all have: most are multiples of an access size.
+    pub(super) fn signed<N: Signed>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
+        let all = numbers.iter().fold(0, |all, number| all | (*number).into());
+        self.split_planes(id, numbers, all.trailing_zeros().min(3), 0)
+    }
+
+    /// Adds a column of the numbers' bytes, the lowest of all first. Numbers of a plane are alike, so that zstd finds
+    /// more in them, and a reader joins them without a branch.
+    fn split_planes<N: Stored>(
+        &mut self,
+        id: u8,
+        numbers: &[N],
+        shift: u32,
+        least: usize,
+    ) -> io::Result<()> {
+        let all = numbers.iter().fold(0, |all, number| all | number.stored());
+        let bits = u64::BITS - (all >> shift).leading_zeros();
+        let width = (bits.div_ceil(8) as usize).max(least);
+        if width == 0 {
+            return Ok(());
+        }
+        self.planes.clear();
+        self.planes.reserve(width * numbers.len());
+        for plane in 0..width as u32 {
+            let down = 8 * plane + shift;
+            self.planes.extend(numbers.iter().map(|number| (number.stored() >> down) as u8));
+        }
+        self.column(id, width as u8 | (shift as u8) << encoding::SHIFT_AT, numbers.len(), b"")
+    }
+
+    /// Adds a column of bytes, which zstd compresses with a dictionary that the reader has too.
+    pub(super) fn bytes(&mut self, id: u8, bytes: &[u8], dictionary: &[u8]) -> io::Result<()> {
+        self.planes.clear();
+        self.planes.extend_from_slice(bytes);
+        self.column(id, 1, bytes.len(), dictionary)
+    }
+
+    /// Adds the column in `planes`, each of `plane` bytes.
+    fn column(&mut self, id: u8, encoding: u8, plane: usize, dictionary: &[u8]) -> io::Result<()> {
+        let Self { hash, planes, .. } = self;
+        hash.write(&[id, encoding]);
+        hash.write(&(planes.len() as u64).to_le_bytes());
+        hash.write(planes);
+        let is_smaller = match self.compression {
+            Compression::None => false,
+            Compression::Zstd(level) => {
+                self.compress(level, plane, dictionary)?;
+                let (stored, plain) = (self.frame.len() - ZSTD_MAGIC.len(), self.planes.len());
+                let saved = plain.saturating_sub(stored);
+                let is_worth_it =
+                    if plain > SMALL { saved > plain / LEAST_SAVED } else { saved > 0 };
+                is_worth_it && plain <= most_plain_bytes(stored)
+            }
+        };
+        let (flag, stored) = match is_smaller {
+            true => (encoding::ZSTD, self.frame.get(ZSTD_MAGIC.len()..).unwrap_or_default()),
+            false => (0, &self.planes[..]),
+        };
+        self.columns += 1;
+        self.entries.extend([id, encoding | flag | encoding::REQUIRED]);
+        push_length(&mut self.entries, stored.len());
+        self.data.extend_from_slice(stored);
+        Ok(())
+    }
+
+    /// Compresses `planes` into `frame`. Long planes end blocks of zstd, because the bytes of one have statistics of
+    /// their own.
+    fn compress(&mut self, level: i32, plane: usize, dictionary: &[u8]) -> io::Result<()> {
+        let failed = |code| io::Error::other(get_error_name(code));
+        if self.context.is_none() {
+            let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+            let mut context = CCtx::try_create().ok_or_else(no_memory)?;
+            context.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
+            self.context = Some(context);
+        }
+        let Some(context) = &mut self.context else { return Ok(()) };
+        if !dictionary.is_empty() {
+            context.load_dictionary(dictionary).map_err(failed)?;
+        }
+        let Self { planes, frame, .. } = self;
+        frame.clear();
+        frame.reserve(compress_bound(planes.len()) + 64);
+        if plane < OWN_BLOCK || plane == planes.len() {
+            context.compress2(frame, planes).map_err(failed)?;
+        } else {
+            context.set_pledged_src_size(Some(planes.len() as u64)).map_err(failed)?;
+            let mut output = OutBuffer::around(frame);
+            let mut left = planes.len();
+            for plane in planes.chunks(plane) {
+                left -= plane.len();
+                let end = match left {
+                    0 => ZSTD_EndDirective::ZSTD_e_end,
+                    _ => ZSTD_EndDirective::ZSTD_e_flush,
+                };
+                let mut input = InBuffer::around(plane);
+                // There is room for all of it, so that nothing is left.
+                while context.compress_stream2(&mut output, &mut input, end).map_err(failed)? > 0 {}
+            }
+        }
+        if !dictionary.is_empty() {
+            context.disable_dictionary().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Adds numbers to the hash that no column has.
+    pub(super) fn hash(&mut self, numbers: &[u64]) {
+        numbers.iter().for_each(|number| self.hash.write(&number.to_le_bytes()));
+    }
+
+    /// The hash of all columns so far, and of `bytes` after them.
+    pub(super) fn hash_with(&mut self, bytes: &[u8]) -> u128 {
+        self.hash.write(bytes);
+        self.hash.finish_128()
+    }
+
+    /// Appends the chunk of the columns to `output`, and begins the next one.
+    pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
+        output.push(std::mem::take(&mut self.columns));
+        output.append(&mut self.entries);
+        output.append(&mut self.data);
+    }
+}
+
+/// The sign in the lowest bit, so that small numbers of either sign take few bytes.
+#[inline]
+fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
+}
+
+#[inline]
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+/// Seven bits a byte, lowest first; the highest bit if another byte follows.
+fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
+    while length > 0x7f {
+        bytes.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+}
+
+fn take_length(bytes: &mut &[u8]) -> Option<usize> {
+    let mut length = 0;
+    for shift in (0..35).step_by(7) {
+        let byte = *bytes.split_off_first()?;
+        length |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return usize::try_from(length).ok();
+        }
+    }
+    None
+}
+
+/// Why a chunk is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ChunkError {
+    /// It has a column that is not known and must be understood.
+    Unknown(u8),
+    /// What is wrong.
+    Malformed(String),
+}
+
+impl From<String> for ChunkError {
+    fn from(message: String) -> Self {
+        Self::Malformed(message)
+    }
+}
+
+/// A chunk whose directory has been checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'b> {
+    entries: &'b [u8],
+    data: &'b [u8],
+}
+
+/// The bytes of a column as they are stored.
+#[derive(Clone, Copy, Debug)]
+struct StoredColumn<'b> {
+    id: u8,
+    encoding: u8,
+    bytes: &'b [u8],
+}
+
+impl<'b> Chunk<'b> {
+    /// Checks the directory of a chunk: columns ascend, fill the chunk, and are in `known` if they must be understood.
+    pub(super) fn new(bytes: &'b [u8], known: &[u8]) -> Result<Self, ChunkError> {
+        let cut = || ChunkError::from("its directory is cut off".to_owned());
+        let (&columns, rest) = bytes.split_first().ok_or_else(cut)?;
+        let (mut directory, mut total, mut last) = (rest, 0usize, None);
+        for _ in 0..columns {
+            let (id, encoding, length) = take_entry(&mut directory).ok_or_else(cut)?;
+            if last >= Some(id) {
+                return Err(format!("column {id} comes after one that is not before it").into());
+            }
+            if encoding & encoding::REQUIRED != 0 && !known.contains(&id) {
+                return Err(ChunkError::Unknown(id));
+            }
+            total = total.saturating_add(length);
+            last = Some(id);
+        }
+        let (entries, data) = rest.split_at(rest.len() - directory.len());
+        if total != data.len() {
+            return Err(format!("columns of {total} bytes in {}", data.len()).into());
+        }
+        Ok(Self { entries, data })
+    }
+
+    fn find(&self, wanted: u8) -> Option<StoredColumn<'b>> {
+        let (mut entries, mut data) = (self.entries, self.data);
+        while let Some((id, encoding, length)) = take_entry(&mut entries) {
+            let bytes = data.split_off(..length)?;
+            if id == wanted {
+                return Some(StoredColumn { id, encoding, bytes });
+            }
+        }
+        None
+    }
+
+    /// Returns how many numbers a column has that a writer [counts](ChunkWriter::counted).
+    pub(super) fn count(&self, id: u8) -> Result<usize, String> {
+        let Some(column) = self.find(id) else { return Ok(0) };
+        let width = column.width();
+        let length = column.plain_length()?;
+        if width == 0 || !length.is_multiple_of(width) {
+            return Err(format!("column {id} has {length} bytes of numbers of {width}"));
+        }
+        Ok(length / width)
+    }
+}
+
+fn take_entry(directory: &mut &[u8]) -> Option<(u8, u8, usize)> {
+    let (id, encoding) = (*directory.split_off_first()?, *directory.split_off_first()?);
+    Some((id, encoding, take_length(directory)?))
+}
+
+impl StoredColumn<'_> {
+    fn width(&self) -> usize {
+        usize::from(self.encoding & encoding::WIDTH)
+    }
+
+    fn shift(&self) -> u32 {
+        u32::from(self.encoding & encoding::SHIFT) >> encoding::SHIFT_AT
+    }
+
+    fn is_compressed(&self) -> bool {
+        self.encoding & encoding::ZSTD != 0
+    }
+
+    /// Returns the bytes that the column says it has once it is decompressed.
+    fn plain_length(&self) -> Result<usize, String> {
+        if !self.is_compressed() {
+            return Ok(self.bytes.len());
+        }
+        // The longest header of a frame has 18 bytes.
+        let start = self.bytes.get(..self.bytes.len().min(14)).unwrap_or_default();
+        let size = get_frame_content_size(&[&ZSTD_MAGIC, start].concat());
+        let size = size.ok().flatten().and_then(|size| usize::try_from(size).ok());
+        size.ok_or_else(|| format!("the zstd frame of column {} does not say its size", self.id))
+    }
+}
+
+/// Decodes columns. Its buffers are reused, since they are large.
+#[derive(Default)]
+pub(super) struct Decoder {
+    /// Created on first use.
+    context: Option<DCtx<'static>>,
+    frame: Vec<u8>,
+    planes: Vec<u8>,
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
+
+/// A number of a column, as it is stored but for the shift.
+pub(super) trait Stored: Copy {
+    fn stored(self) -> u64;
+}
+
+/// The numbers of columns without signs, and with.
+pub(super) trait Unsigned: Stored {
+    fn of(number: u64) -> Self;
+}
+
+pub(super) trait Signed: Stored + Into<i64> {
+    fn of(number: i64) -> Self;
+}
+
+macro_rules! numbers {
+    ($kind:ident, $from:ty, $stored:expr, $($number:ty),*) => {$(
+        impl Stored for $number {
+            #[inline(always)]
+            fn stored(self) -> u64 {
+                $stored(self.into())
+            }
+        }
+
+        impl $kind for $number {
+            #[inline(always)]
+            fn of(number: $from) -> Self {
+                number as Self
+            }
+        }
+    )*};
+}
+numbers!(Unsigned, u64, std::convert::identity, u8, u16, u32, u64);
+// A shift by zero bits that all numbers have can follow as well.
+numbers!(Signed, i64, zigzag, i8, i16, i32, i64);
+
+impl Decoder {
+    /// Reads a column of `count` numbers into `to`, which is left empty if all are zero.
+    pub(super) fn unsigned<T: Unsigned>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        id: u8,
+        count: usize,
+        to: &mut Vec<T>,
+    ) -> Result<(), String> {
+        to.clear();
+        let Some(column) = chunk.find(id) else { return Ok(()) };
+        let planes = plain(&mut self.context, &mut self.frame, &mut self.planes, column, count)?;
+        // What does not fit would be left out unseen.
+        if column.width() > size_of::<T>() || column.shift() != 0 {
+            return Err(format!("column {id} has numbers of {} bytes", column.width()));
+        }
+        join_planes(planes, count, to, T::of);
+        Ok(())
+    }
+
+    /// Reads a column of `count` signed numbers, modulo the size of `T`, into `to`, which is left empty if all are zero.
+    pub(super) fn signed<T: Signed>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        id: u8,
+        count: usize,
+        to: &mut Vec<T>,
+    ) -> Result<(), String> {
+        to.clear();
+        let Some(column) = chunk.find(id) else { return Ok(()) };
+        let shift = column.shift();
+        let planes = plain(&mut self.context, &mut self.frame, &mut self.planes, column, count)?;
+        join_planes(planes, count, to, |number| T::of(unzigzag(number) << shift));
+        Ok(())
+    }
+
+    /// Reads a column of bytes, at most `most` of them.
+    pub(super) fn bytes<'s>(
+        &'s mut self,
+        chunk: &Chunk<'s>,
+        id: u8,
+        most: usize,
+        dictionary: &[u8],
+    ) -> Result<&'s [u8], String> {
+        let Some(column) = chunk.find(id) else { return Err(format!("it has no column {id}")) };
+        let length = column.plain_length()?;
+        if length > most {
+            return Err(format!("column {id} has {length} bytes; expected at most {most}"));
+        }
+        let mut context = new_context()?;
+        let loaded = context.load_dictionary(dictionary);
+        loaded.map_err(|code| get_error_name(code).to_owned())?;
+        plain(&mut Some(context), &mut self.frame, &mut self.planes, column, length)
+    }
+}
+
+fn new_context() -> Result<DCtx<'static>, String> {
+    DCtx::try_create().ok_or_else(|| "there is no memory for a decoder of zstd".to_owned())
+}
+
+/// Returns the bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
+fn plain<'s>(
+    context: &mut Option<DCtx<'static>>,
+    frame: &mut Vec<u8>,
+    planes: &'s mut Vec<u8>,
+    column: StoredColumn<'s>,
+    count: usize,
+) -> Result<&'s [u8], String> {
+    let (id, width) = (column.id, column.width());
+    if !(1..=8).contains(&width) {
+        return Err(format!("column {id} has numbers of {width} bytes; expected 1 to 8"));
+    }
+    let (expected, found) = (width.saturating_mul(count), column.plain_length()?);
+    if found != expected {
+        return Err(format!("column {id} has {found} bytes; expected {expected}"));
+    }
+    if !column.is_compressed() {
+        return Ok(column.bytes);
+    }
+    if planes.len() < expected {
+        planes.resize(expected, 0);
+    }
+    frame.clear();
+    frame.extend_from_slice(&ZSTD_MAGIC);
+    frame.extend_from_slice(column.bytes);
+    let context = match context {
+        Some(context) => context,
+        None => context.insert(new_context()?),
+    };
+    let planes = planes.get_mut(..expected).unwrap_or_default();
+    match context.decompress(planes, frame) {
+        Ok(written) if written == expected => Ok(planes),
+        Ok(written) => Err(format!("column {id} has {written} bytes; expected {expected}")),
+        Err(code) => {
+            Err(format!("the zstd frame of column {id} is invalid: {}", get_error_name(code)))
+        }
+    }
+}
+
+/// Joins the bytes of each number, of which plane 0 has the lowest.
+fn join_planes<T>(planes: &[u8], count: usize, to: &mut Vec<T>, make: impl Fn(u64) -> T) {
+    /// The planes are sliced to the same length once, so that the loop has no bounds to check.
+    #[inline(always)]
+    fn join<T, const WIDTH: usize>(
+        planes: &[u8],
+        count: usize,
+        to: &mut Vec<T>,
+        make: impl Fn(u64) -> T,
+    ) {
+        let planes: [&[u8]; WIDTH] = std::array::from_fn(|plane| {
+            planes.get(plane * count..(plane + 1) * count).unwrap_or_default()
+        });
+        let count = planes.iter().fold(count, |count, plane| count.min(plane.len()));
+        let planes = planes.map(|plane| &plane[..count]);
+        to.extend((0..count).map(|i| {
+            let mut number = 0;
+            for (place, plane) in planes.iter().enumerate() {
+                number |= u64::from(plane[i]) << (8 * place);
+            }
+            make(number)
+        }));
+    }
+    match planes.len().checked_div(count) {
+        Some(1) => join::<T, 1>(planes, count, to, make),
+        Some(2) => join::<T, 2>(planes, count, to, make),
+        Some(3) => join::<T, 3>(planes, count, to, make),
+        Some(4) => join::<T, 4>(planes, count, to, make),
+        Some(5) => join::<T, 5>(planes, count, to, make),
+        Some(6) => join::<T, 6>(planes, count, to, make),
+        Some(7) => join::<T, 7>(planes, count, to, make),
+        Some(8) => join::<T, 8>(planes, count, to, make),
+        _ => {}
+    }
+}

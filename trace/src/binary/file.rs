@@ -1,0 +1,314 @@
+//! What a trace has beside its blocks: the header, and the footer with the contents and the block index. Here they are
+//! written and read, so that the two stay side by side.
+
+use std::io::{self, BufRead};
+
+use super::column::{Chunk, ChunkError, ChunkWriter, Decoder, most_plain_bytes};
+use super::contents::{CONTENTS_DICTIONARY, ContentHash, TraceContents};
+use super::error::{Producer, TraceError};
+use super::format::{
+    HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
+    VERSION, footer,
+};
+
+/// The start of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) producer: Producer,
+    pub(super) footer_offset: u64,
+    pub(super) footer_length: u32,
+    pub(super) footer_crc: u32,
+    pub(super) content_hash: ContentHash,
+}
+
+impl Header {
+    pub(super) fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        let crc_at = HEADER_BYTES - 4;
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.producer.to_bytes());
+        bytes[16..24].copy_from_slice(&self.footer_offset.to_le_bytes());
+        bytes[24..28].copy_from_slice(&self.footer_length.to_le_bytes());
+        bytes[28..32].copy_from_slice(&self.footer_crc.to_le_bytes());
+        bytes[32..48].copy_from_slice(&self.content_hash.0);
+        let crc = crc32fast::hash(&bytes[..crc_at]);
+        bytes[crc_at..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, TraceError> {
+        let magic = &bytes[..bytes.len().min(MAGIC.len())];
+        if magic.is_empty() || !MAGIC.starts_with(magic) {
+            return Err(TraceError::NotATrace);
+        }
+        let producer = array(bytes, 12).map(Producer::from_bytes);
+        // Other versions need not have the same header: nothing else of it is looked at.
+        if let (Some(version), Some(producer)) = (array(bytes, 8).map(u32::from_le_bytes), producer)
+            && version != VERSION
+        {
+            return Err(TraceError::Version { version, producer });
+        }
+        let (length, size) = (HEADER_BYTES as u64, bytes.len() as u64);
+        let cut_off = || TraceError::CutOff { part: "header", offset: 0, length, size };
+        let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or_else(cut_off)?;
+        let (covered, crc) = header.split_at(HEADER_BYTES - 4);
+        if crc != crc32fast::hash(covered).to_le_bytes() {
+            return Err(TraceError::Damaged { part: "header", offset: 0 });
+        }
+        let u32_at = |at| array(header, at).map(u32::from_le_bytes);
+        let read = || {
+            Some(Self {
+                producer: producer?,
+                footer_offset: array(header, 16).map(u64::from_le_bytes)?,
+                footer_length: u32_at(24)?,
+                footer_crc: u32_at(28)?,
+                content_hash: ContentHash(array(header, 32)?),
+            })
+        };
+        read().ok_or_else(cut_off)
+    }
+}
+
+fn array<const COUNT: usize>(bytes: &[u8], at: usize) -> Option<[u8; COUNT]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+/// One row of the block index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RawBlock {
+    /// The offset of the block, in bytes from the start of the file.
+    pub offset: u64,
+    /// The index of its first instruction in the whole trace.
+    pub first_record: u64,
+    /// The number of memory instructions before it.
+    pub first_memory_record: u64,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Its CRC-32.
+    pub crc: u32,
+    /// The number of its instructions, those without a memory operand included.
+    pub records: u32,
+    /// The number of its memory instructions.
+    pub memory_records: u32,
+    /// Its kernel's index in [`TraceContents::kernels`].
+    pub kernel: u32,
+    /// The number of its loads.
+    pub loads: u32,
+    /// The number of its stores.
+    pub stores: u32,
+    /// The number of its atomics.
+    pub atomics: u32,
+}
+
+/// A file that a trace was imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceInput {
+    /// Its length in bytes.
+    pub length: u64,
+    /// The CRC-32 of its bytes.
+    pub crc: u32,
+}
+
+impl TraceInput {
+    /// Reads a file to its end.
+    ///
+    /// # Errors
+    /// Returns the errors of `file`.
+    pub fn of(file: impl io::Read) -> io::Result<Self> {
+        let mut file = io::BufReader::with_capacity(1 << 18, file);
+        let (mut length, mut crc) = (0, crc32fast::Hasher::new());
+        loop {
+            let bytes = match file.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let count = bytes.len();
+            if count == 0 {
+                return Ok(Self { length, crc: crc.finalize() });
+            }
+            crc.update(bytes);
+            length += count as u64;
+            file.consume(count);
+        }
+    }
+}
+
+/// How much a trace has, whether or not all of it is there, or what precedes a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) records: u64,
+    pub(crate) memory_records: u64,
+    pub(crate) loads: u64,
+    pub(crate) kernels: u64,
+}
+
+impl Totals {
+    /// The sums; `None` if one exceeds 64 bits.
+    pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
+        Some(Self {
+            records: self.records.checked_add(other.records)?,
+            memory_records: self.memory_records.checked_add(other.memory_records)?,
+            loads: self.loads.checked_add(other.loads)?,
+            kernels: self.kernels.checked_add(other.kernels)?,
+        })
+    }
+}
+
+/// The end of a file.
+#[derive(Debug, Default)]
+pub(super) struct Footer {
+    pub(super) contents: TraceContents,
+    pub(super) blocks: Vec<RawBlock>,
+    pub(super) inputs: Vec<TraceInput>,
+}
+
+impl Footer {
+    /// Appends the footer to `output`.
+    pub(super) fn write(&self, writer: &mut ChunkWriter, output: &mut Vec<u8>) -> io::Result<()> {
+        let Self { contents, blocks, inputs } = self;
+        let contents = serde_json::to_vec(contents).map_err(io::Error::from)?;
+        writer.bytes(footer::CONTENTS, &contents, CONTENTS_DICTIONARY)?;
+        let column = |field: fn(&RawBlock) -> u32| blocks.iter().map(field).collect::<Vec<_>>();
+        writer.counted(footer::LENGTH, &column(|row| row.length))?;
+        writer.unsigned(footer::CRC, &column(|row| row.crc))?;
+        writer.unsigned(footer::INSTRUCTIONS, &column(|row| row.records))?;
+        writer.unsigned(footer::RECORDS, &column(|row| row.memory_records))?;
+        writer.unsigned(footer::KERNEL, &column(|row| row.kernel))?;
+        writer.unsigned(footer::LOADS, &column(|row| row.loads))?;
+        writer.unsigned(footer::STORES, &column(|row| row.stores))?;
+        writer.unsigned(footer::ATOMICS, &column(|row| row.atomics))?;
+        let lengths: Vec<_> = inputs.iter().map(|input| input.length).collect();
+        writer.counted(footer::INPUT_LENGTH, &lengths)?;
+        let crcs: Vec<_> = inputs.iter().map(|input| input.crc).collect();
+        writer.unsigned(footer::INPUT_CRC, &crcs)?;
+        writer.finish(output);
+        Ok(())
+    }
+
+    /// Reads the footer of a file.
+    pub(super) fn read(bytes: &[u8], header: &Header) -> Result<Self, TraceError> {
+        let (part, offset) = ("footer", header.footer_offset);
+        let length = u64::from(header.footer_length);
+        let end = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
+        let held = end.and_then(|(at, length)| bytes.get(at..)?.get(..length));
+        let held =
+            held.ok_or(TraceError::CutOff { part, offset, length, size: bytes.len() as u64 })?;
+        if crc32fast::hash(held) != header.footer_crc {
+            return Err(TraceError::Damaged { part, offset });
+        }
+        let read = Self::of_chunk(held, offset).map_err(|error| match error {
+            ChunkError::Unknown(column) => {
+                TraceError::UnknownColumn { part, offset, column, producer: header.producer }
+            }
+            ChunkError::Malformed(message) => TraceError::Malformed { part, offset, message },
+        })?;
+        Ok(read)
+    }
+
+    /// Reads the footer at `end`, where the blocks end.
+    fn of_chunk(bytes: &[u8], end: u64) -> Result<Self, ChunkError> {
+        let chunk = Chunk::new(bytes, KNOWN_FOOTER_COLUMNS)?;
+        let mut decoder = Decoder::default();
+        let most = most_plain_bytes(bytes.len());
+        let contents = decoder.bytes(&chunk, footer::CONTENTS, most, CONTENTS_DICTIONARY)?;
+        let contents: TraceContents =
+            serde_json::from_slice(contents).map_err(|error| format!("contents: {error}"))?;
+        let blocks = read_index(&chunk, &mut decoder, end, contents.kernels.len())?;
+        let count = chunk.count(footer::INPUT_LENGTH)?;
+        if count > most {
+            return Err(format!("{count} inputs; expected at most {most}").into());
+        }
+        let (mut lengths, mut crcs) = (Vec::new(), Vec::<u32>::new());
+        decoder.unsigned(&chunk, footer::INPUT_LENGTH, count, &mut lengths)?;
+        decoder.unsigned(&chunk, footer::INPUT_CRC, count, &mut crcs)?;
+        let crcs = crcs.into_iter().chain(std::iter::repeat(0));
+        let inputs =
+            lengths.into_iter().zip(crcs).map(|(length, crc)| TraceInput { length, crc }).collect();
+        Ok(Self { contents, blocks, inputs })
+    }
+
+    /// The sums of all rows.
+    pub(super) fn totals(&self) -> Totals {
+        let last = self.blocks.last();
+        let end = |of: fn(&RawBlock) -> u64| last.map_or(0, of);
+        Totals {
+            records: end(|row| row.first_record + u64::from(row.records)),
+            memory_records: end(|row| row.first_memory_record + u64::from(row.memory_records)),
+            loads: self.blocks.iter().map(|row| u64::from(row.loads)).sum(),
+            kernels: self.contents.kernels.len() as u64,
+        }
+    }
+}
+
+/// Reads the rows of the blocks, which follow the header up to `end`, one right after the other.
+fn read_index(
+    chunk: &Chunk<'_>,
+    decoder: &mut Decoder,
+    end: u64,
+    kernels: usize,
+) -> Result<Vec<RawBlock>, String> {
+    let count = chunk.count(footer::LENGTH)?;
+    let start = HEADER_BYTES as u64;
+    let room = end.saturating_sub(start);
+    // A block has a byte at least.
+    if count as u64 > room {
+        return Err(format!("the index has {count} blocks in {room} bytes"));
+    }
+    let blank = RawBlock {
+        offset: start,
+        first_record: 0,
+        first_memory_record: 0,
+        length: 0,
+        crc: 0,
+        records: 0,
+        memory_records: 0,
+        kernel: 0,
+        loads: 0,
+        stores: 0,
+        atomics: 0,
+    };
+    let mut blocks = vec![blank; count];
+    type Field = fn(&mut RawBlock) -> &mut u32;
+    let columns: [(u8, Field); 8] = [
+        (footer::LENGTH, |row| &mut row.length),
+        (footer::CRC, |row| &mut row.crc),
+        (footer::INSTRUCTIONS, |row| &mut row.records),
+        (footer::RECORDS, |row| &mut row.memory_records),
+        (footer::KERNEL, |row| &mut row.kernel),
+        (footer::LOADS, |row| &mut row.loads),
+        (footer::STORES, |row| &mut row.stores),
+        (footer::ATOMICS, |row| &mut row.atomics),
+    ];
+    let mut numbers = Vec::new();
+    for (id, field) in columns {
+        decoder.unsigned(chunk, id, count, &mut numbers)?;
+        for (row, number) in blocks.iter_mut().zip(&numbers) {
+            *field(row) = *number;
+        }
+    }
+    let mut next = blank;
+    for (i, row) in blocks.iter_mut().enumerate() {
+        (row.offset, row.first_record) = (next.offset, next.first_record);
+        row.first_memory_record = next.first_memory_record;
+        let RawBlock { records, memory_records, loads, stores, atomics, .. } = *row;
+        let of_kinds = u64::from(loads) + u64::from(stores) + u64::from(atomics);
+        let is_consistent = row.length > 0
+            && records <= MAX_BLOCK_RECORDS
+            && memory_records as usize <= MAX_BLOCK_MEMORY_RECORDS
+            && memory_records <= records
+            && of_kinds <= u64::from(memory_records)
+            && (row.kernel as usize) < kernels;
+        if !is_consistent {
+            return Err(format!("row {i} of the block index is inconsistent"));
+        }
+        next.offset += u64::from(row.length);
+        next.first_record += u64::from(records);
+        next.first_memory_record += u64::from(memory_records);
+    }
+    if next.offset != end {
+        return Err(format!("the blocks end at byte offset {}; expected {end}", next.offset));
+    }
+    Ok(blocks)
+}
