@@ -102,6 +102,7 @@ impl<'b, 't> Worker<'b, 't> {
         counts.footprint = found.traffic.take_footprint();
         found.store_traffic.forget();
         counts.per_pc = per_pc.into_iter().collect();
+        counts.per_pc.sort_unstable_by_key(|(key, _)| *key);
         Ok(counts)
     }
 

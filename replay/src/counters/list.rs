@@ -58,11 +58,11 @@ json_counters! {
         valued_loads: u64, "loads", serde(default);
         /// Loads with expected values.
         checked: u64, "loads";
-        /// Those of them with a value that differs.
+        /// Checked loads with a value that differs.
         mismatches: u64, "loads";
         /// Expected values that were compared, one for each register and executing lane that is not outside.
         checked_words: u64, "registers of a lane", serde(default);
-        /// Those of them that differ.
+        /// Compared values that differ.
         mismatched_words: u64, "registers of a lane", serde(default);
         /// What loads of shared memory cost.
         shared: SharedCounts, "", serde(default);
@@ -539,12 +539,12 @@ counter_struct! {
     /// The costs of single accesses.
     #[derive(Copy, Eq)]
     pub(crate) struct Spread {
-        /// Added up.
-        sum: u64, "each";
-        /// The least of one.
-        least: Least, "each";
-        /// The most of one.
-        most: Most, "each";
+        /// The sum, which `mean` divides by the loads.
+        sum: u64, "";
+        /// The least of one, `min`.
+        least: Least, "";
+        /// The most of one, `max`.
+        most: Most, "";
     }
 }
 
