@@ -104,7 +104,7 @@ impl<'a> Replayed<'a> {
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
         self.kernels.iter().flat_map(|(&kernel, counts)| {
             let rows = counts.per_pc.iter();
-            rows.map(move |(&(pc, operation), counts)| (kernel as usize, pc, operation, counts))
+            rows.map(move |((pc, operation), counts)| (kernel as usize, *pc, *operation, counts))
         })
     }
 }

@@ -18,8 +18,9 @@ pub(super) struct KernelCounts {
     /// Instructions that may be counted by their name, by operation.
     pub(super) others: BTreeMap<u16, u64>,
     pub(super) footprint: Footprint,
-    /// Of loads, stores and atomics, by program counter and operation.
-    pub(super) per_pc: BTreeMap<(u32, u16), PcCounts>,
+    /// Of loads, stores and atomics, by program counter and operation, ascending. A list, because a tree's nodes have
+    /// room for many rows, and a trace may have many kernels with one or two.
+    pub(super) per_pc: Vec<((u32, u16), PcCounts)>,
     /// The touches of lines, if they are wanted.
     pub(super) reuse: Reuse,
 }
@@ -30,13 +31,26 @@ impl KernelCounts {
         self.counts.add(&later.counts);
         self.others.add(&later.others);
         self.footprint.add(later.footprint);
-        if self.per_pc.is_empty() {
-            self.per_pc = later.per_pc;
-        } else {
-            for (key, counts) in later.per_pc {
-                self.per_pc.entry(key).or_default().add(&counts);
+        self.add_rows(later.per_pc);
+        self.reuse.add(later.reuse);
+    }
+    fn add_rows(&mut self, later: Vec<((u32, u16), PcCounts)>) {
+        let known = self.per_pc.len();
+        for (key, counts) in later {
+            match self.per_pc[..known].binary_search_by_key(&key, |(key, _)| *key) {
+                Ok(place) => self.per_pc[place].1.add(&counts),
+                Err(_) => self.per_pc.push((key, counts)),
             }
         }
-        self.reuse.add(later.reuse);
+        if self.per_pc.len() > known {
+            // Takes runs that ascend as they are.
+            self.per_pc.sort_by_key(|(key, _)| *key);
+        }
+    }
+
+    /// Returns the counts of a program counter and operation.
+    pub(super) fn row(&self, key: &(u32, u16)) -> Option<&PcCounts> {
+        let place = self.per_pc.binary_search_by_key(key, |(key, _)| *key).ok()?;
+        self.per_pc.get(place).map(|(_, counts)| counts)
     }
 }

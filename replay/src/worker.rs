@@ -126,6 +126,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
         let Self { mut counts, per_pc, .. } = self;
         counts.per_pc = per_pc.into_iter().collect();
+        counts.per_pc.sort_unstable_by_key(|(key, _)| *key);
         Ok(counts)
     }
 

@@ -15,7 +15,8 @@ pub fn trace_does_not_panic(input: &[u8]) {
     let shards = (0..3).map(|part| {
         let found = replay(&trace, &options.shard(Shard::new(part, 3)));
         let found = found.unwrap_or_else(|error| panic!("the whole could be replayed: {error}"));
-        found.summary()
+        found.partial()
     });
-    assert_eq!(Summary::merge(shards.collect()), Ok(whole));
+    let Some(shards) = shards.collect() else { panic!("a shard was asked for") };
+    assert_eq!(Summary::merge(shards), Ok(whole));
 }

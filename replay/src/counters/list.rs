@@ -28,11 +28,10 @@ json_counters! {
         skipped: SkippedCounts, "";
         /// Loads whose addresses cannot be attributed to lanes: counted as loads, but not executed, and without sectors.
         unattributable: u64, "loads", serde(default);
-        /// Copies from global to shared memory (`LDGSTS`), which are among the other skipped instructions; null in a
-        /// binary trace of version 1, which does not name them.
+        /// [Copies](#matrices-and-copies) from global to shared memory (`LDGSTS`), which are among the other skipped
+        /// instructions.
         ldgsts: Option<LdgstsCounts>, "";
         /// Instructions that move blocks (TMA), as the trace states them; they are among the other skipped instructions.
-        /// Null in a binary trace of version 1.
         tma: Option<TmaCounts>, "", serde(default);
         /// Executing lanes of all loads.
         lanes: u64, "lanes";
@@ -60,11 +59,11 @@ json_counters! {
         valued_loads: u64, "loads", serde(default);
         /// Loads with expected values.
         checked: u64, "loads";
-        /// Those of them with a value that differs.
+        /// Checked loads with a value that differs.
         mismatches: u64, "loads";
         /// Expected values that were compared, one for each register and executing lane that is not outside.
         checked_words: u64, "registers of a lane", serde(default);
-        /// Those of them that differ.
+        /// Compared values that differ.
         mismatched_words: u64, "registers of a lane", serde(default);
         /// What loads of shared memory cost.
         shared: SharedCounts, "", serde(default);
@@ -72,9 +71,9 @@ json_counters! {
         local: LocalCounts, "", serde(default);
         /// What loads of constant memory cost.
         constant: ConstantCounts, "", serde(default);
-        /// Stores to every memory; null in a binary trace of version 1, which only counts them.
+        /// Stores to every memory.
         stores: Option<TrafficCounts>, "", serde(default);
-        /// Atomics in every memory; null in a binary trace of version 1, which only counts them.
+        /// Atomics in every memory.
         atomics: Option<TrafficCounts>, "", serde(default);
         /// How many loads lie between touches of a line; only with `--reuse`.
         reuse: Option<ReuseCounts>, "", serde(default);
@@ -93,8 +92,7 @@ json_counters! {
         atomic: u64, "instructions";
         /// All others.
         other: u64, "instructions";
-        /// The others that read memory, except `LDGSTS`, by the opcode before its first dot; null if the trace does
-        /// not name them.
+        /// The others that read memory, except `LDGSTS`, by the opcode before its first dot.
         not_replayed: Option<BTreeMap<String, u64>>, "instructions";
     }
 }
@@ -208,7 +206,7 @@ json_counters! {
         wavefronts: u64, "wavefronts";
         /// The fewest wavefronts that hold the words of each load, added up.
         ideal_wavefronts: u64, "wavefronts";
-        /// Bank conflicts: wavefronts beyond one for each group of lanes that has one. 0 in what an earlier version wrote.
+        /// Bank conflicts: wavefronts beyond one for each group of lanes that has one.
         conflicts: u64, "wavefronts", serde(default);
     }
 }
@@ -577,12 +575,12 @@ counter_struct! {
     /// The costs of single accesses.
     #[derive(Copy, Eq)]
     pub(crate) struct Spread {
-        /// Added up.
-        sum: u64, "each";
-        /// The least of one.
-        least: Least, "each";
-        /// The most of one.
-        most: Most, "each";
+        /// The sum, which `mean` divides by the loads.
+        sum: u64, "";
+        /// The least of one, `min`.
+        least: Least, "";
+        /// The most of one, `max`.
+        most: Most, "";
     }
 }
 

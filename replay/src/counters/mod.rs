@@ -32,6 +32,8 @@ pub enum Addition {
     Distinct,
     /// By the first and last touch of each line, which are kept.
     Reuse,
+    /// Not at all: it is the mean of two others.
+    Mean,
 }
 
 impl Addition {
@@ -45,6 +47,7 @@ impl Addition {
             Self::ByName => "sum by name",
             Self::Distinct => "union",
             Self::Reuse => "in order",
+            Self::Mean => "mean",
         }
     }
 }
@@ -137,6 +140,8 @@ impl Row<'_> {
     ) {
         let path =
             if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        // The parts of a cost have its unit.
+        let unit = if unit.is_empty() { self.unit } else { unit };
         add(&Row { path: &path, unit, documentation });
     }
 }
@@ -423,7 +428,9 @@ macro_rules! counter_struct {
                     });
                 )*
                 $($(
-                    row.inner(stringify!($mean), $per, concat!($($of),+), |row| list.push(row.is(None)));
+                    row.inner(stringify!($mean), $per, concat!($($of),+), |row| {
+                        list.push(row.is($crate::counters::Addition::Mean));
+                    });
                 )*)?
             }
 

@@ -205,7 +205,7 @@ impl Replayed<'_> {
             let Some(traced) = contents.kernels.get(kernel) else { continue };
             let counts = self.kernels.get(&(kernel as u32)).cloned().unwrap_or_default();
             counts.others.keys().for_each(|number| _ = operation(*number));
-            let code = counts.per_pc.keys().filter_map(|&(pc, number)| {
+            let code = counts.per_pc.iter().filter_map(|&((pc, number), _)| {
                 let code = self.code(kernel, pc, operation(number)?);
                 (code != RowCode::default()).then_some(((pc, number), code))
             });

@@ -140,7 +140,7 @@ impl PartialSummary {
         let mut sums = Sums::new(about);
         let (mut loads, mut stores, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for PartialKernel { name, demangled, counts, mut code } in kernels.into_values() {
-            for (&(pc, number), row) in &counts.per_pc {
+            for &((pc, number), ref row) in &counts.per_pc {
                 // It has been checked that there is one.
                 let Some(operation) = operations.get(&number) else { continue };
                 let code = code.remove(&(pc, number)).unwrap_or_default();

@@ -172,9 +172,9 @@ impl PartialSummary {
         let pairs = SumPairs::new();
         for kernel in self.kernels.values() {
             let KernelCounts { others, per_pc, reuse, .. } = &kernel.counts;
-            let numbers = others.keys().chain(per_pc.keys().map(|(_, number)| number));
+            let numbers = others.keys().chain(per_pc.iter().map(|((_, number), _)| number));
             if !numbers.into_iter().all(|number| self.operations.contains_key(number))
-                || !kernel.code.keys().all(|row| per_pc.contains_key(row))
+                || !kernel.code.keys().all(|row| kernel.counts.row(row).is_some())
             {
                 return Err("a row has an operation that is not in `operations`");
             }
@@ -432,7 +432,8 @@ struct RowJson {
 impl KernelJson {
     fn of(number: usize, kernel: &PartialKernel) -> Self {
         let KernelCounts { counts, others, footprint, per_pc, reuse } = &kernel.counts;
-        let row = |(&(pc, operation), counts): (&(u32, u16), &PcCounts)| {
+        let row = |((pc, operation), counts): &((u32, u16), PcCounts)| {
+            let (pc, operation) = (*pc, *operation);
             let code = kernel.code.get(&(pc, operation)).cloned().unwrap_or_default();
             let RowCode { sass, source, source_line } = code;
             RowJson { pc, operation, counts: put(counts), sass, source, source_line }
@@ -454,14 +455,14 @@ impl KernelJson {
     }
 
     fn read(self) -> Result<PartialKernel, &'static str> {
-        let mut per_pc = BTreeMap::new();
+        let mut per_pc = Vec::with_capacity(self.rows.len());
         let mut code = BTreeMap::new();
         for RowJson { pc, operation, counts, sass, source, source_line } in self.rows {
             let key = (pc, operation);
-            if per_pc.last_key_value().is_some_and(|(last, _)| *last >= key) {
+            if per_pc.last().is_some_and(|(last, _)| *last >= key) {
                 return Err("the rows of a kernel do not ascend");
             }
-            per_pc.insert(key, take(&counts).ok_or("a row has other counters")?);
+            per_pc.push((key, take(&counts).ok_or("a row has other counters")?));
             let known = RowCode { sass, source, source_line };
             if known != RowCode::default() {
                 code.insert(key, known);

@@ -6,6 +6,7 @@ mod allocator;
 mod broken;
 mod costs;
 mod damage;
+mod documentation;
 mod errors;
 mod parts;
 #[path = "../../../trace/tests/it/random.rs"]
@@ -24,5 +25,6 @@ mod total;
 fn errors_are_send_sync_and_static() {
     fn is_portable<E: std::error::Error + Send + Sync + 'static>() {}
     is_portable::<warpload_replay::MergeError>();
+    is_portable::<warpload_replay::PartialError>();
     is_portable::<warpload_replay::ReplayError>();
 }
