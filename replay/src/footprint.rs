@@ -21,15 +21,25 @@ impl Footprint {
         self.lines |= other.lines;
     }
 
-    /// Returns the pages of the lines. Goes from run to run, because a few bytes of a file can be a run of billions.
+    /// Returns the pages of the lines. Goes from run to run, of which a few bytes of a file can have billions of lines, but
+    /// adds short ones page by page: that takes a tenth of the time of a range.
     pub(super) fn pages(&self) -> RoaringTreemap {
+        const SHORT: u64 = 64;
         let mut pages = RoaringTreemap::new();
+        let mut next = 0;
         for (high, bitmap) in self.lines.bitmaps() {
             let base = u64::from(high) << 32;
             let mut runs = bitmap.iter();
             while let Some(run) = runs.next_range() {
                 let (first, last) = (base + u64::from(*run.start()), base + u64::from(*run.end()));
-                pages.insert_range(first / LINES_PER_PAGE..=last / LINES_PER_PAGE);
+                // The first page may have lines of the run before.
+                let (first, last) = (next.max(first / LINES_PER_PAGE), last / LINES_PER_PAGE);
+                if last >= first + SHORT {
+                    pages.insert_range(first..=last);
+                } else {
+                    (first..=last).for_each(|page| _ = pages.try_push(page));
+                }
+                next = next.max(last + 1);
             }
         }
         pages

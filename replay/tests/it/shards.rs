@@ -395,18 +395,18 @@ fn parts_of_another_version_are_refused_as_such() {
     let newer = |part: &mut Value| {
         other(part);
         part["new"] = value!(0);
-        part["counters"].as_array_mut().unwrap().push(value!("warps"));
+        part["counters"].as_array_mut().unwrap().push(value!("made_up"));
         part["pc_counters"].as_array_mut().unwrap().insert(3, value!("shared.words"));
         part["kernels"][0]["counts"] = value!(vec![1; 100]);
     };
-    assert_eq!(error(&newer), ("9.0.1".to_owned(), "warps per_pc.shared.words".to_owned()));
-    let same = |part: &mut Value| part["counters"].as_array_mut().unwrap().push(value!("warps"));
-    assert_eq!(error(&same), (env!("CARGO_PKG_VERSION").to_owned(), "warps".to_owned()));
+    assert_eq!(error(&newer), ("9.0.1".to_owned(), "made_up per_pc.shared.words".to_owned()));
+    let same = |part: &mut Value| part["counters"].as_array_mut().unwrap().push(value!("made_up"));
+    assert_eq!(error(&same), (env!("CARGO_PKG_VERSION").to_owned(), "made_up".to_owned()));
     let mut newer_part = serde_json::to_value(part).unwrap();
     newer(&mut newer_part["partial"]);
     let error = PartialSummary::from_json(newer_part.to_string().as_bytes()).unwrap_err();
     let expected =
-        "made by warpload 9.0.1, with unknown counters (warps, per_pc.shared.words); parts ";
+        "made by warpload 9.0.1, with unknown counters (made_up, per_pc.shared.words); parts ";
     assert!(error.to_string().starts_with(expected), "{error}");
 }
 
