@@ -16,7 +16,7 @@ use warpload_binary::lines::{LineError, MAX_LINE_BYTES};
 
 /// How many bytes a piece has, unless it is one longer line. With the loads in it, it fits in a
 /// processor's second cache, and its instructions in a segment.
-const PIECE_BYTES: usize = 128 << 10;
+pub(super) const PIECE_BYTES: usize = 128 << 10;
 
 /// The line ends after each piece, so that what reads eight bytes at once need not ask whether there
 /// are as many.
@@ -37,10 +37,12 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Returns the piece of one line without its end, of a warp.
-    pub(super) fn of_line(text: &[u8], line: u64, offset: u64, warp: u64) -> Self {
-        let buffer = [text, &PADDING].concat();
-        Self { line, offset, warp, buffer, length: text.len() + 1 }
+    /// Replaces the text by lines without the end of the last one, of a warp.
+    pub(super) fn set(&mut self, text: &[u8], line: u64, offset: u64, warp: u64) {
+        (self.line, self.offset, self.warp, self.length) = (line, offset, warp, text.len() + 1);
+        self.buffer.clear();
+        self.buffer.extend_from_slice(text);
+        self.buffer.extend_from_slice(&PADDING);
     }
 
     pub(super) fn len(&self) -> usize {

@@ -17,8 +17,6 @@ use warpload_binary::lines::Lines;
 /// Reads a header, and thread blocks before the first instruction.
 pub(super) struct AccelSimReader<'f> {
     file: &'f Path,
-    /// Whether the end of the text is known to be the trace's.
-    is_whole: bool,
     /// The line being read, from 1.
     line: u64,
     header: Header,
@@ -41,7 +39,6 @@ impl<'f> AccelSimReader<'f> {
     pub(super) fn new(file: &'f Path) -> Self {
         Self {
             file,
-            is_whole: false,
             line: 0,
             header: Header::default(),
             form: None,
@@ -49,11 +46,6 @@ impl<'f> AccelSimReader<'f> {
             is_grouped: false,
             groups: Groups::default(),
         }
-    }
-
-    /// Returns the reader of a text whose end is the trace's.
-    pub(super) fn of_whole(file: &'f Path) -> Self {
-        Self { is_whole: true, ..Self::new(file) }
     }
 
     /// Reads the text.
@@ -142,7 +134,8 @@ impl<'f> AccelSimReader<'f> {
         let front = Tokens::new(&line, first.as_bytes()).count_front();
         body.has_core_ids = front == Some(body.front() + 2);
         let is_cut = !lines.line_ended();
-        let piece = Piece::of_line(first.as_bytes(), self.line, offset, warp);
+        let mut piece = Piece::default();
+        piece.set(first.as_bytes(), self.line, offset, warp);
         let (line, offset) = (self.line + 1, lines.offset());
         let tracked = body.needs_warps().then_some(warp);
         let mut pieces = Pieces::new(lines.into_inner(), line, offset, tracked);
@@ -161,7 +154,7 @@ impl<'f> AccelSimReader<'f> {
         self.line = pieces.last_line();
         self.end(is_cut || pieces.is_cut())?;
         let unknown = match self.is_grouped {
-            true if self.is_whole || self.groups.are_all_there() => return Ok(()),
+            true if self.groups.are_all_there() => return Ok(()),
             true => BLOCKS_MISSING,
             false => NO_END_MARK,
         };
@@ -189,9 +182,6 @@ impl<'f> AccelSimReader<'f> {
         }
         if self.form.is_none() {
             self.begin_kernel(sink)?;
-        }
-        if self.is_whole {
-            return sink.note("no instruction in the source".to_owned());
         }
         sink.end_is_unknown(NO_INSTRUCTION)
     }

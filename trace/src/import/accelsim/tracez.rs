@@ -1,29 +1,29 @@
-//! Reads Accel-Sim's `.tracez`: the instructions of a grouped trace in zstd frames, with an index at the
-//! end. They are read as the text that they were made from ([`Grouped`]), so that there is one reader of
-//! lines; errors are put back to the bytes that a line of that text comes from ([`origin`]).
+//! Reads Accel-Sim's `.tracez`: the instructions of a grouped trace in zstd frames, with an index at the end. Frames are
+//! decompressed and read in parallel, and [`Walk`] says what groups they are in.
 
-use std::fmt::Write as _;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
 use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size};
 
-use super::groups::{Bounds, Mark, is_instruction};
-use super::reader::{AccelSimReader, Header};
+use super::groups::{Bounds, Groups, Mark, is_instruction, merge};
+use super::line::{Body, LineReader};
+use super::pieces::{PIECE_BYTES, ParsedPiece, Piece, PieceReader};
+use super::reader::{Header, HeaderContents};
+use super::scan::Tokens;
 use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign};
+use crate::import::in_parallel::{self, Chunk};
 use crate::import::sink::Sink;
-use crate::import::text::{Text, read_ahead};
+use crate::import::text::Text;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::MAX_LINE_BYTES;
 
 /// The most bytes of a header.
 const MAX_HEADER: u64 = 1 << 20;
-
-/// How many bytes of text are read at once.
-const BUFFER: usize = 1 << 16;
 
 pub(in crate::import) const FORMAT: Format =
     Format { name: "a .tracez of Accel-Sim", recognize, reader: FormatReader::Trace(read) };
@@ -39,50 +39,60 @@ fn read(
     threads: usize,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    let unreadable = |source| ImportError::Read { file: file.to_owned(), source };
-    let bytes = Bytes::of(input).map_err(unreadable)?;
+    let wrong = |error| fault(file, error);
+    let bytes = Bytes::of(input).map_err(|error| wrong(error.into()))?;
     let mut header = vec![0; bytes.len().min(MAX_HEADER + 1) as usize];
-    bytes.read(0, &mut header).map_err(unreadable)?;
+    bytes.read(0, &mut header).map_err(|error| wrong(error.into()))?;
     let end = memchr::memchr(0, &header).ok_or_else(|| {
-        fault(file, Fault::At(0, format!("expected a header of at most {MAX_HEADER} bytes")))
+        wrong(Fault::At(0, format!("expected a header of at most {MAX_HEADER} bytes")))
     })?;
     header.truncate(end);
-    let bounds = read_header(&header, file, sink)?;
-    let walk = |has_texts| {
-        let parts = Parts::of(&bytes, end as u64)?;
-        Walk::new(&bytes, &parts, bounds, has_texts)
-    };
-    let failure = Failure::default();
     let lines = memchr::memchr_iter(b'\n', &header).count() as u64;
-    let grouped =
-        Grouped::new(header, walk(true).map_err(|error| fault(file, error))?, failure.clone());
-    let read = std::thread::scope(|scope| {
-        let mut text: Text<'_> = BufReader::with_capacity(BUFFER, Box::new(grouped));
-        if threads > 1 {
-            text = read_ahead(text, scope).map_err(unreadable)?;
-        }
-        AccelSimReader::of_whole(file).read(&mut text, threads, sink)
-    });
-    read.map_err(|error| match error {
-        ImportError::Line { line, column, message, .. } if line > lines => {
-            // What was read once is valid.
-            let origin = walk(false).and_then(|walk| origin(walk, line - lines));
-            match origin {
-                Ok(Some(Origin::Frame(offset, line))) => fault(
-                    file,
-                    Fault::At(
-                        offset,
-                        format!("line {line} of the frame's text, column {column}: {message}"),
-                    ),
-                ),
-                Ok(Some(Origin::Index(offset))) => fault(file, Fault::At(offset, message)),
-                Ok(None) => fault(file, Fault::At(bytes.len(), message)),
-                Err(error) => fault(file, error),
-            }
-        }
-        ImportError::Read { .. } => failure.take().map_or(error, |error| fault(file, error)),
-        other => other,
-    })
+    let (HeaderContents { kernel, version, has_line_numbers, tool }, has_format) =
+        read_header(&header, file, sink)?;
+    let mut groups = Groups::of(&kernel);
+    let bounds = groups.bounds;
+    let parts = Parts::of(&bytes, end as u64).map_err(wrong)?;
+    let mut walk = Walk::new(&bytes, &parts, bounds).map_err(wrong)?;
+    let mut dictionary = vec![0; parts.dictionary.1 as usize];
+    bytes.read(parts.dictionary.0, &mut dictionary).map_err(|error| wrong(error.into()))?;
+    sink.tool(tool)?;
+    sink.kernel(kernel)?;
+    let mut body = Body {
+        file,
+        version,
+        is_grouped: true,
+        has_core_ids: false,
+        has_line_numbers,
+        bounds,
+        is_spa5: sink.is_spa5(),
+    };
+    let first = first_instruction(&bytes, &parts, bounds, &dictionary).map_err(wrong)?;
+    if let Some(first) = &first {
+        let line = LineReader { body: &body, line: 1, warp: 0 };
+        // No line of the header says whether there are core ids.
+        let front = Tokens::new(&line, first).count_front();
+        body.has_core_ids = front == Some(body.front() + 2);
+    }
+    let end = in_parallel::read(
+        None,
+        threads,
+        |job: &mut FrameJob| job.fill(&mut walk),
+        |reader: &mut FrameReader, job| job.read(&body, &dictionary, parts.dictionary.0, reader),
+        |job| job.merge(&body, &mut groups, sink),
+    )?;
+    end.unwrap_or(Ok(())).map_err(wrong)?;
+    match (first.is_some(), has_format) {
+        (true, _) => Ok(()),
+        (false, true) => sink.note("no instruction in the source".to_owned()),
+        (false, false) => Err(ImportError::Line {
+            file: file.to_owned(),
+            line: lines,
+            column: 1,
+            message: "no instruction and no `#traces format` line: the file ends in its header"
+                .to_owned(),
+        }),
+    }
 }
 
 fn fault(file: &Path, fault: Fault) -> ImportError {
@@ -95,10 +105,13 @@ fn fault(file: &Path, fault: Fault) -> ImportError {
     }
 }
 
-/// Returns what the header says that the index has room for.
-fn read_header(text: &[u8], file: &Path, sink: &mut Sink<'_>) -> Result<Bounds, ImportError> {
-    let mut header = Header::default();
-    let mut number = 0;
+/// Reads a header; says whether it has a `#traces format` line.
+fn read_header(
+    text: &[u8],
+    file: &Path,
+    sink: &mut Sink<'_>,
+) -> Result<(HeaderContents, bool), ImportError> {
+    let (mut header, mut number, mut has_format) = (Header::default(), 0, false);
     let error = |line, (column, message)| ImportError::Line {
         file: file.to_owned(),
         line,
@@ -114,6 +127,7 @@ fn read_header(text: &[u8], file: &Path, sink: &mut Sink<'_>) -> Result<Bounds, 
         };
         let line = std::str::from_utf8(line)
             .map_err(|wrong| error(number, (wrong.valid_up_to(), "not UTF-8".to_owned())))?;
+        has_format |= line.starts_with("#traces format");
         if line.starts_with('-') {
             header.read(line, sink).map_err(|wrong| error(number, wrong))?;
         } else if !matches!(Mark::read(line), Ok(None)) {
@@ -122,109 +136,215 @@ fn read_header(text: &[u8], file: &Path, sink: &mut Sink<'_>) -> Result<Bounds, 
         }
     }
     let contents = header.end().map_err(|message| error(number, (0, message)))?;
-    Ok(Bounds::of(&contents.kernel))
+    Ok((contents, has_format))
 }
 
-/// Why a text ends early, for the one who asks after it was read.
-#[derive(Clone, Default)]
-struct Failure(Arc<Mutex<Option<Fault>>>);
-
-impl Failure {
-    fn take(&self) -> Option<Fault> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// The text, as it is read.
-struct Grouped {
-    walk: Walk,
-    text: Vec<u8>,
-    /// How much of `text` was read.
-    at: usize,
-    failure: Failure,
-}
-
-impl Grouped {
-    /// Creates the text of a walk, after a header.
-    fn new(header: Vec<u8>, walk: Walk, failure: Failure) -> Self {
-        Self { walk, text: header, at: 0, failure }
-    }
-
-    /// Replaces the text by what comes next; returns `false` at the end.
-    fn fill(&mut self) -> Result<bool, Fault> {
-        self.text.clear();
-        self.at = 0;
-        let Some(step) = self.walk.next()? else { return Ok(false) };
-        if let WalkStep::Chunk(_, _, text) = step {
-            self.text.extend_from_slice(text);
-            self.text.push(b'\n');
-        } else {
-            self.text.extend_from_slice(group_lines(&step).as_bytes());
+/// The first line of the first frame, if there is one.
+fn first_instruction(
+    bytes: &Bytes,
+    parts: &Parts,
+    bounds: Bounds,
+    dictionary: &[u8],
+) -> Result<Option<Vec<u8>>, Fault> {
+    let mut walk = Walk::new(bytes, parts, bounds)?;
+    loop {
+        match walk.next()? {
+            Some(WalkStep::Frame(offset, lines, frame)) => {
+                let mut frames = Frames::new(dictionary)
+                    .map_err(|message| Fault::At(parts.dictionary.0, message))?;
+                let text =
+                    frames.text(frame, lines).map_err(|message| Fault::At(offset, message))?;
+                return Ok(text.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec));
+            }
+            Some(WalkStep::Mark(..)) => {}
+            None => return Ok(None),
         }
-        Ok(true)
     }
 }
 
-impl Read for Grouped {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.text.len() {
-            match self.fill() {
-                Ok(true) => {}
-                Ok(false) => return Ok(0),
-                Err(fault) => {
-                    *self.failure.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
-                    return Err(io::Error::from(io::ErrorKind::InvalidData));
-                }
+/// How many bytes of text the frames of a job have at least, unless they are the last ones: frames of warps with few
+/// instructions are too little work on their own.
+const JOB_BYTES: usize = 64 << 10;
+
+/// Frames that are read together, and what they hold.
+#[derive(Default)]
+struct FrameJob {
+    frames: Vec<FramePart>,
+    /// How many of `frames` are in use.
+    count: usize,
+    /// The bytes of their text, and of themselves.
+    bytes: usize,
+}
+
+/// A frame, and the groups that begin and end before it.
+#[derive(Default)]
+struct FramePart {
+    /// Each with the offset of its entry in the index.
+    marks: Vec<(Mark, u64)>,
+    /// Its warp's number.
+    warp: u64,
+    /// Its offset, lines and bytes; no bytes after the last frame.
+    offset: u64,
+    lines: u32,
+    bytes: Vec<u8>,
+    /// Its text in pieces, of which `count` are in use.
+    pieces: Vec<(Piece, ParsedPiece)>,
+    count: usize,
+    fault: Option<Fault>,
+}
+
+impl Chunk for FrameJob {
+    fn len(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// What one thread reads frames with.
+#[derive(Default)]
+struct FrameReader {
+    frames: Option<Frames>,
+    pieces: PieceReader,
+}
+
+impl FrameJob {
+    /// Replaces the frames by the next ones; returns why none follow.
+    fn fill(&mut self, walk: &mut Walk) -> Option<Result<(), Fault>> {
+        (self.count, self.bytes) = (0, 0);
+        loop {
+            if self.frames.len() == self.count {
+                self.frames.push(FramePart::default());
+            }
+            let part = self.frames.get_mut(self.count)?;
+            self.count += 1;
+            part.clear();
+            if let Some(end) = part.fill(walk).transpose() {
+                return Some(end.map(drop));
+            }
+            let text = get_frame_content_size(&part.bytes).ok().flatten().unwrap_or(0);
+            self.bytes += part.bytes.len() + text.min(MAX_TEXT) as usize;
+            if self.bytes >= JOB_BYTES {
+                return None;
             }
         }
-        let mut rest = &self.text[self.at..];
-        let count = rest.read(buffer)?;
-        self.at += count;
-        Ok(count)
+    }
+
+    fn read(
+        &mut self,
+        body: &Body<'_>,
+        dictionary: &[u8],
+        dictionary_at: u64,
+        reader: &mut FrameReader,
+    ) {
+        for part in self.frames.iter_mut().take(self.count) {
+            if part.bytes.is_empty() {
+                continue;
+            }
+            let frames = match &mut reader.frames {
+                Some(frames) => frames,
+                none => match Frames::new(dictionary) {
+                    Ok(frames) => none.insert(frames),
+                    Err(message) => {
+                        part.fault = Some(Fault::At(dictionary_at, message));
+                        return;
+                    }
+                },
+            };
+            part.read(body, frames, &mut reader.pieces);
+        }
+    }
+
+    fn merge(
+        &mut self,
+        body: &Body<'_>,
+        groups: &mut Groups,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), ImportError> {
+        let parts = self.frames.iter_mut().take(self.count);
+        parts.into_iter().try_for_each(|part| part.merge(body, groups, sink))
     }
 }
 
-/// Returns the lines of a step that is not a chunk.
-fn group_lines(step: &WalkStep<'_>) -> String {
-    let mut text = String::new();
-    let written = match step {
-        WalkStep::Block([x, y, z], [i, j, k], [u, v, w], rank) => write!(
-            text,
-            "#BEGIN_TB\nthread block = {x},{y},{z}\ncluster id = {i},{j},{k}\n\
-             cluster cta = {u},{v},{w}\ncluster rank = {rank}\n"
-        ),
-        WalkStep::Warp(warp, lines) => write!(text, "warp = {warp}\ninsts = {lines}\n"),
-        WalkStep::BlockEnd => writeln!(text, "#END_TB"),
-        WalkStep::Chunk(..) => Ok(()),
-    };
-    debug_assert!(written.is_ok(), "writing to a string does not fail");
-    text
-}
+impl FramePart {
+    fn clear(&mut self) {
+        self.marks.clear();
+        self.bytes.clear();
+        (self.count, self.fault) = (0, None);
+    }
 
-/// Where a line of the text comes from.
-enum Origin {
-    /// An entry of the index at an offset.
-    Index(u64),
-    /// A line, from 1, of the text of the frame at an offset.
-    Frame(u64, u64),
-}
-
-/// Returns where line `line`, from 1, after the header comes from; `None` if there is no such line.
-fn origin(mut walk: Walk, line: u64) -> Result<Option<Origin>, Fault> {
-    let mut before = 0;
-    loop {
-        let Some(step) = walk.next()? else { return Ok(None) };
-        let (lines, frame) = match step {
-            WalkStep::Chunk(offset, lines, _) => (u64::from(lines), Some(offset)),
-            other => (group_lines(&other).lines().count() as u64, None),
-        };
-        if line <= before + lines {
-            return Ok(Some(match frame {
-                Some(offset) => Origin::Frame(offset, line - before),
-                None => Origin::Index(walk.at),
-            }));
+    /// Takes the steps up to a frame; returns whether the walk is at its end.
+    fn fill(&mut self, walk: &mut Walk) -> Result<Option<()>, Fault> {
+        loop {
+            match walk.next()? {
+                Some(WalkStep::Mark(mark, offset)) => self.marks.push((mark, offset)),
+                Some(WalkStep::Frame(offset, lines, bytes)) => {
+                    (self.offset, self.lines) = (offset, lines);
+                    self.bytes.extend_from_slice(bytes);
+                    self.warp = walk.warp();
+                    return Ok(None);
+                }
+                None => return Ok(Some(())),
+            }
         }
-        before += lines;
+    }
+
+    fn read(&mut self, body: &Body<'_>, frames: &mut Frames, reader: &mut PieceReader) {
+        let mut text = match frames.text(&self.bytes, self.lines) {
+            Ok(text) => text,
+            Err(message) => {
+                self.fault = Some(Fault::At(self.offset, message));
+                return;
+            }
+        };
+        let mut line = 1;
+        while !text.is_empty() {
+            let end = match text.get(..PIECE_BYTES) {
+                // A line that is longer is a piece of its own.
+                Some(start) => memchr::memrchr(b'\n', start)
+                    .or_else(|| memchr::memchr(b'\n', text))
+                    .unwrap_or(text.len()),
+                None => text.len(),
+            };
+            let (lines, rest) = text.split_at(end);
+            text = rest.get(1..).unwrap_or_default();
+            if self.pieces.len() == self.count {
+                self.pieces.push(Default::default());
+            }
+            let Some((piece, part)) = self.pieces.get_mut(self.count) else { return };
+            self.count += 1;
+            piece.set(lines, line, 0, self.warp);
+            line += memchr::memchr_iter(b'\n', lines).count() as u64 + 1;
+            reader.read(body, piece, part);
+        }
+    }
+
+    fn merge(
+        &mut self,
+        body: &Body<'_>,
+        groups: &mut Groups,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), ImportError> {
+        for (mark, offset) in &self.marks {
+            let taken = groups.take(*mark);
+            taken.map_err(|message| fault(body.file, Fault::At(*offset, message)))?;
+            if let Mark::Warp(_) = mark {
+                sink.place(groups.place());
+            }
+        }
+        if let Some(error) = self.fault.take() {
+            return Err(fault(body.file, error));
+        }
+        let offset = self.offset;
+        for (piece, part) in self.pieces.iter_mut().take(self.count) {
+            merge(body, piece, part, groups, sink).map_err(|error| match error {
+                ImportError::Line { line, column, message, .. } => {
+                    let message =
+                        format!("line {line} of the frame's text, column {column}: {message}");
+                    fault(body.file, Fault::At(offset, message))
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -278,22 +398,16 @@ impl Parts {
 
 /// What comes next.
 enum WalkStep<'w> {
-    /// A thread block: its place in the grid, its cluster's there, its own in the cluster, and its rank.
-    Block([u32; 3], [u32; 3], [u32; 3], u32),
-    /// A warp of so many instructions.
-    Warp(u64, u32),
-    /// The offset of a chunk of so many lines, and its text, without an end of the last line.
-    Chunk(u64, u32, &'w [u8]),
-    /// The end of a thread block.
-    BlockEnd,
+    /// A group begins or ends, as the entry at that offset of the index says.
+    Mark(Mark, u64),
+    /// A frame of so many lines, at that offset.
+    Frame(u64, u32, &'w [u8]),
 }
 
 /// Compares the index with what it refers to.
 struct Walk {
     index: Cursor,
     data: Cursor,
-    /// Decompresses; `None` if texts do not matter.
-    frames: Option<Frames>,
     bounds: Bounds,
     /// What is left: of the file, of the thread block, of the warp.
     blocks: u32,
@@ -301,27 +415,25 @@ struct Walk {
     chunks: u32,
     lines: u32,
     is_in_block: bool,
+    /// What else an entry of the index says, in reverse order.
+    marks: Vec<Mark>,
     /// The offset in the index of the last block or warp.
     at: u64,
 }
 
 impl Walk {
-    fn new(bytes: &Bytes, parts: &Parts, bounds: Bounds, has_texts: bool) -> Result<Self, Fault> {
-        let (offset, size) = parts.dictionary;
-        let data = offset + u64::from(size);
-        let mut dictionary = vec![0; size as usize];
-        bytes.read(offset, &mut dictionary)?;
-        let frames = || Frames::new(&dictionary).map_err(|message| Fault::At(offset, message));
+    fn new(bytes: &Bytes, parts: &Parts, bounds: Bounds) -> Result<Self, Fault> {
+        let data = parts.dictionary.0 + u64::from(parts.dictionary.1);
         let mut walk = Self {
             index: Cursor::new(bytes, "the index", parts.index..parts.end),
             data: Cursor::new(bytes, "the file before the index", data..parts.index),
-            frames: if has_texts { Some(frames()?) } else { None },
             bounds,
             blocks: 0,
             warps: 0,
             chunks: 0,
             lines: 0,
             is_in_block: false,
+            marks: Vec::new(),
             at: parts.index,
         };
         walk.blocks = walk.index.u32()?;
@@ -331,6 +443,11 @@ impl Walk {
         }
         walk.check_room(blocks, BLOCK_BYTES)?;
         Ok(walk)
+    }
+
+    /// The number of the warp that frames are of.
+    fn warp(&self) -> u64 {
+        self.bounds.warps().saturating_sub(self.warps + 1)
     }
 
     /// Returns the error of what was read last in the index.
@@ -350,18 +467,23 @@ impl Walk {
 
     /// Returns what comes next; `None` at the end.
     fn next(&mut self) -> Result<Option<WalkStep<'_>>, Fault> {
-        if self.chunks > 0 {
-            return self.chunk().map(Some);
-        }
-        if self.warps > 0 {
-            return self.warp().map(Some);
-        }
-        if self.is_in_block {
-            self.is_in_block = false;
-            return Ok(Some(WalkStep::BlockEnd));
-        }
-        if self.blocks > 0 {
-            return self.block().map(Some);
+        loop {
+            if let Some(mark) = self.marks.pop() {
+                return Ok(Some(WalkStep::Mark(mark, self.at)));
+            }
+            if self.chunks > 0 {
+                return self.frame().map(Some);
+            }
+            if self.warps > 0 {
+                self.warp_entry()?;
+            } else if self.is_in_block {
+                self.is_in_block = false;
+                self.marks.push(Mark::End);
+            } else if self.blocks > 0 {
+                self.block_entry()?;
+            } else {
+                break;
+            }
         }
         for (cursor, name) in [(&self.data, "the last warp"), (&self.index, "the index")] {
             if cursor.left() > 0 {
@@ -372,13 +494,14 @@ impl Walk {
         Ok(None)
     }
 
-    fn block(&mut self) -> Result<WalkStep<'_>, Fault> {
+    fn block_entry(&mut self) -> Result<(), Fault> {
         self.at = self.index.at;
         let mut three = || -> Result<[u32; 3], Fault> {
             Ok([self.index.u32()?, self.index.u32()?, self.index.u32()?])
         };
-        let (cta, cluster, place) = (three()?, three()?, three()?);
-        let rank = self.index.u32()?;
+        // Of the place in the cluster and the rank there only the bytes matter.
+        let (cta, cluster, _) = (three()?, three()?, three()?);
+        self.index.u32()?;
         let (warps, expected) = (self.index.u32()?, self.bounds.warps());
         if u64::from(warps) != expected {
             let message = format!("a thread block of {warps} warps; the header says {expected}");
@@ -386,10 +509,17 @@ impl Walk {
         }
         self.check_room(warps, WARP_BYTES)?;
         (self.blocks, self.warps, self.is_in_block) = (self.blocks - 1, expected, true);
-        Ok(WalkStep::Block(cta, cluster, place, rank))
+        self.marks.extend([
+            Mark::ClusterRank,
+            Mark::ClusterBlock,
+            Mark::Cluster(cluster),
+            Mark::Block(cta),
+            Mark::Begin,
+        ]);
+        Ok(())
     }
 
-    fn warp(&mut self) -> Result<WalkStep<'_>, Fault> {
+    fn warp_entry(&mut self) -> Result<(), Fault> {
         let number = self.bounds.warps() - self.warps;
         self.at = self.index.at;
         let (lines, chunks) = (self.index.u32()?, self.index.u32()?);
@@ -411,10 +541,11 @@ impl Walk {
         }
         self.check_room(chunks, 4)?;
         (self.lines, self.chunks, self.warps) = (lines, chunks, self.warps - 1);
-        Ok(WalkStep::Warp(number, lines))
+        self.marks.extend([Mark::Instructions(lines.into()), Mark::Warp(number)]);
+        Ok(())
     }
 
-    fn chunk(&mut self) -> Result<WalkStep<'_>, Fault> {
+    fn frame(&mut self) -> Result<WalkStep<'_>, Fault> {
         let in_index = self.index.at;
         let (lines, offset) = (self.index.u32()?, self.data.at);
         self.chunks -= 1;
@@ -435,14 +566,7 @@ impl Walk {
             let message = format!("a zstd frame of {size} bytes; expected {most} at most");
             return Err(Fault::At(offset, message));
         }
-        let frame = self.data.take(size)?;
-        let text = match &mut self.frames {
-            Some(frames) => {
-                frames.text(frame, lines).map_err(|message| Fault::At(offset + 4, message))?
-            }
-            None => b"",
-        };
-        Ok(WalkStep::Chunk(offset + 4, lines, text))
+        Ok(WalkStep::Frame(offset + 4, lines, self.data.take(size)?))
     }
 }
 
@@ -508,7 +632,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn new(bytes: &Bytes, name: &'static str, range: std::ops::Range<u64>) -> Self {
+    fn new(bytes: &Bytes, name: &'static str, range: Range<u64>) -> Self {
         let (at, end) = (range.start, range.end);
         Self { bytes: bytes.clone(), name, at, end, window: Vec::new(), start: at }
     }
