@@ -60,10 +60,8 @@ pub fn per_pc(
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.pc.0))),
         text(|row| &row.opcode)?,
     ];
-    let reaches_global: Vec<bool> = rows
-        .iter()
-        .map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global())
-        .collect();
+    let reaches_global: Vec<bool> =
+        rows.iter().map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global()).collect();
     for column in counters() {
         let value = |(row, reaches_global): (&PcSummary, &bool)| match (column.value)(row) {
             PcValue::Count(count) if *reaches_global || !column.is_global => Some(count),

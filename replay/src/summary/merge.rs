@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
 
 use super::counts::{About, Sums, pc_summary};
-use super::partial::PartialKernel;
+use super::partial::{PartialKernel, pages};
 use super::{Digest, PartialSummary, Summary};
 use crate::statistics::KEPT;
 use warpload_trace::OperationKind;
@@ -100,7 +100,7 @@ impl Summary {
     /// # Errors
     /// Returns [`MergeError`] if the summaries are not those of all shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<Summary, MergeError> {
-        Ok(merged(shards, true)?.into_whole())
+        Ok(merged(shards, true)?.into_summary())
     }
 }
 
@@ -135,12 +135,14 @@ impl PartialSummary {
         Ok(())
     }
 
-    /// Returns the summary of all shards.
-    fn into_whole(self) -> Summary {
+    /// Returns the counts of the shards in the form of the whole, with the kernels that they touched.
+    #[must_use]
+    pub fn into_summary(self) -> Summary {
         let Self { about, first_faults, first_mismatches, operations, kernels, .. } = self;
         let mut sums = Sums::new(about);
         let (mut loads, mut stores) = (Vec::new(), Vec::new());
-        for PartialKernel { name, demangled, counts, mut code } in kernels.into_values() {
+        for PartialKernel { name, demangled, mut counts, mut code } in kernels.into_values() {
+            counts.footprint.pages = pages(&counts.footprint.lines);
             for &((pc, number), ref row) in &counts.per_pc {
                 // It has been checked that there is one.
                 let Some(operation) = operations.get(&number) else { continue };

@@ -54,6 +54,7 @@ pub struct PartialSummary {
 pub(super) struct PartialKernel {
     pub(super) name: Arc<str>,
     pub(super) demangled: Option<Arc<str>>,
+    /// Without the pages of the footprint, which follow from the lines.
     pub(super) counts: KernelCounts,
     /// Of the rows that have any.
     pub(super) code: BTreeMap<(u32, u16), RowCode>,
@@ -472,7 +473,7 @@ impl KernelJson {
             others: self.others,
             per_pc,
             reuse: reuse.unwrap_or_else(|| Some(Reuse::default())).ok_or("invalid reuse")?,
-            footprint: Footprint { pages: pages(&lines), lines },
+            footprint: Footprint { pages: RoaringTreemap::new(), lines },
         };
         Ok(PartialKernel { name: self.name, demangled: self.demangled, counts, code })
     }
@@ -480,7 +481,7 @@ impl KernelJson {
 
 /// Returns the pages of lines. Goes from run to run, of which a few bytes of a file can have billions of lines, but adds
 /// short ones page by page: that takes a tenth of the time of a range.
-fn pages(lines: &RoaringTreemap) -> RoaringTreemap {
+pub(super) fn pages(lines: &RoaringTreemap) -> RoaringTreemap {
     const LINES: u64 = PAGE / LINE;
     const SHORT: u64 = 64;
     let mut pages = RoaringTreemap::new();
