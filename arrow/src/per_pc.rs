@@ -40,7 +40,8 @@ pub fn per_pc_schema(summary: &Summary, options: Option<&ReplayOptions<'_>>) -> 
 }
 
 /// Returns a row for each program counter and opcode of a summary, [`Summary::per_pc`], with the
-/// [columns](PcSummary::columns) of its counters; what does not apply to an opcode is null.
+/// [columns](PcSummary::columns) of its counters. Local memory has the sectors of its own; what does not apply to an
+/// opcode is null.
 ///
 /// The options are those of the replay, for the metadata.
 ///
@@ -79,13 +80,18 @@ fn batch(
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.pc.0))),
         text(|row| &row.opcode)?,
     ];
-    let reaches_global: Vec<bool> = rows
-        .iter()
-        .map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global())
-        .collect();
+    let reaches_global: Vec<bool> =
+        rows.iter().map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global()).collect();
     for column in counters() {
+        // Local memory has sectors of its own.
+        let of_local = |row: &PcSummary| match column.name {
+            "sectors" => Some(row.local?.sectors),
+            "ideal_sectors" => Some(row.local?.ideal_sectors),
+            _ => None,
+        };
         let value = |(row, reaches_global): (&PcSummary, &bool)| match (column.value)(row) {
-            PcValue::Count(count) if *reaches_global || !column.is_global => Some(count),
+            _ if column.is_global && !reaches_global => of_local(row),
+            PcValue::Count(count) => Some(count),
             _ => None,
         };
         let values = rows.iter().zip(&reaches_global).map(value);

@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]
-    use crate::table::{Table, per_pc, per_pc_copies};
+    use crate::table::{Table, per_pc, per_pc_copies, shard_summary};
     #[pymodule_export]
     use crate::trace::{Replayed, Trace};
     #[pymodule_export]

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule};
 use rayon::ThreadPool;
 use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
-use warpload_replay::Summary;
+use warpload_replay::{PartialError, PartialSummary, Summary};
 use warpload_trace::BinaryTrace;
 
 use crate::error::{error, of_error};
@@ -59,8 +59,24 @@ impl Table {
 /// Returns the counts of each program counter in a summary's JSON.
 #[pyfunction]
 pub(crate) fn per_pc(py: Python<'_>, summary: &[u8]) -> PyResult<Table> {
-    let summary: Summary = serde_json::from_slice(summary).map_err(|failed| error(py, failed))?;
-    Table::of_batch(py, warpload_arrow::per_pc(&summary, None))
+    Table::of_batch(py, warpload_arrow::per_pc(&read(py, summary)?, None))
+}
+
+/// Returns the JSON of a shard's summary in the form of the whole, with the kernels that the shard touched.
+#[pyfunction]
+pub(crate) fn shard_summary<'py>(py: Python<'py>, summary: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let json = serde_json::to_vec(&read(py, summary)?);
+    Ok(PyBytes::new(py, &json.map_err(|failed| error(py, failed))?))
+}
+
+/// Reads the JSON of a summary, of a whole replay or of shards.
+fn read(py: Python<'_>, json: &[u8]) -> PyResult<Summary> {
+    serde_json::from_slice(json).or_else(|failed| match PartialSummary::from_json(json) {
+        Ok(partial) => Ok(partial.into_summary()),
+        // It is neither: most likely it was to be a whole one.
+        Err(PartialError::Json(_)) => Err(error(py, failed)),
+        Err(other) => Err(error(py, other)),
+    })
 }
 
 /// Returns the counts of each program counter of copies in a summary's JSON.

@@ -210,16 +210,10 @@ fn check_per_pc(name: &str, summary: &warpload_replay::Summary, per_row: Sums) {
     let pc = numbers!(batch, "pc", UInt64Type);
     let columns = ["loads", "lanes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts"]
         .map(|name| numbers!(batch, name, UInt64Type));
-    let local =
-        ["local_sectors", "ideal_local_sectors"].map(|name| numbers!(batch, name, UInt64Type));
     assert_eq!(batch.num_rows(), summary.per_pc.len(), "{name}");
     let mut sums = Sums::new();
     for i in 0..batch.num_rows() {
-        let mut row = [0, 1, 2, 3, 4, 5].map(|kind: usize| columns[kind][i]);
-        // A row of a load has the sectors of its opcode's memory.
-        if row[2].is_none() {
-            (row[2], row[3]) = (local[0][i], local[1][i]);
-        }
+        let row = [0, 1, 2, 3, 4, 5].map(|kind: usize| columns[kind][i]);
         add(&mut sums, (kernel[i].clone(), pc[i].unwrap(), opcode[i].clone()), row);
     }
     assert_eq!(sums.len(), per_row.len(), "{name}");

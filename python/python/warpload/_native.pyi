@@ -11,7 +11,7 @@ from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
 from warpload._types import Address
 
-__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "per_pc_copies", "run", "survive_forks"]
+__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "per_pc_copies", "run", "shard_summary", "survive_forks"]
 
 __version__: Final[str]
 
@@ -479,6 +479,11 @@ def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdo
     Runs the command in this process, with its streams, and returns the exit status. `own_process` says
     that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
     output was closed, and is something else by now.
+    """
+
+def shard_summary(summary: bytes) -> bytes:
+    """
+    Returns the JSON of a shard's summary in the form of the whole, with the kernels that the shard touched.
     """
 
 def survive_forks() -> None:

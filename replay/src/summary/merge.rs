@@ -99,7 +99,7 @@ impl Summary {
     /// # Errors
     /// Returns [`MergeError`] if the summaries are not those of all shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<Summary, MergeError> {
-        Ok(merged(shards, true)?.into_whole())
+        Ok(merged(shards, true)?.into_summary())
     }
 }
 
@@ -134,8 +134,9 @@ impl PartialSummary {
         Ok(())
     }
 
-    /// Returns the summary of all shards.
-    fn into_whole(self) -> Summary {
+    /// Returns the counts of the shards in the form of the whole, with the kernels that they touched.
+    #[must_use]
+    pub fn into_summary(self) -> Summary {
         let Self { about, first_faults, first_mismatches, operations, kernels, .. } = self;
         let mut sums = Sums::new(about);
         let (mut loads, mut stores, mut copies) = (Vec::new(), Vec::new(), Vec::new());

@@ -53,6 +53,7 @@ pub struct PartialSummary {
 pub(super) struct PartialKernel {
     pub(super) name: Arc<str>,
     pub(super) demangled: Option<Arc<str>>,
+    /// Without the pages of the footprint, which follow from the lines.
     pub(super) counts: KernelCounts,
     /// Of the rows that have any.
     pub(super) code: BTreeMap<(u32, u16), RowCode>,
