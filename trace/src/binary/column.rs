@@ -14,8 +14,8 @@ use zstd::zstd_safe::{
     get_frame_content_size,
 };
 
-/// Returns the most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file
-/// cannot fill memory. A writer compresses nothing further.
+/// The most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file cannot
+/// fill memory. A writer compresses nothing further.
 pub(super) const fn most_plain_bytes(stored: usize) -> usize {
     let most = stored.saturating_mul(1 << 12).saturating_add(16 << 20);
     if most < 1 << 30 { most } else { 1 << 30 }
@@ -349,7 +349,7 @@ impl<'b> Chunk<'b> {
         None
     }
 
-    /// Returns how many numbers a column has that a writer [counts](ChunkWriter::counted).
+    /// How many numbers a column has that a writer [counts](ChunkWriter::counted).
     pub(super) fn count(&self, id: u8) -> Result<usize, String> {
         let Some(column) = self.find(id) else { return Ok(0) };
         let width = column.width();
@@ -379,7 +379,7 @@ impl StoredColumn<'_> {
         self.encoding & encoding::ZSTD != 0
     }
 
-    /// Returns the bytes that the column says it has once it is decompressed.
+    /// The bytes that the column says it has once it is decompressed.
     fn plain_length(&self) -> Result<usize, String> {
         if !self.is_compressed() {
             return Ok(self.bytes.len());
@@ -564,7 +564,7 @@ fn new_context() -> Result<DCtx<'static>, String> {
     DCtx::try_create().ok_or_else(|| "there is no memory for a decoder of zstd".to_owned())
 }
 
-/// Returns the bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
+/// The bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
 fn plain<'s>(
     context: &mut Option<DCtx<'static>>,
     frame: &mut Vec<u8>,
