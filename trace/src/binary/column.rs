@@ -7,12 +7,14 @@ use std::io;
 use std::str::FromStr;
 
 use twox_hash::XxHash3_128;
-use warpload::simd::vectorized;
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{
     CCtx, CParameter, DCtx, InBuffer, OutBuffer, compress_bound, get_error_name,
     get_frame_content_size,
 };
+
+use super::contents::ContentHash;
+use warpload::simd::vectorized;
 
 /// The most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file cannot
 /// fill memory. A writer compresses nothing further.
@@ -244,15 +246,11 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Adds numbers to the hash that no column has.
-    pub(super) fn hash(&mut self, numbers: &[u64]) {
-        numbers.iter().for_each(|number| self.hash.write(&number.to_le_bytes()));
-    }
-
-    /// The hash of all columns so far, and of `bytes` after them.
-    pub(super) fn hash_with(&mut self, bytes: &[u8]) -> u128 {
-        self.hash.write(bytes);
-        self.hash.finish_128()
+    /// The hash of the chunk's columns, and of `numbers` after them.
+    pub(super) fn hash_with(&mut self, numbers: &[u64]) -> ContentHash {
+        let mut hash = std::mem::take(&mut self.hash);
+        numbers.iter().for_each(|number| hash.write(&number.to_le_bytes()));
+        ContentHash::of_number(hash.finish_128())
     }
 
     /// Appends the chunk of the columns to `output`, and begins the next one.
