@@ -1,6 +1,6 @@
 //! Memory traces of GPUs: [`import`] reads those of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
-//! form, which a [`BinaryTrace`] reads in place; several files of it are a [`TraceSet`], and [`export_jsonl`] writes
-//! its loads as lines of JSON.
+//! form, of which a [`BinaryTrace`] decodes block after block; several files of it are a [`TraceSet`], and
+//! [`export_jsonl`] writes its memory instructions as lines of JSON.
 //!
 //! `warpload-replay` executes the loads.
 

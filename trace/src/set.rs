@@ -1,4 +1,4 @@
-//! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-format.md). A
+//! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-sets.md). A
 //! [`SetBuilder`] puts one together; it is read from JSON and written as JSON, and its parts are opened as one
 //! [`BinaryTrace`].
 
@@ -161,7 +161,7 @@ impl TraceSet {
     }
 
     /// Returns the identity of the set: a hash of its [contents](Self::contents) and of what it has of its parts,
-    /// their names excepted (docs/trace-format.md).
+    /// their names excepted (docs/trace-sets.md).
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash

@@ -203,8 +203,7 @@ impl Replayed<'_> {
         };
         for kernel in kernels_of_shard(trace, shard) {
             let Some(traced) = contents.kernels.get(kernel) else { continue };
-            let mut counts = self.kernels.get(&(kernel as u32)).cloned().unwrap_or_default();
-            counts.footprint.pages.clear();
+            let counts = self.kernels.get(&(kernel as u32)).cloned().unwrap_or_default();
             counts.others.keys().for_each(|number| _ = operation(*number));
             let code = counts.per_pc.iter().filter_map(|&((pc, number), _)| {
                 let code = self.code(kernel, pc, operation(number)?);

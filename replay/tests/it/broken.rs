@@ -131,12 +131,13 @@ fn runs_ascend_and_say_what_is_known() {
             |parts| run(parts, id::RUN_KNOWN, 0, 0x102),
             |parts| parts.blocks[0].set(id::RUN_GAP, &[0, 1, 1, 1, 1, 1, 1]),
             |parts| parts.blocks[0].set(id::RUN_KNOWN, &[1]),
+            |parts| parts.blocks[0].set(id::RUN_CTA_X, &[1 << 32; 2]),
         ],
         BLOCK,
     );
     // What is not known may hold anything.
     let mut parts = sample();
-    parts.blocks[0].set(id::RUN_CTA_X, &[u64::MAX; 2]);
+    parts.blocks[0].set(id::RUN_CTA_X, &[u32::MAX.into(); 2]);
     assert_eq!(outcome(&parts.together()).unwrap(), outcome(&sample().together()).unwrap());
 }
 

@@ -112,7 +112,7 @@ impl BlockRecords {
         runs.clear();
     }
 
-    /// Returns about how many bytes it takes.
+    /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         let Self { count: _, rows, rare, lanes8, lanes16, lanes32, lanes64, values, runs } = self;
         size_of_val(&rows[..])
@@ -200,7 +200,7 @@ impl BlockRecords {
     }
 }
 
-/// Returns where the lanes begin.
+/// Adds lanes, which begin at the number that it returns.
 #[inline]
 fn push_lanes<L: Signed>(lanes: &mut Vec<L>, steps: &[i64]) -> u64 {
     let at = lanes.len() as u64;
@@ -404,7 +404,7 @@ const RUN_NUMBERS: [u8; 8] = [
     column::RUN_INDEX,
 ];
 
-/// Returns a number of a run, in the order of [`RUN_NUMBERS`]; `None` if it is unknown.
+/// A number of a run, in the order of [`RUN_NUMBERS`]; `None` if it is unknown.
 fn run_number(place: &WarpPosition, number: usize) -> Option<u32> {
     match number {
         0..3 => place.cta.and_then(|cta| cta.get(number).copied()),

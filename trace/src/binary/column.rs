@@ -13,8 +13,11 @@ use zstd::zstd_safe::{
     get_frame_content_size,
 };
 
-/// Returns the most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file
-/// cannot fill memory. A writer compresses nothing further.
+use super::contents::ContentHash;
+use warpload::simd::vectorized;
+
+/// The most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file cannot
+/// fill memory. A writer compresses nothing further.
 pub(super) const fn most_plain_bytes(stored: usize) -> usize {
     let most = stored.saturating_mul(1 << 12).saturating_add(16 << 20);
     if most < 1 << 30 { most } else { 1 << 30 }
@@ -154,17 +157,16 @@ impl ChunkWriter {
         shift: u32,
         least: usize,
     ) -> io::Result<()> {
-        let all = numbers.iter().fold(0, |all, number| all | number.stored());
+        let all = vectorized!(all_bits(numbers));
         let bits = u64::BITS - (all >> shift).leading_zeros();
         let width = (bits.div_ceil(8) as usize).max(least);
         if width == 0 {
             return Ok(());
         }
         self.planes.clear();
-        self.planes.reserve(width * numbers.len());
-        for plane in 0..width as u32 {
-            let down = 8 * plane + shift;
-            self.planes.extend(numbers.iter().map(|number| (number.stored() >> down) as u8));
+        self.planes.resize(width * numbers.len(), 0);
+        for (i, plane) in (0u32..).zip(self.planes.chunks_exact_mut(numbers.len())) {
+            vectorized!(split_plane(numbers, 8 * i + shift, plane));
         }
         self.column(id, width as u8 | (shift as u8) << encoding::SHIFT_AT, numbers.len(), b"")
     }
@@ -244,15 +246,11 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Adds numbers to the hash that no column has.
-    pub(super) fn hash(&mut self, numbers: &[u64]) {
-        numbers.iter().for_each(|number| self.hash.write(&number.to_le_bytes()));
-    }
-
-    /// The hash of all columns so far, and of `bytes` after them.
-    pub(super) fn hash_with(&mut self, bytes: &[u8]) -> u128 {
-        self.hash.write(bytes);
-        self.hash.finish_128()
+    /// The hash of the chunk's columns, and of `numbers` after them.
+    pub(super) fn hash_with(&mut self, numbers: &[u64]) -> ContentHash {
+        let mut hash = std::mem::take(&mut self.hash);
+        numbers.iter().for_each(|number| hash.write(&number.to_le_bytes()));
+        ContentHash::of_number(hash.finish_128())
     }
 
     /// Appends the chunk of the columns to `output`, and begins the next one.
@@ -261,17 +259,6 @@ impl ChunkWriter {
         output.append(&mut self.entries);
         output.append(&mut self.data);
     }
-}
-
-/// The sign in the lowest bit, so that small numbers of either sign take few bytes.
-#[inline]
-fn zigzag(number: i64) -> u64 {
-    (number << 1 ^ number >> 63).cast_unsigned()
-}
-
-#[inline]
-fn unzigzag(number: u64) -> i64 {
-    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
 /// Seven bits a byte, lowest first; the highest bit if another byte follows.
@@ -360,7 +347,7 @@ impl<'b> Chunk<'b> {
         None
     }
 
-    /// Returns how many numbers a column has that a writer [counts](ChunkWriter::counted).
+    /// How many numbers a column has that a writer [counts](ChunkWriter::counted).
     pub(super) fn count(&self, id: u8) -> Result<usize, String> {
         let Some(column) = self.find(id) else { return Ok(0) };
         let width = column.width();
@@ -390,7 +377,7 @@ impl StoredColumn<'_> {
         self.encoding & encoding::ZSTD != 0
     }
 
-    /// Returns the bytes that the column says it has once it is decompressed.
+    /// The bytes that the column says it has once it is decompressed.
     fn plain_length(&self) -> Result<usize, String> {
         if !self.is_compressed() {
             return Ok(self.bytes.len());
@@ -418,40 +405,99 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// A number of a column, as it is stored but for the shift.
-pub(super) trait Stored: Copy {
+/// A number of a column, as it is stored but for the shift. Operations are those of its own width, of which vectors
+/// hold more.
+pub(super) trait Stored: Copy + Default {
     fn stored(self) -> u64;
+
+    /// The byte from bit `at` on.
+    fn byte(self, at: u32) -> u8;
+
+    /// The number that is stored as `stored` after a shift.
+    fn read(stored: u64, shift: u32) -> Self;
 }
 
-/// The numbers of columns without signs, and with.
-pub(super) trait Unsigned: Stored {
-    fn of(number: u64) -> Self;
-}
-
+/// Numbers without signs, and with.
+pub(super) trait Unsigned: Stored {}
 pub(super) trait Signed: Stored + Into<i64> {
+    /// Modulo the size of the type.
     fn of(number: i64) -> Self;
 }
 
-macro_rules! numbers {
-    ($kind:ident, $from:ty, $stored:expr, $($number:ty),*) => {$(
+macro_rules! unsigned {
+    ($($number:ty),*) => {$(
+        impl Unsigned for $number {}
+
         impl Stored for $number {
             #[inline(always)]
             fn stored(self) -> u64 {
-                $stored(self.into())
+                self.into()
             }
-        }
 
-        impl $kind for $number {
             #[inline(always)]
-            fn of(number: $from) -> Self {
-                number as Self
+            fn byte(self, at: u32) -> u8 {
+                self.wrapping_shr(at) as u8
+            }
+
+            #[inline(always)]
+            fn read(stored: u64, _: u32) -> Self {
+                stored as Self
             }
         }
     )*};
 }
-numbers!(Unsigned, u64, std::convert::identity, u8, u16, u32, u64);
-// A shift by zero bits that all numbers have can follow as well.
-numbers!(Signed, i64, zigzag, i8, i16, i32, i64);
+unsigned!(u8, u16, u32, u64);
+
+/// The sign is in the lowest bit, so that small numbers of either sign take few bytes.
+macro_rules! signed {
+    ($($number:ty as $unsigned:ty),*) => {$(
+        impl Signed for $number {
+            #[inline(always)]
+            fn of(number: i64) -> Self {
+                number as Self
+            }
+        }
+
+        impl Stored for $number {
+            #[inline(always)]
+            fn stored(self) -> u64 {
+                (self << 1 ^ self >> (<$number>::BITS - 1)).cast_unsigned().into()
+            }
+
+            #[inline(always)]
+            fn byte(self, at: u32) -> u8 {
+                let stored = (self << 1 ^ self >> (<$number>::BITS - 1)).cast_unsigned();
+                stored.wrapping_shr(at) as u8
+            }
+
+            #[inline(always)]
+            fn read(stored: u64, shift: u32) -> Self {
+                let stored = stored as $unsigned;
+                let number = (stored >> 1).cast_signed() ^ (stored & 1).cast_signed().wrapping_neg();
+                number.wrapping_shl(shift)
+            }
+        }
+    )*};
+}
+signed!(i8 as u8, i16 as u16, i32 as u32, i64 as u64);
+
+/// All bits that any number has as it is stored.
+#[inline(always)]
+fn all_bits<N: Stored>(numbers: &[N]) -> u64 {
+    let mut all = 0;
+    for number in numbers {
+        all |= number.stored();
+    }
+    all
+}
+
+/// Sets each byte of a plane to a number's, from bit `at` on.
+#[inline(always)]
+fn split_plane<N: Stored>(numbers: &[N], at: u32, plane: &mut [u8]) {
+    for (byte, number) in plane.iter_mut().zip(numbers) {
+        *byte = number.byte(at);
+    }
+}
 
 impl Decoder {
     /// Reads a column of `count` numbers into `to`, which is left empty if all are zero.
@@ -469,7 +515,7 @@ impl Decoder {
         if column.width() > size_of::<T>() || column.shift() != 0 {
             return Err(format!("column {id} has numbers of {} bytes", column.width()));
         }
-        join_planes(planes, count, to, T::of);
+        join_planes(planes, count, 0, to);
         Ok(())
     }
 
@@ -483,9 +529,12 @@ impl Decoder {
     ) -> Result<(), String> {
         to.clear();
         let Some(column) = chunk.find(id) else { return Ok(()) };
+        if column.width() > size_of::<T>() {
+            return Err(format!("column {id} has numbers of {} bytes", column.width()));
+        }
         let shift = column.shift();
         let planes = plain(&mut self.context, &mut self.frame, &mut self.planes, column, count)?;
-        join_planes(planes, count, to, |number| T::of(unzigzag(number) << shift));
+        join_planes(planes, count, shift, to);
         Ok(())
     }
 
@@ -513,7 +562,7 @@ fn new_context() -> Result<DCtx<'static>, String> {
     DCtx::try_create().ok_or_else(|| "there is no memory for a decoder of zstd".to_owned())
 }
 
-/// Returns the bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
+/// The bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
 fn plain<'s>(
     context: &mut Option<DCtx<'static>>,
     frame: &mut Vec<u8>,
@@ -553,37 +602,39 @@ fn plain<'s>(
 }
 
 /// Joins the bytes of each number, of which plane 0 has the lowest.
-fn join_planes<T>(planes: &[u8], count: usize, to: &mut Vec<T>, make: impl Fn(u64) -> T) {
-    /// The planes are sliced to the same length once, so that the loop has no bounds to check.
-    #[inline(always)]
-    fn join<T, const WIDTH: usize>(
-        planes: &[u8],
-        count: usize,
-        to: &mut Vec<T>,
-        make: impl Fn(u64) -> T,
-    ) {
-        let planes: [&[u8]; WIDTH] = std::array::from_fn(|plane| {
-            planes.get(plane * count..(plane + 1) * count).unwrap_or_default()
-        });
-        let count = planes.iter().fold(count, |count, plane| count.min(plane.len()));
-        let planes = planes.map(|plane| &plane[..count]);
-        to.extend((0..count).map(|i| {
-            let mut number = 0;
-            for (place, plane) in planes.iter().enumerate() {
-                number |= u64::from(plane[i]) << (8 * place);
-            }
-            make(number)
-        }));
-    }
+fn join_planes<T: Stored>(planes: &[u8], count: usize, shift: u32, to: &mut Vec<T>) {
+    to.resize(count, T::default());
     match planes.len().checked_div(count) {
-        Some(1) => join::<T, 1>(planes, count, to, make),
-        Some(2) => join::<T, 2>(planes, count, to, make),
-        Some(3) => join::<T, 3>(planes, count, to, make),
-        Some(4) => join::<T, 4>(planes, count, to, make),
-        Some(5) => join::<T, 5>(planes, count, to, make),
-        Some(6) => join::<T, 6>(planes, count, to, make),
-        Some(7) => join::<T, 7>(planes, count, to, make),
-        Some(8) => join::<T, 8>(planes, count, to, make),
+        Some(1) => vectorized!(join::<T, 1>(planes, shift, to)),
+        Some(2) => vectorized!(join::<T, 2>(planes, shift, to)),
+        Some(3) => vectorized!(join::<T, 3>(planes, shift, to)),
+        Some(4) => vectorized!(join::<T, 4>(planes, shift, to)),
+        Some(5) => vectorized!(join::<T, 5>(planes, shift, to)),
+        Some(6) => vectorized!(join::<T, 6>(planes, shift, to)),
+        Some(7) => vectorized!(join::<T, 7>(planes, shift, to)),
+        Some(8) => vectorized!(join::<T, 8>(planes, shift, to)),
         _ => {}
+    }
+}
+
+/// Joins `WIDTH` planes. They are sliced to one length first, so that the loop has no bounds to check.
+#[inline(always)]
+fn join<T: Stored, const WIDTH: usize>(planes: &[u8], shift: u32, to: &mut [T]) {
+    let count = planes.len() / WIDTH;
+    let mut rest = planes;
+    let mut split = [&planes[..count]; WIDTH];
+    for plane in &mut split {
+        (*plane, rest) = rest.split_at(count);
+    }
+    let count = count.min(to.len());
+    let (split, to) = (split.map(|plane| &plane[..count]), &mut to[..count]);
+    for (i, to) in to.iter_mut().enumerate() {
+        let mut number = 0;
+        let mut plane = 0;
+        while plane < WIDTH {
+            number |= u64::from(split[plane][i]) << (8 * plane);
+            plane += 1;
+        }
+        *to = T::read(number, shift);
     }
 }

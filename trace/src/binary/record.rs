@@ -58,7 +58,7 @@ pub struct WarpPosition {
 }
 
 impl WarpPosition {
-    /// Returns the place of the instruction that is `count` instructions later.
+    /// The place of the instruction that is `count` instructions later.
     #[inline]
     pub(super) fn after(self, count: u32) -> Self {
         Self { index: self.index.and_then(|index| index.checked_add(count)), ..self }

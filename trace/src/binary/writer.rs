@@ -3,6 +3,7 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 use rustc_hash::FxHashMap;
+use twox_hash::XxHash3_128;
 
 use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
@@ -31,6 +32,8 @@ pub struct TraceWriter<W> {
     chunks: ChunkWriter,
     /// The bytes of a block.
     bytes: Vec<u8>,
+    /// The hash of each block.
+    hashes: Vec<u8>,
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
@@ -63,6 +66,7 @@ impl<W: Write + Seek> TraceWriter<W> {
             encoder: BlockEncoder::default(),
             chunks: ChunkWriter::new(compression),
             bytes: Vec::new(),
+            hashes: Vec::new(),
         })
     }
 
@@ -197,8 +201,9 @@ impl<W: Write + Seek> TraceWriter<W> {
             }
         }
         let (records, memory_records) = (block.count, block.rows.len() as u32);
-        self.chunks.hash(&[kernel.into(), records.into(), memory_records.into()]);
         self.encoder.write(block, &mut self.chunks)?;
+        let numbers = [kernel.into(), records.into(), memory_records.into()];
+        self.hashes.extend(self.chunks.hash_with(&numbers).0);
         self.bytes.clear();
         self.chunks.finish(&mut self.bytes);
         let (length, crc) = (self.bytes.len() as u32, crc32fast::hash(&self.bytes));
@@ -237,7 +242,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
         let identity = self.footer.contents.identity();
         let identity = serde_json::to_vec(&identity).map_err(io::Error::from)?;
-        let content_hash = ContentHash::of_number(self.chunks.hash_with(&identity));
+        self.hashes.extend(identity);
+        let content_hash = ContentHash::of_number(XxHash3_128::oneshot(&self.hashes));
         self.bytes.clear();
         self.footer.write(&mut self.chunks, &mut self.bytes)?;
         let last = self.footer.blocks.last();
