@@ -75,7 +75,7 @@ fn array<const COUNT: usize>(bytes: &[u8], at: usize) -> Option<[u8; COUNT]> {
 }
 
 /// One row of the block index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawBlock {
     /// The offset of the block, in bytes from the start of the file.
@@ -256,19 +256,7 @@ fn read_index(
     if count as u64 > room {
         return Err(format!("the index has {count} blocks in {room} bytes"));
     }
-    let blank = RawBlock {
-        offset: start,
-        first_record: 0,
-        first_memory_record: 0,
-        length: 0,
-        crc: 0,
-        records: 0,
-        memory_records: 0,
-        kernel: 0,
-        loads: 0,
-        stores: 0,
-        atomics: 0,
-    };
+    let blank = RawBlock { offset: start, ..RawBlock::default() };
     let mut blocks = vec![blank; count];
     type Field = fn(&mut RawBlock) -> &mut u32;
     let columns: [(u8, Field); 8] = [

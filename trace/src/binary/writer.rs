@@ -1,6 +1,9 @@
 //! [`TraceWriter`]: writing a binary trace.
 
 use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_128;
@@ -18,6 +21,9 @@ use crate::operation::{MemoryOperation, OperationKind};
 pub(crate) const NO_END_MARK: &str =
     "whether the source is whole is unknown: its format has no end mark";
 
+/// The most threads that encode blocks: more would wait for the one that merges what is read.
+const MAX_THREADS: usize = 8;
+
 /// Writes a binary trace: kernels and their instructions in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct TraceWriter<W> {
@@ -28,12 +34,97 @@ pub struct TraceWriter<W> {
     operations: FxHashMap<MemoryOperation, u16>,
     keeps_inputs: bool,
     block: BlockBuilder,
-    encoder: BlockEncoder,
-    chunks: ChunkWriter,
-    /// The bytes of a block.
-    bytes: Vec<u8>,
+    /// Blocks with their kernels, as many as there are writers: they are encoded at the same time.
+    pending: Vec<(u32, BlockRecords)>,
+    /// At least one.
+    writers: Vec<BlockWriter>,
+    compression: Compression,
     /// The hash of each block.
     hashes: Vec<u8>,
+}
+
+/// Encodes blocks, with room that it keeps.
+#[derive(Debug)]
+struct BlockWriter {
+    encoder: BlockEncoder,
+    chunks: ChunkWriter,
+}
+
+/// A block as it is in a file.
+struct EncodedBlock {
+    bytes: Vec<u8>,
+    hash: ContentHash,
+    /// Its row of the index, but for the place in the trace.
+    row: RawBlock,
+}
+
+impl BlockWriter {
+    fn new(compression: Compression) -> Self {
+        Self { encoder: BlockEncoder::default(), chunks: ChunkWriter::new(compression) }
+    }
+
+    fn encode(
+        &mut self,
+        kernel: u32,
+        block: &BlockRecords,
+        operations: &[MemoryOperation],
+    ) -> io::Result<EncodedBlock> {
+        let mut row = RawBlock {
+            records: block.count,
+            memory_records: block.rows.len() as u32,
+            kernel,
+            ..RawBlock::default()
+        };
+        for record in &block.rows {
+            let operation = operations.get(usize::from(record.operation));
+            match operation.map(|operation| operation.kind) {
+                Some(OperationKind::Load) => row.loads += 1,
+                Some(OperationKind::Store) => row.stores += 1,
+                Some(OperationKind::Atomic) => row.atomics += 1,
+                _ => {}
+            }
+        }
+        self.encoder.write(block, &mut self.chunks)?;
+        let numbers = [kernel.into(), row.records.into(), row.memory_records.into()];
+        let hash = self.chunks.hash_with(&numbers);
+        let mut bytes = Vec::new();
+        self.chunks.finish(&mut bytes);
+        (row.length, row.crc) = (bytes.len() as u32, crc32fast::hash(&bytes));
+        Ok(EncodedBlock { bytes, hash, row })
+    }
+}
+
+/// Encodes blocks, each once, by as many threads as there are writers.
+fn encode_all(
+    writers: &mut [BlockWriter],
+    blocks: &[(u32, BlockRecords)],
+    operations: &[MemoryOperation],
+) -> Vec<io::Result<EncodedBlock>> {
+    let (next, encoded) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = |writer: &mut BlockWriter| {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((kernel, block)) = blocks.get(number) else { return };
+            let block = writer.encode(*kernel, block, operations);
+            encoded.lock().unwrap_or_else(PoisonError::into_inner).push((number, block));
+        }
+    };
+    std::thread::scope(|scope| {
+        let Some((own, others)) = writers.split_first_mut() else { return };
+        let work = &work;
+        // Blocks without records are less work than a thread is.
+        let blocks = blocks.iter().filter(|(_, block)| !block.rows.is_empty()).count();
+        for writer in others.iter_mut().take(blocks.saturating_sub(1)) {
+            // Fewer threads do the same.
+            if Builder::new().spawn_scoped(scope, move || work(writer)).is_err() {
+                break;
+            }
+        }
+        work(own);
+    });
+    let mut encoded = encoded.into_inner().unwrap_or_else(PoisonError::into_inner);
+    encoded.sort_unstable_by_key(|(number, _)| *number);
+    encoded.into_iter().map(|(_, block)| block).collect()
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
@@ -63,11 +154,18 @@ impl<W: Write + Seek> TraceWriter<W> {
             operations: FxHashMap::default(),
             keeps_inputs: false,
             block: BlockBuilder::default(),
-            encoder: BlockEncoder::default(),
-            chunks: ChunkWriter::new(compression),
-            bytes: Vec::new(),
+            pending: Vec::new(),
+            writers: vec![BlockWriter::new(compression)],
+            compression,
             hashes: Vec::new(),
         })
+    }
+
+    /// Lets so many threads encode blocks.
+    pub(crate) fn use_threads(&mut self, threads: usize) {
+        while self.writers.len() < threads.min(MAX_THREADS) {
+            self.writers.push(BlockWriter::new(self.compression));
+        }
     }
 
     /// Adds a note for readers of results, unless it is there already. After 63 notes further ones
@@ -126,7 +224,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub fn kernel(&mut self, kernel: Kernel) -> io::Result<()> {
         self.close_block()?;
         self.block = BlockBuilder::default();
-        if !self.footer.blocks.is_empty() && self.footer.contents.kernels.is_empty() {
+        if self.has_blocks() && self.footer.contents.kernels.is_empty() {
             // The instructions before belong to a kernel without a name.
             self.footer.contents.kernels.push(Kernel::default());
         }
@@ -145,7 +243,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the errors of the output.
     pub fn skip(&mut self) -> io::Result<()> {
         let full = self.block.skip();
-        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), block))
     }
 
     /// Adds a memory instruction.
@@ -160,12 +258,12 @@ impl<W: Write + Seek> TraceWriter<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let full = self.block.record(record);
-        full.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+        full.map_or(Ok(()), |block| self.append(self.last_kernel(), block))
     }
 
     fn close_block(&mut self) -> io::Result<()> {
         let rest = self.block.close();
-        rest.map_or(Ok(()), |block| self.append(self.last_kernel(), &block))
+        rest.map_or(Ok(()), |block| self.append(self.last_kernel(), block))
     }
 
     /// Returns the number of kernels so far.
@@ -188,44 +286,33 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Appends a block of a kernel, with this trace's numbers of operations.
     ///
     /// # Errors
-    /// Returns the errors of the output.
-    pub(crate) fn append(&mut self, kernel: u32, block: &BlockRecords) -> io::Result<()> {
-        let (mut loads, mut stores, mut atomics) = (0, 0, 0);
-        for row in &block.rows {
-            let operation = self.footer.contents.operations.get(usize::from(row.operation));
-            match operation.map(|operation| operation.kind) {
-                Some(OperationKind::Load) => loads += 1,
-                Some(OperationKind::Store) => stores += 1,
-                Some(OperationKind::Atomic) => atomics += 1,
-                _ => {}
+    /// Returns the errors of the output, of this block or of an earlier one.
+    pub(crate) fn append(&mut self, kernel: u32, block: BlockRecords) -> io::Result<()> {
+        self.pending.push((kernel, block));
+        if self.pending.len() < self.writers.len() { Ok(()) } else { self.write_pending() }
+    }
+
+    fn write_pending(&mut self) -> io::Result<()> {
+        let operations = &self.footer.contents.operations;
+        let encoded = encode_all(&mut self.writers, &self.pending, operations);
+        self.pending.clear();
+        for block in encoded {
+            let EncodedBlock { bytes, hash, mut row } = block?;
+            row.offset = HEADER_BYTES as u64;
+            if let Some(last) = self.footer.blocks.last() {
+                row.offset = last.offset + u64::from(last.length);
+                row.first_record = last.first_record + u64::from(last.records);
+                row.first_memory_record = last.first_memory_record + u64::from(last.memory_records);
             }
+            self.hashes.extend(hash.0);
+            self.footer.blocks.push(row);
+            self.output.write_all(&bytes)?;
         }
-        let (records, memory_records) = (block.count, block.rows.len() as u32);
-        self.encoder.write(block, &mut self.chunks)?;
-        let numbers = [kernel.into(), records.into(), memory_records.into()];
-        self.hashes.extend(self.chunks.hash_with(&numbers).0);
-        self.bytes.clear();
-        self.chunks.finish(&mut self.bytes);
-        let (length, crc) = (self.bytes.len() as u32, crc32fast::hash(&self.bytes));
-        let last = self.footer.blocks.last();
-        let before = |of: fn(&RawBlock) -> u64| last.map_or(0, of);
-        let row = RawBlock {
-            offset: last.map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length)),
-            first_record: before(|row| row.first_record + u64::from(row.records)),
-            first_memory_record: before(|row| {
-                row.first_memory_record + u64::from(row.memory_records)
-            }),
-            length,
-            crc,
-            records,
-            memory_records,
-            kernel,
-            loads,
-            stores,
-            atomics,
-        };
-        self.footer.blocks.push(row);
-        self.output.write_all(&self.bytes)
+        Ok(())
+    }
+
+    fn has_blocks(&self) -> bool {
+        !self.footer.blocks.is_empty() || !self.pending.is_empty()
     }
 
     /// Writes the rest, the header last, and returns the flushed output.
@@ -234,7 +321,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Returns the errors of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.close_block()?;
-        if !self.footer.blocks.is_empty() && self.footer.contents.kernels.is_empty() {
+        self.write_pending()?;
+        if self.has_blocks() && self.footer.contents.kernels.is_empty() {
             self.footer.contents.kernels.push(Kernel::default());
         }
         for kernel in &mut self.footer.contents.kernels {
@@ -244,19 +332,19 @@ impl<W: Write + Seek> TraceWriter<W> {
         let identity = serde_json::to_vec(&identity).map_err(io::Error::from)?;
         self.hashes.extend(identity);
         let content_hash = ContentHash::of_number(XxHash3_128::oneshot(&self.hashes));
-        self.bytes.clear();
-        self.footer.write(&mut self.chunks, &mut self.bytes)?;
+        let mut bytes = Vec::new();
+        self.footer.write(&mut ChunkWriter::new(self.compression), &mut bytes)?;
         let last = self.footer.blocks.last();
         let header = Header {
             producer: Producer::OWN,
             footer_offset: last
                 .map_or(HEADER_BYTES as u64, |row| row.offset + u64::from(row.length)),
-            footer_length: u32::try_from(self.bytes.len())
+            footer_length: u32::try_from(bytes.len())
                 .map_err(|_| io::Error::other("contents and index of more than 4 GiB"))?,
-            footer_crc: crc32fast::hash(&self.bytes),
+            footer_crc: crc32fast::hash(&bytes),
             content_hash,
         };
-        self.output.write_all(&self.bytes)?;
+        self.output.write_all(&bytes)?;
         self.output.seek(SeekFrom::Start(0))?;
         self.output.write_all(&header.to_bytes())?;
         self.output.flush()?;

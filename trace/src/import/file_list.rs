@@ -268,6 +268,7 @@ impl TraceList {
             let count = self.len();
             self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
         })?;
+        writer.use_threads(threads);
         self.input.into_iter().for_each(|input| writer.input(input));
         self.list.describe(writer);
         let trace = in_order::open(&self.list, &file, line, observe)?;

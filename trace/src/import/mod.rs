@@ -74,6 +74,7 @@ pub fn import_from<W: Write + Seek>(
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
     let mut shared = Shared::default();
+    writer.use_threads(threads);
     match ImportSource::open(input, name, observe)? {
         ImportSource::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
@@ -177,7 +178,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.shared.records += block.memory_records() as u64;
                 block.renumber(&self.operations);
                 let kernel = self.number_of(kernel);
-                self.writer.append(kernel, &block).map_err(failed)
+                self.writer.append(kernel, block).map_err(failed)
             }
             ImportItem::SourceLines(kernel, lines) => {
                 self.shared.source_lines += lines.len();
