@@ -29,6 +29,10 @@ PROGRAM_COUNTERS = 32
 BASE = 0x7F00_0000_0000
 MIB = 1 << 20
 ROUNDS = 5
+JUMPING = "8-byte strides that jump"
+# The lines among which their first addresses jump.
+JUMPED = 16_384
+STRIDES = {"stride 4": 4, JUMPING: 8}
 
 
 def addresses(pattern):
@@ -38,6 +42,9 @@ def addresses(pattern):
     if pattern == "stride 4":
         return 128 * loads % (MIB - 4096) + 4 * lanes
     random = numpy.random.default_rng(1)
+    if pattern == JUMPING:
+        lines = random.integers(0, JUMPED, LOADS, dtype=numpy.uint32)[:, None]
+        return 128 * lines + 8 * lanes
     return random.integers(0, MIB // 4, (LOADS, LANES), dtype=numpy.uint32) * 4
 
 
@@ -60,8 +67,8 @@ def write_trace(path, pattern, offsets):
             for load in range(block * loads_of_warp, (block + 1) * loads_of_warp):
                 pc = 16 * (load % PROGRAM_COUNTERS)
                 first = BASE + int(offsets[load, 0])
-                if pattern == "stride 4":
-                    form = f"1 {first:#x} 4"
+                if pattern in STRIDES:
+                    form = f"1 {first:#x} {STRIDES[pattern]}"
                 else:
                     form = f"2 {first:#x} " + " ".join(map(str, deltas[load]))
                 print(f"{pc:04x} ffffffff 1 R1 LDG.E 1 R2 4 {form} ", file=file)
@@ -119,7 +126,7 @@ def main():
     warpload = sys.argv[1]
     print(f"numpy {numpy.__version__}, polars {polars.__version__}, {LOADS} loads, M loads/s")
     pcs = numpy.arange(LOADS) % PROGRAM_COUNTERS
-    for pattern in ["stride 4", "random in 1 MiB"]:
+    for pattern in [*STRIDES, "random in 1 MiB"]:
         offsets = addresses(pattern)
         frame = polars.DataFrame(
             {

@@ -48,7 +48,11 @@ fn seal(bytes: &mut [u8], at: usize, covered: std::ops::Range<usize>) -> Option<
 }
 
 /// Where the bytes of a column of the footer are that is not compressed, and their width.
-fn footer_column(bytes: &[u8], footer: usize, wanted: u8) -> Option<(std::ops::Range<usize>, usize)> {
+fn footer_column(
+    bytes: &[u8],
+    footer: usize,
+    wanted: u8,
+) -> Option<(std::ops::Range<usize>, usize)> {
     let (mut at, mut from, mut found) = (footer + 1, 0, None);
     for _ in 0..*bytes.get(footer)? {
         let (id, encoding, mut length) = (*bytes.get(at)?, *bytes.get(at + 1)?, 0);
@@ -185,13 +189,13 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
         }
         with[usize::from(forms[i])] += 1;
         lanes[usize::from(forms[i])] += active.saturating_sub(1) as usize;
-        (plg, guard) = (plg + usize::from(flags[i] & 1), guard + usize::from(flags[i] / 2 & 1));
+        (plg, guard) = (plg + usize::from(flags[i] & 1), guard + usize::from((flags[i] / 2) & 1));
         let registers = match operation {
             0 => 4,
             3 | 5 => 2,
             _ => 1,
         };
-        values += usize::from(flags[i] / 4 & 1) * active as usize * registers;
+        values += usize::from((flags[i] / 4) & 1) * active as usize * registers;
         counts.loads += u8::from(operation < LOADS);
         counts.stores += u8::from(operation == LOADS);
         counts.atomics += u8::from(operation == LOADS + 1);
@@ -214,6 +218,9 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
     (columns.finish(), counts)
 }
 
+/// A row of the block index: the length of the block, its records, its kernel and its counts.
+type Row = (usize, u8, u8, Counts);
+
 /// Returns a trace with up to four blocks, whose records and columns come from the input.
 fn put_together(contents: &[u8], input: &[u8]) -> Vec<u8> {
     let (mut bytes, mut source, mut rows) = (vec![0; 52], Source(input), Vec::new());
@@ -225,13 +232,13 @@ fn put_together(contents: &[u8], input: &[u8]) -> Vec<u8> {
     }
     let mut footer = Columns::default();
     footer.add(1, 1, contents);
-    let plane = |of: &dyn Fn(&(usize, u8, u8, Counts)) -> usize, plane: usize| -> Vec<u8> {
+    let plane = |of: &dyn Fn(&Row) -> usize, plane: usize| -> Vec<u8> {
         rows.iter().map(|row| (of(row) >> (8 * plane)) as u8).collect()
     };
-    let length = |row: &(usize, u8, u8, Counts)| row.0;
+    let length = |row: &Row| row.0;
     footer.add(2, 3, &[plane(&length, 0), plane(&length, 1), plane(&length, 2)].concat());
     footer.add(3, 4, &vec![0; 4 * rows.len()]);
-    let instructions = |row: &(usize, u8, u8, Counts)| row.3.instructions.into();
+    let instructions = |row: &Row| row.3.instructions.into();
     footer.add(4, 2, &[plane(&instructions, 0), plane(&instructions, 1)].concat());
     footer.add(5, 1, &plane(&|row| row.1.into(), 0));
     footer.add(6, 1, &plane(&|row| row.2.into(), 0));
