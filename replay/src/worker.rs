@@ -225,7 +225,10 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
             self.digest(record, operation);
             // What a fill holds is made up, and not what the program has read.
             if let ReplayData::Image(_) = self.options.get_data() {
-                self.check(record, traced, served);
+                // A lane receives elements of rows that other lanes access.
+                let compared =
+                    if operation.matrices.is_some() { self.lanes.executing } else { served };
+                self.check(record, traced, compared);
             }
         }
         let spaces = self.spaces(traced, served & !loaded.global, &loaded, memory.map());
@@ -250,16 +253,16 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
     }
 
-    /// Compares the values of the served lanes with the expected ones, if the trace has them. Lanes whose
+    /// Compares the values of lanes with the expected ones, if the trace has them. Lanes whose
     /// guard is false keep their previous values, which are unknown.
-    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, served: LaneMask) {
+    fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, compared: LaneMask) {
         let counts = &mut self.counts.counts;
         let before = counts.mismatched_words;
         let registers = traced.operation().registers() as usize;
         for (register, row) in self.values.iter().enumerate().take(registers) {
             let Some(expected) = traced.values(register) else { return };
             for (lane, expected) in traced.mask.lanes().zip(expected) {
-                if !served.contains(lane) {
+                if !compared.contains(lane) {
                     continue;
                 }
                 let got = row[lane];

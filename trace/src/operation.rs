@@ -151,6 +151,7 @@ impl MemoryOperation {
     }
 
     /// Returns the bytes that each lane accesses, or receives of matrices; `None` if the opcode does not say.
+    #[inline]
     #[must_use]
     pub fn bytes(&self) -> Option<u32> {
         match self.kind {

@@ -1,11 +1,13 @@
 //! Numbers and parts that a trace does not have: nothing panics.
 
 use warpload::lane::LaneMask;
-use warpload::memory::{Arena, Fill, Width};
+use warpload::memory::{Arena, Fill, Memory, Width};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_report::{ReportPage, html, survey};
 use warpload_trace::binary::RawBlock;
-use warpload_trace::{BinaryTrace, MemoryOperation, NewRecord, Shard, TraceWriter};
+use warpload_trace::{
+    BinaryTrace, MemoryOperation, NewRecord, RecordAddresses, Shard, TraceWriter,
+};
 
 use crate::samples::{Form, Item, OPCODES, OTHER_OPCODES, Record, open, write};
 
@@ -116,4 +118,52 @@ fn a_trace_takes_accesses_of_32_bytes_with_their_values() {
     let options = ReplayOptions::new(ReplayData::Fill(Fill::Address));
     let counts = replay(&trace, &options).unwrap().summary().counts;
     assert_eq!((counts.bytes, counts.sectors, counts.ideal_sectors), (1024, 32, 32));
+}
+
+/// Lane i gets elements 2(i mod 4) and the next of row i / 4 of each matrix, or transposed those of the column: as many
+/// registers as matrices, in the file and in the replay, of records that follow one another.
+#[test]
+fn matrices_have_the_values_that_lanes_receive() {
+    let bytes: Vec<u8> = (0..1024u32).map(|i| (i * 7 + i / 256) as u8).collect();
+    let memory = Memory::builder().shared(&bytes).build().unwrap();
+    // Rows 16 bytes apart, from the last to the first.
+    let row = |lane: usize| 16 * (31 - lane);
+    let addresses: Vec<u64> = (0..32).map(|lane| row(lane) as u64).collect();
+    let element = |matrix: usize, line: usize, column: usize| {
+        let at = row(8 * matrix + line) + 2 * column;
+        u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+    };
+    let values = |count: usize, is_transposed: bool| -> Vec<u32> {
+        let of_lane = |matrix, lane: usize| {
+            let (one, two) = (lane / 4, 2 * (lane % 4));
+            let element = |two| match is_transposed {
+                true => element(matrix, two, one),
+                false => element(matrix, one, two),
+            };
+            element(two + 1) << 16 | element(two)
+        };
+        (0..count).flat_map(|matrix| (0..32).map(move |lane| of_lane(matrix, lane))).collect()
+    };
+    for wrong in [None, Some(0), Some(1), Some(2)] {
+        let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), String::new()).unwrap();
+        let loads =
+            [("LDSM.16.M88", 1, false), ("LDSM.16.MT88.2", 2, true), ("LDSM.16.M88.4", 4, false)];
+        for (i, (opcode, count, is_transposed)) in loads.into_iter().enumerate() {
+            let number = writer.operation(&MemoryOperation::of_opcode(opcode)).unwrap();
+            let mut values = values(count, is_transposed);
+            if wrong == Some(i) {
+                *values.last_mut().unwrap() ^= 1;
+            }
+            let record =
+                NewRecord::new(0, LaneMask::ALL, number, RecordAddresses::List(&addresses));
+            writer.record(&NewRecord { values: Some(&values), ..record }).unwrap();
+        }
+        let trace = BinaryTrace::new(Arena::from(writer.finish().unwrap().into_inner())).unwrap();
+        let options = ReplayOptions::new(ReplayData::Image(&memory));
+        let counts = replay(&trace, &options).unwrap().summary().counts;
+        assert_eq!((counts.loads, counts.lanes, counts.bytes), (3, 96, 32 * 4 * 7));
+        assert_eq!((counts.checked, counts.checked_words), (3, 32 * 7));
+        assert_eq!(counts.mismatched_words, u64::from(wrong.is_some()), "{wrong:?}");
+        assert_eq!((counts.shared.loads, counts.shared.wavefronts), (3, 7));
+    }
 }

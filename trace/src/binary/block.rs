@@ -700,7 +700,7 @@ impl BlockDecoder {
                 let (has, values) = (|flag| row.flags & flag != 0, at);
                 if has(flag::VALUES) {
                     let site = sites.get(usize::from(*site));
-                    let registers = site.map_or(0, |site| site.operation.width.registers());
+                    let registers = site.map_or(0, |site| site.operation.registers());
                     at += registers * LaneMask::from_bits(row.mask).count();
                 }
                 let next = |is_there, masks: &mut std::vec::IntoIter<u32>| {

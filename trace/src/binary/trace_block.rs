@@ -176,7 +176,7 @@ impl<'t> TraceBlock<'t> {
             plg = knows(flag::PLG).then_some(LaneMask::from_bits(rare.plg));
             guard = knows(flag::GUARD).then_some(LaneMask::from_bits(rare.guard));
             if knows(flag::VALUES) {
-                let count = active * op.width.registers() as usize;
+                let count = active * op.registers() as usize;
                 held = Some(values.get(rare.values as usize..)?.get(..count)?);
             }
         }
