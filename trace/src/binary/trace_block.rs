@@ -263,23 +263,26 @@ impl<'b> MemoryRecord<'b> {
     /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
     #[inline]
     pub fn read_addresses(&self, addresses: &mut WarpAddresses) {
-        let mask = self.mask;
-        match (self.addresses, mask.range()) {
-            (HeldAddresses::Unknown | HeldAddresses::Transfer(..), _) => {
-                *addresses = WarpAddresses::Stride { base: 0, stride: 0 };
-                return;
-            }
+        match (self.addresses, self.mask.range()) {
             (HeldAddresses::Stride(base, 0), _) => {
                 *addresses = WarpAddresses::Stride { base, stride: 0 };
-                return;
             }
             // Strides are from active lane to active lane.
             (HeldAddresses::Stride(base, stride), Some(Range { start, .. })) => {
                 let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
                 *addresses = WarpAddresses::Stride { base, stride };
-                return;
             }
-            _ => {}
+            _ => self.read_lanes(addresses),
+        }
+    }
+
+    /// Apart, so that callers inline strides alone.
+    #[inline(never)]
+    fn read_lanes(&self, addresses: &mut WarpAddresses) {
+        let mask = self.mask;
+        if let HeldAddresses::Unknown | HeldAddresses::Transfer(..) = self.addresses {
+            *addresses = WarpAddresses::Stride { base: 0, stride: 0 };
+            return;
         }
         if let WarpAddresses::Stride { .. } = addresses {
             *addresses = WarpAddresses::Each([0; LANES]);
