@@ -55,8 +55,8 @@ def test_a_damaged_trace(traces: Path, tmp_path: Path, name: str) -> None:
                 pl.DataFrame(found)
         else:
             assert replay.loads == len(found) == pl.DataFrame(found).height
-    # A binary trace has a checksum for everything but padding.
-    assert refused >= (8 if name.endswith(".wlt") else 2), refused
+    # A binary trace has a checksum for every byte.
+    assert refused == 8 if name.endswith(".wlt") else refused >= 2, refused
 
 
 @pytest.mark.parametrize("name", ["trace.set.json", "part"])
