@@ -116,7 +116,7 @@ macro_rules! columns {
     };
 }
 
-/// Writes the table by program counter as CSV: the counters of the list between what names a row.
+/// Writes the table by program counter as CSV: the columns that name a row, then its counters, then its source.
 pub(crate) fn pc_csv(rows: &[PcRow<'_>], to: &mut dyn Write) -> io::Result<()> {
     let counters = PcSummary::columns();
     let before: Vec<Column<PcRow<'_>>> = columns! {

@@ -21,8 +21,8 @@ impl Footprint {
         self.lines |= other.lines;
     }
 
-    /// Returns the pages of the lines. Goes from run to run, of which a few bytes of a file can have billions of lines, but
-    /// adds short ones page by page: that takes a tenth of the time of a range.
+    /// Returns the pages of the lines. Goes run by run, because a few bytes of a file can be billions of lines; short runs
+    /// are added page by page, which takes a tenth of the time of a range.
     pub(super) fn pages(&self) -> RoaringTreemap {
         const SHORT: u64 = 64;
         let mut pages = RoaringTreemap::new();

@@ -48,7 +48,7 @@ pub fn replay<'a>(
 /// more, joined in the order of the trace.
 ///
 /// # Errors
-/// Returns those of [`replay`].
+/// Returns the errors of [`replay`].
 pub fn replay_observed<'a, O: ReplayObserver>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
@@ -99,7 +99,7 @@ impl<'a> Replayed<'a> {
         counts.into_iter().flat_map(|counts| counts.footprint.pages())
     }
 
-    /// Returns the counts of loads, stores and atomics of each kernel's program counters and operations,
+    /// Returns the counts of loads, stores, atomics and copies of each kernel's program counters and operations,
     /// by kernel, then ascending.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
         self.kernels.iter().flat_map(|(&kernel, counts)| {

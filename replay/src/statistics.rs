@@ -18,8 +18,8 @@ pub(super) struct KernelCounts {
     /// Instructions that may be counted by their name, by operation.
     pub(super) others: BTreeMap<u16, u64>,
     pub(super) footprint: Footprint,
-    /// Of loads, stores and atomics, by program counter and operation, ascending. A list, because a tree's nodes have
-    /// room for many rows, and a trace may have many kernels with one or two.
+    /// Of loads, stores, atomics and copies, by program counter and operation, ascending. A list, because a tree's nodes
+    /// have room for many rows, and a trace may have many kernels with one or two.
     pub(super) per_pc: Vec<((u32, u16), PcCounts)>,
     /// The touches of lines, if they are wanted.
     pub(super) reuse: Reuse,

@@ -33,7 +33,7 @@ const KERNEL: (usize, usize) = (160, 64);
 /// Replays a trace as [`replay`](warpload_replay::replay) does, and collects what the page draws.
 ///
 /// # Errors
-/// Returns those of [`replay`](warpload_replay::replay).
+/// Returns the errors of [`replay`](warpload_replay::replay).
 pub fn survey<'a>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
@@ -394,7 +394,7 @@ pub struct BankUse {
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,
-    /// The operation's number: of a load, a store or an atomic.
+    /// The operation's number: of a load, a store, an atomic or a copy.
     pub operation: u16,
     /// Accesses with a lane in shared memory, without atomics whose lanes share a word: what these cost is not
     /// known.

@@ -55,7 +55,7 @@ json_counters! {
         footprint: FootprintCounts, "";
         /// Loads whose width field in the source differs from the opcode's.
         width_disagreements: u64, "loads";
-        /// Loads that have values of any kind in the source, also such as do not say what was loaded.
+        /// Loads for which the source has values, even if they are not what was loaded.
         valued_loads: u64, "loads", serde(default);
         /// Loads with expected values.
         checked: u64, "loads";

@@ -39,7 +39,7 @@ impl RowTable {
     }
 }
 
-/// One program counter of a kernel, and what its loads, or its stores or atomics, counted.
+/// One program counter of a kernel, and the counts of its loads, stores, atomics or copies.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
     /// The kernel's index in [`TraceContents::kernels`]; in the whole trace,

@@ -1,7 +1,7 @@
 //! The binary trace (docs/trace-format.md). [`BinaryTrace`] reads one and [`TraceWriter`] writes one.
 //!
-//! A block's records are [`BlockRecords`](block::BlockRecords) in memory and columns in a file: a newcomer's next
-//! column is a number in `format.rs`, and a line where `block.rs` writes and reads it.
+//! A block's records are [`BlockRecords`](block::BlockRecords) in memory and columns in a file. To add a column:
+//! its number in `format.rs`, and a line each in `BlockEncoder` and `BlockDecoder`.
 
 mod block;
 mod column;

@@ -114,8 +114,7 @@ impl<'t> TraceBlock<'t> {
         self.buffers
     }
 
-    /// Returns whose the memory instruction with `index` instructions before it in the block is, and where it
-    /// is among those of its warp, as far as the source says.
+    /// Returns the warp of the instruction at `index` in the block, and its place in that warp, as far as known.
     #[must_use]
     pub fn place(&self, index: u32) -> WarpPosition {
         let runs = &self.buffers.records.runs;

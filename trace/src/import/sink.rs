@@ -222,7 +222,7 @@ impl<'s> Sink<'s> {
         Ok(number)
     }
 
-    /// Says whose the following instructions of the current kernel are.
+    /// Sets the warp of the following instructions.
     #[inline]
     pub(super) fn place(&mut self, place: WarpPosition) {
         self.block.place(place);
