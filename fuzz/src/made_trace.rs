@@ -18,11 +18,12 @@ pub(crate) const CONTENTS: &[u8] =
 {"opcode":"LDL","space":"local","bytes":4,"signed":false,"uniform":false},
 {"opcode":"LDS.64","space":"shared","bytes":8,"signed":false,"uniform":false},
 {"opcode":"LDC.U16","space":"constant","bytes":2,"signed":false,"uniform":false},
+{"opcode":"LDSM.16.M88.2","space":"shared","bytes":16,"signed":false,"uniform":false},
 {"opcode":"STG.64","kind":"store","space":"global","bytes":8,"signed":false,"uniform":false},
 {"opcode":"ATOMS","kind":"atomic","space":"shared","bytes":4,"signed":false,"uniform":false},
 {"opcode":"LDGSTS","kind":"copy","space":"generic","bytes":4,"signed":false,"uniform":false},
 {"opcode":"UTMALDG","kind":"transfer","space":"global","bytes":4,"signed":false,"uniform":false},
-{"opcode":"LDSM","kind":"other","space":"shared","bytes":4,"signed":false,"uniform":false}]}"#;
+{"opcode":"STSM","kind":"other","space":"shared","bytes":4,"signed":false,"uniform":false}]}"#;
 
 /// Returns [`CONTENTS`], to be changed.
 pub(crate) fn contents() -> serde_json::Value {
@@ -30,9 +31,11 @@ pub(crate) fn contents() -> serde_json::Value {
 }
 
 /// How many of the operations are loads: the first ones.
-pub(crate) const LOADS: u8 = 5;
+pub(crate) const LOADS: u8 = 6;
 /// How many operations there are.
-const OPERATIONS: u8 = 10;
+const OPERATIONS: u8 = 11;
+/// The one that moves blocks.
+const TRANSFER: u8 = LOADS + 3;
 
 /// Returns a number of four bytes, if it could be an offset.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
@@ -184,7 +187,7 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
         let active: u32 = bits.sum();
         forms[i] %= FORMS;
         // Transfers are of the one operation that moves blocks; lanes need one that is active.
-        if forms[i] == 6 && operation != 8 || (1..=4).contains(&forms[i]) && active == 0 {
+        if forms[i] == 6 && operation != TRANSFER || (1..=4).contains(&forms[i]) && active == 0 {
             forms[i] = 0;
         }
         with[usize::from(forms[i])] += 1;
@@ -192,7 +195,8 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
         (plg, guard) = (plg + usize::from(flags[i] & 1), guard + usize::from((flags[i] / 2) & 1));
         let registers = match operation {
             0 => 4,
-            3 | 5 => 2,
+            // `LDSM` has a register for each of its two matrices.
+            3 | 5 | LOADS => 2,
             _ => 1,
         };
         values += usize::from((flags[i] / 4) & 1) * active as usize * registers;
