@@ -51,6 +51,8 @@ struct TraceJson<'t> {
     notes: &'t [String],
     /// Null if the format cannot tell.
     complete: Option<bool>,
+    /// Of what it says, whatever its compression.
+    content_hash: String,
     /// The number of files, if it is a set.
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<usize>,
@@ -206,6 +208,7 @@ pub(crate) fn show_trace(
             tools: &contents.tools,
             notes: &contents.notes,
             complete: contents.complete.then_some(true),
+            content_hash: trace.content_hash().to_string(),
             parts,
             records: trace.records(),
             loads: trace.loads(),
@@ -232,6 +235,7 @@ pub(crate) fn show_trace(
         trace.blocks().len(),
         contents.allocations.len()
     ))?;
+    output.line(format_args!("content hash {}", trace.content_hash()))?;
     output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
     let others = others(contents);
     for (kind, name) in OTHER_KINDS {

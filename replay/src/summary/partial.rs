@@ -180,7 +180,7 @@ impl PartialSummary {
                 return Err("a row has an operation that is not in `operations`");
             }
             if !self.about.counts_reuse && *reuse != Reuse::default() {
-                return Err("reuse is of some kernels only");
+                return Err("a kernel has reuse, which was not counted");
             }
             if !pairs.agree(&kernel.counts, &self.operations) {
                 return Err("the counts of a kernel are not the sums of its rows");

@@ -1,6 +1,9 @@
 //! The memory that a replay takes at most.
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code)]
+#[path = "../it/parts.rs"]
+mod parts;
 #[path = "../../../trace/tests/bounds/peak.rs"]
 mod peak;
 
@@ -12,7 +15,8 @@ use warpload::lane::LaneMask;
 use warpload::memory::{Arena, Fill};
 use warpload_replay::{ReplayData, ReplayOptions, replay};
 use warpload_trace::{
-    BinaryTrace, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter, import_from,
+    BinaryTrace, Compression, Kernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter,
+    import_from,
 };
 
 /// Allocations are counted for the whole process, so that one test runs at a time.
@@ -70,4 +74,53 @@ fn instructions_without_a_line_are_counted_at_once() {
     let (replayed, peak) = peak::during(|| replay(&trace, &options).unwrap());
     assert_eq!(replayed.summary().counts.records, 1 << 32);
     assert!(mib(peak) < 24, "{} MiB", mib(peak));
+}
+
+/// A column that zstd has compressed: `bytes` of zeros, or what is given.
+fn compressed(id: u8, width: u8, bytes: &[u8]) -> parts::Column {
+    let frame = zstd::bulk::compress(bytes, 19).unwrap();
+    parts::Column { id, encoding: 0xc0 | width, bytes: frame[4..].to_vec() }
+}
+
+/// Few bytes of a file that become many: inputs, rows of the index, names, kernels, header lines.
+#[test]
+fn small_files_do_not_fill_memory() {
+    let _alone = alone();
+    let output = Cursor::new(Vec::new());
+    let mut writer =
+        TraceWriter::with_compression(output, "a test".to_owned(), Compression::None).unwrap();
+    writer.kernel(Kernel { name: "a".into(), ..Kernel::default() }).unwrap();
+    let whole = parts::Parts::of(&writer.finish().unwrap().into_inner());
+    let json = String::from_utf8(whole.clone().json().clone()).unwrap();
+    let many = |what: &str, items: usize| vec![what; items].join(",");
+    let names = json.replace("[\"a\"]", &format!("[{}]", many("\"\"", 5 << 20)));
+    let (_, kernel) = json.split_once("\"kernels\":[").unwrap();
+    let kernel = kernel.split_once("],\"operations\"").unwrap().0;
+    let kernels = json.replace(kernel, &many(kernel, 250_000));
+    let lines = json.replace("\"header\":[]", &format!("\"header\":[{}]", many("[0,0]", 2 << 20)));
+    for (what, column, message) in [
+        ("inputs", compressed(10, 8, &vec![0; 8 << 20]), "column 10 has"),
+        ("more inputs", compressed(10, 1, &vec![0; 64 << 20]), "67108864 inputs"),
+        ("rows", compressed(2, 1, &vec![1; 64 << 20]), "blocks in"),
+        ("names", compressed(1, 1, names.as_bytes()), "the list has more items"),
+        ("kernels", compressed(1, 1, kernels.as_bytes()), ""),
+        ("lines", compressed(1, 1, lines.as_bytes()), ""),
+    ] {
+        let mut trace = whole.clone();
+        let columns = &mut trace.footer.0;
+        columns.retain(|one| one.id != column.id);
+        let at = columns.iter().position(|one| one.id > column.id).unwrap_or(columns.len());
+        columns.insert(at, column);
+        let bytes = trace.together();
+        assert!(bytes.len() < 32 << 10, "{what}: {} bytes", bytes.len());
+        let (opened, peak) = peak::during(|| BinaryTrace::new(Arena::from(bytes)));
+        assert!(mib(peak) < 256, "{what}: {} MiB", mib(peak));
+        match opened {
+            Ok(_) => assert_eq!(message, "", "{what}"),
+            Err(error) => {
+                let found = error.to_string();
+                assert!(!message.is_empty() && found.contains(message), "{what}: {found}");
+            }
+        }
+    }
 }

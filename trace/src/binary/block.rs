@@ -133,14 +133,17 @@ impl BlockRecords {
             (record.guard.is_some(), flag::GUARD),
             (record.values.is_some(), flag::VALUES),
             (record.width_disagrees, flag::WIDTH),
-            (record.is_valued, flag::VALUED),
+            (record.is_valued && record.values.is_none(), flag::VALUED),
         ] {
             flags |= if is_set { flag } else { 0 };
         }
         let (form, base, step) = match record.addresses {
-            RecordAddresses::Stride { base, stride } => {
-                (AddressForm::Stride, base, stride.cast_unsigned())
-            }
+            // What says nothing is zero, so that equal traces have equal bytes.
+            RecordAddresses::Stride { base, stride } => match record.mask.count() {
+                0 => (AddressForm::Stride, 0, 0),
+                1 => (AddressForm::Stride, base, 0),
+                _ => (AddressForm::Stride, base, stride.cast_unsigned()),
+            },
             RecordAddresses::List(list) => self.push_list(list),
             RecordAddresses::Unknown => (AddressForm::Unknown, 0, 0),
             RecordAddresses::Transfer { count, bytes } => (AddressForm::Transfer, count, bytes),
@@ -414,16 +417,16 @@ fn run_number(place: &WarpPosition, number: usize) -> Option<u32> {
     }
 }
 
-/// Reads the runs of a block of so many instructions.
+/// Reads the runs of a block.
 fn read_runs(
     chunk: &Chunk<'_>,
     decoder: &mut Decoder,
-    instructions: u32,
+    BlockSize { instructions, records, .. }: BlockSize,
     runs: &mut Vec<(u32, WarpPosition)>,
 ) -> Result<(), String> {
     let count = chunk.count(column::RUN_GAP)?;
-    if count > instructions as usize {
-        return Err(format!("it has {count} runs of {instructions} instructions"));
+    if count > records {
+        return Err(format!("it has {count} runs of {records} records"));
     }
     let (mut gaps, mut known, mut differences) = (Vec::<u32>::new(), Vec::<u8>::new(), Vec::new());
     decoder.unsigned(chunk, column::RUN_GAP, count, &mut gaps)?;
@@ -515,7 +518,7 @@ impl BlockDecoder {
         let chunk = Chunk::new(bytes, KNOWN_BLOCK_COLUMNS)?;
         block.clear();
         block.count = size.instructions;
-        read_runs(&chunk, &mut self.decoder, size.instructions, &mut block.runs)?;
+        read_runs(&chunk, &mut self.decoder, size, &mut block.runs)?;
         let mut sites = self.read_sites(&chunk, size.records, operation)?;
         let lanes = self.read_columns(&chunk, size.records)?;
         let decoder = &mut self.decoder;

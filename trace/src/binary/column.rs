@@ -16,10 +16,11 @@ use zstd::zstd_safe::{
 use super::contents::ContentHash;
 use warpload::simd::vectorized;
 
-/// The most bytes that a column of any bytes has: in proportion to those that are stored, so that a small file cannot
-/// fill memory. A writer compresses nothing further.
-pub(super) const fn most_plain_bytes(stored: usize) -> usize {
-    let most = stored.saturating_mul(1 << 12).saturating_add(16 << 20);
+/// The most bytes of a column that is compressed to so many: in proportion, so that a small file cannot fill memory. A
+/// writer compresses nothing further. Contents, which have a dictionary, may be larger: launches repeat each other.
+const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
+    let free = if has_dictionary { 16 << 20 } else { 1 << 20 };
+    let most = stored.saturating_mul(1 << 12).saturating_add(free);
     if most < 1 << 30 { most } else { 1 << 30 }
 }
 
@@ -192,7 +193,7 @@ impl ChunkWriter {
                 let saved = plain.saturating_sub(stored);
                 let is_worth_it =
                     if plain > SMALL { saved > plain / LEAST_SAVED } else { saved > 0 };
-                is_worth_it && plain <= most_plain_bytes(stored)
+                is_worth_it && plain <= most_plain_bytes(stored, !dictionary.is_empty())
             }
         };
         let (flag, stored) = match is_smaller {
@@ -510,7 +511,8 @@ impl Decoder {
     ) -> Result<(), String> {
         to.clear();
         let Some(column) = chunk.find(id) else { return Ok(()) };
-        let planes = plain(&mut self.context, &mut self.frame, &mut self.planes, column, count)?;
+        let planes =
+            plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, false)?;
         // What does not fit would be left out unseen.
         if column.width() > size_of::<T>() || column.shift() != 0 {
             return Err(format!("column {id} has numbers of {} bytes", column.width()));
@@ -533,28 +535,25 @@ impl Decoder {
             return Err(format!("column {id} has numbers of {} bytes", column.width()));
         }
         let shift = column.shift();
-        let planes = plain(&mut self.context, &mut self.frame, &mut self.planes, column, count)?;
+        let planes =
+            plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, false)?;
         join_planes(planes, count, shift, to);
         Ok(())
     }
 
-    /// Reads a column of bytes, at most `most` of them.
+    /// Reads a column of bytes.
     pub(super) fn bytes<'s>(
         &'s mut self,
         chunk: &Chunk<'s>,
         id: u8,
-        most: usize,
         dictionary: &[u8],
     ) -> Result<&'s [u8], String> {
         let Some(column) = chunk.find(id) else { return Err(format!("it has no column {id}")) };
         let length = column.plain_length()?;
-        if length > most {
-            return Err(format!("column {id} has {length} bytes; expected at most {most}"));
-        }
         let mut context = new_context()?;
         let loaded = context.load_dictionary(dictionary);
         loaded.map_err(|code| get_error_name(code).to_owned())?;
-        plain(&mut Some(context), &mut self.frame, &mut self.planes, column, length)
+        plain(&mut Some(context), &mut self.frame, &mut self.planes, column, length, true)
     }
 }
 
@@ -569,6 +568,7 @@ fn plain<'s>(
     planes: &'s mut Vec<u8>,
     column: StoredColumn<'s>,
     count: usize,
+    has_dictionary: bool,
 ) -> Result<&'s [u8], String> {
     let (id, width) = (column.id, column.width());
     if !(1..=8).contains(&width) {
@@ -580,6 +580,10 @@ fn plain<'s>(
     }
     if !column.is_compressed() {
         return Ok(column.bytes);
+    }
+    let most = most_plain_bytes(column.bytes.len(), has_dictionary);
+    if expected > most {
+        return Err(format!("column {id} has {expected} bytes; expected at most {most}"));
     }
     if planes.len() < expected {
         planes.resize(expected, 0);

@@ -6,13 +6,16 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::de::Error as _;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::import::{MAX_HEADER_LINES, MAX_KERNELS};
 use crate::operation::{MemoryOperation, OperationKind, matrices};
+use warpload::load::MatrixLoad;
 use warpload::memory::{AddressSpace, Width};
 
 /// What a trace holds beside its blocks.
@@ -128,7 +131,9 @@ struct RawContents {
     notes: Vec<String>,
     #[serde(default)]
     complete: bool,
+    #[serde(deserialize_with = "bounded_names")]
     names: Vec<Arc<str>>,
+    #[serde(deserialize_with = "bounded_kernels")]
     kernels: Vec<RawKernel>,
     operations: Vec<RawOperation>,
     #[serde(default)]
@@ -169,7 +174,54 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
-/// What zstd has seen before the contents, so that those of small traces take few bytes: the texts that most have.
+/// Reads names until they take more memory than those of an import may.
+fn bounded_names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
+    let mut bytes = 0;
+    bounded(from, |name: &Arc<str>| {
+        bytes += name.len() + OVERHEAD;
+        bytes <= MAX_ALL_NAMES_BYTES
+    })
+}
+
+fn bounded_kernels<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RawKernel>, D::Error> {
+    let mut kernels = 0;
+    bounded(from, |_| {
+        kernels += 1;
+        kernels <= MAX_KERNELS
+    })
+}
+
+/// Reads a list as long as there is room for its items: a few bytes of compressed JSON can be millions.
+fn bounded<'de, T, D>(from: D, has_room: impl FnMut(&T) -> bool) -> Result<Vec<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    struct Items<T, F>(F, PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>, F: FnMut(&T) -> bool> Visitor<'de> for Items<T, F> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = list.next_element()? {
+                if !(self.0)(&item) {
+                    return Err(A::Error::custom("the list has more items than a trace may have"));
+                }
+                items.push(item);
+            }
+            Ok(items)
+        }
+    }
+
+    from.deserialize_seq(Items(has_room, PhantomData))
+}
+
+/// The dictionary that zstd compresses contents with: the texts that most traces have, so that small traces stay small.
 pub(super) const CONTENTS_DICTIONARY: &[u8] = include_bytes!("contents.dictionary");
 
 /// The identity of a trace: a hash of what it says ([`BinaryTrace::content_hash`](super::BinaryTrace::content_hash)).
@@ -271,6 +323,10 @@ impl TryFrom<RawOperation> for MemoryOperation {
         match Width::from_bytes(bytes) {
             Some(width) => {
                 let matrices = matrices(&opcode, kind);
+                let rows = (MatrixLoad::ROWS.space, MatrixLoad::ROWS.width);
+                if matrices.is_some() && (space, width) != rows {
+                    return Err(format!("{opcode}; expected rows of 16 bytes of shared memory"));
+                }
                 Ok(Self {
                     opcode,
                     kind,
@@ -332,6 +388,10 @@ impl TryFrom<RawContents> for TraceContents {
     fn try_from(raw: RawContents) -> Result<Self, String> {
         let RawContents { source, tools, notes, complete, names, kernels, operations, allocations } =
             raw;
+        let header_lines: usize = kernels.iter().map(|kernel| kernel.header.len()).sum();
+        if header_lines > MAX_HEADER_LINES {
+            return Err(format!("more than {MAX_HEADER_LINES} header lines"));
+        }
         let text = |place: u32| {
             names.get(place as usize).cloned().ok_or_else(|| {
                 format!("a kernel has name {place}; there are {} from 0", names.len())

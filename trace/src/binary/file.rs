@@ -3,13 +3,14 @@
 
 use std::io::{self, BufRead};
 
-use super::column::{Chunk, ChunkError, ChunkWriter, Decoder, most_plain_bytes};
+use super::column::{Chunk, ChunkError, ChunkWriter, Decoder};
 use super::contents::{CONTENTS_DICTIONARY, ContentHash, TraceContents};
 use super::error::{Producer, TraceError};
 use super::format::{
     HEADER_BYTES, KNOWN_FOOTER_COLUMNS, MAGIC, MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS,
     VERSION, footer,
 };
+use crate::import::MAX_KERNELS;
 
 /// The start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +157,9 @@ impl Totals {
     }
 }
 
+/// The most files that a trace is imported from: a list, and a file for each kernel.
+const MAX_INPUTS: usize = MAX_KERNELS + 1;
+
 /// The end of a file.
 #[derive(Debug, Default)]
 pub(super) struct Footer {
@@ -211,14 +215,13 @@ impl Footer {
     fn of_chunk(bytes: &[u8], end: u64) -> Result<Self, ChunkError> {
         let chunk = Chunk::new(bytes, KNOWN_FOOTER_COLUMNS)?;
         let mut decoder = Decoder::default();
-        let most = most_plain_bytes(bytes.len());
-        let contents = decoder.bytes(&chunk, footer::CONTENTS, most, CONTENTS_DICTIONARY)?;
+        let contents = decoder.bytes(&chunk, footer::CONTENTS, CONTENTS_DICTIONARY)?;
         let contents: TraceContents =
             serde_json::from_slice(contents).map_err(|error| format!("contents: {error}"))?;
         let blocks = read_index(&chunk, &mut decoder, end, contents.kernels.len())?;
         let count = chunk.count(footer::INPUT_LENGTH)?;
-        if count > most {
-            return Err(format!("{count} inputs; expected at most {most}").into());
+        if count > MAX_INPUTS {
+            return Err(format!("{count} inputs; expected at most {MAX_INPUTS}").into());
         }
         let (mut lengths, mut crcs) = (Vec::new(), Vec::<u32>::new());
         decoder.unsigned(&chunk, footer::INPUT_LENGTH, count, &mut lengths)?;
@@ -256,6 +259,13 @@ fn read_index(
     if count as u64 > room {
         return Err(format!("the index has {count} blocks in {room} bytes"));
     }
+    // Before there is room for the rows: their bytes must be in the file.
+    let mut numbers = Vec::<u32>::new();
+    decoder.unsigned(chunk, footer::LENGTH, count, &mut numbers)?;
+    let length: u64 = numbers.iter().map(|length| u64::from(*length)).sum();
+    if length != room {
+        return Err(format!("the blocks end at byte offset {}; expected {end}", start + length));
+    }
     let blank = RawBlock { offset: start, ..RawBlock::default() };
     let mut blocks = vec![blank; count];
     type Field = fn(&mut RawBlock) -> &mut u32;
@@ -269,7 +279,6 @@ fn read_index(
         (footer::STORES, |row| &mut row.stores),
         (footer::ATOMICS, |row| &mut row.atomics),
     ];
-    let mut numbers = Vec::new();
     for (id, field) in columns {
         decoder.unsigned(chunk, id, count, &mut numbers)?;
         for (row, number) in blocks.iter_mut().zip(&numbers) {
@@ -294,9 +303,6 @@ fn read_index(
         next.offset += u64::from(row.length);
         next.first_record += u64::from(records);
         next.first_memory_record += u64::from(memory_records);
-    }
-    if next.offset != end {
-        return Err(format!("the blocks end at byte offset {}; expected {end}", next.offset));
     }
     Ok(blocks)
 }

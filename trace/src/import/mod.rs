@@ -236,7 +236,7 @@ pub enum ImportEvent<'f> {
 pub const MAX_KERNELS: usize = 1 << 20;
 
 /// The most header lines of all kernels of a trace together.
-pub(super) const MAX_HEADER_LINES: usize = 1 << 24;
+pub(crate) const MAX_HEADER_LINES: usize = 1 << 24;
 
 /// The most instructions without a line in all exports of a trace, and how many more for each record: a few
 /// bytes must not be a large amount of work, or of blocks without records.

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod compressed;
+mod content_hash;
 mod cutracer;
 mod documentation;
 mod import;
