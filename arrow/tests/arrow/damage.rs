@@ -70,7 +70,8 @@ fn bytes_of_any_kind_do_not_panic() {
 
 #[test]
 fn blocks_of_any_bytes_with_right_checksums_do_not_panic() {
-    let original = Parts::of(&imported(&file("tests/data/traces2/v6.traceg.xz"), Compression::None));
+    let original =
+        Parts::of(&imported(&file("tests/data/traces2/v6.traceg.xz"), Compression::None));
     let (mut errors, mut rows) = (0, 0);
     for i in 0..1500u64 {
         let mut changed = original.clone();

@@ -6,8 +6,8 @@ mod command;
 mod common;
 mod damage;
 mod loads;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[path = "../../../replay/tests/it/parts.rs"]
 #[allow(dead_code, reason = "the tests of replays use the rest")]
 mod parts;
-#[cfg(feature = "parquet")]
-mod parquet;
