@@ -42,8 +42,8 @@ impl RowTable {
 /// One program counter of a kernel, and the counts of its loads, stores, atomics or copies.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
-    /// The kernel's index in [`TraceContents::kernels`]; in the whole trace,
-    /// [`BinaryTrace::first_kernel`] more.
+    /// The kernel's index in [`TraceContents::kernels`](warpload_trace::TraceContents::kernels); in the whole trace,
+    /// [`BinaryTrace::first_kernel`](warpload_trace::BinaryTrace::first_kernel) more.
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,

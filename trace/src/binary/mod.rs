@@ -1,6 +1,6 @@
 //! The binary trace (docs/trace-format.md). [`BinaryTrace`] reads one and [`TraceWriter`] writes one.
 //!
-//! A block's records are [`BlockRecords`](block::BlockRecords) in memory and columns in a file. To add a column:
+//! A block's records are `BlockRecords` in memory and columns in a file. To add a column:
 //! its number in `format.rs`, and a line each in `BlockEncoder` and `BlockDecoder`.
 
 mod block;
