@@ -94,24 +94,16 @@ impl MemoryOperation {
         Ok(Self::new(instruction.opcode().as_str(), OperationKind::Load, LoadOp { space, ..op }))
     }
 
-    fn new(
-        opcode: &str,
+    pub(crate) fn new(
+        opcode: impl Into<Arc<str>>,
         kind: OperationKind,
         LoadOp { space, width, signed, uniform }: LoadOp,
     ) -> Self {
-        let matrices = matrices(opcode, kind);
         let opcode = opcode.into();
-        Self {
-            opcode,
-            kind,
-            space,
-            width,
-            signed,
-            uniform,
-            matrices,
-            word: None,
-            opcode_word: None,
-        }
+        let facts = OpcodeFacts::of(&opcode).filter(|_| kind == OperationKind::Load);
+        let matrices = facts.and_then(OpcodeFacts::matrices);
+        let (word, opcode_word) = (None, None);
+        Self { opcode, kind, space, width, signed, uniform, matrices, word, opcode_word }
     }
 
     /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
@@ -222,11 +214,6 @@ impl MemoryOperation {
 fn is_of_lanes(kind: OpcodeKind) -> bool {
     use OpcodeKind::{MatrixStore, TensorLoad, TensorStore};
     !matches!(kind, MatrixStore | TensorLoad | TensorStore)
-}
-
-/// Returns the matrices of a load with that opcode.
-pub(super) fn matrices(opcode: &str, kind: OperationKind) -> Option<OpcodeMatrices> {
-    OpcodeFacts::of(opcode).filter(|_| kind == OperationKind::Load)?.matrices()
 }
 
 /// Returns kind and address space of an operation, the space generic if traces have none for it.

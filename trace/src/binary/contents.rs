@@ -1,21 +1,18 @@
 //! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
 //! once, and kernels hold indices into it. [`ContentHash`] is the identity of a trace.
-//!
-//! The [`Names`] in a trace (kernels, header lines, opcodes) are each held once, and all together are bounded, so
-//! that a small compressed trace cannot fill memory with them.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::import::{MAX_HEADER_LINES, MAX_KERNELS};
-use crate::operation::{MemoryOperation, OperationKind, matrices};
-use warpload::load::MatrixLoad;
+use crate::operation::{MemoryOperation, OperationKind};
+use warpload::load::{LoadOp, MatrixLoad};
 use warpload::memory::{AddressSpace, Width};
 
 /// What a trace holds beside its blocks.
@@ -178,7 +175,7 @@ struct RawOperation {
 fn bounded_names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
     let mut bytes = 0;
     bounded(from, |name: &Arc<str>| {
-        bytes += name.len() + OVERHEAD;
+        bytes += name.len() + NAME_OVERHEAD;
         bytes <= MAX_ALL_NAMES_BYTES
     })
 }
@@ -320,27 +317,16 @@ impl TryFrom<RawOperation> for MemoryOperation {
 
     fn try_from(raw: RawOperation) -> Result<Self, String> {
         let RawOperation { opcode, kind, space, bytes, signed, uniform, word, opcode_word } = raw;
-        match Width::from_bytes(bytes) {
-            Some(width) => {
-                let matrices = matrices(&opcode, kind);
-                let rows = (MatrixLoad::ROWS.space, MatrixLoad::ROWS.width);
-                if matrices.is_some() && (space, width) != rows {
-                    return Err(format!("{opcode}; expected rows of 16 bytes of shared memory"));
-                }
-                Ok(Self {
-                    opcode,
-                    kind,
-                    space,
-                    width,
-                    signed,
-                    uniform,
-                    matrices,
-                    word,
-                    opcode_word,
-                })
-            }
-            None => Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8, 16 or 32")),
+        let Some(width) = Width::from_bytes(bytes) else {
+            return Err(format!("{opcode} of {bytes} bytes; expected 1, 2, 4, 8, 16 or 32"));
+        };
+        let operation = Self::new(opcode, kind, LoadOp { space, width, signed, uniform });
+        let rows = (MatrixLoad::ROWS.space, MatrixLoad::ROWS.width);
+        if operation.matrices.is_some() && (space, width) != rows {
+            let opcode = operation.opcode;
+            return Err(format!("{opcode}; expected rows of 16 bytes of shared memory"));
         }
+        Ok(Self { word, opcode_word, ..operation })
     }
 }
 
@@ -423,53 +409,5 @@ pub const MAX_NAME_BYTES: usize = 64 << 10;
 /// The most bytes of all different names of a trace together.
 pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
 
-/// What a name takes besides its bytes: its allocation and its entry in the set.
-const OVERHEAD: usize = 64;
-
-/// Why a name was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NameError {
-    #[error("a name of {bytes} bytes; expected at most {MAX_NAME_BYTES}")]
-    TooLong { bytes: usize },
-    #[error("the different names of this trace take more than {MAX_ALL_NAMES_BYTES} bytes")]
-    TooMany,
-}
-
-/// The different names of a trace.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    known: FxHashSet<Arc<str>>,
-    bytes: usize,
-}
-
-impl Names {
-    /// Returns the shared name that equals `name`.
-    pub(crate) fn hold(&mut self, name: &str) -> Result<Arc<str>, NameError> {
-        self.hold_or_make(name, || name.into())
-    }
-
-    /// Returns the shared name that equals `name`, which becomes it if there is none.
-    pub(crate) fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, NameError> {
-        self.hold_or_make(name, || Arc::clone(name))
-    }
-
-    fn hold_or_make(
-        &mut self,
-        name: &str,
-        make: impl FnOnce() -> Arc<str>,
-    ) -> Result<Arc<str>, NameError> {
-        if let Some(known) = self.known.get(name) {
-            return Ok(Arc::clone(known));
-        }
-        if name.len() > MAX_NAME_BYTES {
-            return Err(NameError::TooLong { bytes: name.len() });
-        }
-        self.bytes += name.len() + OVERHEAD;
-        if self.bytes > MAX_ALL_NAMES_BYTES {
-            return Err(NameError::TooMany);
-        }
-        let name = make();
-        self.known.insert(Arc::clone(&name));
-        Ok(name)
-    }
-}
+/// The bytes that a name takes besides its own: its allocation and its entry in a set.
+pub(crate) const NAME_OVERHEAD: usize = 64;

@@ -17,7 +17,7 @@ mod writer;
 pub(crate) use self::block::BlockRecords;
 pub use self::column::Compression;
 pub use self::contents::{ContentHash, Kernel, MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, TraceContents};
-pub(crate) use self::contents::{NameError, Names, operations};
+pub(crate) use self::contents::{NAME_OVERHEAD, operations};
 pub use self::error::{Producer, TraceError};
 pub(crate) use self::file::Totals;
 pub use self::file::{RawBlock, TraceInput};

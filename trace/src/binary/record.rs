@@ -147,16 +147,23 @@ impl BlockRecords {
         self.count += 1;
     }
 
-    /// Replaces the number of each record's operation by that in `numbers`.
-    pub(crate) fn renumber(&mut self, numbers: &[u16]) {
+    /// Replaces the number of each record's operation.
+    ///
+    /// # Errors
+    /// Returns the error of `number`.
+    pub(crate) fn renumber<E>(
+        &mut self,
+        mut number: impl FnMut(u16) -> Result<u16, E>,
+    ) -> Result<(), E> {
         for row in &mut self.rows {
-            row.operation = number(numbers, row.operation);
+            row.operation = number(row.operation)?;
         }
+        Ok(())
     }
 
     /// Appends a record of another block, whose index becomes `index`.
     #[inline]
-    fn copy(&mut self, from: &Self, i: usize, index: u32, operation: u16) {
+    fn copy(&mut self, from: &Self, i: usize, index: u32) {
         let Some(row) = from.rows.get(i) else { return };
         let active = LaneMask::from_bits(row.mask).count() as usize;
         let step = match row.form {
@@ -169,7 +176,7 @@ impl BlockRecords {
         if !from.rare.is_empty() || !self.rare.is_empty() {
             self.copy_rare(from, i);
         }
-        self.rows.push(RecordRow { step, index, operation, ..*row });
+        self.rows.push(RecordRow { step, index, ..*row });
     }
 
     #[cold]
@@ -194,13 +201,6 @@ fn copy<L: Copy>(to: &mut Vec<L>, from: &[L], at: u64, active: usize) -> u64 {
     let own = from.get(at as usize..).and_then(|rest| rest.get(..active.saturating_sub(1)));
     to.extend_from_slice(own.unwrap_or_default());
     start
-}
-
-#[inline]
-fn number(numbers: &[u16], own: u16) -> u16 {
-    let number = numbers.get(usize::from(own));
-    debug_assert!(number.is_some(), "{NUMBERED}");
-    number.copied().unwrap_or(0)
 }
 
 /// The block that is being filled. Methods that add to it return it once it is full.
@@ -269,14 +269,12 @@ impl BlockBuilder {
         self.full()
     }
 
-    /// Adds the instructions of `segment` from number `from` on, as far as there is room. Their
-    /// operations are indices of `operations`. Returns the number of the first instruction that was
-    /// not added.
+    /// Adds the instructions of `segment` from number `from` on, as far as there is room. Returns the number of the
+    /// first instruction that was not added.
     pub(crate) fn append(
         &mut self,
         segment: &BlockRecords,
         from: u32,
-        operations: &[u16],
     ) -> (u32, Option<BlockRecords>) {
         let BlockRecords { rows, count, runs, .. } = segment;
         let (start, first) = (self.block.count, rows.partition_point(|row| row.index < from));
@@ -296,7 +294,7 @@ impl BlockBuilder {
             }
             let index = row.index - from + start;
             self.run(index);
-            self.block.copy(segment, i, index, number(operations, row.operation));
+            self.block.copy(segment, i, index);
         }
         for (at, place) in places {
             // A place at the end is that of what follows the segment.
@@ -328,9 +326,6 @@ impl BlockBuilder {
         (block.count > 0).then_some(block)
     }
 }
-
-/// Why numbers are known.
-const NUMBERED: &str = "each operation of a segment has a number";
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::compressed::Compression;
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign, first_line};
+use super::interner::Interner;
 use super::source::ImportSource;
 use super::text::Text;
 use super::{Import, ImportEvent, MAX_KERNELS, Shared, in_order};
@@ -272,8 +273,9 @@ impl TraceList {
         self.input.into_iter().for_each(|input| writer.input(input));
         self.list.describe(writer);
         let trace = in_order::open(&self.list, &file, line, observe)?;
-        let mut shared = Shared::default();
+        let interner = Interner::default();
+        let mut shared = Shared::new(&interner);
         let mut import = Import::new(writer, &file, &mut shared);
-        trace.read(threads.max(1), &mut |found| import.take(found))
+        trace.read(threads.max(1), &interner, &mut |found| import.take(found))
     }
 }

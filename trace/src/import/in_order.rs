@@ -10,6 +10,7 @@ use std::thread::Builder;
 use super::ImportEvent;
 use super::error::ImportError;
 use super::file_list::FileList;
+use super::interner::Interner;
 use super::sink::ImportItem;
 use super::source::{ImportSource, Trace};
 use super::text::no_thread;
@@ -35,6 +36,7 @@ struct Job {
 pub(super) fn read(
     list: &FileList,
     threads: usize,
+    interner: &Interner,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
@@ -48,7 +50,7 @@ pub(super) fn read(
             // Jobs are taken in order, so that the file being written is always being read.
             while let Some(job) = next(&queue) {
                 if !stopped.load(Ordering::Relaxed) {
-                    job.execute(list, each, observe);
+                    job.execute(list, each, interner, observe);
                 }
             }
         };
@@ -88,8 +90,14 @@ fn next(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
 }
 
 impl Job {
-    fn execute(&self, list: &FileList, threads: usize, observe: &(dyn Fn(ImportEvent<'_>) + Sync)) {
-        if let Err(error) = self.read(list, threads, observe) {
+    fn execute(
+        &self,
+        list: &FileList,
+        threads: usize,
+        interner: &Interner,
+        observe: &(dyn Fn(ImportEvent<'_>) + Sync),
+    ) {
+        if let Err(error) = self.read(list, threads, interner, observe) {
             // Without a receiver there was an earlier error.
             let _ = self.to.send(Err(error));
         }
@@ -99,12 +107,13 @@ impl Job {
         &self,
         list: &FileList,
         threads: usize,
+        interner: &Interner,
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> Result<(), ImportError> {
         let trace = open(list, &self.file, self.line, observe)?;
         let stopped =
             || ImportError::File { file: self.file.clone(), message: "stopped".to_owned() };
-        trace.read(threads, &mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
+        trace.read(threads, interner, &mut |found| self.to.send(Ok(found)).map_err(|_| stopped()))
     }
 }
 

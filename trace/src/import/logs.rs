@@ -6,8 +6,10 @@ use std::str::FromStr;
 use rustc_hash::FxHashMap;
 
 use super::MAX_KERNELS;
-use super::sink::{Refused, Sink};
-use crate::binary::{Kernel, NameError, RecordAddresses};
+use super::interner::NameError;
+use super::interner::Refused;
+use super::sink::Sink;
+use crate::binary::{Kernel, RecordAddresses};
 use warpload::lane::{LANES, LaneMask};
 
 /// What tells launches apart.

@@ -33,7 +33,7 @@ fn read(
             message,
         };
         let line = line.map_err(|error| wrong(error.to_string()))?;
-        let operation = sink.operation(&line).map_err(|refused| refused.at(wrong))?;
+        let operation = sink.operation(&line).map_err(|refused| refused.at(wrong))?.number;
         let addresses = RecordAddresses::Stride { base: 0x100, stride: 0 };
         sink.record(&NewRecord::new(0, LaneMask::from_bits(1), operation, addresses))?;
     }

@@ -12,6 +12,7 @@ mod file_list;
 mod formats;
 mod in_order;
 mod in_parallel;
+mod interner;
 mod jsonl;
 mod logs;
 #[cfg(test)]
@@ -24,11 +25,11 @@ mod text;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use self::interner::Interner;
 use self::sink::ImportItem;
 use self::source::ImportSource;
-use crate::binary::{Names, TraceError, TraceWriter};
+use crate::binary::{BlockRecords, TraceError, TraceWriter};
 use warpload_binary::lines::without_mark;
 
 pub use self::error::ImportError;
@@ -73,19 +74,20 @@ pub fn import_from<W: Write + Seek>(
     threads: usize,
     observe: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> Result<(), ImportError> {
-    let mut shared = Shared::default();
+    let interner = Interner::default();
+    let mut shared = Shared::new(&interner);
     writer.use_threads(threads);
     match ImportSource::open(input, name, observe)? {
         ImportSource::Trace(trace) => {
             let mut import = Import::new(writer, name, &mut shared);
-            trace.read(threads.max(1), &mut |found| import.take(found))
+            trace.read(threads.max(1), &interner, &mut |found| import.take(found))
         }
         ImportSource::List(list) => {
             let (list, itself) = list.read()?;
             itself.into_iter().for_each(|itself| writer.input(itself));
             list.describe(writer);
             observe(ImportEvent::Listed(list.bytes()));
-            in_order::read(&list, threads, observe, |file, found| {
+            in_order::read(&list, threads, &interner, observe, |file, found| {
                 let mut import = Import::new(writer, file, &mut shared);
                 for found in found {
                     import.take(found?)?;
@@ -97,10 +99,10 @@ pub fn import_from<W: Write + Seek>(
 }
 
 /// What is bounded for all files of a list together.
-#[derive(Default)]
-struct Shared {
-    /// The different names so far, with the bound of a single file's.
-    names: Names,
+struct Shared<'i> {
+    interner: &'i Interner,
+    /// The trace's number of each operation of the interner that a record had.
+    operations: Vec<Option<u16>>,
     header_lines: usize,
     /// The instructions that have no line of their own in an export, and the records.
     unlisted: u64,
@@ -108,23 +110,28 @@ struct Shared {
     source_lines: usize,
 }
 
-/// Writes what the reader of one file finds, with operations numbered for the whole trace.
-struct Import<'w, W> {
+impl<'i> Shared<'i> {
+    fn new(interner: &'i Interner) -> Self {
+        let operations = Vec::new();
+        Self { interner, operations, header_lines: 0, unlisted: 0, records: 0, source_lines: 0 }
+    }
+}
+
+/// Writes what the reader of one file finds.
+struct Import<'w, 'i, W> {
     writer: &'w mut TraceWriter<W>,
     file: &'w Path,
-    shared: &'w mut Shared,
+    shared: &'w mut Shared<'i>,
     /// The records of the files before.
     records_before: u64,
     /// The trace's number of each of the file's kernels.
     kernels: Vec<u32>,
-    /// The trace's number of each of the file's operations.
-    operations: Vec<u16>,
 }
 
-impl<'w, W: Write + Seek> Import<'w, W> {
-    fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, shared: &'w mut Shared) -> Self {
+impl<'w, 'i, W: Write + Seek> Import<'w, 'i, W> {
+    fn new(writer: &'w mut TraceWriter<W>, file: &'w Path, shared: &'w mut Shared<'i>) -> Self {
         let records_before = shared.records;
-        Self { writer, file, shared, records_before, kernels: Vec::new(), operations: Vec::new() }
+        Self { writer, file, shared, records_before, kernels: Vec::new() }
     }
 
     /// Returns the number that the trace has for a kernel.
@@ -134,22 +141,29 @@ impl<'w, W: Write + Seek> Import<'w, W> {
         number.unwrap_or(0)
     }
 
-    /// Returns the name that the whole trace shares.
-    fn share(&mut self, name: &Arc<str>) -> Result<Arc<str>, ImportError> {
-        self.shared.names.share(name).map_err(|error| ImportError::File {
-            file: self.file.to_owned(),
-            message: error.to_string(),
+    /// Gives the operations of a block the trace's numbers, the next ones to those that no record had before.
+    fn renumber(&mut self, block: &mut BlockRecords) -> Result<(), ImportError> {
+        let Self { writer, shared: Shared { interner, operations, .. }, .. } = self;
+        block.renumber(|interned| {
+            let place = usize::from(interned);
+            if let Some(Some(number)) = operations.get(place) {
+                return Ok(*number);
+            }
+            let operation = interner.numbered(interned);
+            debug_assert!(operation.is_some(), "{NUMBERED}");
+            let number = operation.and_then(|one| writer.operation(&one.operation));
+            if operations.len() <= place {
+                operations.resize(place + 1, None);
+            }
+            operations[place] = number;
+            number.ok_or_else(too_many_operations)
         })
     }
 
     fn take(&mut self, found: ImportItem) -> Result<(), ImportError> {
         let failed = |source| ImportError::Write(TraceError::Write { source });
         match found {
-            ImportItem::Kernel(mut kernel) => {
-                kernel.name = self.share(&kernel.name)?;
-                for (key, value) in &mut kernel.header {
-                    (*key, *value) = (self.share(key)?, self.share(value)?);
-                }
+            ImportItem::Kernel(kernel) => {
                 self.shared.header_lines += kernel.header.len();
                 if self.shared.header_lines > MAX_HEADER_LINES {
                     return Err(too_many(MAX_HEADER_LINES, "header lines"));
@@ -161,12 +175,6 @@ impl<'w, W: Write + Seek> Import<'w, W> {
                 self.kernels.push(number as u32);
                 self.writer.kernel(kernel).map_err(failed)
             }
-            ImportItem::Operation(mut operation) => {
-                operation.opcode = self.share(&operation.opcode)?;
-                let number = self.writer.operation(&operation);
-                self.operations.push(number.ok_or_else(too_many_operations)?);
-                Ok(())
-            }
             ImportItem::Unlisted { count, line, before } => {
                 let unlisted = self.shared.unlisted.saturating_add(count);
                 self.shared.unlisted = unlisted;
@@ -176,7 +184,7 @@ impl<'w, W: Write + Seek> Import<'w, W> {
             }
             ImportItem::Block(kernel, mut block) => {
                 self.shared.records += block.memory_records() as u64;
-                block.renumber(&self.operations);
+                self.renumber(&mut block)?;
                 let kernel = self.number_of(kernel);
                 self.writer.append(kernel, block).map_err(failed)
             }
@@ -285,7 +293,8 @@ mod tests {
         for _ in 0..kernels {
             writer.kernel(Kernel::default()).expect("in memory");
         }
-        let mut shared = Shared { header_lines, ..Shared::default() };
+        let interner = Interner::default();
+        let mut shared = Shared { header_lines, ..Shared::new(&interner) };
         let mut import = Import::new(&mut writer, Path::new("file"), &mut shared);
         let header = vec![("key".into(), "value".into()); 2];
         let kernel = Kernel { header, ..Kernel::default() };

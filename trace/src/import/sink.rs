@@ -1,5 +1,4 @@
-//! [`Sink`]: takes what readers of text traces find and passes it on block by block, with
-//! operations numbered by file.
+//! [`Sink`]: takes what readers of text traces find and passes it on block by block.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,24 +6,20 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::ImportError;
+use super::interner::{InternedOperation, Interner, NameError, Refused};
 use super::text::FoundCount;
-use super::too_many_operations;
 use crate::binary::{
-    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NameError, Names, NewRecord, TraceInput,
-    WarpPosition,
+    BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NewRecord, TraceInput, WarpPosition,
 };
-use crate::operation::MemoryOperation;
 
 /// The most bytes of the open blocks of all kernels when another one becomes the current one.
 const OPEN_BYTES: usize = 32 << 20;
 
 /// What a reader finds, in order.
 pub(super) enum ImportItem {
-    /// A kernel. The kernels of a file are numbered from 0, as are its operations.
+    /// A kernel. The kernels of a file are numbered from 0.
     Kernel(Kernel),
-    /// An operation.
-    Operation(MemoryOperation),
-    /// A block of the kernel with that number.
+    /// A block of the kernel with that number. Its operations have the interner's numbers.
     Block(u32, BlockRecords),
     /// So many instructions without a line of their own, before that line of the file, and how many that
     /// have one came before.
@@ -43,30 +38,9 @@ pub(super) enum ImportItem {
     Input(TraceInput),
 }
 
-/// Why a name that a reader found was refused.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refused {
-    /// The name is at fault; the reader knows its place.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The import as a whole is.
-    #[error(transparent)]
-    Import(#[from] ImportError),
-}
-
-impl Refused {
-    /// Returns the error, at a place if the name is at fault.
-    pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
-        match self {
-            Self::Name(error) => place(error.to_string()),
-            Self::Import(error) => error,
-        }
-    }
-}
-
 /// Collects what a reader finds into blocks.
 pub(super) struct Sink<'s> {
-    names: Names,
+    interner: &'s Interner,
     /// The current kernel's block.
     block: BlockBuilder,
     current: u32,
@@ -80,10 +54,8 @@ pub(super) struct Sink<'s> {
     open_kernels: FxHashMap<u32, u64>,
     open_bytes: usize,
     kernels: u32,
-    /// The number of each opcode's operation.
-    opcodes: FxHashMap<Arc<str>, u16>,
-    /// The number of operations.
-    operations: usize,
+    /// The operations of opcodes that were asked for: other threads need not wait for them.
+    opcodes: FxHashMap<Arc<str>, Arc<InternedOperation>>,
     /// How many instructions of the text were found; its reader takes more text for them.
     found: FoundCount,
     /// The program counters of the current kernel whose source lines are known.
@@ -95,11 +67,12 @@ pub(super) struct Sink<'s> {
 
 impl<'s> Sink<'s> {
     pub(super) fn new(
+        interner: &'s Interner,
         found: FoundCount,
         emit: &'s mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Self {
         Self {
-            names: Names::default(),
+            interner,
             block: BlockBuilder::default(),
             current: 0,
             before: 0,
@@ -109,7 +82,6 @@ impl<'s> Sink<'s> {
             open_bytes: 0,
             kernels: 0,
             opcodes: FxHashMap::default(),
-            operations: 0,
             found,
             has_lines: FxHashSet::default(),
             is_spa5: false,
@@ -117,9 +89,13 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Returns the name that the whole file shares.
-    pub(super) fn name(&mut self, name: &str) -> Result<Arc<str>, NameError> {
-        self.names.hold(name)
+    /// Returns the one copy of a name.
+    pub(super) fn name(&self, name: &str) -> Result<Arc<str>, NameError> {
+        self.interner.name(name)
+    }
+
+    pub(super) fn interner(&self) -> &'s Interner {
+        self.interner
     }
 
     /// Begins the next kernel, which becomes the current one, and returns its number.
@@ -196,30 +172,18 @@ impl<'s> Sink<'s> {
         self.is_spa5
     }
 
-    /// Returns the number of the operation of an opcode with a memory operand.
+    /// Returns the operation of an opcode with a memory operand.
     ///
     /// # Errors
     /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
     #[inline]
-    pub(super) fn operation(&mut self, opcode: &str) -> Result<u16, Refused> {
-        match self.opcodes.get(opcode) {
-            Some(number) => Ok(*number),
-            None => self.new_operation(opcode),
+    pub(super) fn operation(&mut self, opcode: &str) -> Result<&Arc<InternedOperation>, Refused> {
+        // Looked up twice, as the borrow of the first could not end before the insertion.
+        if !self.opcodes.contains_key(opcode) {
+            let operation = self.interner.operation(opcode, self.is_spa5)?;
+            self.opcodes.insert(Arc::clone(&operation.operation.opcode), operation);
         }
-    }
-
-    #[cold]
-    fn new_operation(&mut self, opcode: &str) -> Result<u16, Refused> {
-        let opcode = self.names.hold(opcode)?;
-        let operation = operation_of(&opcode, self.is_spa5);
-        let number = u16::try_from(self.operations).map_err(|_| too_many_operations())?;
-        (self.emit)(ImportItem::Operation(MemoryOperation {
-            opcode: Arc::clone(&opcode),
-            ..operation
-        }))?;
-        self.operations += 1;
-        self.opcodes.insert(opcode, number);
-        Ok(number)
+        Ok(&self.opcodes[opcode])
     }
 
     /// Sets the warp of the following instructions.
@@ -271,17 +235,13 @@ impl<'s> Sink<'s> {
         self.emit_block(full)
     }
 
-    /// Adds instructions, whose operations are indices of `operations`.
-    pub(super) fn append(
-        &mut self,
-        segment: &BlockRecords,
-        operations: &[u16],
-    ) -> Result<(), ImportError> {
+    /// Adds instructions.
+    pub(super) fn append(&mut self, segment: &BlockRecords) -> Result<(), ImportError> {
         let mut from = 0;
         self.found.add(segment.count().into());
         // A segment without instructions can have a place for those that follow it.
         loop {
-            let (to, full) = self.block.append(segment, from, operations);
+            let (to, full) = self.block.append(segment, from);
             self.count += u64::from(to - from);
             self.emit_block(full)?;
             from = to;
@@ -317,9 +277,4 @@ impl<'s> Sink<'s> {
         self.set_aside();
         self.close_before(u64::MAX)
     }
-}
-
-/// Returns the operation of an opcode with a memory operand, of SM 5.x or 6.x or of later code.
-pub(super) fn operation_of(opcode: &str, is_spa5: bool) -> MemoryOperation {
-    if is_spa5 { MemoryOperation::of_spa5(opcode) } else { MemoryOperation::of_opcode(opcode) }
 }

@@ -7,6 +7,7 @@ use super::compressed::Compression;
 use super::error::ImportError;
 use super::file_list::FileList;
 use super::formats::{FormatReader, ListReader, TraceReader};
+use super::interner::Interner;
 use super::sink::{ImportItem, Sink};
 use super::text::{self, FoundCount, Opened, Seen, Text};
 use super::{ImportEvent, formats};
@@ -94,38 +95,41 @@ impl Trace<'_> {
     pub(super) fn read(
         self,
         threads: usize,
+        interner: &Interner,
         emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         let seen = self.seen.clone();
-        self.read_with(threads, emit)?;
+        self.read_with(threads, interner, emit)?;
         seen.input().map_or(Ok(()), |input| emit(ImportItem::Input(input)))
     }
 
     fn read_with(
         self,
         threads: usize,
+        interner: &Interner,
         emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         if !self.is_compressed || threads == 1 {
-            return self.read_text(threads, emit);
+            return self.read_text(threads, interner, emit);
         }
         std::thread::scope(|scope| {
             let text = text::read_ahead(self.text, scope)
                 .map_err(|error| ImportError::unreadable(self.path, None, &error))?;
-            Trace { text, ..self }.read_text(threads - 1, emit)
+            Trace { text, ..self }.read_text(threads - 1, interner, emit)
         })
     }
 
     fn read_text(
         mut self,
         threads: usize,
+        interner: &Interner,
         emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         // The text is not to blame for what the import refuses.
         let mut is_refused = false;
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
         let (text, path) = (&mut self.text, self.path);
-        let mut sink = Sink::new(self.found.clone(), &mut emit);
+        let mut sink = Sink::new(interner, self.found.clone(), &mut emit);
         match (self.read)(text, path, threads, &mut sink) {
             Ok(()) => {
                 drain(text);

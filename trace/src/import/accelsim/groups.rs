@@ -323,27 +323,13 @@ pub(super) fn merge(
     groups: &mut Groups,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
-    let wrong = check_marks(body, piece, part, groups).err();
-    let end = wrong.as_ref().map_or(u64::MAX, |(line, _)| *line);
-    let mut operations = Vec::with_capacity(part.opcodes.len());
-    for opcode in part.opcodes.iter().take_while(|opcode| opcode.line < end) {
-        let text = piece.text().get(opcode.text.clone()).and_then(|text| str::from_utf8(text).ok());
-        debug_assert!(text.is_some(), "opcodes are in the piece and UTF-8");
-        let text = text.unwrap_or_default();
-        let number = sink.operation(text).map_err(|refused| {
-            let line = LineReader { body, line: opcode.line, warp: 0 };
-            refused.at(|message| line.error(opcode.column, message))
-        })?;
-        operations.push(number);
-    }
-    if let Some((line, message)) = wrong {
-        return Err(LineReader { body, line, warp: 0 }.error(0, message));
-    }
+    check_marks(body, piece, part, groups)
+        .map_err(|(line, message)| LineReader { body, line, warp: 0 }.error(0, message))?;
     match part.error.take() {
         Some(error) => Err(error),
         None => {
             sink.source_lines(&part.source_lines)?;
-            sink.append(&part.segment, &operations)
+            sink.append(&part.segment)
         }
     }
 }

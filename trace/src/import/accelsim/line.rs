@@ -8,6 +8,7 @@ use super::groups::Bounds;
 use super::scan::Scan;
 use crate::binary::WarpPosition;
 use crate::import::error::ImportError;
+use crate::import::interner::Interner;
 use crate::operation;
 use warpload::lane::{LANES, LaneMask};
 
@@ -94,6 +95,7 @@ pub(super) struct Body<'f> {
     pub(super) bounds: Bounds,
     /// Whether the code is of SM 5.x or 6.x.
     pub(super) is_spa5: bool,
+    pub(super) interner: &'f Interner,
 }
 
 impl Body<'_> {

@@ -1,7 +1,6 @@
 //! [`Pieces`]: a text in pieces of whole lines, and [`PieceReader`], which reads them in any order.
 
 use std::io::{self, Read};
-use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +9,7 @@ use super::line::{Body, Instruction, LineReader, List, Operand};
 use super::scan::{Fields, Tokens, find_ends};
 use crate::binary::{BlockRecords, NewRecord, RecordAddresses, WarpPosition};
 use crate::import::error::ImportError;
-use crate::import::sink::operation_of;
+use crate::import::interner::InternedOperation;
 use crate::operation::OperationKind;
 use warpload_binary::lines::{LineError, MAX_LINE_BYTES};
 
@@ -184,11 +183,9 @@ pub(super) struct ParsedPiece {
     pub(super) claims: Vec<Claim>,
     /// The instructions after the last mark, including one at which reading stopped.
     pub(super) after_marks: u64,
-    /// The different opcodes of instructions with a memory operand, in order.
-    pub(super) opcodes: Vec<PlacedOpcode>,
     /// The source lines of memory instructions, by program counter.
     pub(super) source_lines: FxHashMap<u32, u32>,
-    /// The instructions, with opcodes as indices of `opcodes`.
+    /// The instructions.
     pub(super) segment: BlockRecords,
     /// Why reading stopped before the end of the piece.
     pub(super) error: Option<ImportError>,
@@ -209,14 +206,6 @@ pub(super) struct Claim {
     pub(super) place: WarpPosition,
 }
 
-/// An opcode at its first use in a piece.
-pub(super) struct PlacedOpcode {
-    pub(super) line: u64,
-    pub(super) column: usize,
-    /// Its place in the text of the piece.
-    pub(super) text: Range<usize>,
-}
-
 /// Reads pieces.
 #[derive(Default)]
 pub(super) struct PieceReader {
@@ -224,7 +213,7 @@ pub(super) struct PieceReader {
     list: List,
 }
 
-/// The opcodes of a piece: each one's index and, of a load, its bytes.
+/// The opcodes of a piece: the number of each one's operation and, of a load, its bytes.
 type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Option<u32>)>;
 
 impl PieceReader {
@@ -232,7 +221,6 @@ impl PieceReader {
     pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut ParsedPiece) {
         part.marks.clear();
         part.claims.clear();
-        part.opcodes.clear();
         part.source_lines.clear();
         part.segment.clear();
         part.after_marks = 0;
@@ -257,7 +245,7 @@ impl PieceReader {
                 let mut fields = Fields::of_line(text, ends, next, at);
                 if let Ok(instruction) = body.instruction(line.warp, &mut fields, list) {
                     part.after_marks += 1;
-                    line.take(&instruction, at, part, &mut opcodes, list)?;
+                    line.take(&instruction, part, &mut opcodes, list)?;
                     (at, next) = (fields.at, fields.next);
                     line.line += 1;
                     continue;
@@ -269,7 +257,7 @@ impl PieceReader {
             }
             let end = ends.get(next).map_or(text.len(), |end| *end as usize);
             let offset = piece.offset + at as u64;
-            line.read(&text[at..end], at, offset, part, &mut opcodes, list)?;
+            line.read(&text[at..end], offset, part, &mut opcodes, list)?;
             (at, next) = (end + 1, next + 1);
             line.line += 1;
         }
@@ -278,11 +266,10 @@ impl PieceReader {
 }
 
 impl LineReader<'_> {
-    /// Reads a line, which is at `at` in the piece and at `offset` in the text.
+    /// Reads a line, which is at `offset` in the text.
     fn read<'t>(
         &mut self,
         line: &'t [u8],
-        at: usize,
         offset: u64,
         part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
@@ -304,7 +291,7 @@ impl LineReader<'_> {
                 part.after_marks += 1;
                 let mut tokens = Tokens::new(self, line);
                 let instruction = self.body.instruction(self.warp, &mut tokens, list)?;
-                self.take(&instruction, at, part, opcodes, list)
+                self.take(&instruction, part, opcodes, list)
             }
             Some(b'-') => Err(self.error(0, "a header line after instructions")),
             _ => match Mark::read(text) {
@@ -325,12 +312,11 @@ impl LineReader<'_> {
         }
     }
 
-    /// Adds an instruction of a line that is at `at` in the piece.
+    /// Adds an instruction.
     #[inline(always)]
     fn take<'t>(
         &self,
         instruction: &Instruction<'t>,
-        at: usize,
         part: &mut ParsedPiece,
         opcodes: &mut Opcodes<'t>,
         list: &List,
@@ -347,16 +333,10 @@ impl LineReader<'_> {
         if instruction.source_line != 0 {
             part.source_lines.entry(pc).or_insert(instruction.source_line);
         }
-        let known = opcodes.get(opcode).copied();
-        let (operation, bytes) = known.unwrap_or_else(|| {
-            let start = at + opcode_at;
-            let (line, text) = (self.line, start..start + opcode.len());
-            // A piece has fewer instructions than a segment.
-            let new = (part.opcodes.len() as u16, self.load_bytes(opcode));
-            part.opcodes.push(PlacedOpcode { line, column: opcode_at, text });
-            opcodes.insert(opcode, new);
-            new
-        });
+        let (operation, bytes) = match opcodes.get(opcode) {
+            Some(known) => *known,
+            None => *opcodes.entry(opcode).or_insert(self.operation(opcode, opcode_at)?),
+        };
         let addresses = match operand {
             Operand::Run(base, stride) => RecordAddresses::Stride { base, stride },
             Operand::Listed => RecordAddresses::List(list.addresses()),
@@ -382,16 +362,17 @@ impl LineReader<'_> {
         }
     }
 
-    /// Returns the bytes that the opcode says of a load; `None` of other instructions.
+    /// Returns the number of an opcode's operation and, of a load, the bytes that the opcode says.
     #[cold]
-    fn load_bytes(&self, opcode: &[u8]) -> Option<u32> {
+    fn operation(&self, opcode: &[u8], at: usize) -> Result<(u16, Option<u32>), ImportError> {
         let opcode = std::str::from_utf8(opcode);
         debug_assert!(opcode.is_ok(), "the line is UTF-8 and tokens end at ASCII spaces");
-        let opcode = opcode.unwrap_or_default();
-        let operation = operation_of(opcode, self.body.is_spa5);
+        let known = self.body.interner.operation(opcode.unwrap_or_default(), self.body.is_spa5);
+        let known = known.map_err(|refused| refused.at(|message| self.error(at, message)))?;
+        let InternedOperation { number, ref operation } = *known;
         // The tracer takes the number of `LDSM.16` for a size.
         let is_of_lanes = operation.kind == OperationKind::Load && operation.matrices.is_none();
-        is_of_lanes.then(|| operation.width.bytes())
+        Ok((number, is_of_lanes.then(|| operation.width.bytes())))
     }
 }
 
@@ -403,6 +384,7 @@ mod tests {
     use crate::binary::Kernel;
     use crate::import::accelsim::groups::Bounds;
     use crate::import::accelsim::line::Version;
+    use crate::import::interner::Interner;
     use warpload::memory::mix;
 
     /// Instructions as versions 1.2, 3, 4, 5 and 6 have them.
@@ -465,7 +447,7 @@ mod tests {
             (mix(mix(random)) % end as u64) as usize
         };
         let kernel = Kernel { grid: [40_000; 3], block: [35, 1, 1], ..Kernel::default() };
-        let bounds = Bounds::of(&kernel);
+        let (bounds, interner) = (Bounds::of(&kernel), Interner::default());
         for number in [1, 3, 4, 5, 6] {
             let version = Version::of_number(number).expect("a known version");
             for (has_line_numbers, has_core_ids, is_grouped) in [
@@ -482,6 +464,7 @@ mod tests {
                     has_line_numbers,
                     bounds,
                     is_spa5: false,
+                    interner: &interner,
                 };
                 let mut before = String::new();
                 before += if body.has_ids() { "1 22 33333 1 " } else { "" };

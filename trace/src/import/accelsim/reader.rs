@@ -124,6 +124,7 @@ impl<'f> AccelSimReader<'f> {
             has_line_numbers: form.has_line_numbers,
             bounds: self.groups.bounds,
             is_spa5: sink.is_spa5(),
+            interner: sink.interner(),
         };
         if self.is_grouped {
             sink.place(self.groups.place());

@@ -66,6 +66,7 @@ fn read(
         has_line_numbers,
         bounds,
         is_spa5: sink.is_spa5(),
+        interner: sink.interner(),
     };
     let first = first_instruction(&bytes, &parts, bounds, &dictionary).map_err(wrong)?;
     if let Some(first) = &first {

@@ -1,8 +1,11 @@
 //! [`Metadata`]: what CUTracer says of a kernel, the texts of its instructions included.
 
+use std::sync::Arc;
+
 use super::json::{Json, Read};
 use super::line::{keeps_nothing, opcode, three, twice};
-use crate::binary::{Kernel, NameError};
+use crate::binary::Kernel;
+use crate::import::interner::{InternedOperation, NameError};
 use crate::import::sink::Sink;
 
 /// The most keys that are kept of a kernel, and the most bytes of one; CUTracer writes a few short ones.
@@ -23,7 +26,6 @@ pub(super) struct Metadata {
 }
 
 /// An instruction of a kernel.
-#[derive(Clone, Copy)]
 pub(super) struct Instruction {
     number: u32,
     /// Its opcode in `opcodes`.
@@ -31,8 +33,8 @@ pub(super) struct Instruction {
     end: u32,
     /// Whether its first register is `RZ`.
     pub(super) keeps_nothing: bool,
-    /// The number of its operation, once it was asked for.
-    pub(super) operation: Option<u16>,
+    /// Its operation, once it was asked for.
+    pub(super) operation: Option<Arc<InternedOperation>>,
 }
 
 /// What is wrong with a kernel.

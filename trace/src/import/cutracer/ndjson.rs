@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 use std::path::Path;
+use std::sync::Arc;
 
 use memchr::memmem;
 
@@ -14,8 +15,9 @@ use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign, first_line};
 use crate::import::in_parallel;
 use crate::import::in_parallel::Chunk;
+use crate::import::interner::{InternedOperation, Refused};
 use crate::import::logs::{Begun, Launches, Unmasked};
-use crate::import::sink::{Refused, Sink, operation_of};
+use crate::import::sink::Sink;
 use crate::import::text::Text;
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
@@ -105,8 +107,6 @@ struct Reader<'r, 's> {
     launches: Launches,
     /// The last kernel that a line described.
     kernel: Option<Metadata>,
-    /// The operations, by their numbers.
-    operations: Vec<MemoryOperation>,
     lanes: Unmasked,
     values: Vec<u32>,
     records: u64,
@@ -122,7 +122,6 @@ impl<'r, 's> Reader<'r, 's> {
             sink,
             launches: Launches::default(),
             kernel: None,
-            operations: Vec::new(),
             lanes: Unmasked::default(),
             values: Vec::new(),
             records: 0,
@@ -174,8 +173,8 @@ impl<'r, 's> Reader<'r, 's> {
     ) -> Result<(), Stop> {
         let named = self.kernel.as_ref().map(|metadata| &metadata.kernel);
         let launch = self.launches.select(self.sink, access.launch, named)?;
-        let (number, keeps_nothing) = self.operation(line, access.opcode)?;
-        let Some(operation) = self.operations.get(usize::from(number)) else { return Ok(()) };
+        let (interned, keeps_nothing) = self.operation(line, access.opcode)?;
+        let operation = &interned.operation;
         let place = WarpPosition {
             cta: Some(access.cta),
             warp: warp_in_block(&launch, access.cta, access.warp),
@@ -187,7 +186,7 @@ impl<'r, 's> Reader<'r, 's> {
             self.elsewhere += u64::from(is_elsewhere);
         }
         let (mask, addresses) = self.lanes.active(addresses);
-        let mut record = NewRecord::new(access.pc, mask, number, addresses);
+        let mut record = NewRecord::new(access.pc, mask, interned.number, addresses);
         if let Some(size) = access.size {
             record.is_valued = true;
             record.width_disagrees = operation.matrices.is_none()
@@ -218,17 +217,20 @@ impl<'r, 's> Reader<'r, 's> {
         Ok(self.sink.record(&record).map_err(Refused::from)?)
     }
 
-    /// Returns the number of the operation of an instruction, and whether its first register is `RZ`.
+    /// Returns the operation of an instruction, and whether its first register is `RZ`.
     #[inline]
-    fn operation(&mut self, line: &str, instruction: Opcode) -> Result<(u16, bool), Stop> {
-        let (sink, known) = (&mut *self.sink, &mut self.operations);
+    fn operation(
+        &mut self,
+        line: &str,
+        instruction: Opcode,
+    ) -> Result<(Arc<InternedOperation>, bool), Stop> {
         match instruction {
             Opcode::Sass(at) => {
                 let from = Json::at(line, at);
                 let mut json = from;
                 let sass = json.text()?;
                 let Some(opcode) = opcode(&sass) else { return Ok(from.wrong("no opcode")?) };
-                Ok((number(sink, known, opcode)?, keeps_nothing(&sass)))
+                Ok((Arc::clone(self.sink.operation(opcode)?), keeps_nothing(&sass)))
             }
             Opcode::Number(id, at) => {
                 let json = Json::at(line, at);
@@ -237,11 +239,11 @@ impl<'r, 's> Reader<'r, 's> {
                     let message = format!("no instruction {id} in the kernel's `instructions`");
                     return Ok(json.wrong(message)?);
                 };
-                let operation = match instruction.operation {
+                let operation = match &mut instruction.operation {
                     Some(operation) => operation,
-                    None => *instruction.operation.insert(number(sink, known, opcode)?),
+                    none => none.insert(Arc::clone(self.sink.operation(opcode)?)),
                 };
-                Ok((operation, instruction.keeps_nothing))
+                Ok((Arc::clone(operation), instruction.keeps_nothing))
             }
         }
     }
@@ -261,20 +263,6 @@ impl<'r, 's> Reader<'r, 's> {
 }
 
 const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
-
-/// Returns the number of an opcode's operation, which is added to those that are `known` if it is new.
-fn number(
-    sink: &mut Sink<'_>,
-    known: &mut Vec<MemoryOperation>,
-    opcode: &str,
-) -> Result<u16, Refused> {
-    let number = sink.operation(opcode)?;
-    // Operations are numbered one by one.
-    if usize::from(number) == known.len() {
-        known.push(operation_of(opcode, sink.is_spa5()));
-    }
-    Ok(number)
-}
 
 /// Returns a warp's number in its thread block, by its number in the grid; `None` if the launch's shape
 /// is unknown or another one.

@@ -10,8 +10,9 @@ use super::{TOOL, add_notes};
 use crate::binary::{NewRecord, WarpPosition};
 use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign, first_line};
+use crate::import::interner::Refused;
 use crate::import::logs::{LaunchId, Launches, Unmasked, decimal, dimensions, hexadecimal};
-use crate::import::sink::{Refused, Sink};
+use crate::import::sink::Sink;
 use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;
@@ -231,7 +232,7 @@ impl Reader<'_, '_> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
         sink.place(WarpPosition { cta: Some(access.cta), ..WarpPosition::default() });
-        let operation = sink.operation(access.opcode)?;
+        let operation = sink.operation(access.opcode)?.number;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)
     }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::binary::NameError;
 use crate::import::error::ImportError;
-use crate::import::sink::Refused;
+use crate::import::interner::{NameError, Refused};
 use warpload::lane::{LANES, LaneMask};
 
 /// The first line.

@@ -3,15 +3,17 @@
 mod lines;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use self::lines::{About, Hex, KernelLine, RecordLine, Skipped, TraceLine, Wrong};
 use super::error::ImportError;
 use super::formats::{Format, FormatReader, Sign};
-use super::sink::{Sink, operation_of};
+use super::interner::InternedOperation;
+use super::sink::Sink;
 use super::text::Text;
 use crate::binary::{Kernel, NewRecord, RecordAddresses, WarpPosition};
 use crate::export::{VERSION, kind_name};
-use crate::operation::{MemoryOperation, OperationKind};
+use crate::operation::OperationKind;
 use warpload::lane::LaneMask;
 use warpload_binary::lines::Lines;
 
@@ -61,7 +63,7 @@ struct Reader {
     kernels: Vec<(Skipped, Skipped)>,
     current: usize,
     /// The opcode read last, as lines in a row often have the same.
-    operation: Option<(MemoryOperation, u16)>,
+    operation: Option<Arc<InternedOperation>>,
     addresses: Vec<u64>,
     values: Vec<u32>,
 }
@@ -176,15 +178,11 @@ impl Reader {
             return Err(format!("record {record}; the first line says that there are {all}").into());
         }
         self.skip_to(sink, line.record)?;
-        let (operation, number) = match &self.operation {
-            Some(known) if known.0.opcode[..] == *line.opcode => known,
-            _ => {
-                let number = sink.operation(&line.opcode)?;
-                let operation = operation_of(&line.opcode, sink.is_spa5());
-                self.operation.insert((operation, number))
-            }
+        let known = match &self.operation {
+            Some(known) if known.operation.opcode[..] == *line.opcode => known,
+            _ => self.operation.insert(Arc::clone(sink.operation(&line.opcode)?)),
         };
-        let number = *number;
+        let (operation, number) = (&known.operation, known.number);
         let (kind, registers) = (operation.kind, operation.registers() as usize);
         let bytes = line.transfers.map_or(operation.bytes().map(u64::from), |_| line.bytes);
         let said = (&*line.kind, &*line.space, line.bytes);

@@ -6,11 +6,13 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::{AccessWriter, MemoryAccess, TOOL};
-use crate::binary::{Kernel, NO_END_MARK, NameError};
+use crate::binary::{Kernel, NO_END_MARK};
 use crate::import::error::ImportError;
 use crate::import::formats::{Format, FormatReader, Sign};
+use crate::import::interner::NameError;
+use crate::import::interner::Refused;
 use crate::import::logs::{LaunchId, context, decimal, dimensions, hexadecimal};
-use crate::import::sink::{Refused, Sink};
+use crate::import::sink::Sink;
 use crate::import::text::Text;
 use warpload::lane::LANES;
 use warpload_binary::lines::Lines;

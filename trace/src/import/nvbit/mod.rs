@@ -5,8 +5,9 @@ mod json;
 mod log;
 
 use super::error::ImportError;
+use super::interner::Refused;
 use super::logs::{LaunchId, Launches, UNMASKED_NOTE, Unmasked};
-use super::sink::{Refused, Sink};
+use super::sink::Sink;
 use crate::binary::{NewRecord, WarpPosition};
 use warpload::lane::LANES;
 
@@ -47,7 +48,7 @@ impl<'r, 's> AccessWriter<'r, 's> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;
         sink.place(WarpPosition { cta: access.cta, ..WarpPosition::default() });
-        let operation = sink.operation(access.opcode)?;
+        let operation = sink.operation(access.opcode)?.number;
         let (mask, addresses) = self.lanes.active(addresses);
         Ok(sink.record(&NewRecord::new(access.pc, mask, operation, addresses))?)
     }
