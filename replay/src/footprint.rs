@@ -153,15 +153,9 @@ impl LineCollector {
         self.join();
         let mut collected = std::mem::take(&mut self.collected);
         collected.add(Footprint::of(&self.displaced));
-        self.forget();
-        collected
-    }
-
-    /// Forgets the collected lines.
-    pub(super) fn forget(&mut self) {
         self.recent.fill(PageLines::default());
         self.displaced.clear();
-        self.collected = Footprint::default();
+        collected
     }
 }
 

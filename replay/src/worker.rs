@@ -418,11 +418,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         let operation = traced.operation();
         let (lanes, op) = (&self.lanes, operation.load_op());
         let rules = self.options.get_shared_rules();
-        let costs = if served.is_empty() {
-            SpaceCosts::default()
-        } else {
-            SpaceCosts::new(rules, op, served, &lanes.addresses, map)
-        };
+        let costs = SpaceCosts::new(rules, op, served, &lanes.addresses, map);
         let is_atomic = operation.kind == OperationKind::Atomic;
         let shared = costs.shared.filter(|cost| !(is_atomic && cost.shares_words));
         self.show(traced, op.space, served, loaded, shared, map);

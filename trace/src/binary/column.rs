@@ -509,16 +509,10 @@ impl Decoder {
         count: usize,
         to: &mut Vec<T>,
     ) -> Result<(), String> {
-        to.clear();
-        let Some(column) = chunk.find(id) else { return Ok(()) };
-        let planes =
-            plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, false)?;
-        // What does not fit would be left out unseen.
-        if column.width() > size_of::<T>() || column.shift() != 0 {
-            return Err(format!("column {id} has numbers of {} bytes", column.width()));
+        match chunk.find(id) {
+            Some(column) if column.shift() != 0 => Err(format!("column {id} is shifted")),
+            column => self.numbers(column, count, to),
         }
-        join_planes(planes, count, 0, to);
-        Ok(())
     }
 
     /// Reads a column of `count` signed numbers, modulo the size of `T`, into `to`, which is left empty if all are zero.
@@ -529,12 +523,22 @@ impl Decoder {
         count: usize,
         to: &mut Vec<T>,
     ) -> Result<(), String> {
+        self.numbers(chunk.find(id), count, to)
+    }
+
+    fn numbers<T: Stored>(
+        &mut self,
+        column: Option<StoredColumn<'_>>,
+        count: usize,
+        to: &mut Vec<T>,
+    ) -> Result<(), String> {
         to.clear();
-        let Some(column) = chunk.find(id) else { return Ok(()) };
-        if column.width() > size_of::<T>() {
-            return Err(format!("column {id} has numbers of {} bytes", column.width()));
+        let Some(column) = column else { return Ok(()) };
+        let (id, width, shift) = (column.id, column.width(), column.shift());
+        // What does not fit would be left out unseen.
+        if width > size_of::<T>() {
+            return Err(format!("column {id} has numbers of {width} bytes"));
         }
-        let shift = column.shift();
         let planes =
             plain(&mut self.context, &mut self.frame, &mut self.planes, column, count, false)?;
         join_planes(planes, count, shift, to);
