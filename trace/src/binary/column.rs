@@ -96,14 +96,20 @@ const OWN_BLOCK: usize = 16 << 10;
 const SMALL: usize = 1 << 10;
 const LEAST_SAVED: usize = 8;
 
+/// A column of at least so many bytes is only tried at all if the first part of each of its planes becomes smaller by a
+/// fifth: of the lanes of random gathers little is saved, and trying takes a tenth of an import. What
+/// repeats further apart than a part is missed, so that higher levels, which ask for size, try everything.
+const SAMPLED: usize = 64 << 10;
+const SAMPLE: usize = 16;
+const LEAST_SAVED_OF_SAMPLE: usize = 5;
+
 /// Builds chunks, one after the other.
 pub(super) struct ChunkWriter {
     compression: Compression,
-    /// Created on first use.
-    context: Option<CCtx<'static>>,
-    /// A column's bytes, and these compressed.
+    encoder: FrameEncoder,
+    /// A column's bytes, and some of them.
     planes: Vec<u8>,
-    frame: Vec<u8>,
+    sample: Vec<u8>,
     columns: u8,
     entries: Vec<u8>,
     data: Vec<u8>,
@@ -123,9 +129,9 @@ impl ChunkWriter {
     pub(super) fn new(compression: Compression) -> Self {
         Self {
             compression,
-            context: None,
+            encoder: FrameEncoder::default(),
             planes: Vec::new(),
-            frame: Vec::new(),
+            sample: Vec::new(),
             columns: 0,
             entries: Vec::new(),
             data: Vec::new(),
@@ -185,19 +191,14 @@ impl ChunkWriter {
         hash.write(&[id, encoding]);
         hash.write(&(planes.len() as u64).to_le_bytes());
         hash.write(planes);
-        let is_smaller = match self.compression {
+        let is_compressed = match self.compression {
             Compression::None => false,
-            Compression::Zstd(level) => {
-                self.compress(level, plane, dictionary)?;
-                let (stored, plain) = (self.frame.len() - ZSTD_MAGIC.len(), self.planes.len());
-                let saved = plain.saturating_sub(stored);
-                let is_worth_it =
-                    if plain > SMALL { saved > plain / LEAST_SAVED } else { saved > 0 };
-                is_worth_it && plain <= most_plain_bytes(stored, !dictionary.is_empty())
-            }
+            Compression::Zstd(level) => self.compress(level, plane, dictionary)?,
         };
-        let (flag, stored) = match is_smaller {
-            true => (encoding::ZSTD, self.frame.get(ZSTD_MAGIC.len()..).unwrap_or_default()),
+        let (flag, stored) = match is_compressed {
+            true => {
+                (encoding::ZSTD, self.encoder.frame.get(ZSTD_MAGIC.len()..).unwrap_or_default())
+            }
             false => (0, &self.planes[..]),
         };
         self.columns += 1;
@@ -207,44 +208,27 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Compresses `planes` into `frame`. Long planes end blocks of zstd, because the bytes of one have statistics of
-    /// their own.
-    fn compress(&mut self, level: i32, plane: usize, dictionary: &[u8]) -> io::Result<()> {
-        let failed = |code| io::Error::other(get_error_name(code));
-        if self.context.is_none() {
-            let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
-            let mut context = CCtx::try_create().ok_or_else(no_memory)?;
-            context.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
-            self.context = Some(context);
-        }
-        let Some(context) = &mut self.context else { return Ok(()) };
-        if !dictionary.is_empty() {
-            context.load_dictionary(dictionary).map_err(failed)?;
-        }
-        let Self { planes, frame, .. } = self;
-        frame.clear();
-        frame.reserve(compress_bound(planes.len()) + 64);
-        if plane < OWN_BLOCK || plane == planes.len() {
-            context.compress2(frame, planes).map_err(failed)?;
-        } else {
-            context.set_pledged_src_size(Some(planes.len() as u64)).map_err(failed)?;
-            let mut output = OutBuffer::around(frame);
-            let mut left = planes.len();
-            for plane in planes.chunks(plane) {
-                left -= plane.len();
-                let end = match left {
-                    0 => ZSTD_EndDirective::ZSTD_e_end,
-                    _ => ZSTD_EndDirective::ZSTD_e_flush,
-                };
-                let mut input = InBuffer::around(plane);
-                // There is room for all of it, so that nothing is left.
-                while context.compress_stream2(&mut output, &mut input, end).map_err(failed)? > 0 {}
+    /// Compresses `planes`, each of `plane` bytes, if that is worth it.
+    fn compress(&mut self, level: i32, plane: usize, dictionary: &[u8]) -> io::Result<bool> {
+        let Self { encoder, planes, sample, .. } = self;
+        let plain = planes.len();
+        // Long planes end blocks of zstd, because the bytes of one have statistics of their own.
+        let has_own_blocks = plane >= OWN_BLOCK && plane < plain;
+        let block = |plane| if has_own_blocks { plane } else { usize::MAX };
+        if plain >= SAMPLED && level <= Compression::DEFAULT_LEVEL {
+            let part = plane / SAMPLE;
+            sample.clear();
+            planes.chunks(plane).for_each(|plane| sample.extend_from_slice(&plane[..part]));
+            encoder.compress(level, sample, block(part), dictionary)?;
+            if encoder.frame.len() > sample.len() - sample.len() / LEAST_SAVED_OF_SAMPLE {
+                return Ok(false);
             }
         }
-        if !dictionary.is_empty() {
-            context.disable_dictionary().map_err(failed)?;
-        }
-        Ok(())
+        encoder.compress(level, planes, block(plane), dictionary)?;
+        let stored = encoder.frame.len() - ZSTD_MAGIC.len();
+        let saved = plain.saturating_sub(stored);
+        let is_worth_it = if plain > SMALL { saved > plain / LEAST_SAVED } else { saved > 0 };
+        Ok(is_worth_it && plain <= most_plain_bytes(stored, !dictionary.is_empty()))
     }
 
     /// The hash of the chunk's columns, and of `numbers` after them.
@@ -259,6 +243,61 @@ impl ChunkWriter {
         output.push(std::mem::take(&mut self.columns));
         output.append(&mut self.entries);
         output.append(&mut self.data);
+    }
+}
+
+/// Compresses columns, with room that it keeps.
+#[derive(Default)]
+struct FrameEncoder {
+    /// Created on first use.
+    context: Option<CCtx<'static>>,
+    frame: Vec<u8>,
+}
+
+impl FrameEncoder {
+    /// Compresses bytes into `frame`, with a block of zstd for each `block` bytes, or as zstd divides them if there are
+    /// fewer.
+    fn compress(
+        &mut self,
+        level: i32,
+        bytes: &[u8],
+        block: usize,
+        dictionary: &[u8],
+    ) -> io::Result<()> {
+        let failed = |code| io::Error::other(get_error_name(code));
+        if self.context.is_none() {
+            let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+            let mut context = CCtx::try_create().ok_or_else(no_memory)?;
+            context.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
+            self.context = Some(context);
+        }
+        let Self { context: Some(context), frame } = self else { return Ok(()) };
+        if !dictionary.is_empty() {
+            context.load_dictionary(dictionary).map_err(failed)?;
+        }
+        frame.clear();
+        frame.reserve(compress_bound(bytes.len()) + 64);
+        if block >= bytes.len() {
+            context.compress2(frame, bytes).map_err(failed)?;
+        } else {
+            context.set_pledged_src_size(Some(bytes.len() as u64)).map_err(failed)?;
+            let mut output = OutBuffer::around(frame);
+            let mut left = bytes.len();
+            for block in bytes.chunks(block) {
+                left -= block.len();
+                let end = match left {
+                    0 => ZSTD_EndDirective::ZSTD_e_end,
+                    _ => ZSTD_EndDirective::ZSTD_e_flush,
+                };
+                let mut input = InBuffer::around(block);
+                // There is room for all of it, so that nothing is left.
+                while context.compress_stream2(&mut output, &mut input, end).map_err(failed)? > 0 {}
+            }
+        }
+        if !dictionary.is_empty() {
+            context.disable_dictionary().map_err(failed)?;
+        }
+        Ok(())
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use warpload_trace::{Compression, TraceWriter, export_jsonl, import, import_from};
 
-use crate::samples::open;
+use crate::random::Random;
+use crate::samples::{Form, Item, Record, open, write_with};
 
 #[test]
 fn exports_and_compression_keep_the_content_hash() {
@@ -35,4 +36,24 @@ fn exports_and_compression_keep_the_content_hash() {
         samples += 1;
     }
     assert!(samples > 25, "{samples}");
+}
+
+/// Lanes of random gathers are kept as they are, which saves the time of trying to compress them; a higher level tries.
+/// Gathers that repeat are compressed by every level.
+#[test]
+fn long_columns_are_compressed_if_a_sample_says_so() {
+    let mut random = Random(0);
+    let mut gathers = |different: usize| {
+        let mut address = || 0x1000_0000 + 4 * random.below(1 << 20) as u64;
+        let lists: Vec<Vec<u64>> =
+            (0..different).map(|_| (0..32).map(|_| address()).collect()).collect();
+        let gather = |list: &Vec<u64>| Item::Record(Record::new("LDG.E", Form::List(list.clone())));
+        lists.iter().cycle().take(4096).map(gather).collect::<Vec<Item>>()
+    };
+    let (all_different, repeated) = (gathers(4096), gathers(64));
+    let bytes = |items: &[Item], level| write_with(items, Compression::Zstd(level)).len();
+    let plain = write_with(&all_different, Compression::None).len();
+    assert!(bytes(&all_different, 3) > plain * 96 / 100);
+    assert!(bytes(&all_different, 4) < plain * 88 / 100);
+    assert!(bytes(&repeated, 3) < plain / 20);
 }
