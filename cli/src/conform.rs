@@ -14,7 +14,7 @@ use warpload_suite::runner::AskError;
 
 use super::destination::Destination;
 use super::io::Output;
-use super::options::Progress;
+use super::options::{Progress, number};
 use super::suite::{self, Asked, CaseKind, Format, Report};
 use super::{inputs, process, system};
 use crate::process::Status;
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS)
+        value_parser = number::<u16>(1..=MAX_JOBS)
     )]
     jobs: u16,
 
@@ -84,7 +84,7 @@ pub(crate) struct Arguments {
     skip_decisions: bool,
 
     /// How many failures to show as text
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = number::<usize>(0..=u64::MAX))]
     failures: usize,
 
     /// How the result is written
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 }
 
-const MAX_JOBS: i64 = 1024;
+const MAX_JOBS: u64 = 1024;
 
 fn seconds(text: &str) -> Result<Duration, String> {
     // A year, as good as forever.

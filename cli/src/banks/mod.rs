@@ -84,7 +84,8 @@ pub(crate) struct Arguments {
 }
 
 fn read_width(text: &str) -> Result<Width, String> {
-    let width = text.parse().ok().and_then(Width::from_bytes);
+    let width =
+        options::read_number(text).and_then(|bytes| Width::from_bytes(bytes.try_into().ok()?));
     width.ok_or_else(|| "expected 1, 2, 4, 8, 16 or 32".to_owned())
 }
 
@@ -94,8 +95,7 @@ fn read_space(text: &str) -> Result<Space, String> {
 }
 
 fn read_mask(text: &str) -> Result<LaneMask, String> {
-    let mask = options::read_number(text).and_then(|mask| u32::try_from(mask).ok());
-    let mask = mask.map(LaneMask::from_bits).filter(|mask| !mask.is_empty());
+    let mask = options::lane_mask(text).ok().filter(|mask| !mask.is_empty());
     mask.ok_or_else(|| "expected a mask of at least one of 32 lanes, such as 0xffff".to_owned())
 }
 

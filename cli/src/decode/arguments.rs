@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use warpload::encoding::Sm;
 use warpload::encoding::control::Notation;
 
-use crate::options::{Format, read_number};
+use crate::options::{Format, number};
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -59,12 +59,12 @@ pub(crate) struct Arguments {
         requires = "raw",
         default_value_t = 0,
         hide_default_value = true,
-        value_parser = read_offset
+        value_parser = number::<u64>(0..=u64::MAX)
     )]
     pub(super) offset: u64,
 
     /// Only this image of a file with several: its number in `--list`; exit status 1 if there is none
-    #[arg(long, value_name = "N", conflicts_with_all = ["word", "raw"])]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX), conflicts_with_all = ["word", "raw"])]
     pub(super) image: Option<u64>,
 
     /// List the cubins and the PTX in each file instead
@@ -150,8 +150,4 @@ impl ControlNotation {
             Self::Nvidia => Some(Notation::Nvidia),
         }
     }
-}
-
-fn read_offset(text: &str) -> Result<u64, String> {
-    read_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
 }

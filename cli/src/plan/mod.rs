@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::tree::Tree;
 use crate::io::{self, Output};
 use crate::name::is_invisible;
-use crate::options::{Format, Progress};
+use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::replaying::Replaying;
 use crate::trace::Input;
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     trace: PathBuf,
 
     /// The number of shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SHARDS))]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=MAX_SHARDS))]
     shards: Option<u64>,
 
     /// The most summaries that one task merges
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "N",
         default_value_t = FAN_IN,
-        value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS)
+        value_parser = number::<u64>(2..=MAX_SHARDS)
     )]
     fan_in: u64,
 
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     format: Format,
 
     /// Print the tasks of that level only, from 0; exit status 1 if there are none
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=u32::MAX.into()))]
     level: Option<u32>,
 
     // Last, because its heading holds for all options after it.

@@ -14,7 +14,7 @@ use warpload_suite::vector::{Final, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};
-use super::options::{Format, Progress};
+use super::options::{Format, Progress, number};
 use crate::process::Status;
 
 /// A vector larger than this is refused.
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     file: PathBuf,
 
     /// Which of several vectors: the number of its line, from 1
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     line: Option<u64>,
 
     /// Every vector of the file, one a line

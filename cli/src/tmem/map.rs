@@ -14,7 +14,7 @@ use super::drawing::memory_columns;
 use super::{grid, picture, sass};
 use crate::diagnostic;
 use crate::io::{self, Output};
-use crate::options::Format;
+use crate::options::{Format, read_number};
 use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::terminal::Escapes;
@@ -86,7 +86,8 @@ fn is_hexadecimal(text: &str) -> bool {
 fn read_num(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('.').unwrap_or(text);
     let number = number.strip_prefix('x').unwrap_or(number);
-    number.parse().map_err(|_| "expected a repeat such as x4".to_owned())
+    let number = read_number(number).and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| "expected a repeat such as x4".to_owned())
 }
 
 /// One register, one object a line.

@@ -12,7 +12,6 @@ use warpload::machine::Machine;
 use warpload_ptx::module::Function;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Environment, RegisterFile, RunErrorKind};
-use warpload_ptx::syntax::integer;
 use warpload_ptx::syntax::load::Opcode;
 use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
 
@@ -21,7 +20,7 @@ use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::name::Name;
-use crate::options::{Format, Progress};
+use crate::options::{Format, Progress, lane_mask, number};
 use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
@@ -83,7 +82,7 @@ pub(crate) struct Arguments {
     place: Vec<Pair>,
 
     /// The active lanes, bit n for lane n
-    #[arg(long, value_name = "MASK", value_parser = mask, default_value = "0xffffffff")]
+    #[arg(long, value_name = "MASK", value_parser = lane_mask, default_value = "0xffffffff")]
     active: LaneMask,
 
     /// What Tensor Memory holds: a file, or pattern:NAME, as for `tmem run`
@@ -91,7 +90,7 @@ pub(crate) struct Arguments {
     tensor_memory: Option<Contents>,
 
     /// The warp's number in its block, which decides which lanes of Tensor Memory it may read
-    #[arg(long, value_name = "W", default_value_t = 0, requires = "tensor_memory")]
+    #[arg(long, value_name = "W", default_value_t = 0, value_parser = number::<u32>(0..=u32::MAX.into()), requires = "tensor_memory")]
     warp: u32,
 
     /// What the lane of a Tensor Memory address means
@@ -113,11 +112,6 @@ struct Pair {
 fn pair(text: &str) -> Result<Pair, String> {
     let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
     Ok(Pair { name: name.trim().to_owned(), value: value.trim().to_owned() })
-}
-
-fn mask(text: &str) -> Result<LaneMask, String> {
-    let mask = integer(text).and_then(|mask| u32::try_from(mask).ok());
-    mask.map(LaneMask::from_bits).ok_or_else(|| "expected a mask of 32 bits".to_owned())
 }
 
 pub(crate) fn execute(
@@ -160,7 +154,10 @@ pub(super) fn arguments(given: Given<'_>) -> Result<Arguments, (&'static str, St
         set: pairs(given.set),
         parameter: pairs(given.parameter),
         place: pairs(given.place),
-        active: given.active.map_or(Ok(LaneMask::ALL), mask).map_err(|error| ("active", error))?,
+        active: given
+            .active
+            .map_or(Ok(LaneMask::ALL), lane_mask)
+            .map_err(|error| ("active", error))?,
         tensor_memory: pattern.map_err(|error| ("tensor_memory", error))?,
         warp: given.warp,
         lane_mode: lane_mode.map_err(|error| ("lane_mode", error))?.unwrap_or_default(),
