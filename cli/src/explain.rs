@@ -10,6 +10,7 @@ use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
+use super::table::{self, Value};
 use super::tmem::sass;
 use super::word_or_text::{ORIGIN, is_word, read_load};
 use crate::process::Status;
@@ -27,9 +28,11 @@ Examples:
   warpload explain 0x9c90000123470200 0x84e0000000070104
   warpload explain 'LD.E R4, [R2], P1' 'LD.E.CG R4, [R2], P1'
   warpload explain --sm 90 0x000ea2000c1e19000000080402007981
+  warpload explain --sm 90 '/* 0x0000080402007981 */ /* 0x000ea2000c1e1900 */'
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads a word or an instruction a line
+    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads words or
+    /// an instruction a line. A word of 128 bits can be its two halves as nvdisasm prints them, the low one first
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
@@ -68,10 +71,14 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let file = io::name(stdin);
         io::each_line(stdin, Progress::Never, |line, text| {
             let origin = Origin { file: &file, line: line as usize, column: 1 };
-            batch.one(origin, text.with_context(|| file.clone())?, output)
+            let text = text.with_context(|| file.clone())?;
+            match words(text, sm) {
+                Some(words) => words.iter().try_for_each(|word| batch.one(origin, word, output)),
+                None => batch.one(origin, text, output),
+            }
         })?;
-    } else if given.iter().all(|text| is_word(text, sm)) {
-        given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
+    } else if let Some(words) = words(&given.join(" "), sm) {
+        words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
     } else if given.iter().all(|text| is_word(text, sm) || is_instruction(text, sm)) {
         for (number, text) in (1..).zip(&given) {
             let file = match given.len() {
@@ -85,6 +92,26 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         batch.one(ORIGIN, &given.join(" "), output)?;
     }
     Ok(batch.status)
+}
+
+/// Returns the words of a text that has nothing else. nvdisasm prints a word of 128 bits as two comments, the low half
+/// first.
+fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
+    let text = text.replace("/*", " ").replace("*/", " ");
+    let given: Vec<&str> = text.split_whitespace().collect();
+    if given.is_empty() || !given.iter().all(|word| is_word(word, sm)) {
+        return None;
+    }
+    let half =
+        |word: &str| word.strip_prefix("0x").filter(|half| half.len() == 16).map(str::to_owned);
+    let (mut words, mut rest) = (Vec::new(), &given[..]);
+    while let [first, others @ ..] = rest {
+        let second = others.first().filter(|_| sm.is_some_and(Sm::has_wide_words));
+        let halves = half(first).zip(second.and_then(|second| half(second)));
+        rest = if halves.is_some() { &others[1..] } else { others };
+        words.push(halves.map_or((*first).to_owned(), |(low, high)| format!("0x{high}{low}")));
+    }
+    Some(words)
 }
 
 /// Whether an argument is a whole instruction: a load's mnemonic, and operands after it.
@@ -224,26 +251,15 @@ fn ruler(fields: &[Field], word_width: u32) -> String {
 }
 
 fn table(fields: &[Field]) -> String {
-    let columns: Vec<[String; 5]> = fields
-        .iter()
-        .zip(keys())
-        .map(|(field, key)| {
-            [
-                format!("{key} {}", field.bits()),
-                format!("{:#x}", field.raw),
-                field.name.to_owned(),
-                field.meaning.clone(),
-                field.purpose.to_owned(),
-            ]
-        })
-        .collect();
-    let width = |i: usize| columns.iter().map(|row| row[i].len()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2), width(3)];
-    columns
-        .iter()
-        .map(|[bits, raw, name, meaning, purpose]| {
-            let [w0, w1, w2, w3] = widths;
-            format!("{bits:<w0$}  {raw:>w1$}  {name:<w2$}  {meaning:<w3$}  {purpose}\n")
-        })
-        .collect()
+    let column = |heading, value: fn(&Field) -> String| {
+        (heading, 0, fields.iter().map(|field| Value::Whole(value(field))).collect())
+    };
+    table::grid([
+        ("", 0, keys().take(fields.len()).map(|key| Value::Whole(key.into())).collect()),
+        column("bits", Field::bits),
+        ("value", 0, fields.iter().map(|field| Value::Hex(field.raw)).collect()),
+        column("field", |field| field.name.to_owned()),
+        column("meaning", |field| field.meaning.clone()),
+        column("purpose", |field| field.purpose.to_owned()),
+    ])
 }

@@ -69,3 +69,52 @@ fn numbers_are_read_the_same_everywhere() {
         }
     }
 }
+
+#[test]
+fn what_is_encoded_says_for_which_sm() {
+    let noted = |arguments: &[&str]| run(arguments).stderr;
+    let note = "note: encoded for SM 5.x and 6.x, because `--sm` is not given; SM ";
+    let all = format!("{note}7.0 and later also have a load with this text\n");
+    assert_eq!(noted(&["encode", "LDG.E R0, [R2]"]), all);
+    // Once, at the first text of both.
+    assert_eq!(noted(&["encode", "LDL.CI R0, [R2]", "LDS R0, [R2]", "LDL R0, [R2]"]), all);
+    let some = format!("{note}70, 72, 75 also have a load with this text\n");
+    assert_eq!(noted(&["encode", "LDS.U R0, [R2]"]), some);
+    for certain in [
+        &["encode", "--sm", "50", "LDG.E R0, [R2]"][..],
+        &["encode", "--sm", "70", "LDG.E R0, [R2]"],
+        &["encode", "--bundle", "LDG.E R0, [R2]"],
+        &["encode", "LDL.CI R0, [R2]"],
+    ] {
+        assert_eq!(noted(certain), "", "{certain:?}");
+    }
+}
+
+#[test]
+fn several_words_and_halves_of_words_are_explained() {
+    let json = |arguments: &[&str]| {
+        let shown = output(&[&["explain", "--format", "json"], arguments].concat());
+        let word = |line: &str| line.split('"').nth(3).unwrap().to_owned();
+        shown.lines().map(word).collect::<Vec<_>>()
+    };
+    let [one, other] = ["0x9c90000123470200", "0x84e0000000070104"];
+    assert_eq!(json(&[one, other]), [one, other]);
+    assert_eq!(json(&["LD.E R0, [R2+0x1234]", other]), [one, other]);
+    let (low, high) = ("0x0000080402007981", "0x000ea2000c1e1900");
+    let word = "0x000ea2000c1e19000000080402007981";
+    for halves in [
+        &[low, high][..],
+        &["/* 0x0000080402007981 */", "/* 0x000ea2000c1e1900 */"],
+        &["/* 0x0000080402007981 */\n/* 0x000ea2000c1e1900 */"],
+    ] {
+        assert_eq!(json(&[&["--sm", "90"], halves].concat()), [word], "{halves:?}");
+    }
+    assert_eq!(json(&["--sm", "90", low, high, word, low, high]), [word; 3]);
+    let mut command = warpload();
+    command.args(["explain", "--sm", "90", "--format", "json", "-"]);
+    let ran = crate::common::piped(&mut command, format!("{low} {high}\n{word}\n").as_bytes(), 64);
+    assert_eq!((ran.status, ran.stdout.matches(word).count()), (0, 2), "{}", ran.stderr);
+    // The fields have headings.
+    let shown = output(&["explain", one]);
+    assert!(shown.contains("\n   bits    value  field   meaning"), "{shown}");
+}
