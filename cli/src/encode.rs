@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORD")]
     like: Option<String>,
 
-    /// How the words are written
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -86,6 +86,13 @@ pub(crate) fn execute(
         Some(number) => Source::Part(input.list(progress)?.compressed_by(compression), number),
         None => Source::Whole(Box::new(input)),
     };
+    if let Source::Part(list, number) = &source
+        && *number >= list.len()
+    {
+        let (name, count) = (io::name(&from), list.len());
+        let message = format_args!("{name}: no trace {number}; it names {count}, from 0");
+        return Ok(output.fail(Status::Failed, message)?);
+    }
     let is_done = || match &source {
         Source::Part(list, number) => list.is_done(*number, &to),
         // What is not a regular file can be read once.

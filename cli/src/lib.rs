@@ -31,6 +31,7 @@ mod manual;
 mod mapped;
 mod merge;
 mod name;
+mod name_pattern;
 mod options;
 mod output_file;
 mod palette;

@@ -61,9 +61,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// What comes first in the tables of text and CSV; JSON is always in the order of `pc`
-    #[arg(long, value_enum, value_name = "KEY", default_value_t)]
-    sort: Sort,
+    /// What comes first in the tables of text and CSV, `excess` if not given; JSON is always in the order of `pc`
+    #[arg(long, value_enum, value_name = "KEY")]
+    sort: Option<Sort>,
 
     /// The most rows of a table: 8 of text and all of CSV, if not given
     #[arg(long, value_name = "N", value_parser = positive)]
@@ -115,6 +115,10 @@ pub(crate) fn execute(
     }
     if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
         bail!("`--resume` looks at the output; expected a file, not `-`");
+    }
+    let shapes = arguments.sort.is_some() || arguments.top.is_some();
+    if shapes && matches!(arguments.format, Format::Json) {
+        bail!("`--sort` and `--top`: JSON has all program counters, in their order");
     }
     let threads = trace::threads(arguments.options.threads);
     arguments.options.check_stdin(&arguments.trace)?;
@@ -289,7 +293,7 @@ impl ReplayFindings<'_> {
         self.check_selection()?;
         let Self { arguments, replayed, named: Named { demangled, selection }, .. } = self;
         let status = status(replayed.mismatches(), output);
-        let shape = Shape { sort: arguments.sort, top: arguments.top };
+        let shape = Shape { sort: arguments.sort.unwrap_or_default(), top: arguments.top };
         match arguments.format {
             Format::Json => match replayed.partial() {
                 Some(shard) => {

@@ -170,6 +170,10 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         arguments.element.is_none() || pattern.is_layout(),
         "--element is for layouts; a formula results in bytes"
     );
+    ensure!(
+        !arguments.merge_pairs || arguments.space == Space::Shared,
+        "--merge-pairs is for wavefronts of shared memory"
+    );
     let counting = arguments.range.as_ref();
     for (name, _) in &arguments.values {
         let is_used = pattern.names().contains(&name.as_str());

@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    /// How tasks are written: as commands for a POSIX shell, or with what they read and write; one a line
+    /// How the result is written; text is commands for a POSIX shell, JSON also has what they read and write
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 

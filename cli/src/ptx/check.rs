@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{StatementVerdict, check_as};
 
@@ -78,6 +79,10 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    ensure!(
+        !arguments.every_rule || arguments.format == Format::Json,
+        "--every-rule: text has every rule; in JSON it adds the key `violations`"
+    );
     let mut is_judged = false;
     let status = each_file(&arguments.files, progress, output, |file, output| {
         is_judged = true;

@@ -11,7 +11,7 @@ use warpload_ptx::syntax::StateSpace;
 use warpload_ptx::{StatementVerdict, check_as, lower};
 
 use super::file::{File, FileJson, Statement, each_file};
-use crate::diagnostic::Labelled;
+use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -84,8 +84,22 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    each_file(&arguments.files, progress, output, |file, output| file.lower(arguments, output))
+    each_file(&arguments.files, progress, output, |file, output| {
+        let status = file.lower(arguments, output)?;
+        let target = file.module.target;
+        if target.sm >= FIRST_WIDE {
+            output.flush()?;
+            diagnostic::note(format_args!(
+                "{}: the target is {target}; these are the instructions of SM 5.x, which later ones have others for",
+                file.name
+            ));
+        }
+        Ok(status)
+    })
 }
+
+/// The first target whose loads are other instructions.
+const FIRST_WIDE: u32 = 70;
 
 /// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
 fn as_spa5(mut verdict: StatementVerdict) -> StatementVerdict {

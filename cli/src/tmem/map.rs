@@ -12,7 +12,6 @@ use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad
 
 use super::drawing::memory_columns;
 use super::{grid, picture, sass};
-use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::{Format, read_number};
 use crate::output_file::OutputTarget;
@@ -105,8 +104,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         (Drawn::Shape(shape), None) => match of_shape(*shape, &arguments)? {
             Ok(load) => (load, None),
             Err(illegal) => {
-                diagnostic::error(illegal);
-                return Ok(Status::Unreadable);
+                return Ok(output.fail(Status::Failed, illegal)?);
             }
         },
         (Drawn::Instruction(text), Some(sm)) => match sass::read(text, sm) {

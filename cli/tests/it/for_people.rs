@@ -118,3 +118,210 @@ fn several_words_and_halves_of_words_are_explained() {
     let shown = output(&["explain", one]);
     assert!(shown.contains("\n   bits    value  field   meaning"), "{shown}");
 }
+
+/// An option that would change nothing is most likely a mistake.
+#[test]
+fn options_that_are_ignored_together_are_refused() {
+    let (fatbin, listing) = ("tests/data/fatbins/plain.fatbin", "tests/data/cmd/listing.sass");
+    let (cubin, module) = ("traces/rows.sm_50.cubin", "tests/data/ptx/legal.ptx");
+    let (list, folder) =
+        (&["decode", "--list", fatbin][..], &["decode", "--extract=x", fatbin][..]);
+    for images in [list, folder] {
+        for rows in [
+            "--stats",
+            "--all",
+            "--check",
+            "--hidden",
+            "--no-demangle",
+            "--control=maxas",
+            "--function=f",
+        ] {
+            assert_eq!(run(&[images, &[rows]].concat()).status, 2, "{images:?} {rows}");
+        }
+    }
+    let word = ["decode", "--word", "0x9c90000123470200"];
+    let summary = "tests/data/cmd/shard-0.json";
+    for (arguments, together) in [
+        (&["decode", cubin, "--stats"][..], &["--control=maxas"][..]),
+        (&["decode", cubin, "--stats"], &["--all"]),
+        (&["decode", cubin, "--format=json"], &["--control=maxas"]),
+        (&["decode", "--check", listing], &["--control=maxas"]),
+        (&["decode", "--check", listing], &["--no-demangle"]),
+        (&["decode", "--raw", cubin], &["--function=f"]),
+        (&["decode", "--raw", cubin], &["--no-demangle"]),
+        (&["decode", cubin], &["--force"]),
+        (&["decode", cubin], &["--offset=8"]),
+        (&word, &["--image=1"]),
+        (&word, &["--list"]),
+        (&[&word[..], &["--format=json"]].concat(), &["--control=maxas"]),
+        (&["banks", "lane * 4", "--space=global"], &["--merge-pairs"]),
+        (&["banks", "lane * 4", "--svg=x.svg"], &["--format=json"]),
+        (&["banks", "lane * 4"], &["--let=n=1"]),
+        (&["compare", summary, summary, "--format=json"], &["--top=3"]),
+        (&["replay", "traces/generic.wlt", "--format=json"], &["--top=3"]),
+        (&["replay", "traces/generic.wlt", "--format=json"], &["--sort=pc"]),
+        (&["replay", "traces/generic.wlt"], &["--resume"]),
+        (&["conform", "--command=cat", "--format=json", "vectors/v1"], &["--failures=3"]),
+        (&["ptx", "check", module], &["--every-rule"]),
+        (&["ptx", "run", module], &["--warp=1"]),
+        (&["run", "tests/data/cmd/several.jsonl", "--all"], &["--line=1"]),
+        (&["test", "tests/data/cmd/several.jsonl"], &["--output=x"]),
+        (&["tmem", "map", "16x64b", "x2", "--svg=x.svg"], &["--format=json"]),
+        (&["tmem", "map", "16x64b", "x2"], &["--sm=100"]),
+        (&["merge", summary], &["--resume"]),
+    ] {
+        let ran = run(&[arguments, together].concat());
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?} {together:?}");
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
+
+/// The table of docs/book/commands.md.
+#[test]
+fn exit_statuses_follow_one_table() {
+    let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];";
+    for (status, arguments) in [
+        (0, &["decode", "--word", "0"][..]),
+        (0, &["decode", "tests/data/fatbins/plain.fatbin", "--image", "1"]),
+        // What is asked for is wrong, or is not there.
+        (1, &["decode", "tests/data/fatbins/plain.fatbin", "--image", "99"]),
+        (1, &["decode", "tests/data/fatbins/plain.fatbin", "--sm", "53"]),
+        (1, &["decode", "traces/rows.sm_50.cubin", "--function", "nosuch"]),
+        (1, &["encode", "LD R0"]),
+        (1, &["explain", "0x0"]),
+        (1, &["run", "tests/data/cmd/several.jsonl", "--line", "99"]),
+        (1, &["import", "tests/data/cmd/kernelslist.g", "--only", "99", "-o", "x.wlt"]),
+        (1, &["replay", "tests/data/cmd/kernelslist.g", "--kernel", "nosuch"]),
+        (1, &["banks", "lane *"]),
+        (1, &["ptx", "check", "tests/data/ptx/illegal.ptx"]),
+        (1, &["ptx", "run", "tests/data/ptx/legal.ptx", "--function", "nosuch"]),
+        (1, &["tmem", "map", "16x64b", "x3"]),
+        (1, &["tmem", "run", load, "--warp=0", "--taddr=0x600000"]),
+        // Wrong use, and what cannot be read.
+        (2, &["decode", "nosuch.cubin"]),
+        (2, &["decode", "--word", "0", "--sm", "99"]),
+        (2, &["tmem", "map", "16x64b"]),
+        (2, &["replay", "tests/data/ptx/legal.ptx"]),
+        (2, &["vectors", "generate", "--instruction", "LDTM", "--sm", "50"]),
+        (2, &["man", "nosuch"]),
+        (2, &["nosuch"]),
+    ] {
+        let ran = run(arguments);
+        assert_eq!(ran.status, status, "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn archives_say_how_they_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["package.whl", "package.zip"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, b"PK\x03\x04\x14\0\0\0").unwrap();
+        let path = path.to_str().unwrap();
+        for command in [
+            &["decode"][..],
+            &["decode", "--list"],
+            &["decode", "--extract=x"],
+            &["ptx", "check"],
+            &["replay", "traces/rows-kernel-1.traceg", "--cubin"],
+            &["replay"],
+            &["info"],
+        ] {
+            let ran = run(&[command, &[path]].concat());
+            let expected = "a ZIP archive; extract its files with `unzip`";
+            assert!(
+                ran.status == 2 && ran.stderr.contains(expected),
+                "{command:?}: {}",
+                ran.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn lowering_says_of_which_machine_it_is() {
+    let module = |target: &str| {
+        format!(
+            ".version 8.0\n.target {target}\n.address_size 64\n.shared .u32 v;\n.entry k() {{ .reg .u32 %r; ld.shared.u32 %r, [v]; ret; }}\n"
+        )
+    };
+    for (target, is_newer) in
+        [("sm_50", false), ("sm_61", false), ("sm_70", true), ("sm_90a", true)]
+    {
+        let mut command = warpload();
+        let ran = crate::common::piped(
+            command.args(["ptx", "lower", "-"]),
+            module(target).as_bytes(),
+            4096,
+        );
+        let note = format!(
+            "note: standard input: the target is {target}; these are the instructions of SM 5.x"
+        );
+        assert_eq!((ran.status, ran.stderr.starts_with(&note)), (0, is_newer), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn parquet_is_in_the_help_of_a_build_that_has_it() {
+    for help in ["--help", "-h"] {
+        let shown = output(&["export", help]).to_lowercase();
+        assert!(shown.contains("jsonl") && !shown.contains("parquet"), "{shown}");
+    }
+    assert!(
+        run(&["export", "x.wlt", "--format=parquet", "-o", "x"]).stderr.contains("cargo install")
+    );
+}
+
+#[test]
+fn functions_are_named_as_people_type_them() {
+    let decoded = |name: &str| run(&["decode", "traces/rows.sm_50.cubin", "--function", name]);
+    let mangled = decoded("_Z6gatherIdEvPT_PKS0_PKi");
+    assert!(mangled.stdout.contains("gather<double>") && !mangled.stdout.contains("column"));
+    for name in [
+        "void gather<double>(double*, double const*, int const*)",
+        "gather<double>",
+        "gather",
+        "^_Z6gather",
+        r"gather<.*>\(double\*",
+    ] {
+        assert_eq!(decoded(name), mangled, "{name}");
+    }
+    assert_eq!(decoded("gather|column"), run(&["decode", "traces/rows.sm_50.cubin"]));
+    let module = ".version 8.0\n.target sm_50\n.address_size 64\n.shared .u32 v;\n".to_owned()
+        + &["_Z5scalePfi", "_Z6scale2PfPFffE", "reset"]
+            .map(|name| {
+                format!(".entry {name}() {{ .reg .u32 %r; ld.shared.u32 %r, [v]; ret; }}\n")
+            })
+            .concat();
+    let ran = |name: &str| {
+        let mut command = warpload();
+        command.args(["ptx", "run", "-", "--function", name]);
+        let ran = crate::common::piped(&mut command, module.as_bytes(), 4096);
+        (ran.status, ran.stdout.matches("[v]").count(), ran.stderr)
+    };
+    // A part that others have as well is not enough, but a whole name is.
+    for name in [
+        "_Z5scalePfi",
+        "scale(float*, int)",
+        "scale\\(",
+        "reset",
+        "scale2(float*, float (*)(float))",
+        "2",
+    ] {
+        assert_eq!(ran(name), (0, 1, String::new()), "{name}");
+    }
+    let (status, _, error) = ran("scale");
+    assert_eq!(
+        (status, &*error),
+        (
+            2,
+            "error: standard input: several functions: `--function` says which one: _Z5scalePfi, _Z6scale2PfPFffE\n"
+        )
+    );
+    let nearest = "matches; the nearest are `scale(float*, int)`, ";
+    assert!(matches!(ran("scael"), (1, 0, error) if error.contains(nearest)));
+    let nothing = decoded("gathre");
+    let nearest =
+        "matches; the nearest are `void gather<double>(double*, double const*, int const*)`, ";
+    assert!(nothing.status == 1 && nothing.stderr.contains(nearest), "{}", nothing.stderr);
+}
