@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use anstream::ColorChoice;
 use clap::ValueEnum;
 use warpload::lane::LaneMask;
 
@@ -9,11 +10,30 @@ use warpload::lane::LaneMask;
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
     Never,
-    /// If the input is large
     #[default]
     Auto,
-    /// Whatever its size
     Always,
+}
+
+/// When colours are written.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Never,
+    #[default]
+    Auto,
+    Always,
+}
+
+impl Color {
+    /// Lets all output of the process be coloured so.
+    pub(crate) fn set(self) {
+        match self {
+            Self::Never => ColorChoice::Never,
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+        }
+        .write_global();
+    }
 }
 
 /// How a result is written.

@@ -28,7 +28,9 @@ use warpload_trace::ImportError;
 /// what they are of, and a task whose output is there already does nothing: a plan can be run again,
 /// and tasks be repeated. The plan itself runs nothing; it creates the folder of the outputs.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    after_help = "\
 Examples:
   warpload plan kernelslist.g -o parts
   warpload plan parts/trace.set.json --shards 64 --fill address -o out
@@ -39,7 +41,8 @@ All levels in turn, two tasks at a time; a level beyond the last one is exit sta
   while tasks=$(warpload plan app.wlt --shards 7 -o out --level $level); do
       printf '%s\\n' \"$tasks\" | tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c
       level=$((level + 1))
-  done")]
+  done"
+)]
 pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
@@ -69,6 +72,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = number::<u32>(0..=u32::MAX.into()))]
     level: Option<u32>,
 
+    /// Print help; `warpload help plan` has more
+    #[arg(short, long, action = clap::ArgAction::HelpShort)]
+    help: Option<bool>,
+
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
     options: Replaying,
@@ -81,7 +88,7 @@ const FAN_IN: u64 = 16;
 const MAX_SHARDS: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options } =
+    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options, .. } =
         arguments;
     if io::is_stdin(&path) {
         bail!("the tasks read the trace under its name; expected a file, not `-`");

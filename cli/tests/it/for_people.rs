@@ -325,3 +325,142 @@ fn functions_are_named_as_people_type_them() {
         "matches; the nearest are `void gather<double>(double*, double const*, int const*)`, ";
     assert!(nothing.status == 1 && nothing.stderr.contains(nearest), "{}", nothing.stderr);
 }
+
+#[test]
+fn help_of_a_replay_fits_two_screens() {
+    for command in ["replay", "plan"] {
+        let [short, long] = ["-h", "--help"].map(|help| output(&[command, help]));
+        assert_eq!(short, long, "{command}");
+        assert!(short.lines().count() <= 60, "{short}");
+        let details = output(&["help", command]);
+        assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
+    }
+    let shown = output(&["replay", "--help"]);
+    for heading in ["Options", "Output", "Which loads are counted", "Messages", "Examples"] {
+        assert!(shown.contains(&format!("\n{heading}:\n")), "{heading}");
+    }
+}
+
+#[test]
+fn notes_can_be_left_out() {
+    let text = "LDG.E R0, [R2]";
+    let [plain, quiet] = [&["encode", text][..], &["-q", "encode", text]].map(run);
+    assert!(plain.stderr.starts_with("note: ") && quiet.stderr.is_empty());
+    assert_eq!(plain.stdout, quiet.stdout);
+    assert_eq!(run(&["encode", text, "--quiet"]), quiet);
+    // What is wrong is said.
+    for wrong in ["LD R0", "LDL.CI.64 R5, [R2]"] {
+        let [plain, quiet] = [&["encode", wrong][..], &["encode", "-q", wrong]].map(run);
+        assert_eq!(plain, quiet);
+        assert!(!plain.stderr.is_empty());
+    }
+}
+
+#[test]
+fn colours_are_chosen() {
+    let cases = [
+        &["tmem", "map", "32x32b", "x1"][..],
+        &["banks", "lane * 4"],
+        &["encode", "LD R0"],
+        &["encode", "--nosuch"],
+        &["banks", "--help"],
+    ];
+    for arguments in cases {
+        for (color, is_coloured) in [("always", true), ("never", false), ("auto", false)] {
+            let ran = run(&[arguments, &["--color", color]].concat());
+            let has = (ran.stdout + &ran.stderr).contains('\u{1b}');
+            assert_eq!(has, is_coloured, "{arguments:?} {color}");
+        }
+    }
+}
+
+/// Options that every command understands, in its words.
+#[test]
+fn a_format_is_named_the_same_everywhere() {
+    for (command, words) in [
+        (&["decode"][..], "text, json"),
+        (&["encode"], "text, json"),
+        (&["explain"], "text, json"),
+        (&["test"], "text, json"),
+        (&["conform"], "text, json, junit"),
+        (&["run"], "text, json"),
+        (&["info"], "text, json"),
+        (&["replay"], "text, json, csv"),
+        (&["plan"], "text, json"),
+        (&["compare"], "text, json"),
+        (&["banks"], "text, json"),
+        (&["export"], "jsonl"),
+        (&["ptx", "check"], "text, json"),
+        (&["ptx", "lower"], "text, json"),
+        (&["ptx", "run"], "text, json"),
+        (&["tmem", "map"], "text, json"),
+        (&["tmem", "run"], "text, json"),
+        (&["tmem", "test"], "text, json"),
+        (&["vectors", "flags"], "text, json"),
+    ] {
+        let shown = output(&[command, &["-h"]].concat());
+        let (_, help) = shown.split_once("--format <FORMAT>").unwrap();
+        let help: Vec<&str> = help.split_whitespace().take(40).collect();
+        let help = help.join(" ");
+        assert!(help.starts_with("How the result is written"), "{command:?}: {help}");
+        assert!(help.contains(&format!("[possible values: {words}]")), "{command:?}: {help}");
+    }
+}
+
+/// Systems other than Unix have names of UTF-16.
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join(std::ffi::OsStr::from_bytes(b"f\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    let samples = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg"]
+        .map(|name| format!("tests/data/cmd/{name}"));
+    let others = [
+        "traces/gather.sm_50.cubin",
+        "tests/data/fatbins/plain.fatbin",
+        "tests/data/ptx/legal.ptx",
+    ];
+    let images = ["traces/generic.wlt", "traces/generic.image.json", "traces/generic.image.bin"];
+    for sample in samples.iter().map(String::as_str).chain(others).chain(images) {
+        let from = crate::common::file(sample);
+        std::fs::copy(&from, folder.join(from.file_name().unwrap())).unwrap();
+    }
+    let names = |line: &str| -> Vec<std::ffi::OsString> {
+        line.split(' ')
+            .map(|word| match word.strip_prefix('/') {
+                Some(name) => folder.join(name).into_os_string(),
+                None => word.into(),
+            })
+            .collect()
+    };
+    for line in [
+        "decode /gather.sm_50.cubin",
+        "decode --list /plain.fatbin",
+        "decode --extract /images /plain.fatbin",
+        "ptx check /legal.ptx",
+        "info /generic.wlt",
+        "info /generic.image.json",
+        "import /kernelslist.g -o /whole.wlt",
+        "import /kernelslist.g --only 1 -o /one.wlt",
+        "import /kernelslist.g --split -o /parts",
+        "import /kernelslist.g --split --resume -o /parts",
+        "set /parts/part-0000.wlt /parts/part-0001.wlt -o /parts/again.set.json",
+        "set --list /kernelslist.g -o /parts/third.set.json",
+        "info /parts/trace.set.json",
+        "replay /parts/trace.set.json --fill address --format json -o /replay.json --html /replay.html",
+        "replay /kernelslist.g --fill address",
+        "replay /generic.wlt --image /generic.image.json --cubin /gather.sm_50.cubin",
+        "compare /replay.json /replay.json --html /compared.html",
+        "export /whole.wlt -o /whole.jsonl",
+        "import /whole.jsonl -o /again.wlt",
+        "vectors generate --instruction LD --count 3 -o /vectors.jsonl --coverage /coverage.json",
+        "test /vectors.jsonl",
+        "test /vectors.jsonl --fill-in -o /filled.jsonl",
+        "banks lane*4 --svg /banks.svg",
+    ] {
+        crate::common::succeeded(warpload().args(names(line)));
+    }
+}
