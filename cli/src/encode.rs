@@ -160,7 +160,6 @@ impl Batch {
             output.flush()?;
             warn_of(fault, &parsed.load, origin, text);
         }
-        self.name_sm(text, output)?;
         let word = parsed.load.word();
         match (self.format, word) {
             (_, MachineWord::Bits64(word)) if self.bundle => {
@@ -171,7 +170,7 @@ impl Batch {
                 output.json(&EncodedJson { text: Some(text), word: Some(word.to_string()) })?;
             }
         }
-        Ok(())
+        Ok(self.name_sm(text, output)?)
     }
 
     /// Notes, once, for which SM it is if nothing says so, and the text is that of another SM too.
