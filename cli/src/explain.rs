@@ -46,21 +46,33 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct ExplanationJson<'f> {
+struct ExplanationJson {
     word: String,
     text: String,
-    fields: Vec<FieldJson<'f>>,
+    fields: Vec<FieldJson>,
     remarks: Vec<String>,
     effect: String,
 }
 
 #[derive(serde::Serialize)]
-struct FieldJson<'f> {
+struct FieldJson {
     bits: String,
     name: &'static str,
     raw: String,
-    meaning: &'f str,
+    meaning: String,
     purpose: &'static str,
+}
+
+impl From<&FieldReading> for FieldJson {
+    fn from(reading: &FieldReading) -> Self {
+        Self {
+            bits: bits(reading),
+            name: reading.name(),
+            raw: format!("{:#x}", reading.raw),
+            meaning: reading.to_string(),
+            purpose: reading.purpose(),
+        }
+    }
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -149,7 +161,8 @@ impl Batch {
 
 fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
     let word = load.word();
-    let fields = fields(load);
+    // The most significant one first.
+    let fields: Vec<FieldReading> = load.describe().collect();
     let (remarks, effect) = match sass::explanation(load) {
         Some(explanation) => explanation,
         None => (remarks(load), effect(load)),
@@ -158,7 +171,7 @@ fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::R
         Format::Json => output.json(&ExplanationJson {
             word: word.to_string(),
             text: load.to_string(),
-            fields: fields.iter().map(field_json).collect(),
+            fields: fields.iter().map(FieldJson::from).collect(),
             remarks,
             effect,
         })?,
@@ -178,45 +191,10 @@ fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::R
     Ok(())
 }
 
-/// A field of a word.
-struct Field {
-    high: u8,
-    low: u8,
-    name: &'static str,
-    raw: u64,
-    meaning: String,
-    purpose: &'static str,
-}
-
-impl Field {
-    /// `63:61`, or one number for one bit.
-    fn bits(&self) -> String {
-        let Self { high, low, .. } = self;
-        if high == low { high.to_string() } else { format!("{high}:{low}") }
-    }
-}
-
-/// Returns the fields of a word, most significant first.
-fn fields(load: &Instruction) -> Vec<Field> {
-    let field = |reading: FieldReading| Field {
-        high: reading.field().high(),
-        low: reading.field().low(),
-        name: reading.name(),
-        raw: reading.raw,
-        meaning: reading.to_string(),
-        purpose: reading.purpose(),
-    };
-    load.describe().map(field).collect()
-}
-
-fn field_json(field: &Field) -> FieldJson<'_> {
-    FieldJson {
-        bits: field.bits(),
-        name: field.name,
-        raw: format!("{:#x}", field.raw),
-        meaning: &field.meaning,
-        purpose: field.purpose,
-    }
+/// `63:61`, or one number for one bit.
+fn bits(reading: &FieldReading) -> String {
+    let (high, low) = (reading.field().high(), reading.field().low());
+    if high == low { high.to_string() } else { format!("{high}:{low}") }
 }
 
 /// The letters that tie the ruler to the table.
@@ -228,18 +206,19 @@ fn keys() -> impl Iterator<Item = char> {
 const RULER: usize = 80;
 
 /// The bits in groups of fields, the fields' keys below their highest bits.
-fn ruler(fields: &[Field], word_width: u32) -> String {
+fn ruler(fields: &[FieldReading], word_width: u32) -> String {
     let longest = if word_width == 64 { usize::MAX } else { RULER };
     let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
     for (field, key) in fields.iter().zip(keys()) {
-        let width = usize::from(field.high - field.low) + 1;
+        let (high, lowest) = (field.field().high(), field.field().low());
+        let width = usize::from(high - lowest) + 1;
         if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
-            lines.push((String::new(), String::new(), field.high, field.low));
+            lines.push((String::new(), String::new(), high, lowest));
         }
         if let Some((bits, below, _, low)) = lines.last_mut() {
             *bits += &format!("{:0width$b} ", field.raw);
             *below += &format!("{key:<width$} ");
-            *low = field.low;
+            *low = lowest;
         }
     }
     let line = |(bits, below, high, low): &(String, String, u8, u8)| {
@@ -250,16 +229,16 @@ fn ruler(fields: &[Field], word_width: u32) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn table(fields: &[Field]) -> String {
-    let column = |heading, value: fn(&Field) -> String| {
+fn table(fields: &[FieldReading]) -> String {
+    let column = |heading, value: fn(&FieldReading) -> String| {
         (heading, 0, fields.iter().map(|field| Value::Whole(value(field))).collect())
     };
     table::grid([
         ("", 0, keys().take(fields.len()).map(|key| Value::Whole(key.into())).collect()),
-        column("bits", Field::bits),
+        column("bits", bits),
         ("value", 0, fields.iter().map(|field| Value::Hex(field.raw)).collect()),
-        column("field", |field| field.name.to_owned()),
-        column("meaning", |field| field.meaning.clone()),
-        column("purpose", |field| field.purpose.to_owned()),
+        column("field", |field| field.name().to_owned()),
+        column("meaning", ToString::to_string),
+        column("purpose", |field| field.purpose().to_owned()),
     ])
 }

@@ -143,7 +143,8 @@ enum Command {
     Encode(encode::Arguments),
     Explain(explain::Arguments),
     Test(test::Arguments),
-    Vectors(vectors::Arguments),
+    #[command(subcommand)]
+    Vectors(vectors::Command),
     Conform(conform::Arguments),
     Answer(answer::Arguments),
     Run(run::Arguments),
@@ -156,8 +157,10 @@ enum Command {
     Plan(Box<plan::Arguments>),
     Compare(compare::Arguments),
     Banks(banks::Arguments),
-    Ptx(ptx::Arguments),
-    Tmem(tmem::Arguments),
+    #[command(subcommand)]
+    Ptx(ptx::Command),
+    #[command(subcommand)]
+    Tmem(tmem::Command),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }

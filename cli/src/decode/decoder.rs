@@ -300,17 +300,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
     fn doubt<R>(&self, instructions: &sass::Sass<R>, output: &mut Output) -> std::io::Result<()> {
         let file = io::name(self.path);
         if instructions.is_unscheduled() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
+            output.warning(format_args!(
                 "{file}: all scheduling is zero, which no compiler writes; {MAY_BE_NO_CODE}"
-            ));
+            ))?;
         }
         if let Some(offset) = instructions.barrier_6() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
+            output.warning(format_args!(
                 "{file}: the control word at byte offset {offset} names barrier 6, which no compiler \
                  writes; {MAY_BE_NO_CODE}"
-            ));
+            ))?;
         }
         Ok(())
     }
@@ -398,8 +396,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
             }
             Remark::Unread(note) | Remark::Hidden(note) => {
-                output.flush()?;
-                diagnostic::note(format_args!("{place}: {note}"));
+                output.note(format_args!("{place}: {note}"))?;
             }
         }
         Ok(())

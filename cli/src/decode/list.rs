@@ -9,7 +9,6 @@ use warpload_binary::sass::{self, SassInstruction};
 use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of, text};
-use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
@@ -124,12 +123,11 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
     if list.obfuscated > 0 {
-        output.flush()?;
-        diagnostic::note(format_args!(
+        output.note(format_args!(
             "{}: {} cannot be read; this is no damage",
             io::name(chosen.path),
             plural(list.obfuscated, "obfuscated image"),
-        ));
+        ))?;
     }
     Ok(list.status)
 }

@@ -7,7 +7,6 @@ use warpload_ptx::rules::Unit;
 use warpload_ptx::{StatementVerdict, check_as};
 
 use super::file::{File, Statement, each_file};
-use crate::diagnostic;
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -89,8 +88,7 @@ pub(crate) fn execute(
         file.check(arguments, output)
     })?;
     if is_judged && arguments.format == Format::Text {
-        output.flush()?;
-        diagnostic::note("loads and declarations were judged, other instructions were not");
+        output.note("loads and declarations were judged, other instructions were not")?;
     }
     Ok(status)
 }
@@ -125,8 +123,7 @@ impl File<'_> {
             let accept = status == Status::Done;
             output.json(&CheckJson { file: name, accept, loads, declarations })?;
         } else if is_empty {
-            output.flush()?;
-            diagnostic::note(format_args!("{name}: no loads"));
+            output.note(format_args!("{name}: no loads"))?;
         }
         Ok(status)
     }

@@ -11,7 +11,7 @@ use warpload_ptx::syntax::StateSpace;
 use warpload_ptx::{StatementVerdict, check_as, lower};
 
 use super::file::{File, FileJson, Statement, each_file};
-use crate::diagnostic::{self, Labelled};
+use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -88,11 +88,10 @@ pub(crate) fn execute(
         let status = file.lower(arguments, output)?;
         let target = file.module.target;
         if target.sm >= FIRST_WIDE {
-            output.flush()?;
-            diagnostic::note(format_args!(
+            output.note(format_args!(
                 "{}: the target is {target}; these are the instructions of SM 5.x, which later ones have others for",
                 file.name
-            ));
+            ))?;
         }
         Ok(status)
     })
