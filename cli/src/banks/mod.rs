@@ -21,6 +21,7 @@ use crate::name::plural;
 use crate::options::{self, Format};
 use crate::output_file::OutputTarget;
 use crate::process::Status;
+use crate::table::{self, Value};
 use crate::terminal::{self, Escapes};
 
 /// Count the bank conflicts or sectors of an access, and draw them
@@ -363,13 +364,28 @@ impl<'a> Style<'a> {
         }
     }
 
-    /// Returns a line for each value of the name that counts, and their sum.
+    /// Returns a row for each value of the name that counts, and their sum.
     fn table(&self, accesses: &[Access]) -> String {
-        let name = self.name.unwrap_or_default();
-        let mut text = format!("{}\n", self.accessed());
-        for Access { value, costs, .. } in accesses {
-            text += &format!("{name} = {}: {}\n", value.unwrap_or_default(), result(costs));
-        }
+        let column = |heading: &str, of: fn(&LoadCosts) -> Option<u64>| {
+            let costs = accesses.iter().map(|access| of(&access.costs));
+            let values: Vec<_> = costs.map(|cost| cost.map_or(Value::None, Value::Count)).collect();
+            let is_known = values.iter().any(|value| !matches!(value, Value::None));
+            is_known.then(|| (heading.to_owned(), 0, values))
+        };
+        let numbers = accesses.iter().map(|access| access.value.unwrap_or_default().to_string());
+        let name = self.name.unwrap_or_default().to_owned();
+        let columns = [
+            Some((name, 0, numbers.map(Value::Shown).collect())),
+            column("wavefronts", LoadCosts::wavefronts),
+            column("conflicts", LoadCosts::conflicts),
+            column("ideal", LoadCosts::ideal_wavefronts),
+            column("sectors", LoadCosts::sectors),
+            column("lines", LoadCosts::lines),
+            column("ideal", LoadCosts::ideal_sectors),
+            column("addresses", |costs| costs.constant.map(|cost| cost.amount)),
+        ];
+        let table = table::grid(columns.into_iter().flatten());
+        let mut text = format!("{}\n{table}", self.accessed());
         let sum = |of: fn(&LoadCosts) -> u64| {
             accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
         };

@@ -154,6 +154,13 @@ struct RemarkJson {
     text: String,
 }
 
+impl From<&Remark> for RemarkJson {
+    fn from(remark: &Remark) -> Self {
+        let offset = remark.offset.map(|offset| format!("{offset:#x}"));
+        Self { offset, kind: remark.kind.name(), text: remark.to_string() }
+    }
+}
+
 fn by_size<S: Serializer>(
     counts: &&BTreeMap<Option<u32>, u64>,
     serializer: S,
@@ -229,10 +236,19 @@ impl<'s> Stats<'s> {
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
         if self.style.format == Format::Json {
             let file = self.style.names_files.then(|| self.path.display().to_string());
-            let (name, demangled) = (name.as_deref(), demangled.as_deref());
-            let sm = sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string());
-            let json = StatsJson::new(file.as_deref(), name, demangled, &statistics);
-            output.json(&StatsJson { sm, image, copy_of, ..json })?;
+            output.json(&StatsJson {
+                file: file.as_deref(),
+                sm: sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string()),
+                image,
+                copy_of,
+                function: name.as_deref(),
+                demangled: demangled.as_deref(),
+                loads: statistics.loads,
+                by_kind: &statistics.by_kind,
+                by_size: &statistics.by_bits,
+                by_cache: &statistics.by_cache,
+                remarks: statistics.remarks.iter().map(RemarkJson::from).collect(),
+            })?;
         } else {
             let name = name.as_deref().unwrap_or("-").to_owned();
             self.functions.push(Row { sm, copy_of, ..Row::new(name, demangled, statistics) });
@@ -296,36 +312,6 @@ fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionF
         load.displacement = None;
     }
     step
-}
-
-impl<'s> StatsJson<'s> {
-    fn new(
-        file: Option<&'s str>,
-        function: Option<&'s str>,
-        demangled: Option<&'s str>,
-        statistics: &'s Statistics,
-    ) -> Self {
-        let Statistics { loads, by_kind, by_bits: by_size, by_cache, remarks, .. } = statistics;
-        let remark = |remark: &Remark| RemarkJson {
-            offset: remark.offset.map(|offset| format!("{offset:#x}")),
-            kind: remark.kind.name(),
-            text: remark.to_string(),
-        };
-        let remarks = remarks.iter().map(remark).collect();
-        Self {
-            file,
-            sm: None,
-            image: None,
-            copy_of: None,
-            function,
-            demangled,
-            loads: *loads,
-            by_kind,
-            by_size,
-            by_cache,
-            remarks,
-        }
-    }
 }
 
 /// Returns the bits of a word that say which instruction it is.
