@@ -15,11 +15,11 @@ use warpload::memory::{Space, Width};
 use warpload_replay::{LanePattern, LoadCosts, PatternError, SharedRules};
 
 use self::drawing::{DrawnAccess, DrawnRow};
+use crate::destination::Destination;
 use crate::diagnostic::{self, Origin};
-use crate::io::{self, Output};
+use crate::io::Output;
 use crate::name::plural;
 use crate::options::{self, Format};
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::table::{self, Value};
 use crate::terminal::{self, Escapes};
@@ -201,11 +201,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         (Some(file), _) => {
             let worst = worst(&accesses).context("no access")?;
             let svg = picture::svg(&style.drawn(worst));
-            if io::is_stdin(file) {
-                output.text(&svg)?;
-            } else {
-                OutputTarget::new(file)?.write(svg.as_bytes())?;
-            }
+            Destination::new(Some(file))?.text(&svg, output)?;
         }
         (None, Format::Json) => {
             for access in &accesses {

@@ -12,9 +12,9 @@ use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad
 
 use super::drawing::memory_columns;
 use super::{grid, picture, sass};
-use crate::io::{self, Output};
+use crate::destination::Destination;
+use crate::io::Output;
 use crate::options::{Format, read_number};
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::terminal::Escapes;
 
@@ -122,11 +122,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     match (arguments.svg, arguments.format) {
         (Some(file), _) => {
             let svg = picture::svg(&load, half);
-            if io::is_stdin(&file) {
-                output.text(&svg)?;
-            } else {
-                OutputTarget::new(&file)?.write(svg.as_bytes())?;
-            }
+            Destination::new(Some(&file))?.text(&svg, output)?;
         }
         (None, Format::Text) => {
             if let Some((instruction, tensor)) = &sass {
