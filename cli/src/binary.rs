@@ -21,22 +21,7 @@ const START: u64 = 4096;
 pub(crate) enum Opened {
     /// Text, or a file of a kind that holds none.
     Text(Box<dyn BufRead>),
-    Binary(Binary),
-}
-
-/// The bytes of a file that is not text.
-pub(crate) enum Binary {
-    Mapped(Arena),
-    Read(Vec<u8>),
-}
-
-impl Binary {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Mapped(arena) => arena.bytes(),
-            Self::Read(bytes) => bytes,
-        }
-    }
+    Binary(Arena),
 }
 
 /// Opens a file, or standard input for `-`. A regular file is mapped unless it is text. The caller
@@ -49,7 +34,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
                 return Ok(Opened::Text(io::open(path, progress)?));
             }
             let arena = Holding::of_process().bytes(path, &file).context("cannot be mapped")?;
-            return Ok(Opened::Binary(Binary::Mapped(arena)));
+            return Ok(Opened::Binary(arena));
         }
     }
     let mut input = io::open(path, progress)?;
@@ -63,7 +48,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
     if bytes.len() as u64 > MAX_BINARY_BYTES {
         return Err(SassError::TooLarge { limit: MAX_BINARY_BYTES }.into());
     }
-    Ok(Opened::Binary(Binary::Read(bytes)))
+    Ok(Opened::Binary(Arena::shared(bytes)))
 }
 
 fn start(input: impl Read) -> anyhow::Result<Vec<u8>> {

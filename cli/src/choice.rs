@@ -1,6 +1,5 @@
 //! [`Choice`]: the options that choose which loads a replay counts.
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
@@ -11,7 +10,8 @@ use warpload_trace::{BinaryTrace, OperationKind, TraceContents};
 
 use super::demangled::Demangled;
 use super::glob::Glob;
-use super::name::{cell, visible};
+use super::name::visible;
+use super::name_pattern::nearest_in_words;
 
 /// Which loads are counted. What is not a load is counted whatever these say.
 #[derive(clap::Args)]
@@ -149,7 +149,7 @@ pub(crate) fn nothing(
         let names = contents.kernels.iter();
         let names = names.map(|kernel| demangled.or_name(&kernel.name).to_owned());
         let message = format!("no kernel has a name that `--kernel {}` matches", visible(kernel));
-        return Some(NothingSelected(message + &nearest(kernel, names)));
+        return Some(NothingSelected(message + &nearest_in_words(kernel, names)));
     }
     let loads =
         contents.operations.iter().filter(|operation| operation.kind == OperationKind::Load);
@@ -164,7 +164,7 @@ pub(crate) fn nothing(
     {
         let opcodes = loads.map(|operation| operation.opcode.to_string());
         let message = format!("no load has an opcode that `--opcode {}` matches", visible(opcode));
-        return Some(NothingSelected(message + &nearest(opcode, opcodes)));
+        return Some(NothingSelected(message + &nearest_in_words(opcode, opcodes)));
     }
     if is_shard {
         return None;
@@ -228,35 +228,6 @@ impl Counters {
         } else {
             self.has_selected = true;
         }
-    }
-}
-
-/// The most names that are compared with a misspelt one, and the most characters of each.
-const MAX_COMPARED: usize = 1000;
-const MAX_LENGTH: usize = 200;
-/// The most names that a message has.
-const MAX_NEAR: usize = 3;
-
-/// Returns which of the names are most like a text, as the end of a message.
-fn nearest(text: &str, names: impl Iterator<Item = String>) -> String {
-    let cut = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
-    let text = cut(text);
-    // A name's parts count alone, because an expression need not match all of it.
-    let distance = |name: &str| {
-        let parts = name.split(|char: char| !char.is_alphanumeric() && char != '_');
-        let parts = parts.filter(|part| !part.is_empty()).chain([name]);
-        parts.map(|part| strsim::levenshtein(part, &text)).min().unwrap_or(usize::MAX)
-    };
-    let names: BTreeSet<String> = names.map(|name| cut(&name)).take(MAX_COMPARED).collect();
-    let mut near: Vec<(usize, String)> =
-        names.into_iter().map(|name| (distance(&name), name)).collect();
-    near.sort();
-    let near: Vec<String> =
-        near.iter().take(MAX_NEAR).map(|(_, name)| format!("`{}`", cell(name))).collect();
-    match near.len() {
-        0 => String::new(),
-        1 => format!("; there is {}", near[0]),
-        _ => format!("; the nearest are {}", near.join(", ")),
     }
 }
 

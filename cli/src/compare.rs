@@ -42,9 +42,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The most rows of the table of text
-    #[arg(long, value_name = "N", value_parser = positive, default_value = "20")]
-    top: usize,
+    /// The most rows of the table of text; 20 if not given
+    #[arg(long, value_name = "N", value_parser = positive)]
+    top: Option<usize>,
 
     /// Also write the result as a page for a browser: one file
     #[arg(long, value_name = "FILE")]
@@ -72,6 +72,9 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if io::is_stdin(a) && io::is_stdin(b) {
         bail!("standard input is one of the summaries, not both");
     }
+    if arguments.top.is_some() && arguments.format == Format::Json {
+        bail!("--top: JSON has all rows");
+    }
     let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let [one, other] = [read(a)?, read(b)?];
     if one.selected != other.selected {
@@ -97,7 +100,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
     match arguments.format {
         Format::Json => output.json(&comparison)?,
-        Format::Text => output.text(&text(&comparison, arguments.top))?,
+        Format::Text => output.text(&text(&comparison, arguments.top.unwrap_or(20)))?,
     }
     Ok(status)
 }

@@ -14,7 +14,7 @@ use warpload_suite::runner::AskError;
 
 use super::destination::Destination;
 use super::io::Output;
-use super::options::Progress;
+use super::options::{Progress, number};
 use super::suite::{self, Asked, CaseKind, Format, Report};
 use super::{inputs, process, system};
 use crate::process::Status;
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS)
+        value_parser = number::<u16>(1..=MAX_JOBS)
     )]
     jobs: u16,
 
@@ -83,9 +83,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     skip_decisions: bool,
 
-    /// How many failures to show as text
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    failures: usize,
+    /// How many failures to show as text; 20 if not given
+    #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX))]
+    failures: Option<usize>,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 }
 
-const MAX_JOBS: i64 = 1024;
+const MAX_JOBS: u64 = 1024;
 
 fn seconds(text: &str) -> Result<Duration, String> {
     // A year, as good as forever.
@@ -113,6 +113,9 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    if arguments.failures.is_some() && arguments.format != Format::Text {
+        bail!("--failures: JSON and JUnit XML have all failures");
+    }
     let program = program(&arguments.command, arguments.timeout)?;
     inputs::remember_named(program.files());
     let to = Destination::new(arguments.output.as_deref())?;
@@ -129,7 +132,8 @@ pub(crate) fn execute(
     end_programs_on_signals();
     // A program that cannot be started is not the fault of a case.
     program.check_starts()?;
-    let kind = CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures };
+    let kind =
+        CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures.unwrap_or(20) };
     let asked = Asked::new(progress, program.name());
     let mut report = Report::new(kind, arguments.format, to, output, &asked);
     let ran = suite::run(examinees, &arguments.suite, Progress::Never, &mut report);

@@ -1,8 +1,8 @@
 //! [`Destination`]: where a result goes, standard output or a file.
 
 use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, IntoInnerError, Write};
+use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -14,27 +14,24 @@ use super::output_file::{OutputFile, OutputTarget};
 use super::terminal::{Escapes, Shown};
 use crate::process::Status;
 
-/// Where a result goes. A file appears under its name when it is complete.
-pub(crate) struct Destination {
-    file: Option<(PathBuf, OutputTarget)>,
-}
+/// Where a result goes: to a file, which appears under its name when it is complete, or else to standard output.
+pub(crate) struct Destination(Option<OutputTarget>);
 
 impl Destination {
     /// Checks that the result can go there: to standard output if there is no file, or it is `-`.
     pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
         let path = path.filter(|path| !io::is_stdin(path));
-        let file = path.map(|path| anyhow::Ok((path.to_owned(), OutputTarget::new(path)?)));
-        Ok(Self { file: file.transpose()? })
+        Ok(Self(path.map(OutputTarget::new).transpose()?))
     }
 
     /// Whether the result would be written over that of another target.
     pub(crate) fn is_same_file(&self, other: &OutputTarget) -> bool {
-        self.file.as_ref().is_some_and(|(_, target)| target.is_same_file(other))
+        self.0.as_ref().is_some_and(|target| target.is_same_file(other))
     }
 
     /// Returns what the file holds, if that is there and can be read.
     pub(crate) fn existing(&self) -> Option<Vec<u8>> {
-        self.file.as_ref().and_then(|(path, _)| existing(path))
+        self.0.as_ref().and_then(|target| existing(target.asked()))
     }
 
     /// Returns the summary of shards that the file holds; `None` unless the file is, byte for byte, what is written of it.
@@ -52,16 +49,7 @@ impl Destination {
     }
 
     pub(crate) fn text(self, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        self.bytes(text.as_bytes(), Escapes::Text, output)
-    }
-
-    pub(crate) fn bytes(
-        self,
-        bytes: &[u8],
-        escapes: Escapes,
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
-        self.write(escapes, output, |to| to.write_all(bytes))
+        self.write(Escapes::Text, output, |to| to.write_all(text.as_bytes()))
     }
 
     /// Writes what `write` writes; a file has the same bytes as standard output.
@@ -71,73 +59,63 @@ impl Destination {
         output: &mut Output,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> anyhow::Result<()> {
-        let Some((path, target)) = self.file else {
-            let written = output.writer(escapes).and_then(|to| write(to));
-            return Ok(written.map_err(io::output_error)?);
-        };
-        let is_stdout = target.is_stdout();
-        let file = target.create()?;
-        let mut to = BufWriter::with_capacity(1 << 18, Shown::new(file.file(), escapes));
-        let written = write(&mut to).and_then(|()| to.flush());
-        written.with_context(|| file.target().error_context())?;
-        drop(to);
-        file.persist()?;
-        if !is_stdout {
-            say_written(&path, "", output)?;
+        let mut pieces = self.pieces(escapes)?;
+        match &mut pieces.file {
+            Some(file) => write(file).with_context(|| target(file).error_context())?,
+            None => {
+                let written = output.writer(escapes).and_then(|to| write(to));
+                written.map_err(io::output_error)?;
+            }
         }
-        Ok(())
+        pieces.finish(output)
     }
 
     /// Returns where pieces of the result go.
     pub(crate) fn pieces(self, escapes: Escapes) -> anyhow::Result<Pieces> {
-        let create = |(path, target): (_, OutputTarget)| {
-            anyhow::Ok((path, Shown::new(target.create()?, escapes)))
-        };
-        Ok(Pieces { file: self.file.map(create).transpose()?, escapes })
+        let file = self.0.map(OutputTarget::create).transpose()?;
+        let file = file.map(|file| BufWriter::with_capacity(1 << 18, Shown::new(file, escapes)));
+        Ok(Pieces { file, escapes })
     }
 
     /// Says that nothing was to be done, which ends as the work would have ended.
     pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
-        if let Some((path, _)) = &self.file {
-            say_done(path, output)?;
-        }
+        self.0.map_or(Ok(()), |target| say_done(target.asked(), output))?;
         Ok(status)
     }
 }
 
 /// A result that is written piece by piece. A file appears under its name when it is complete.
 pub(crate) struct Pieces {
-    file: Option<(PathBuf, Shown<OutputFile>)>,
+    file: Option<BufWriter<Shown<OutputFile>>>,
     escapes: Escapes,
+}
+
+fn target(file: &BufWriter<Shown<OutputFile>>) -> &OutputTarget {
+    file.get_ref().get_ref().target()
 }
 
 impl Pieces {
     pub(crate) fn add(&mut self, piece: &[u8], output: &mut Output) -> anyhow::Result<()> {
         match &mut self.file {
-            Some((_, file)) => {
-                let written = file.write_all(piece);
-                written.with_context(|| file.get_ref().target().error_context())
-            }
+            Some(file) => file.write_all(piece).with_context(|| target(file).error_context()),
             None => Ok(output.bytes(piece, self.escapes)?),
         }
     }
 
     /// Refuses to go on if the file has turned out to be one of the inputs.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.file.as_ref().map_or(Ok(()), |(_, file)| file.get_ref().target().check().map(drop))
+        self.file.as_ref().map_or(Ok(()), |file| target(file).check().map(drop))
     }
 
     /// Ends the result, which is complete.
     pub(crate) fn finish(self, output: &mut Output) -> anyhow::Result<()> {
-        let Some((path, mut file)) = self.file else { return Ok(output.flush()?) };
-        file.flush().with_context(|| file.get_ref().target().error_context())?;
-        let file = file.into_inner();
-        let is_stdout = file.target().is_stdout();
+        let Some(mut file) = self.file else { return Ok(output.flush()?) };
+        file.flush().with_context(|| target(&file).error_context())?;
+        let name = target(&file).asked().to_owned();
+        let is_stdout = target(&file).is_stdout();
+        let file = file.into_inner().map_err(IntoInnerError::into_error)?.into_inner();
         file.persist()?;
-        if !is_stdout {
-            say_written(&path, "", output)?;
-        }
-        Ok(())
+        if is_stdout { Ok(()) } else { say_written(&name, "", output) }
     }
 }
 

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
@@ -114,6 +115,14 @@ pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
     (result, COLLECTED.take().unwrap_or_default())
 }
 
+/// Whether notes are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on leaves out notes of this process.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
 pub(crate) fn error(message: impl Display) {
     alone(Message::new(MessageLevel::Error, message));
 }
@@ -210,8 +219,10 @@ pub(crate) fn report(text: &str) {
     if COLLECTED.with_borrow(Option::is_some) {
         return keep(Message::new(MessageLevel::Note, text));
     }
-    // If standard error is closed, there is no one to tell.
-    let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        // If standard error is closed, there is no one to tell.
+        let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
+    }
 }
 
 /// A message without a place in a text that could be drawn.
@@ -359,6 +370,9 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
 
 /// Writes a message to standard error, or keeps it.
 fn draw(message: Message, report: Report<'_>) {
+    if message.level == MessageLevel::Note && IS_QUIET.load(Ordering::Relaxed) {
+        return;
+    }
     let plain = Renderer::plain().render(report);
     let shown = terminal::shown(&plain);
     if COLLECTED.with_borrow(Option::is_some) {

@@ -43,17 +43,17 @@ pub(crate) struct Arguments {
     #[arg(long)]
     bundle: bool,
 
-    /// Whose instructions these are, such as 80 or 90a: of SM 7.0 and later, words have 128 bits and
-    /// their scheduling is part of them
-    #[arg(long, value_name = "SM", default_value = "50", hide_default_value = true)]
-    sm: Sm,
+    /// Whose instructions these are, such as 80 or 90a; SM 5.x and 6.x if not given. Of SM 7.0 and later, words have
+    /// 128 bits and their scheduling is part of them
+    #[arg(long, value_name = "SM")]
+    sm: Option<Sm>,
 
     /// Take from this word, a load of the same form, all that a text does not say: a descriptor that the
     /// text of SM 8.x hides, scheduling, and bits that no text shows
     #[arg(long, value_name = "WORD")]
     like: Option<String>,
 
-    /// How the words are written
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -71,16 +71,18 @@ struct BundleJson {
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    if arguments.bundle && arguments.sm.has_wide_words() {
+    let sm = arguments.sm.unwrap_or(Sm::SPA5);
+    if arguments.bundle && sm.has_wide_words() {
         anyhow::bail!(
-            "--bundle: code of SM {} has no bundles; each word of 128 bits has its own scheduling",
-            arguments.sm
+            "--bundle: code of SM {sm} has no bundles; each word of 128 bits has its own scheduling"
         );
     }
-    let like = arguments.like.as_deref().map(|word| like(word, arguments.sm)).transpose()?;
+    let like = arguments.like.as_deref().map(|word| like(word, sm)).transpose()?;
     let mut batch = Batch {
         bundle: arguments.bundle,
-        sm: arguments.sm,
+        sm,
+        // Bundles and the words of `--like` say it, too.
+        is_sm_certain: arguments.sm.is_some() || arguments.bundle || like.is_some(),
         like,
         format: arguments.format,
         instructions: Vec::new(),
@@ -119,6 +121,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     sm: Sm,
+    /// Whether the SM is given, or was named already.
+    is_sm_certain: bool,
     like: Option<Instruction>,
     format: Format,
     /// What bundles are made of, once every line has been read.
@@ -165,6 +169,28 @@ impl Batch {
             (Format::Json, word) => {
                 output.json(&EncodedJson { text: Some(text), word: Some(word.to_string()) })?;
             }
+        }
+        Ok(self.name_sm(text, output)?)
+    }
+
+    /// Notes, once, for which SM it is if nothing says so, and the text is that of another SM too.
+    fn name_sm(&mut self, text: &str, output: &mut Output) -> std::io::Result<()> {
+        if self.is_sm_certain {
+            return Ok(());
+        }
+        let later = || Sm::all().filter(|sm| sm.has_wide_words());
+        let has = |sm: &Sm| parse_line(text, *sm).is_ok();
+        let others: Vec<String> = later().filter(has).map(|sm| sm.to_string()).collect();
+        if !others.is_empty() {
+            self.is_sm_certain = true;
+            output.flush()?;
+            let others = match others.len() == later().count() {
+                true => "7.0 and later".to_owned(),
+                false => others.join(", "),
+            };
+            diagnostic::note(format_args!(
+                "encoded for SM 5.x and 6.x, because `--sm` is not given; SM {others} also have a load with this text"
+            ));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
+use super::table::{self, Value};
 use super::tmem::sass;
 use super::word_or_text::{ORIGIN, is_word, read_load};
 use crate::process::Status;
@@ -27,9 +28,11 @@ Examples:
   warpload explain 0x9c90000123470200 0x84e0000000070104
   warpload explain 'LD.E R4, [R2], P1' 'LD.E.CG R4, [R2], P1'
   warpload explain --sm 90 0x000ea2000c1e19000000080402007981
+  warpload explain --sm 90 '/* 0x0000080402007981 */ /* 0x000ea2000c1e1900 */'
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads a word or an instruction a line
+    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads words or
+    /// an instruction a line. A word of 128 bits can be its two halves as nvdisasm prints them, the low one first
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
@@ -43,21 +46,33 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct ExplanationJson<'f> {
+struct ExplanationJson {
     word: String,
     text: String,
-    fields: Vec<FieldJson<'f>>,
+    fields: Vec<FieldJson>,
     remarks: Vec<String>,
     effect: String,
 }
 
 #[derive(serde::Serialize)]
-struct FieldJson<'f> {
+struct FieldJson {
     bits: String,
     name: &'static str,
     raw: String,
-    meaning: &'f str,
+    meaning: String,
     purpose: &'static str,
+}
+
+impl From<&FieldReading> for FieldJson {
+    fn from(reading: &FieldReading) -> Self {
+        Self {
+            bits: bits(reading),
+            name: reading.name(),
+            raw: format!("{:#x}", reading.raw),
+            meaning: reading.to_string(),
+            purpose: reading.purpose(),
+        }
+    }
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -68,10 +83,14 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let file = io::name(stdin);
         io::each_line(stdin, Progress::Never, |line, text| {
             let origin = Origin { file: &file, line: line as usize, column: 1 };
-            batch.one(origin, text.with_context(|| file.clone())?, output)
+            let text = text.with_context(|| file.clone())?;
+            match words(text, sm) {
+                Some(words) => words.iter().try_for_each(|word| batch.one(origin, word, output)),
+                None => batch.one(origin, text, output),
+            }
         })?;
-    } else if given.iter().all(|text| is_word(text, sm)) {
-        given.iter().try_for_each(|text| batch.one(ORIGIN, text, output))?;
+    } else if let Some(words) = words(&given.join(" "), sm) {
+        words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
     } else if given.iter().all(|text| is_word(text, sm) || is_instruction(text, sm)) {
         for (number, text) in (1..).zip(&given) {
             let file = match given.len() {
@@ -85,6 +104,26 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         batch.one(ORIGIN, &given.join(" "), output)?;
     }
     Ok(batch.status)
+}
+
+/// Returns the words of a text that has nothing else. nvdisasm prints a word of 128 bits as two comments, the low half
+/// first.
+fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
+    let text = text.replace("/*", " ").replace("*/", " ");
+    let given: Vec<&str> = text.split_whitespace().collect();
+    if given.is_empty() || !given.iter().all(|word| is_word(word, sm)) {
+        return None;
+    }
+    let half =
+        |word: &str| word.strip_prefix("0x").filter(|half| half.len() == 16).map(str::to_owned);
+    let (mut words, mut rest) = (Vec::new(), &given[..]);
+    while let [first, others @ ..] = rest {
+        let second = others.first().filter(|_| sm.is_some_and(Sm::has_wide_words));
+        let halves = half(first).zip(second.and_then(|second| half(second)));
+        rest = if halves.is_some() { &others[1..] } else { others };
+        words.push(halves.map_or((*first).to_owned(), |(low, high)| format!("0x{high}{low}")));
+    }
+    Some(words)
 }
 
 /// Whether an argument is a whole instruction: a load's mnemonic, and operands after it.
@@ -122,7 +161,8 @@ impl Batch {
 
 fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
     let word = load.word();
-    let fields = fields(load);
+    // The most significant one first.
+    let fields: Vec<FieldReading> = load.describe().collect();
     let (remarks, effect) = match sass::explanation(load) {
         Some(explanation) => explanation,
         None => (remarks(load), effect(load)),
@@ -131,7 +171,7 @@ fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::R
         Format::Json => output.json(&ExplanationJson {
             word: word.to_string(),
             text: load.to_string(),
-            fields: fields.iter().map(field_json).collect(),
+            fields: fields.iter().map(FieldJson::from).collect(),
             remarks,
             effect,
         })?,
@@ -151,45 +191,10 @@ fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::R
     Ok(())
 }
 
-/// A field of a word.
-struct Field {
-    high: u8,
-    low: u8,
-    name: &'static str,
-    raw: u64,
-    meaning: String,
-    purpose: &'static str,
-}
-
-impl Field {
-    /// `63:61`, or one number for one bit.
-    fn bits(&self) -> String {
-        let Self { high, low, .. } = self;
-        if high == low { high.to_string() } else { format!("{high}:{low}") }
-    }
-}
-
-/// Returns the fields of a word, most significant first.
-fn fields(load: &Instruction) -> Vec<Field> {
-    let field = |reading: FieldReading| Field {
-        high: reading.field().high(),
-        low: reading.field().low(),
-        name: reading.name(),
-        raw: reading.raw,
-        meaning: reading.to_string(),
-        purpose: reading.purpose(),
-    };
-    load.describe().map(field).collect()
-}
-
-fn field_json(field: &Field) -> FieldJson<'_> {
-    FieldJson {
-        bits: field.bits(),
-        name: field.name,
-        raw: format!("{:#x}", field.raw),
-        meaning: &field.meaning,
-        purpose: field.purpose,
-    }
+/// `63:61`, or one number for one bit.
+fn bits(reading: &FieldReading) -> String {
+    let (high, low) = (reading.field().high(), reading.field().low());
+    if high == low { high.to_string() } else { format!("{high}:{low}") }
 }
 
 /// The letters that tie the ruler to the table.
@@ -201,18 +206,19 @@ fn keys() -> impl Iterator<Item = char> {
 const RULER: usize = 80;
 
 /// The bits in groups of fields, the fields' keys below their highest bits.
-fn ruler(fields: &[Field], word_width: u32) -> String {
+fn ruler(fields: &[FieldReading], word_width: u32) -> String {
     let longest = if word_width == 64 { usize::MAX } else { RULER };
     let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
     for (field, key) in fields.iter().zip(keys()) {
-        let width = usize::from(field.high - field.low) + 1;
+        let (high, lowest) = (field.field().high(), field.field().low());
+        let width = usize::from(high - lowest) + 1;
         if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
-            lines.push((String::new(), String::new(), field.high, field.low));
+            lines.push((String::new(), String::new(), high, lowest));
         }
         if let Some((bits, below, _, low)) = lines.last_mut() {
             *bits += &format!("{:0width$b} ", field.raw);
             *below += &format!("{key:<width$} ");
-            *low = field.low;
+            *low = lowest;
         }
     }
     let line = |(bits, below, high, low): &(String, String, u8, u8)| {
@@ -223,27 +229,16 @@ fn ruler(fields: &[Field], word_width: u32) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn table(fields: &[Field]) -> String {
-    let columns: Vec<[String; 5]> = fields
-        .iter()
-        .zip(keys())
-        .map(|(field, key)| {
-            [
-                format!("{key} {}", field.bits()),
-                format!("{:#x}", field.raw),
-                field.name.to_owned(),
-                field.meaning.clone(),
-                field.purpose.to_owned(),
-            ]
-        })
-        .collect();
-    let width = |i: usize| columns.iter().map(|row| row[i].len()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2), width(3)];
-    columns
-        .iter()
-        .map(|[bits, raw, name, meaning, purpose]| {
-            let [w0, w1, w2, w3] = widths;
-            format!("{bits:<w0$}  {raw:>w1$}  {name:<w2$}  {meaning:<w3$}  {purpose}\n")
-        })
-        .collect()
+fn table(fields: &[FieldReading]) -> String {
+    let column = |heading, value: fn(&FieldReading) -> String| {
+        (heading, 0, fields.iter().map(|field| Value::Whole(value(field))).collect())
+    };
+    table::grid([
+        ("", 0, keys().take(fields.len()).map(|key| Value::Whole(key.into())).collect()),
+        column("bits", bits),
+        ("value", 0, fields.iter().map(|field| Value::Hex(field.raw)).collect()),
+        column("field", |field| field.name().to_owned()),
+        column("meaning", ToString::to_string),
+        column("purpose", |field| field.purpose().to_owned()),
+    ])
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::ProgressBar;
 
 use crate::io::{self, Output};
@@ -25,20 +25,19 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 ///
 /// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it
 /// writes a line of JSON for the trace, one for each kernel, and one for each memory instruction with the
-/// addresses of its lanes. `import` reads that, too. As `parquet` it writes a table with a row for each load, its
-/// addresses and what it costs. The output appears under its name when it is complete.
+/// addresses of its lanes. `import` reads that, too. The output appears under its name when it is complete.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  warpload export app.wlt --format jsonl -o app.jsonl
-  warpload export app.wlt --format parquet -o app.parquet
-  warpload export kernelslist.g --format jsonl -o - | head")]
+#[command(after_help = examples())]
 pub(crate) struct Arguments {
     /// The trace
     trace: PathBuf,
 
-    /// The form that is written
-    #[arg(long, value_enum, default_value = "jsonl")]
+    /// How the result is written
+    #[arg(
+        long,
+        default_value = "jsonl",
+        value_parser = PossibleValuesParser::new(forms()).map(|name| Form::named(&name))
+    )]
     format: Form,
 
     /// The file to write, or `-` for standard output
@@ -50,12 +49,40 @@ pub(crate) struct Arguments {
     threads: Option<usize>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy)]
 enum Form {
-    /// Lines of JSON
     Jsonl,
-    /// A table of loads, if the command was built with it
     Parquet,
+}
+
+const PARQUET: &str = "parquet";
+
+impl Form {
+    fn named(name: &str) -> Self {
+        if name == PARQUET { Self::Parquet } else { Self::Jsonl }
+    }
+}
+
+/// Returns the forms. One that the command was built without is understood, to say how to build one that has it, but not
+/// shown.
+fn forms() -> [PossibleValue; 2] {
+    let table = "A table: a row for each load, with its addresses and what it costs";
+    [
+        PossibleValue::new("jsonl").alias("json").help("Lines of JSON"),
+        PossibleValue::new(PARQUET).help(table).hide(PARQUET_WRITER.get().is_none()),
+    ]
+}
+
+fn examples() -> String {
+    let mut examples = "\
+Examples:
+  warpload export app.wlt --format jsonl -o app.jsonl
+  warpload export kernelslist.g --format jsonl -o - | head"
+        .to_owned();
+    if PARQUET_WRITER.get().is_some() {
+        examples += "\n  warpload export app.wlt --format parquet -o app.parquet";
+    }
+    examples
 }
 
 /// What writes a form.

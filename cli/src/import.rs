@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::importing::{Importing, List};
 use super::io::{self, Output};
-use super::options::{Progress, positive};
+use super::options::{Progress, number, positive};
 use super::output_file::OutputTarget;
 use super::trace::{self, Input};
 use super::{destination, split};
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     split: bool,
 
     /// Import trace N, from 0, of a list
-    #[arg(long, value_name = "N", conflicts_with = "split")]
+    #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX), conflicts_with = "split")]
     only: Option<usize>,
 
     /// Do nothing if the output is a whole binary trace already, of files with the same bytes
@@ -86,6 +86,13 @@ pub(crate) fn execute(
         Some(number) => Source::Part(input.list(progress)?.compressed_by(compression), number),
         None => Source::Whole(Box::new(input)),
     };
+    if let Source::Part(list, number) = &source
+        && *number >= list.len()
+    {
+        let (name, count) = (io::name(&from), list.len());
+        let message = format_args!("{name}: no trace {number}; it names {count}, from 0");
+        return Ok(output.fail(Status::Failed, message)?);
+    }
     let is_done = || match &source {
         Source::Part(list, number) => list.is_done(*number, &to),
         // What is not a regular file can be read once.

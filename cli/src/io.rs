@@ -99,6 +99,19 @@ impl Output {
         Ok(status)
     }
 
+    /// Writes a note after what has been written so far, which a terminal shows too.
+    pub(crate) fn note(&mut self, message: impl Display) -> io::Result<()> {
+        self.flush()?;
+        diagnostic::note(message);
+        Ok(())
+    }
+
+    pub(crate) fn warning(&mut self, message: impl Display) -> io::Result<()> {
+        self.flush()?;
+        diagnostic::warning(message);
+        Ok(())
+    }
+
     /// Reports the error of one of several inputs; returns it if it is standard output's.
     pub(crate) fn fail_input(&mut self, error: anyhow::Error) -> anyhow::Result<Status> {
         if is_output_error(&error) {

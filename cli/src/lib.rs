@@ -31,6 +31,7 @@ mod manual;
 mod mapped;
 mod merge;
 mod name;
+mod name_pattern;
 mod options;
 mod output_file;
 mod palette;
@@ -62,10 +63,10 @@ use std::ffi::OsString;
 use std::io::Write as _;
 
 use clap::error::ContextValue;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::io::Output;
-use self::options::Progress;
+use self::options::{Color, Progress};
 use crate::process::Status;
 
 pub use self::diagnostic::{Message, MessageLevel, TextLocation};
@@ -82,10 +83,38 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// When to draw a progress bar on standard error, if that is a terminal
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// Progress bars: never, auto (on a terminal, of large inputs), always
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = MESSAGES
+    )]
     progress: Progress,
+
+    /// Colours: never, auto (on a terminal, without NO_COLOR), always
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = MESSAGES
+    )]
+    color: Color,
+
+    /// Write neither notes nor progress to standard error
+    #[arg(short, long, global = true, conflicts_with = "progress", help_heading = MESSAGES)]
+    quiet: bool,
 }
+
+const MESSAGES: &str = "Messages";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -114,7 +143,8 @@ enum Command {
     Encode(encode::Arguments),
     Explain(explain::Arguments),
     Test(test::Arguments),
-    Vectors(vectors::Arguments),
+    #[command(subcommand)]
+    Vectors(vectors::Command),
     Conform(conform::Arguments),
     Answer(answer::Arguments),
     Run(run::Arguments),
@@ -127,8 +157,10 @@ enum Command {
     Plan(Box<plan::Arguments>),
     Compare(compare::Arguments),
     Banks(banks::Arguments),
-    Ptx(ptx::Arguments),
-    Tmem(tmem::Arguments),
+    #[command(subcommand)]
+    Ptx(ptx::Command),
+    #[command(subcommand)]
+    Tmem(tmem::Command),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -152,9 +184,25 @@ pub fn stdout_is_closed() {
 /// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let _inputs = inputs::InputsScope::new();
-    match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => execute(arguments, &mut Output::new()) as u8,
-        Err(error) => usage(&error) as u8,
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match Arguments::try_parse_from(&arguments) {
+        Ok(mut arguments) => {
+            arguments.color.set();
+            if arguments.quiet {
+                arguments.progress = Progress::Never;
+                diagnostic::be_quiet();
+            }
+            execute(arguments, &mut Output::new()) as u8
+        }
+        Err(error) => {
+            // Wrong arguments have no values; the option may be among them nevertheless.
+            let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+            let after = words.iter().skip_while(|word| **word != "--color").nth(1).copied();
+            let color = words.iter().find_map(|word| word.strip_prefix("--color=")).or(after);
+            let color = color.and_then(|color| Color::from_str(color, false).ok());
+            color.unwrap_or_default().set();
+            usage(&error) as u8
+        }
     }
 }
 
@@ -188,7 +236,12 @@ fn print(error: &clap::Error) -> std::io::Result<()> {
     });
     let plain = error.render().to_string();
     match terminal::shown(&plain) {
-        Cow::Borrowed(_) if !quotes_escapes => error.print(),
+        Cow::Borrowed(_) if !quotes_escapes && error.use_stderr() => {
+            write!(anstream::stderr(), "{}", error.render().ansi())
+        }
+        Cow::Borrowed(_) if !quotes_escapes => {
+            write!(anstream::stdout(), "{}", error.render().ansi())
+        }
         shown if error.use_stderr() => write!(std::io::stderr(), "{shown}"),
         shown => write!(std::io::stdout(), "{shown}"),
     }

@@ -1,16 +1,39 @@
 //! Options that several subcommands share.
 
+use std::ops::RangeInclusive;
+
+use anstream::ColorChoice;
 use clap::ValueEnum;
+use warpload::lane::LaneMask;
 
 /// When a progress bar is drawn.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
     Never,
-    /// If the input is large
     #[default]
     Auto,
-    /// Whatever its size
     Always,
+}
+
+/// When colours are written.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Never,
+    #[default]
+    Auto,
+    Always,
+}
+
+impl Color {
+    /// Lets all output of the process be coloured so.
+    pub(crate) fn set(self) {
+        match self {
+            Self::Never => ColorChoice::Never,
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+        }
+        .write_global();
+    }
 }
 
 /// How a result is written.
@@ -22,11 +45,32 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Returns a number of threads, at least 1.
+/// Returns what reads the numbers of a range, which all options with numbers do in the same way.
+pub(crate) fn number<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number = read_number(text).filter(|number| range.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
+            let expected = match (range.start(), range.end()) {
+                (0, &u64::MAX) => "a number".to_owned(),
+                (1, &u64::MAX) => "a number above 0".to_owned(),
+                (0, 0xffff_ffff) => "a number of 32 bits".to_owned(),
+                (first, last) => format!("a number from {first} to {last}"),
+            };
+            format!("expected {expected}, decimal or hexadecimal with 0x")
+        })
+    }
+}
+
+/// Reads a number of which there is at least one: of threads, of rows.
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
-    let is_plain = text.bytes().all(|digit| digit.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| *number > 0 && is_plain);
-    number.ok_or_else(|| "expected a number above 0".to_owned())
+    number(1..=u64::MAX)(text)
+}
+
+/// Reads a mask of lanes.
+pub(crate) fn lane_mask(text: &str) -> Result<LaneMask, String> {
+    number(0..=u32::MAX.into())(text).map(LaneMask::from_bits)
 }
 
 /// Returns the number in `text`, decimal or hexadecimal with `0x`; `None` if there is
@@ -49,9 +93,13 @@ mod tests {
         for text in ["", "+0", "-1", "0x", "0x+0", "0x-1", "+0x1", "0x 1", "1f", "1_0"] {
             assert_eq!(read_number(text), None, "{text}");
         }
-        assert_eq!(positive("4"), Ok(4));
-        for text in ["+4", "0", "-4", "0x4", ""] {
-            assert!(positive(text).is_err(), "{text}");
+        assert_eq!(["4", "0x10"].map(positive), [Ok(4), Ok(16)]);
+        for text in ["+4", "0", "-4", "0x0", ""] {
+            let error = "expected a number above 0, decimal or hexadecimal with 0x".to_owned();
+            assert_eq!(positive(text), Err(error), "{text}");
         }
+        assert_eq!(number::<u8>(0..=255)("0xff"), Ok(255));
+        let error = "expected a number from 2 to 3, decimal or hexadecimal with 0x".to_owned();
+        assert_eq!(["0x1", "4"].map(number::<u32>(2..=3)), [Err(error.clone()), Err(error)]);
     }
 }

@@ -59,6 +59,11 @@ impl OutputTarget {
         Ok(OutputFile { target: self, file })
     }
 
+    /// Returns its path as it was asked for.
+    pub(crate) fn asked(&self) -> &Path {
+        &self.asked
+    }
+
     /// Returns its name as it was asked for.
     pub(crate) fn name(&self) -> String {
         self.asked.display().to_string()

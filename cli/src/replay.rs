@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, anyhow, bail};
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 
 use crate::choice::NothingSelected;
 use crate::demangled::Demangled;
@@ -40,51 +40,66 @@ use warpload_trace::{BinaryTrace, Shard};
 /// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
 /// `misaligned` is.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    after_help = "\
 Examples:
   warpload replay app.wlt --fill address
   warpload replay app.wlt --image memory.json --format json
   warpload replay app.wlt --html app.html
   warpload replay app.wlt --kernel 'transpose<float' --space shared --sort conflicts
   warpload replay app.wlt --format csv --sort pc > app.csv
-  warpload replay app.wlt --cubin app.sm_61.cubin
-  warpload replay app.wlt --fill address --shard 0/3 --format json -o 0.json")]
+  warpload replay app.wlt --fill address --shard 0/3 --format json -o 0.json"
+)]
 pub(crate) struct Arguments {
     /// The trace
     pub(crate) trace: PathBuf,
 
-    /// Replay part I, from 0, of N parts; `merge` merges the results
+    /// Only part I, from 0, of N; `merge` merges the results
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     shard: Option<Shard>,
 
     /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     format: Format,
 
-    /// What comes first in the tables of text and CSV; JSON is always in the order of `pc`
-    #[arg(long, value_enum, value_name = "KEY", default_value_t)]
-    sort: Sort,
+    /// What comes first in the tables of text and CSV
+    #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
+    sort: Option<Sort>,
 
-    /// The most rows of a table: 8 of text and all of CSV, if not given
-    #[arg(long, value_name = "N", value_parser = positive)]
+    /// The most rows of a table; without, 8 of text and all of CSV
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
     top: Option<usize>,
 
-    /// Also write the result as a page for a browser: one file, with pictures
-    #[arg(long, value_name = "FILE")]
+    /// Also write a page for a browser, with pictures: one file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     html: Option<PathBuf>,
 
-    /// The file to write the result to, or `-` for standard output, the default
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the result to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
 
-    /// Do nothing if the output is the whole result of this shard of this replay already
-    #[arg(long, requires = "output", requires = "shard", conflicts_with = "html")]
+    /// Do nothing if the output is the result of this shard already
+    #[arg(
+        long,
+        requires = "output",
+        requires = "shard",
+        conflicts_with = "html",
+        help_heading = OUTPUT
+    )]
     resume: bool,
+
+    /// Print help; `warpload help replay` has more
+    #[arg(short, long, action = ArgAction::HelpShort)]
+    help: Option<bool>,
 
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
     pub(crate) options: Replaying,
 }
+
+/// The heading of options about the result.
+const OUTPUT: &str = "Output";
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
@@ -115,6 +130,10 @@ pub(crate) fn execute(
     }
     if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
         bail!("`--resume` looks at the output; expected a file, not `-`");
+    }
+    let shapes = arguments.sort.is_some() || arguments.top.is_some();
+    if shapes && matches!(arguments.format, Format::Json) {
+        bail!("`--sort` and `--top`: JSON has all program counters, in their order");
     }
     let threads = trace::threads(arguments.options.threads);
     arguments.options.check_stdin(&arguments.trace)?;
@@ -289,7 +308,7 @@ impl ReplayFindings<'_> {
         self.check_selection()?;
         let Self { arguments, replayed, named: Named { demangled, selection }, .. } = self;
         let status = status(replayed.mismatches(), output);
-        let shape = Shape { sort: arguments.sort, top: arguments.top };
+        let shape = Shape { sort: arguments.sort.unwrap_or_default(), top: arguments.top };
         match arguments.format {
             Format::Json => match replayed.partial() {
                 Some(shard) => {

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::name::{cell, visible};
+use comfy_table::{Cell, CellAlignment, Row, Table, presets};
+
+use super::name::{cells, visible};
 
 /// A column of a table with rows of type `R`.
 pub(crate) struct Column<R> {
@@ -35,7 +37,7 @@ impl Value<'_> {
             Self::Number(number, digits) => format!("{number:.digits$}"),
             Self::Shown(text) => text.clone(),
             Self::Hex(number) => format!("{number:#x}"),
-            Self::Text(text) => cell(text),
+            Self::Text(text) => text.to_string(),
             Self::Whole(text) => text.clone(),
         }
     }
@@ -77,35 +79,61 @@ pub(crate) fn csv<'v>(
 
 /// Returns a table of text, without the columns in which no row has a value.
 pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
-    let mut table = vec![String::new(); rows.len() + 1];
-    for column in columns {
+    let columns = columns.iter().map(|column| {
         let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
-        if values.iter().all(|value| matches!(value, Value::None)) {
-            continue;
-        }
+        // Tables one below the other look like one if their columns are not too narrow.
+        let least = match values.iter().find(|value| !matches!(value, Value::None)) {
+            Some(Value::Text(_) | Value::Whole(_)) => 16,
+            Some(Value::Hex(_)) => 8,
+            _ => 7,
+        };
+        (column.heading, least, values)
+    });
+    grid(columns.filter(|(.., values)| values.iter().any(|value| !matches!(value, Value::None))))
+}
+
+/// Returns a table of text: a heading, how wide at least, and the values of each column.
+pub(crate) fn grid<'v>(
+    columns: impl IntoIterator<Item = (impl Into<String>, usize, Vec<Value<'v>>)>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut lines: Vec<Row> = Vec::new();
+    let mut alignments = Vec::new();
+    for (heading, least, values) in columns {
+        let heading = heading.into();
         let is_text = values.iter().any(|value| matches!(value, Value::Text(_) | Value::Whole(_)));
-        let is_hex = values.iter().any(|value| matches!(value, Value::Hex(_)));
-        let cells = values.iter().map(Value::text);
-        let cells: Vec<String> = std::iter::once(column.heading.to_owned()).chain(cells).collect();
-        let least = if is_text { 16 } else { 7 + usize::from(is_hex) };
-        let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0).max(least);
-        for (line, cell) in table.iter_mut().zip(cells) {
-            if !line.is_empty() {
-                *line += "  ";
-            }
-            *line += &if is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+        alignments.push(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+        let texts = values.iter().filter_map(|value| match value {
+            Value::Text(text) => Some(&**text),
+            _ => None,
+        });
+        let mut texts = cells(texts).into_iter();
+        lines.resize_with(values.len() + 1, Row::new);
+        let values = values.iter().map(|value| match value {
+            Value::Text(_) => texts.next().unwrap_or_default(),
+            other => other.text(),
+        });
+        let heading =
+            if is_text { format!("{heading:<least$}") } else { format!("{heading:>least$}") };
+        for (line, cell) in lines.iter_mut().zip([heading].into_iter().chain(values)) {
+            line.add_cell(Cell::new_owned(cell));
         }
     }
-    table.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    table.add_rows(lines);
+    for (column, alignment) in table.column_iter_mut().zip(alignments) {
+        column.set_padding((0, 2)).set_cell_alignment(alignment);
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Row(&'static str, u64, f64);
+    struct Loads(&'static str, u64, f64);
 
-    const COLUMNS: [Column<Row>; 4] = [
+    const COLUMNS: [Column<Loads>; 4] = [
         Column { heading: "name", value: |row| Value::Text(row.0.into()) },
         Column { heading: "absent", value: |_| Value::None },
         Column { heading: "loads", value: |row| Value::Count(row.1) },
@@ -114,7 +142,7 @@ mod tests {
 
     #[test]
     fn values_are_shown_as_text_and_as_csv() {
-        let rows = [Row("f(int, \"x\")", 3, 0.25), Row("g\n", 10, 4.0)];
+        let rows = [Loads("f(int, \"x\")", 3, 0.25), Loads("g\n", 10, 4.0)];
         let mut written = Vec::new();
         let values = rows.iter().map(|row| COLUMNS.iter().map(|of| (of.value)(row)).collect());
         csv(&COLUMNS.map(|column| column.heading), values, &mut written).unwrap();

@@ -80,7 +80,8 @@ const FIRST_SPECIFIC: u32 = 90;
 /// assert_eq!((sm.number(), sm.suffix()), (90, Some('a')));
 /// assert_eq!(sm.group(), Group::Hopper);
 /// assert!(sm.has_wide_words() && !Sm::SPA5.has_wide_words());
-/// assert!("99".parse::<Sm>().is_err());
+/// assert_eq!(["sm_90a", "SM_90a", "9.0a"].map(str::parse), [Ok(sm); 3]);
+/// assert!(["99", "9.", ".0", "9.00", "09.0"].iter().all(|text| text.parse::<Sm>().is_err()));
 /// # Ok::<(), warpload_encoding::UnknownSm>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -221,9 +222,10 @@ impl core::error::Error for UnknownSm {}
 impl FromStr for Sm {
     type Err = UnknownSm;
 
-    /// Reads `80`, `90a`, `100f`; also `sm_80`.
+    /// Reads `80`, `90a`, `100f`; also as compilers name it, `sm_80`, and as a compute capability, `8.0`.
     fn from_str(text: &str) -> Result<Self, UnknownSm> {
-        let text = text.strip_prefix("sm_").unwrap_or(text);
+        let prefix = text.get(..3).filter(|prefix| prefix.eq_ignore_ascii_case("sm_"));
+        let text = prefix.map_or(text, |prefix| &text[prefix.len()..]);
         let (digits, suffix) = match text.strip_suffix('a') {
             Some(digits) => (digits, Suffix::A),
             None => match text.strip_suffix('f') {
@@ -232,9 +234,18 @@ impl FromStr for Sm {
             },
         };
         // No sign, no leading zero.
-        let canonical =
-            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-        let number = digits.parse().ok().filter(|_| canonical);
+        let canonical = |digits: &str| {
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0')
+        };
+        let number = match digits.split_once('.') {
+            Some((major, minor)) => match minor.as_bytes() {
+                [minor @ b'0'..=b'9'] if canonical(major) && major.len() <= 2 => {
+                    major.parse::<u32>().ok().map(|major| 10 * major + u32::from(minor - b'0'))
+                }
+                _ => None,
+            },
+            None => digits.parse().ok().filter(|_| canonical(digits)),
+        };
         let sm = number.and_then(Self::new).ok_or(UnknownSm)?;
         match suffix {
             Suffix::A if sm.number() < FIRST_SPECIFIC => Err(UnknownSm),

@@ -139,3 +139,13 @@ def test_standard_output_that_is_closed_is_an_error(traces, tmp_path, closed: st
         assert done.returncode == 2
         assert done.stderr.startswith("error: standard output cannot be written: ")
     assert all(line.startswith("{") for line in path.read_text().splitlines())
+
+
+def test_a_cluster_without_its_extra() -> None:
+    run = "import runpy, sys; sys.modules[{!r}] = None; runpy.run_module('warpload.cluster', run_name='__main__')"
+    for missing in ["distributed", "fsspec"]:
+        ran = subprocess.run(
+            [sys.executable, "-c", run.format(missing), "replay", "set.json"], capture_output=True, text=True
+        )
+        assert ran.returncode == 2, ran.stderr
+        assert ran.stderr.startswith("error: ") and "pip install 'warpload[cluster]'" in ran.stderr

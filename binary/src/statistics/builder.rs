@@ -28,6 +28,17 @@ pub struct Statistics {
     pub are_blocks_known: bool,
 }
 
+impl Statistics {
+    /// Adds the counts of another function, but not its remarks.
+    pub fn add_counts(&mut self, other: &Self) {
+        let Self { loads, by_kind, by_bits, by_cache, .. } = other;
+        self.loads += loads;
+        by_kind.iter().for_each(|(kind, n)| *self.by_kind.entry(kind).or_default() += n);
+        by_bits.iter().for_each(|(bits, n)| *self.by_bits.entry(*bits).or_default() += n);
+        by_cache.iter().for_each(|(name, n)| *self.by_cache.entry(name.clone()).or_default() += n);
+    }
+}
+
 /// Collects the statistics of one function from its instructions in order.
 #[derive(Debug, Default)]
 pub struct StatisticsBuilder {

@@ -15,12 +15,13 @@ use warpload::memory::{Space, Width};
 use warpload_replay::{LanePattern, LoadCosts, PatternError, SharedRules};
 
 use self::drawing::{DrawnAccess, DrawnRow};
+use crate::destination::Destination;
 use crate::diagnostic::{self, Origin};
-use crate::io::{self, Output};
+use crate::io::Output;
 use crate::name::plural;
 use crate::options::{self, Format};
-use crate::output_file::OutputTarget;
 use crate::process::Status;
+use crate::table::{self, Value};
 use crate::terminal::{self, Escapes};
 
 /// Count the bank conflicts or sectors of an access, and draw them
@@ -84,7 +85,8 @@ pub(crate) struct Arguments {
 }
 
 fn read_width(text: &str) -> Result<Width, String> {
-    let width = text.parse().ok().and_then(Width::from_bytes);
+    let width =
+        options::read_number(text).and_then(|bytes| Width::from_bytes(bytes.try_into().ok()?));
     width.ok_or_else(|| "expected 1, 2, 4, 8, 16 or 32".to_owned())
 }
 
@@ -94,8 +96,7 @@ fn read_space(text: &str) -> Result<Space, String> {
 }
 
 fn read_mask(text: &str) -> Result<LaneMask, String> {
-    let mask = options::read_number(text).and_then(|mask| u32::try_from(mask).ok());
-    let mask = mask.map(LaneMask::from_bits).filter(|mask| !mask.is_empty());
+    let mask = options::lane_mask(text).ok().filter(|mask| !mask.is_empty());
     mask.ok_or_else(|| "expected a mask of at least one of 32 lanes, such as 0xffff".to_owned())
 }
 
@@ -170,6 +171,10 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         arguments.element.is_none() || pattern.is_layout(),
         "--element is for layouts; a formula results in bytes"
     );
+    ensure!(
+        !arguments.merge_pairs || arguments.space == Space::Shared,
+        "--merge-pairs is for wavefronts of shared memory"
+    );
     let counting = arguments.range.as_ref();
     for (name, _) in &arguments.values {
         let is_used = pattern.names().contains(&name.as_str());
@@ -196,11 +201,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         (Some(file), _) => {
             let worst = worst(&accesses).context("no access")?;
             let svg = picture::svg(&style.drawn(worst));
-            if io::is_stdin(file) {
-                output.text(&svg)?;
-            } else {
-                OutputTarget::new(file)?.write(svg.as_bytes())?;
-            }
+            Destination::new(Some(file))?.text(&svg, output)?;
         }
         (None, Format::Json) => {
             for access in &accesses {
@@ -359,13 +360,28 @@ impl<'a> Style<'a> {
         }
     }
 
-    /// Returns a line for each value of the name that counts, and their sum.
+    /// Returns a row for each value of the name that counts, and their sum.
     fn table(&self, accesses: &[Access]) -> String {
-        let name = self.name.unwrap_or_default();
-        let mut text = format!("{}\n", self.accessed());
-        for Access { value, costs, .. } in accesses {
-            text += &format!("{name} = {}: {}\n", value.unwrap_or_default(), result(costs));
-        }
+        let column = |heading: &str, of: fn(&LoadCosts) -> Option<u64>| {
+            let costs = accesses.iter().map(|access| of(&access.costs));
+            let values: Vec<_> = costs.map(|cost| cost.map_or(Value::None, Value::Count)).collect();
+            let is_known = values.iter().any(|value| !matches!(value, Value::None));
+            is_known.then(|| (heading.to_owned(), 0, values))
+        };
+        let numbers = accesses.iter().map(|access| access.value.unwrap_or_default().to_string());
+        let name = self.name.unwrap_or_default().to_owned();
+        let columns = [
+            Some((name, 0, numbers.map(Value::Shown).collect())),
+            column("wavefronts", LoadCosts::wavefronts),
+            column("conflicts", LoadCosts::conflicts),
+            column("ideal", LoadCosts::ideal_wavefronts),
+            column("sectors", LoadCosts::sectors),
+            column("lines", LoadCosts::lines),
+            column("ideal", LoadCosts::ideal_sectors),
+            column("addresses", |costs| costs.constant.map(|cost| cost.amount)),
+        ];
+        let table = table::grid(columns.into_iter().flatten());
+        let mut text = format!("{}\n{table}", self.accessed());
         let sum = |of: fn(&LoadCosts) -> u64| {
             accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
         };

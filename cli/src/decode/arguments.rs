@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use warpload::encoding::Sm;
 use warpload::encoding::control::Notation;
 
-use crate::options::{Format, read_number};
+use crate::name_pattern::NamePattern;
+use crate::options::{Format, number};
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
 
     /// The input is code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte
     /// instructions
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["function", "no_demangle"])]
     pub(super) raw: bool,
 
     /// Start of the code in a raw stream, in bytes, decimal or 0x hexadecimal: a multiple of 8.
@@ -59,16 +60,16 @@ pub(crate) struct Arguments {
         requires = "raw",
         default_value_t = 0,
         hide_default_value = true,
-        value_parser = read_offset
+        value_parser = number::<u64>(0..=u64::MAX)
     )]
     pub(super) offset: u64,
 
     /// Only this image of a file with several: its number in `--list`; exit status 1 if there is none
-    #[arg(long, value_name = "N", conflicts_with_all = ["word", "raw"])]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX), conflicts_with_all = ["word", "raw"])]
     pub(super) image: Option<u64>,
 
     /// List the cubins and the PTX in each file instead
-    #[arg(long, conflicts_with_all = ["word", "raw", "check", "function", "all", "extract", "stats", "hidden"])]
+    #[arg(long, conflicts_with_all = NOT_OF_ROWS, conflicts_with = "extract")]
     pub(super) list: bool,
 
     /// Write the cubins and the PTX in each file into this folder instead: STEM.N.sm_S.cubin or
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["word", "raw", "check", "function", "all", "stats", "hidden"]
+        conflicts_with_all = NOT_OF_ROWS
     )]
     pub(super) extract: Option<PathBuf>,
 
@@ -103,13 +104,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) hidden: bool,
 
-    /// Show this function only
-    #[arg(long, value_name = "NAME")]
-    pub(super) function: Option<String>,
+    /// Show only functions whose name, mangled or demangled, has this part or a match of this regular expression
+    #[arg(long, value_name = "NAME|REGEX")]
+    pub(super) function: Option<NamePattern>,
 
     /// Compare a listing's own text with its words; exit status 1 if they differ. Bits that no
     /// text shows are noted, and descriptors that it hides
-    #[arg(long, conflicts_with_all = ["raw", "hidden"])]
+    #[arg(long, conflicts_with_all = ["raw", "hidden", "control", "no_demangle"])]
     pub(super) check: bool,
 
     /// Count the loads of each function by kind, width and cache operator, and remark on those that
@@ -127,6 +128,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
 }
+
+/// The options about rows of instructions, which are not written if images are.
+const NOT_OF_ROWS: [&str; 9] =
+    ["word", "raw", "check", "function", "all", "stats", "hidden", "control", "no_demangle"];
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ControlNotation {
@@ -150,8 +155,4 @@ impl ControlNotation {
             Self::Nvidia => Some(Notation::Nvidia),
         }
     }
-}
-
-fn read_offset(text: &str) -> Result<u64, String> {
-    read_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
 }

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::io::BufRead;
 use std::path::Path;
 use std::rc::Rc;
 
 use warpload::encoding::{Instruction, ParseError, Sm};
+use warpload_binary::file_kind::FileKind;
 use warpload_binary::sass::{self, SassInstruction};
 
 use super::arguments::Arguments;
@@ -157,10 +159,13 @@ impl<'d, 'f> Decoder<'d, 'f> {
         let (path, arguments) = (self.path, self.arguments);
         let binary = match binary::open(path, progress)? {
             Opened::Binary(binary) => binary,
-            Opened::Text(_)
+            Opened::Text(mut input)
                 if arguments.list || arguments.extract.is_some() || arguments.image.is_some() =>
             {
-                anyhow::bail!("text; expected a file that holds cubins or PTX")
+                match FileKind::detect(input.fill_buf()?) {
+                    Some(kind) => anyhow::bail!("{kind}"),
+                    None => anyhow::bail!("text; expected a file that holds cubins or PTX"),
+                }
             }
             Opened::Text(input) => {
                 return self.instructions(sass::read(input, sass::Format::Detect)?, output);
@@ -283,7 +288,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
             let message = images::no_image_of(wanted, &others);
             let name = io::name(self.path);
             self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
-        } else if self.arguments.check && (self.counts.instructions > 0 || !self.functions.is_one())
+        } else if self.arguments.check
+            && (self.counts.instructions > 0 || !self.functions.is_choice())
         {
             return self.finish_check(self.counts.without_words, output);
         }
@@ -294,17 +300,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
     fn doubt<R>(&self, instructions: &sass::Sass<R>, output: &mut Output) -> std::io::Result<()> {
         let file = io::name(self.path);
         if instructions.is_unscheduled() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
+            output.warning(format_args!(
                 "{file}: all scheduling is zero, which no compiler writes; {MAY_BE_NO_CODE}"
-            ));
+            ))?;
         }
         if let Some(offset) = instructions.barrier_6() {
-            output.flush()?;
-            diagnostic::warning(format_args!(
+            output.warning(format_args!(
                 "{file}: the control word at byte offset {offset} names barrier 6, which no compiler \
                  writes; {MAY_BE_NO_CODE}"
-            ));
+            ))?;
         }
         Ok(())
     }
@@ -327,7 +331,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         self.refuse_unknown_sm();
         let (file, counts) = (io::name(self.path), &self.counts);
         let Counts { instructions, loads, contradictory, unassembled, .. } = counts;
-        if *instructions == 0 && self.functions.is_one() {
+        if *instructions == 0 && self.functions.is_choice() {
             return;
         }
         if *loads == 0 && self.status == Status::Done {
@@ -392,8 +396,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
             }
             Remark::Unread(note) | Remark::Hidden(note) => {
-                output.flush()?;
-                diagnostic::note(format_args!("{place}: {note}"));
+                output.note(format_args!("{place}: {note}"))?;
             }
         }
         Ok(())

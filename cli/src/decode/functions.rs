@@ -1,62 +1,57 @@
-//! The functions of the inputs: the one that is wanted, and the demangled form of each one's name.
+//! The functions of the inputs: those that are wanted, and the demangled form of each one's name.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::demangled::Demangled;
 use crate::name::visible;
+use crate::name_pattern::{NamePattern, nearest_in_words};
 
-/// The functions of the inputs, if one is wanted.
+/// The functions that are wanted, if not all are.
 #[derive(Default)]
 pub(super) struct Wanted<'f> {
-    wanted: Option<&'f str>,
-    found: bool,
-    others: BTreeSet<Arc<str>>,
+    pattern: Option<&'f NamePattern>,
+    /// Whether each of the functions so far is wanted.
+    known: HashMap<Arc<str>, bool>,
+    demangled: Demangled,
 }
 
 impl<'f> Wanted<'f> {
-    pub(super) fn new(wanted: Option<&'f str>) -> Self {
-        Self { wanted, ..Self::default() }
+    pub(super) fn new(pattern: Option<&'f NamePattern>) -> Self {
+        Self { pattern, ..Self::default() }
     }
 
-    /// Returns whether one function is wanted.
-    pub(super) fn is_one(&self) -> bool {
-        self.wanted.is_some()
+    /// Returns whether only some functions are wanted.
+    pub(super) fn is_choice(&self) -> bool {
+        self.pattern.is_some()
     }
 
-    /// Returns what to say if the function that is wanted was not found.
+    /// Returns what to say if no function that is wanted was found.
     pub(super) fn missing(&self) -> Option<String> {
-        let wanted = self.wanted.filter(|_| !self.found)?;
-        Some(format!("no function {wanted:?}; {}", listed(&self.others)))
+        let pattern =
+            self.pattern.filter(|_| !self.known.values().any(|is_wanted| *is_wanted))?.as_str();
+        let names = self.known.keys().map(|name| self.demangled.or_name(name).to_owned());
+        let nearest = match self.known.is_empty() {
+            true => "; none is named here".to_owned(),
+            false => nearest_in_words(pattern, names),
+        };
+        Some(format!(
+            "no function has a name that `--function {}` matches{nearest}",
+            visible(pattern)
+        ))
     }
 
     /// Returns whether an instruction of this function is wanted.
     pub(super) fn take(&mut self, function: Option<&Arc<str>>) -> bool {
-        let Some(wanted) = self.wanted else { return true };
-        let is_wanted = function.is_some_and(|function| &**function == wanted);
-        self.found |= is_wanted;
-        if !is_wanted
-            && let Some(function) = function
-            && !self.others.contains(function)
-        {
-            self.others.insert(Arc::clone(function));
+        let Some(pattern) = self.pattern else { return true };
+        let Some(function) = function else { return false };
+        if let Some(is_wanted) = self.known.get(function) {
+            return *is_wanted;
         }
+        let is_wanted = pattern.matches(function, self.demangled.add(function).as_deref());
+        self.known.insert(Arc::clone(function), is_wanted);
         is_wanted
     }
-}
-
-/// Lists the functions, as many as fit a message.
-fn listed(names: &BTreeSet<Arc<str>>) -> String {
-    const SHOWN: usize = 20;
-    if names.is_empty() {
-        return "none is named here".to_owned();
-    }
-    let shown: Vec<&str> = names.iter().map(|name| &**name).take(SHOWN).collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("there are: {}{more}", shown.join(", "))
 }
 
 /// The function whose instructions are being read.

@@ -13,7 +13,7 @@ use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
 use crate::process::Status;
-use crate::{diagnostic, name, remedy};
+use crate::{name, remedy};
 
 /// A file that is not text, and which of its images are chosen.
 pub(super) struct Chosen<'c> {
@@ -173,8 +173,7 @@ impl<'c> Chosen<'c> {
             if unsupported == chosen {
                 status = output.fail(Status::Unreadable, message)?;
             } else {
-                output.flush()?;
-                diagnostic::note(message);
+                output.note(message)?;
             }
         }
         Ok(status)

@@ -9,7 +9,6 @@ use warpload_binary::sass::{self, SassInstruction};
 use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
 use crate::binary::{is_of, may_be_of, text};
-use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
@@ -19,7 +18,8 @@ use crate::process::Status;
 const BATCH_BYTES: u64 = 64 << 20;
 const BATCH_IMAGES: usize = 256;
 
-#[derive(serde::Serialize)]
+/// What is said of an image.
+#[derive(Default, serde::Serialize)]
 struct ImageJson<'i> {
     file: &'i str,
     image: u64,
@@ -27,7 +27,7 @@ struct ImageJson<'i> {
     entry: Option<String>,
     member: Option<String>,
     kind: Option<KindJson>,
-    sm: Option<&'i str>,
+    sm: Option<String>,
     bytes: Option<u64>,
     compression: Option<&'static str>,
     name: Option<String>,
@@ -52,16 +52,15 @@ enum KindJson {
     Number(u16),
 }
 
-/// One line of the list.
-struct Row<'f> {
-    number: u64,
-    image: Option<GpuCode<'f>>,
-    sm: Option<String>,
-    bytes: Option<u64>,
-    code: Option<Code>,
-    error: Option<ContainerError>,
-    is_obfuscated: bool,
-    is_chosen: bool,
+impl KindJson {
+    fn new(kind: GpuCodeKind) -> Option<Self> {
+        match kind {
+            GpuCodeKind::Cubin => Some(Self::Name("cubin")),
+            GpuCodeKind::Ptx => Some(Self::Name("ptx")),
+            GpuCodeKind::Other(number) => Some(Self::Number(number)),
+            _ => None,
+        }
+    }
 }
 
 /// What is counted of the code of a cubin.
@@ -92,7 +91,8 @@ fn is_load(instruction: &SassInstruction) -> bool {
 
 /// Lists the images of one file, or those of the chosen SM.
 pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
-    let mut list = List { chosen, listed: 0, obfuscated: 0, status: Status::Done };
+    let file = chosen.path.display().to_string();
+    let mut list = List { chosen, file: &file, listed: 0, obfuscated: 0, status: Status::Done };
     let mut sms = BTreeSet::new();
     let mut images = chosen.images().peekable();
     // The system may start no threads.
@@ -107,15 +107,15 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
             bytes += next.1.as_ref().map_or(0, |image| image.size);
             batch.push(next);
         }
-        let rows: Vec<Row<'_>> = match &pool {
-            Some(pool) => pool.install(|| batch.par_iter().map(|one| list.row(one)).collect()),
-            None => batch.iter().map(|one| list.row(one)).collect(),
+        let rows: Vec<(ImageJson<'_>, bool)> = match &pool {
+            Some(pool) => pool.install(|| batch.par_iter().map(|one| list.image(one)).collect()),
+            None => batch.iter().map(|one| list.image(one)).collect(),
         };
-        for row in rows {
-            if row.is_chosen {
-                list.write(&row, output)?;
+        for (image, is_chosen) in rows {
+            if is_chosen {
+                list.write(&image, output)?;
             } else {
-                sms.extend(row.sm);
+                sms.extend(image.sm);
             }
         }
     }
@@ -124,74 +124,86 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
     if list.obfuscated > 0 {
-        output.flush()?;
-        diagnostic::note(format_args!(
+        output.note(format_args!(
             "{}: {} cannot be read; this is no damage",
             io::name(chosen.path),
             plural(list.obfuscated, "obfuscated image"),
-        ));
+        ))?;
     }
     Ok(list.status)
 }
 
 struct List<'l> {
     chosen: &'l Chosen<'l>,
+    file: &'l str,
     listed: u64,
     /// How many of them are obfuscated.
     obfuscated: u64,
     status: Status,
 }
 
-impl List<'_> {
-    fn row<'f>(&self, (number, found): &(u64, Result<GpuCode<'f>, ContainerError>)) -> Row<'f> {
-        let wanted = self.chosen.sm;
-        let mut row = Row {
-            number: *number,
-            image: found.as_ref().ok().cloned(),
-            sm: None,
-            bytes: None,
-            code: None,
-            error: found.as_ref().err().cloned(),
-            is_obfuscated: false,
+impl<'l> List<'l> {
+    /// Reads an image; returns whether it is chosen, too.
+    fn image(
+        &self,
+        (number, found): &(u64, Result<GpuCode<'_>, ContainerError>),
+    ) -> (ImageJson<'l>, bool) {
+        let offset = |offset: u64| format!("{offset:#x}");
+        let known = ImageJson { file: self.file, image: *number, ..ImageJson::default() };
+        let image = match found {
+            Ok(image) => image,
             // What cannot be read can be of any SM.
-            is_chosen: wanted.is_none() || found.is_err(),
+            Err(error) => {
+                let (entry, error) = (Some(offset(error.offset)), Some(error.to_string()));
+                return (ImageJson { entry, error, ..known }, true);
+            }
         };
-        let Ok(image) = found else { return row };
-        let mut sm = image.sm;
-        row.bytes = Some(image.size);
-        if may_be_of(wanted, image) {
+        let mut known = ImageJson {
+            container: image.container.map(offset),
+            entry: image.entry.map(offset),
+            member: image.member.map(text),
+            kind: KindJson::new(image.kind),
+            bytes: Some(image.size),
+            compression: image.compression.map(|compression| compression.name()),
+            name: image.name.map(text),
+            options: image.options.map(text),
+            section: image.section.map(text),
+            ..known
+        };
+        let (wanted, mut sm) = (self.chosen.sm, image.sm);
+        let may_be_chosen = may_be_of(wanted, image);
+        if may_be_chosen {
             match image.read() {
                 Ok(read) => {
                     sm = read.sm;
-                    row.bytes = Some(read.bytes.len() as u64);
+                    known.bytes = Some(read.bytes.len() as u64);
                     if image.kind == GpuCodeKind::Cubin && is_of(wanted, sm) {
-                        row.code = count(&read.bytes);
+                        (known.functions, known.loads) =
+                            count(&read.bytes).map(|code| (code.functions, code.loads)).unzip();
                     }
                 }
                 Err(error) if matches!(error.kind, ContainerErrorKind::Obfuscated { .. }) => {
-                    row.is_obfuscated = true;
+                    known.obfuscated = true;
                 }
-                Err(error) => row.error = Some(error),
+                Err(error) => known.error = Some(error.to_string()),
             }
-            row.is_chosen = is_of(wanted, sm);
         }
-        row.sm = sm.map(|sm| sm.to_string());
-        row
+        known.sm = sm.map(|sm| sm.to_string());
+        (known, wanted.is_none() || may_be_chosen && is_of(wanted, sm))
     }
 
-    fn write(&mut self, row: &Row<'_>, output: &mut Output) -> std::io::Result<()> {
+    fn write(&mut self, known: &ImageJson<'_>, output: &mut Output) -> std::io::Result<()> {
         let is_first = self.listed == 0;
         self.listed += 1;
-        self.obfuscated += u64::from(row.is_obfuscated);
-        if row.error.is_some() {
+        self.obfuscated += u64::from(known.obfuscated);
+        if known.error.is_some() {
             self.status = output.raise(Status::Unreadable);
         }
         if self.chosen.format == Format::Json {
-            return self.write_json(row, output);
+            return output.json(known);
         }
-        let several = self.chosen.names_files;
         let file = visible(&io::name(self.chosen.path)).into_owned();
-        let file = if several { file + "  " } else { String::new() };
+        let file = if self.chosen.names_files { file + "  " } else { String::new() };
         if is_first {
             output.line(format_args!(
                 "{:width$}image  kind   sm          bytes  compression  functions    loads  place and name",
@@ -199,64 +211,26 @@ impl List<'_> {
                 width = file.chars().count()
             ))?;
         }
-        let image = row.image.as_ref();
-        let kind = image.map_or("-".into(), |image| match image.kind {
-            GpuCodeKind::Cubin => "cubin".to_owned(),
-            GpuCodeKind::Ptx => "ptx".to_owned(),
-            GpuCodeKind::Other(number) => format!("{number:#x}"),
-            _ => "-".to_owned(),
-        });
-        let sm = row.sm.as_deref().unwrap_or("-");
+        let kind = match known.kind {
+            Some(KindJson::Name(name)) => name.to_owned(),
+            Some(KindJson::Number(number)) => format!("{number:#x}"),
+            None => "-".to_owned(),
+        };
         let or_dash = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
-        let compression =
-            image.and_then(|image| image.compression).map_or("-", |compression| compression.name());
-        let names =
-            image.map(|image| [image.member, image.section, image.name]).unwrap_or_default();
-        let mut place: Vec<String> =
-            names.into_iter().flatten().map(|name| visible(&text(name)).into_owned()).collect();
-        place.extend(row.is_obfuscated.then(|| "obfuscated".to_owned()));
-        place.extend(row.error.as_ref().map(|error| format!("error: {error}")));
-        let code = row.code.as_ref();
+        let names = [&known.member, &known.section, &known.name].into_iter().flatten();
+        let mut place: Vec<String> = names.map(|name| visible(name).into_owned()).collect();
+        place.extend(known.obfuscated.then(|| "obfuscated".to_owned()));
+        place.extend(known.error.as_ref().map(|error| format!("error: {error}")));
         let line = format!(
-            "{file}{:>5}  {kind:<5}  {sm:<5}  {:>10}  {compression:<11}  {:>9}  {:>7}  {}",
-            row.number,
-            or_dash(row.bytes),
-            or_dash(code.map(|code| code.functions)),
-            or_dash(code.map(|code| code.loads)),
+            "{file}{:>5}  {kind:<5}  {:<5}  {:>10}  {:<11}  {:>9}  {:>7}  {}",
+            known.image,
+            known.sm.as_deref().unwrap_or("-"),
+            or_dash(known.bytes),
+            known.compression.unwrap_or("-"),
+            or_dash(known.functions),
+            or_dash(known.loads),
             place.join("  ")
         );
         output.line(line.trim_end())
-    }
-
-    fn write_json(&self, row: &Row<'_>, output: &mut Output) -> std::io::Result<()> {
-        let image = row.image.as_ref();
-        let name = |name: fn(&GpuCode<'_>) -> Option<Vec<u8>>| {
-            image.and_then(name).map(|name| text(&name))
-        };
-        let offset = |offset: Option<u64>| offset.map(|offset| format!("{offset:#x}"));
-        let error = row.error.as_ref();
-        output.json(&ImageJson {
-            file: &self.chosen.path.display().to_string(),
-            image: row.number,
-            container: offset(image.and_then(|image| image.container)),
-            entry: offset(image.map_or(error.map(|error| error.offset), |image| image.entry)),
-            member: name(|image| image.member.map(<[u8]>::to_vec)),
-            kind: image.and_then(|image| match image.kind {
-                GpuCodeKind::Cubin => Some(KindJson::Name("cubin")),
-                GpuCodeKind::Ptx => Some(KindJson::Name("ptx")),
-                GpuCodeKind::Other(number) => Some(KindJson::Number(number)),
-                _ => None,
-            }),
-            sm: row.sm.as_deref(),
-            bytes: row.bytes,
-            compression: image.and_then(|image| image.compression).map(|one| one.name()),
-            name: name(|image| image.name.map(<[u8]>::to_vec)),
-            options: name(|image| image.options.map(<[u8]>::to_vec)),
-            functions: row.code.as_ref().map(|code| code.functions),
-            loads: row.code.as_ref().map(|code| code.loads),
-            section: name(|image| image.section.map(<[u8]>::to_vec)),
-            obfuscated: row.is_obfuscated,
-            error: error.map(ToString::to_string),
-        })
     }
 }

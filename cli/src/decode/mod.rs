@@ -15,12 +15,15 @@ mod list;
 pub(crate) mod row;
 mod stats;
 
+use anyhow::ensure;
+
 pub(crate) use self::arguments::Arguments;
+use self::arguments::ControlNotation;
 use self::decoder::Decoder;
 use self::extract::Extracted;
 use self::functions::Wanted;
 use super::io::{self, Output};
-use super::options::Progress;
+use super::options::{Format, Progress};
 use super::{inputs, word};
 use crate::process::Status;
 
@@ -29,6 +32,10 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    ensure!(
+        arguments.format == Format::Text || arguments.control == ControlNotation::None,
+        "--control: JSON has all of the control code, in no notation"
+    );
     if !arguments.word.is_empty() {
         let style = word::Style {
             sm: arguments.sm,
@@ -39,7 +46,7 @@ pub(crate) fn execute(
         return word::decode(&arguments.word, style, output);
     }
     let mut status = Status::Done;
-    let mut functions = Wanted::new(arguments.function.as_deref());
+    let mut functions = Wanted::new(arguments.function.as_ref());
     let mut extracted = Extracted::default();
     if arguments.extract.is_some() {
         // An image must not replace an input that is read after it.

@@ -17,7 +17,6 @@ use warpload_binary::statistics::{
 use super::find::{FoundInstruction, is_later_load, sm_of};
 use super::functions::Names;
 use super::row::{Style, has_relocated_text};
-use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
@@ -52,24 +51,16 @@ struct Function {
 }
 
 /// A function in the table.
+#[derive(Default)]
 struct Row {
     name: String,
     sm: Option<Sm>,
     demangled: Option<Arc<str>>,
-    statistics: Counts,
+    /// With the remarks that are shown.
+    statistics: Statistics,
     /// The image that has the same function and comes before.
     copy_of: Option<u64>,
     remarks: u64,
-    shown: Vec<Remark>,
-}
-
-/// What is added up.
-#[derive(Clone, Default)]
-struct Counts {
-    loads: u64,
-    by_kind: BTreeMap<&'static str, u64>,
-    by_bits: BTreeMap<Option<u32>, u64>,
-    by_cache: BTreeMap<String, u64>,
 }
 
 /// The functions of a file with several images, to tell which of them are copies, and for their sum.
@@ -78,7 +69,7 @@ pub(super) struct Library {
     /// The first image that has each.
     known: HashMap<Code, u64>,
     /// The counts of all functions without copies, then the numbers of functions and of copies.
-    total: Counts,
+    total: Statistics,
     remarks: u64,
     functions: u64,
     copies: u64,
@@ -106,7 +97,7 @@ impl Library {
         }
         self.functions += 1;
         self.remarks += statistics.remarks.len() as u64;
-        self.total.add(&Counts::from(statistics));
+        self.total.add_counts(statistics);
         None
     }
 
@@ -119,15 +110,8 @@ impl Library {
         if self.copies > 0 {
             name += &format!(", {} left out", plural_copies(self.copies));
         }
-        let total = Row {
-            name,
-            sm: None,
-            demangled: None,
-            statistics: self.total.clone(),
-            copy_of: None,
-            remarks: self.remarks,
-            shown: Vec::new(),
-        };
+        let (statistics, remarks) = (self.total.clone(), self.remarks);
+        let total = Row { name, statistics, remarks, ..Row::default() };
         let images = plural(self.images.len() as u64, "image");
         Some(format!("{images}:\n{}", table::text(&columns(), &[total])))
     }
@@ -168,6 +152,13 @@ struct RemarkJson {
     offset: Option<String>,
     kind: &'static str,
     text: String,
+}
+
+impl From<&Remark> for RemarkJson {
+    fn from(remark: &Remark) -> Self {
+        let offset = remark.offset.map(|offset| format!("{offset:#x}"));
+        Self { offset, kind: remark.kind.name(), text: remark.to_string() }
+    }
 }
 
 fn by_size<S: Serializer>(
@@ -245,10 +236,19 @@ impl<'s> Stats<'s> {
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
         if self.style.format == Format::Json {
             let file = self.style.names_files.then(|| self.path.display().to_string());
-            let (name, demangled) = (name.as_deref(), demangled.as_deref());
-            let sm = sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string());
-            let json = StatsJson::new(file.as_deref(), name, demangled, &statistics);
-            output.json(&StatsJson { sm, image, copy_of, ..json })?;
+            output.json(&StatsJson {
+                file: file.as_deref(),
+                sm: sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string()),
+                image,
+                copy_of,
+                function: name.as_deref(),
+                demangled: demangled.as_deref(),
+                loads: statistics.loads,
+                by_kind: &statistics.by_kind,
+                by_size: &statistics.by_bits,
+                by_cache: &statistics.by_cache,
+                remarks: statistics.remarks.iter().map(RemarkJson::from).collect(),
+            })?;
         } else {
             let name = name.as_deref().unwrap_or("-").to_owned();
             self.functions.push(Row { sm, copy_of, ..Row::new(name, demangled, statistics) });
@@ -277,12 +277,11 @@ impl<'s> Stats<'s> {
             }
         }
         if self.without_blocks > 0 {
-            output.flush()?;
-            diagnostic::note(format_args!(
+            output.note(format_args!(
                 "{file}: neighbouring loads are not compared in {}: with branches to unknown places, \
                  or without all words",
                 plural(self.without_blocks, "function")
-            ));
+            ))?;
         }
         Ok(())
     }
@@ -315,55 +314,6 @@ fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionF
     step
 }
 
-impl<'s> StatsJson<'s> {
-    fn new(
-        file: Option<&'s str>,
-        function: Option<&'s str>,
-        demangled: Option<&'s str>,
-        statistics: &'s Statistics,
-    ) -> Self {
-        let Statistics { loads, by_kind, by_bits: by_size, by_cache, remarks, .. } = statistics;
-        let remark = |remark: &Remark| RemarkJson {
-            offset: remark.offset.map(|offset| format!("{offset:#x}")),
-            kind: remark.kind.name(),
-            text: remark.to_string(),
-        };
-        let remarks = remarks.iter().map(remark).collect();
-        Self {
-            file,
-            sm: None,
-            image: None,
-            copy_of: None,
-            function,
-            demangled,
-            loads: *loads,
-            by_kind,
-            by_size,
-            by_cache,
-            remarks,
-        }
-    }
-}
-
-impl From<&Statistics> for Counts {
-    fn from(statistics: &Statistics) -> Self {
-        let Statistics { loads, by_kind, by_bits, by_cache, .. } = statistics;
-        let by_cache = by_cache.iter().map(|(name, count)| (name.clone().into_owned(), *count));
-        let (by_kind, by_bits) = (by_kind.clone(), by_bits.clone());
-        Self { loads: *loads, by_kind, by_bits, by_cache: by_cache.collect() }
-    }
-}
-
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        let Self { loads, by_kind, by_bits, by_cache } = other;
-        self.loads += loads;
-        by_kind.iter().for_each(|(kind, n)| *self.by_kind.entry(kind).or_default() += n);
-        by_bits.iter().for_each(|(bits, n)| *self.by_bits.entry(*bits).or_default() += n);
-        by_cache.iter().for_each(|(name, n)| *self.by_cache.entry(name.clone()).or_default() += n);
-    }
-}
-
 /// Returns the bits of a word that say which instruction it is.
 fn opcode(word: Option<MachineWord>) -> u16 {
     match word {
@@ -374,12 +324,10 @@ fn opcode(word: Option<MachineWord>) -> u16 {
 }
 
 impl Row {
-    fn new(name: String, demangled: Option<Arc<str>>, statistics: Statistics) -> Self {
-        let counts = Counts::from(&statistics);
-        let mut shown = statistics.remarks;
-        let remarks = shown.len() as u64;
-        shown.truncate(REMARKS);
-        Self { name, sm: None, demangled, statistics: counts, copy_of: None, remarks, shown }
+    fn new(name: String, demangled: Option<Arc<str>>, mut statistics: Statistics) -> Self {
+        let remarks = statistics.remarks.len() as u64;
+        statistics.remarks.truncate(REMARKS);
+        Self { name, demangled, statistics, remarks, ..Self::default() }
     }
 
     /// Says of which SM the function is.
@@ -391,12 +339,11 @@ impl Row {
 
     /// Returns the sums of the functions.
     fn total(rows: &[Self]) -> Self {
-        let mut total = Counts::default();
-        rows.iter().for_each(|row| total.add(&row.statistics));
+        let mut statistics = Statistics::default();
+        rows.iter().for_each(|row| statistics.add_counts(&row.statistics));
         let remarks = rows.iter().map(|row| row.remarks).sum();
         let name = format!("total of {}", plural(rows.len() as u64, "function"));
-        let shown = Vec::new();
-        Self { name, sm: None, demangled: None, statistics: total, copy_of: None, remarks, shown }
+        Self { name, statistics, remarks, ..Self::default() }
     }
 
     fn kind(&self, kind: &str) -> Value<'static> {
@@ -444,11 +391,11 @@ fn remarks(rows: &[Row]) -> String {
             text += &format!("  {}", visible(demangled));
         }
         text.push('\n');
-        for remark in &row.shown {
+        for remark in &row.statistics.remarks {
             let offset = remark.offset.map_or("-".to_owned(), |offset| format!("{offset:#06x}"));
             text += &format!("  {offset:<6}  {:<12}  {remark}\n", remark.kind.name());
         }
-        let more = row.remarks - row.shown.len() as u64;
+        let more = row.remarks - row.statistics.remarks.len() as u64;
         if more > 0 {
             text += &format!("          and {more} more\n");
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::tree::Tree;
 use crate::io::{self, Output};
 use crate::name::is_invisible;
-use crate::options::{Format, Progress};
+use crate::options::{Format, Progress, number};
 use crate::process::Status;
 use crate::replaying::Replaying;
 use crate::trace::Input;
@@ -28,7 +28,9 @@ use warpload_trace::ImportError;
 /// what they are of, and a task whose output is there already does nothing: a plan can be run again,
 /// and tasks be repeated. The plan itself runs nothing; it creates the folder of the outputs.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    after_help = "\
 Examples:
   warpload plan kernelslist.g -o parts
   warpload plan parts/trace.set.json --shards 64 --fill address -o out
@@ -39,13 +41,14 @@ All levels in turn, two tasks at a time; a level beyond the last one is exit sta
   while tasks=$(warpload plan app.wlt --shards 7 -o out --level $level); do
       printf '%s\\n' \"$tasks\" | tr '\\n' '\\0' | xargs -0 -n 1 -P 2 sh -c
       level=$((level + 1))
-  done")]
+  done"
+)]
 pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
 
     /// The number of shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SHARDS))]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=MAX_SHARDS))]
     shards: Option<u64>,
 
     /// The most summaries that one task merges
@@ -53,7 +56,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "N",
         default_value_t = FAN_IN,
-        value_parser = clap::value_parser!(u64).range(2..=MAX_SHARDS)
+        value_parser = number::<u64>(2..=MAX_SHARDS)
     )]
     fan_in: u64,
 
@@ -61,13 +64,17 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    /// How tasks are written: as commands for a POSIX shell, or with what they read and write; one a line
+    /// How the result is written; text is commands for a POSIX shell, JSON also has what they read and write
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
     /// Print the tasks of that level only, from 0; exit status 1 if there are none
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=u32::MAX.into()))]
     level: Option<u32>,
+
+    /// Print help; `warpload help plan` has more
+    #[arg(short, long, action = clap::ArgAction::HelpShort)]
+    help: Option<bool>,
 
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
@@ -81,7 +88,7 @@ const FAN_IN: u64 = 16;
 const MAX_SHARDS: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options } =
+    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options, .. } =
         arguments;
     if io::is_stdin(&path) {
         bail!("the tasks read the trace under its name; expected a file, not `-`");

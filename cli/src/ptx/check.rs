@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{StatementVerdict, check_as};
 
 use super::file::{File, Statement, each_file};
-use crate::diagnostic;
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -78,14 +78,17 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    ensure!(
+        !arguments.every_rule || arguments.format == Format::Json,
+        "--every-rule: text has every rule; in JSON it adds the key `violations`"
+    );
     let mut is_judged = false;
     let status = each_file(&arguments.files, progress, output, |file, output| {
         is_judged = true;
         file.check(arguments, output)
     })?;
     if is_judged && arguments.format == Format::Text {
-        output.flush()?;
-        diagnostic::note("loads and declarations were judged, other instructions were not");
+        output.note("loads and declarations were judged, other instructions were not")?;
     }
     Ok(status)
 }
@@ -120,8 +123,7 @@ impl File<'_> {
             let accept = status == Status::Done;
             output.json(&CheckJson { file: name, accept, loads, declarations })?;
         } else if is_empty {
-            output.flush()?;
-            diagnostic::note(format_args!("{name}: no loads"));
+            output.note(format_args!("{name}: no loads"))?;
         }
         Ok(status)
     }

@@ -125,8 +125,7 @@ pub(super) fn with_source(
             let status = use_file(&file, output)?;
             let more = file.errors.get().saturating_sub(MAX_DRAWN);
             if more > 0 {
-                output.flush()?;
-                diagnostic::note(format_args!("{name}: and {more} more errors"));
+                output.note(format_args!("{name}: and {more} more errors"))?;
             }
             Ok(status)
         }

@@ -84,8 +84,21 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    each_file(&arguments.files, progress, output, |file, output| file.lower(arguments, output))
+    each_file(&arguments.files, progress, output, |file, output| {
+        let status = file.lower(arguments, output)?;
+        let target = file.module.target;
+        if target.sm >= FIRST_WIDE {
+            output.note(format_args!(
+                "{}: the target is {target}; these are the instructions of SM 5.x, which later ones have others for",
+                file.name
+            ))?;
+        }
+        Ok(status)
+    })
 }
+
+/// The first target whose loads are other instructions.
+const FIRST_WIDE: u32 = 70;
 
 /// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
 fn as_spa5(mut verdict: StatementVerdict) -> StatementVerdict {

@@ -15,30 +15,24 @@ use crate::process::Status;
 /// Modules are text, or what a fatbin, object, archive, library or program holds: module N of such a
 /// file is named `FILE#N`. A file that is not text is mapped: it must not change or become shorter
 /// while it is read.
-#[derive(clap::Args)]
+#[derive(clap::Subcommand)]
 #[command(after_help = "\
 Examples:
   warpload ptx check kernel.ptx
   warpload ptx lower -O0 kernel.ptx
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json")]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(clap::Subcommand)]
-enum Command {
+pub(crate) enum Command {
     Check(check::Arguments),
     Lower(lower::Arguments),
     Run(run::Arguments),
 }
 
 pub(crate) fn execute(
-    arguments: Arguments,
+    command: Command,
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    match arguments.command {
+    match command {
         Command::Check(command) => check::execute(&command, progress, output),
         Command::Lower(command) => lower::execute(&command, progress, output),
         Command::Run(command) => run::execute(&command, progress, output),

@@ -14,7 +14,7 @@ use warpload_suite::vector::{Final, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};
-use super::options::{Format, Progress};
+use super::options::{Format, Progress, number};
 use crate::process::Status;
 
 /// A vector larger than this is refused.
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     file: PathBuf,
 
     /// Which of several vectors: the number of its line, from 1
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     line: Option<u64>,
 
     /// Every vector of the file, one a line
@@ -79,7 +79,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return execute_all(&arguments, output);
     }
     let name = io::name(&arguments.file);
-    let text = read(&arguments.file, arguments.line)?;
+    let text = match read(&arguments.file, arguments.line)? {
+        Ok(text) => text,
+        Err(missing) => return Ok(output.fail(Status::Failed, format_args!("{name}: {missing}"))?),
+    };
     let asked = arguments.line.map_or(String::new(), |line| format!(":{line}"));
     let vector = Vector::from_json(&text).map_err(|error| {
         let place = match error.position {
@@ -194,8 +197,8 @@ fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usiz
     Executed::new(vector, executor).map_err(|error| (None, error))
 }
 
-/// The text of the one vector that is asked for.
-fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
+/// The text of the one vector that is asked for; what is missing if there is no such line.
+fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, String>> {
     let name = io::name(path);
     let mut lines = Lines::new(io::open_text(path, Progress::Never)?);
     let (mut text, mut count, mut vectors) = (String::new(), 0, 0);
@@ -203,7 +206,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
         let line = line.with_context(|| name.clone())?;
         count = line.number;
         if wanted == Some(line.number) {
-            return Ok(line.text.to_owned());
+            return Ok(Ok(line.text.to_owned()));
         }
         if wanted.is_none() {
             // The one vector may be laid out over lines, whose inner objects are indented.
@@ -223,7 +226,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<String> {
         }
     }
     match wanted {
-        Some(number) => bail!("{name}: no line {number}; there are {count}"),
-        None => Ok(text),
+        Some(number) => Ok(Err(format!("no line {number}; there are {count}"))),
+        None => Ok(Ok(text)),
     }
 }

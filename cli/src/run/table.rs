@@ -10,6 +10,7 @@ use warpload::warp::Warp;
 use warpload_suite::vector::Vector;
 
 use crate::name::visible;
+use crate::table::{self, Value};
 
 /// The lane table with what is said above and below it.
 pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
@@ -70,41 +71,39 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
     let registers: Vec<Reg> = registers.collect();
     let rounded = |lane: usize| GenericAddress(lanes.addresses.of(lane)).align_down(op.width);
     let is_rounded = |lane: usize| rounded(lane) != GenericAddress(lanes.addresses.of(lane));
-    // The mark has a column of its own only if a lane needs it.
-    let width = if lanes.executing.lanes().any(is_rounded) { 18 + 1 + ROUNDED.len() } else { 18 };
-    let mut text = format!("lane  {:<width$}  space  ", "address");
-    for register in &registers {
-        text += &format!("  {:<10}", register.to_string());
-    }
-    text.truncate(text.trim_end().len());
-    text += "\n";
-    for lane in 0..LANES {
-        let mut row = format!("{lane:>4}  ");
-        if lanes.executing.contains(lane) {
-            let map = vector.machine.memory.map();
-            let place = map.locate(op.space, rounded(lane), lanes.plg_of(lane));
-            let space = place.map_or("-", |place| place.space.name());
-            let mut address = format!("{:#018x}", lanes.addresses.of(lane));
-            if is_rounded(lane) {
-                address = address + " " + ROUNDED;
-            }
-            row += &format!("{address:<width$}  {space:<7}");
-        } else {
-            row += &format!("{:<width$}  {:<7}", "-", "-");
-        }
-        for register in &registers {
-            row += &format!("  {:#010x}", after.register(*register)[lane]);
-        }
+    let map = vector.machine.memory.map();
+    let whole = |value: &dyn Fn(usize) -> String| {
+        (0..LANES).map(|lane| Value::Whole(value(lane))).collect()
+    };
+    let unless_idle = |value: &dyn Fn(usize) -> String| {
+        whole(&|lane| if lanes.executing.contains(lane) { value(lane) } else { "-".to_owned() })
+    };
+    let address = unless_idle(&|lane| {
+        let mark = if is_rounded(lane) { ROUNDED } else { "" };
+        format!("{:#018x}{mark}", lanes.addresses.of(lane))
+    });
+    let space = unless_idle(&|lane| {
+        let place = map.locate(op.space, rounded(lane), lanes.plg_of(lane));
+        place.map_or("-", |place| place.space.name()).to_owned()
+    });
+    let faults = whole(&|lane| {
         let faults = outcome.lane_faults.iter().filter(|fault| fault.lane == lane);
         let names: Vec<&str> = faults.map(|fault: &LaneFault| fault.kind().name()).collect();
-        if !names.is_empty() {
-            row += &format!("  <- {}", names.join(", "));
-        }
-        text += row.trim_end();
-        text += "\n";
-    }
-    text
+        if names.is_empty() { String::new() } else { format!("<- {}", names.join(", ")) }
+    });
+    let numbers = (0..LANES as u64).map(Value::Count).collect();
+    let mut columns = vec![
+        ("lane".to_owned(), 0, numbers),
+        ("address".to_owned(), 0, address),
+        ("space".to_owned(), 7, space),
+    ];
+    columns.extend(registers.iter().map(|register| {
+        let values = after.register(*register);
+        (register.to_string(), 0, whole(&|lane| format!("{:#010x}", values[lane])))
+    }));
+    columns.push((String::new(), 0, faults));
+    table::grid(columns)
 }
 
 /// Marks a misaligned address: what was loaded is at a lower one.
-const ROUNDED: &str = "(rounded down)";
+const ROUNDED: &str = " (rounded down)";

@@ -12,10 +12,9 @@ use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad
 
 use super::drawing::memory_columns;
 use super::{grid, picture, sass};
-use crate::diagnostic;
-use crate::io::{self, Output};
-use crate::options::Format;
-use crate::output_file::OutputTarget;
+use crate::destination::Destination;
+use crate::io::Output;
+use crate::options::{Format, read_number};
 use crate::process::Status;
 use crate::terminal::Escapes;
 
@@ -86,7 +85,8 @@ fn is_hexadecimal(text: &str) -> bool {
 fn read_num(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('.').unwrap_or(text);
     let number = number.strip_prefix('x').unwrap_or(number);
-    number.parse().map_err(|_| "expected a repeat such as x4".to_owned())
+    let number = read_number(number).and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| "expected a repeat such as x4".to_owned())
 }
 
 /// One register, one object a line.
@@ -104,8 +104,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         (Drawn::Shape(shape), None) => match of_shape(*shape, &arguments)? {
             Ok(load) => (load, None),
             Err(illegal) => {
-                diagnostic::error(illegal);
-                return Ok(Status::Unreadable);
+                return Ok(output.fail(Status::Failed, illegal)?);
             }
         },
         (Drawn::Instruction(text), Some(sm)) => match sass::read(text, sm) {
@@ -123,11 +122,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     match (arguments.svg, arguments.format) {
         (Some(file), _) => {
             let svg = picture::svg(&load, half);
-            if io::is_stdin(&file) {
-                output.text(&svg)?;
-            } else {
-                OutputTarget::new(&file)?.write(svg.as_bytes())?;
-            }
+            Destination::new(Some(&file))?.text(&svg, output)?;
         }
         (None, Format::Text) => {
             if let Some((instruction, tensor)) = &sass {

@@ -17,31 +17,25 @@ use super::options::Progress;
 use crate::process::Status;
 
 /// Execute loads from Tensor Memory (tcgen05.ld) and show what they read
-#[derive(clap::Args)]
+#[derive(Subcommand)]
 #[command(after_help = "\
 Examples:
   warpload tmem test cases.jsonl
   warpload tmem run 'tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];' --warp 0 --taddr 0
   warpload tmem map 16x256b x4
   warpload tmem map --sm 100 'LDTM.16dp256bit.x4 R0, tmem[UR4]'")]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
+pub(crate) enum Command {
     Test(test::Arguments),
     Run(run::Arguments),
     Map(map::Arguments),
 }
 
 pub(crate) fn execute(
-    arguments: Arguments,
+    command: Command,
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    match arguments.command {
+    match command {
         Command::Test(command) => test::execute(command, progress, output),
         Command::Run(command) => run::execute(command, output),
         Command::Map(command) => map::execute(command, output),

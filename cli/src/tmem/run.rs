@@ -16,7 +16,7 @@ use super::memory::{Contents, LaneModeName, read_contents};
 use super::{sass, table};
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
-use crate::options::{Format, read_number};
+use crate::options::{Format, number};
 use crate::process::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     sm: Option<Sm>,
 
     /// The warp's number in its thread block; its value modulo 4 says which lanes it may read
-    #[arg(long, value_name = "W")]
+    #[arg(long, value_name = "W", value_parser = number::<u32>(0..=u32::MAX.into()))]
     warp: u32,
 
     /// What the address register holds, decimal or 0x: lane << 16 | column
@@ -77,8 +77,7 @@ pub(crate) struct Arguments {
 }
 
 fn read_address(text: &str) -> Result<TensorAddress, String> {
-    let value = read_number(text).and_then(|value| u32::try_from(value).ok());
-    value.map(TensorAddress).ok_or_else(|| "expected 32 bits, decimal or 0x hexadecimal".to_owned())
+    number(0..=u32::MAX.into())(text).map(TensorAddress)
 }
 
 /// The registers, in the words of test cases.

@@ -1,12 +1,12 @@
 //! Loaded registers as a table.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{Issue, TensorLoad};
 
 use crate::name::{cell, plural};
+use crate::table::{self, Value};
 
 /// How many registers are side by side.
 const REGISTERS_A_ROW: usize = 8;
@@ -42,23 +42,13 @@ pub(crate) fn of_threads(columns: &[(&str, &LaneValues)]) -> String {
 pub(super) fn of_some_threads(columns: &[(&str, &LaneValues)], threads: Range<usize>) -> String {
     let mut table = String::new();
     for columns in columns.chunks(REGISTERS_A_ROW) {
-        let columns: Vec<(String, &LaneValues)> =
-            columns.iter().map(|(name, values)| (cell(name), *values)).collect();
-        let width = |name: &str| name.chars().count().max(10);
-        let mut heading = String::from("\nthread");
-        for (name, _) in &columns {
-            let _ = write!(heading, "  {name:<0$}", width(name));
-        }
-        table += heading.trim_end();
-        table.push('\n');
-        for thread in threads.clone() {
-            let mut row = format!("{thread:>6}");
-            for (name, values) in &columns {
-                let _ = write!(row, "  {:<1$}", format!("{:#010x}", values[thread]), width(name));
-            }
-            table += row.trim_end();
-            table.push('\n');
-        }
+        let numbers = threads.clone().map(|thread| Value::Count(thread as u64)).collect();
+        let registers = columns.iter().map(|(name, values)| {
+            let value = |thread| Value::Whole(format!("{:#010x}", values[thread]));
+            (cell(name), 0, threads.clone().map(value).collect())
+        });
+        let numbers = ("thread".to_owned(), 0, numbers);
+        table += &format!("\n{}", table::grid([numbers].into_iter().chain(registers)));
     }
     table
 }

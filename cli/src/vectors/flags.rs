@@ -18,7 +18,7 @@ use crate::table::{self, Column, Value};
 Example:
   warpload vectors flags --format json")]
 pub(crate) struct Arguments {
-    /// How the list is written
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -13,6 +13,7 @@ use super::coverage::{self, CoverageJson};
 use crate::destination::Destination;
 use crate::diagnostic;
 use crate::io::{Output, is_stdin};
+use crate::options::number;
 use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::terminal::Escapes;
@@ -46,11 +47,11 @@ pub(crate) struct Arguments {
     sm: Sm,
 
     /// How many vectors are drawn
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number::<u64>(0..=u64::MAX))]
     count: u64,
 
     /// The seed
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = number::<u64>(0..=u64::MAX))]
     seed: u64,
 
     /// Only vectors that have this flag, and all others that are named so; `vectors flags` lists them

@@ -12,6 +12,7 @@ mod cubin128;
 mod decode128;
 mod embedded;
 mod fill_in;
+mod for_people;
 mod html;
 mod independent;
 mod names;

@@ -202,7 +202,8 @@ fn colour_is_for_terminals() {
 fn files_appear_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("map.svg");
-    assert_eq!(map(&["16x64b", "x1", "--svg", path.to_str().unwrap()]), "");
+    let name = path.to_str().unwrap();
+    assert_eq!(map(&["16x64b", "x1", "--svg", name]), format!("{name} written\n"));
     assert_eq!(fs::read_to_string(&path).unwrap(), svg(Shape::S16x64b, "x1", false));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

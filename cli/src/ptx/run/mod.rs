@@ -4,6 +4,7 @@ mod set_up;
 mod show;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -12,16 +13,17 @@ use warpload::machine::Machine;
 use warpload_ptx::module::Function;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Environment, RegisterFile, RunErrorKind};
-use warpload_ptx::syntax::integer;
 use warpload_ptx::syntax::load::Opcode;
 use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
 
 use self::show::Shown;
 use super::file::{File, each_file};
+use crate::demangled::Demangled;
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::name::Name;
-use crate::options::{Format, Progress};
+use crate::name_pattern::{NamePattern, nearest_in_words};
+use crate::options::{Format, Progress, lane_mask, number};
 use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
@@ -57,9 +59,10 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// The function to execute; may be omitted if a module has only one
-    #[arg(long, value_name = "NAME")]
-    function: Option<String>,
+    /// The function to execute, by its name, mangled or demangled, or a regular expression that matches no other; may
+    /// be omitted if a module has only one
+    #[arg(long, value_name = "NAME|REGEX")]
+    function: Option<NamePattern>,
 
     /// What memory holds: a manifest, see docs/vectors.md
     ///
@@ -83,7 +86,7 @@ pub(crate) struct Arguments {
     place: Vec<Pair>,
 
     /// The active lanes, bit n for lane n
-    #[arg(long, value_name = "MASK", value_parser = mask, default_value = "0xffffffff")]
+    #[arg(long, value_name = "MASK", value_parser = lane_mask, default_value = "0xffffffff")]
     active: LaneMask,
 
     /// What Tensor Memory holds: a file, or pattern:NAME, as for `tmem run`
@@ -91,7 +94,7 @@ pub(crate) struct Arguments {
     tensor_memory: Option<Contents>,
 
     /// The warp's number in its block, which decides which lanes of Tensor Memory it may read
-    #[arg(long, value_name = "W", default_value_t = 0, requires = "tensor_memory")]
+    #[arg(long, value_name = "W", default_value_t = 0, value_parser = number::<u32>(0..=u32::MAX.into()), requires = "tensor_memory")]
     warp: u32,
 
     /// What the lane of a Tensor Memory address means
@@ -113,11 +116,6 @@ struct Pair {
 fn pair(text: &str) -> Result<Pair, String> {
     let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
     Ok(Pair { name: name.trim().to_owned(), value: value.trim().to_owned() })
-}
-
-fn mask(text: &str) -> Result<LaneMask, String> {
-    let mask = integer(text).and_then(|mask| u32::try_from(mask).ok());
-    mask.map(LaneMask::from_bits).ok_or_else(|| "expected a mask of 32 bits".to_owned())
 }
 
 pub(crate) fn execute(
@@ -155,12 +153,15 @@ pub(super) fn arguments(given: Given<'_>) -> Result<Arguments, (&'static str, St
     let pattern = given.pattern.map(|name| read_contents(&format!("pattern:{name}"))).transpose();
     Ok(Arguments {
         files: Vec::new(),
-        function: given.function,
+        function: given.function.map(|name| name.parse().unwrap_or_else(|never| match never {})),
         image: None,
         set: pairs(given.set),
         parameter: pairs(given.parameter),
         place: pairs(given.place),
-        active: given.active.map_or(Ok(LaneMask::ALL), mask).map_err(|error| ("active", error))?,
+        active: given
+            .active
+            .map_or(Ok(LaneMask::ALL), lane_mask)
+            .map_err(|error| ("active", error))?,
         tensor_memory: pattern.map_err(|error| ("tensor_memory", error))?,
         warp: given.warp,
         lane_mode: lane_mode.map_err(|error| ("lane_mode", error))?.unwrap_or_default(),
@@ -174,8 +175,13 @@ pub(super) fn run_file(
     file: &File<'_>,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let function = file.function(arguments.function.as_deref());
-    let function = function.with_context(|| Name::from(file.name))?;
+    let function = file.function(arguments.function.as_ref());
+    let function = match function.with_context(|| Name::from(file.name))? {
+        Ok(function) => function,
+        Err(missing) => {
+            return Ok(output.fail(Status::Failed, format_args!("{}: {missing}", file.name))?);
+        }
+    };
     let Some((environment, registers)) = file.set_up(function, machine, arguments, output)? else {
         return Ok(Status::Failed);
     };
@@ -186,23 +192,43 @@ pub(super) fn run_file(
 }
 
 impl<'f> File<'f> {
-    /// The function that is asked for, or the only one.
-    fn function(&self, name: Option<&str>) -> anyhow::Result<&'f Function> {
-        let Self { module, .. } = self;
+    /// The function that is asked for, or the only one; what is missing if there is none of that name.
+    fn function(&self, name: Option<&NamePattern>) -> anyhow::Result<Result<&'f Function, String>> {
+        let module = self.module;
         let bodies = module.functions().iter().filter(|function| function.body.is_some());
-        let bodies: Vec<&Function> = bodies.collect();
-        let names = || {
-            let names: Vec<&str> = bodies.iter().map(|body| module.text(body.name)).collect();
-            names.join(", ")
-        };
-        match (name, &bodies[..]) {
-            (Some(name), _) => {
-                let found = module.function(name).filter(|function| function.body.is_some());
-                found.with_context(|| format!("no function {name}; it has {}", names()))
+        let mut demangled = Demangled::default();
+        let named = bodies.map(|body| {
+            let name = Arc::from(module.text(body.name));
+            let form = demangled.add(&name);
+            (body, name, form)
+        });
+        let mut named: Vec<(&Function, Arc<str>, Option<Arc<str>>)> = named.collect();
+        let names: Vec<String> =
+            named.iter().map(|(_, name, form)| form.as_ref().unwrap_or(name).to_string()).collect();
+        if let Some(pattern) = name {
+            let is_whole = |name: &str| name == pattern.as_str();
+            let has_whole = named
+                .iter()
+                .any(|(_, name, form)| is_whole(name) || form.as_deref().is_some_and(is_whole));
+            named.retain(|(_, name, form)| match has_whole {
+                true => is_whole(name) || form.as_deref().is_some_and(is_whole),
+                false => pattern.matches(name, form.as_deref()),
+            });
+        }
+        match (name, &named[..]) {
+            (_, [(only, ..)]) => Ok(Ok(only)),
+            (Some(pattern), []) => {
+                let pattern = pattern.as_str();
+                let nearest = nearest_in_words(pattern, names.into_iter());
+                Ok(Err(format!(
+                    "no function has a name that `--function {pattern}` matches{nearest}"
+                )))
             }
-            (None, [only]) => Ok(only),
             (None, []) => bail!("no function with a body"),
-            _ => bail!("several functions: `--function` says which one: {}", names()),
+            (_, several) => {
+                let several: Vec<&str> = several.iter().map(|(_, name, _)| &**name).collect();
+                bail!("several functions: `--function` says which one: {}", several.join(", "))
+            }
         }
     }
 

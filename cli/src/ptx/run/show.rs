@@ -14,7 +14,8 @@ use crate::name::cell;
 use crate::options::Format;
 use crate::ptx::file::{File, FileJson, Statement};
 use crate::run::table::faults;
-use crate::tmem::table;
+use crate::table::{self, Value};
+use crate::tmem::table as tensor_table;
 
 /// Prints loads one by one, or collects them for one object of JSON.
 pub(super) struct Shown<'s> {
@@ -187,7 +188,7 @@ impl<'s> Shown<'s> {
 
     /// What the warp reads of tensor memory, and the registers; or the fault.
     fn tensor(&self, executed: &Executed, tensor: &TensorExecuted) -> String {
-        let heading = table::heading(&tensor.load, tensor.issue);
+        let heading = tensor_table::heading(&tensor.load, tensor.issue);
         if let Some(fault) = tensor.fault {
             return format!("{heading}\nfault: {}: {fault}\n", fault.code());
         }
@@ -198,59 +199,42 @@ impl<'s> Shown<'s> {
             .collect();
         let columns: Vec<(&str, &LaneValues)> =
             columns.iter().map(|(name, values)| (name.as_str(), values)).collect();
-        format!("{heading}\n{}", table::of_threads(&columns))
+        format!("{heading}\n{}", tensor_table::of_threads(&columns))
     }
 
     /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
     /// Lanes that follow each other and have equal rows share one.
     fn table(&self, executed: &Executed) -> String {
-        let mut heading = String::from("address             space  ");
-        let columns: Vec<(usize, &RegisterValue)> = executed
-            .written
-            .iter()
-            .map(|(register, held)| {
-                let declared = self.file.module.declaration(register.declaration);
-                let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
-                let name = cell(&self.name(*register));
-                let width = (2 + bits.div_ceil(4) as usize).max(name.chars().count());
-                heading += &format!("  {name:<width$}");
-                (width, held)
-            })
-            .collect();
-        let mut rows: Vec<(usize, usize, String)> = Vec::new();
+        let mut rows: Vec<(usize, usize, Vec<String>)> = Vec::new();
         for lane in 0..LANES {
-            let row = self.row(executed, &columns, lane);
+            let row = self.row(executed, lane);
             match rows.last_mut().filter(|(_, _, known)| *known == row) {
                 Some((_, last, _)) => *last = lane,
                 None => rows.push((lane, lane, row)),
             }
         }
-        let lanes: Vec<String> = rows.iter().map(|(first, last, _)| lanes(*first, *last)).collect();
-        let width = lanes.iter().map(String::len).max().unwrap_or(0).max("lane".len());
-        let mut text = format!("{:<width$}  {}\n", "lane", heading.trim_end());
-        for (lanes, (_, _, row)) in lanes.iter().zip(&rows) {
-            text += &format!("{lanes:>width$}  {row}\n");
-        }
-        text
+        let names = executed.written.iter().map(|(register, _)| cell(&self.name(*register)));
+        let names = ["address", "space"].map(str::to_owned).into_iter().chain(names);
+        let columns = names.chain([String::new()]).enumerate().map(|(i, name)| {
+            (name, 0, rows.iter().map(|(.., row)| Value::Whole(row[i].clone())).collect())
+        });
+        let lanes = rows.iter().map(|(first, last, _)| Value::Shown(lanes(*first, *last)));
+        let lanes = ("lane".to_owned(), 0, lanes.collect());
+        table::grid([lanes].into_iter().chain(columns))
     }
 
     /// What a lane did: the row without its number.
-    fn row(&self, executed: &Executed, columns: &[(usize, &RegisterValue)], lane: usize) -> String {
-        let mut row = if executed.executing.contains(lane) {
-            let space = executed.spaces[lane].map_or("-", |space| space.name());
-            format!("{:#018x}  {space:<8}", executed.addresses[lane])
-        } else {
-            format!("{:<18}  {:<8}", "-", "-")
-        };
-        // `constant` is a letter longer than the heading's column.
-        row.truncate(row.trim_end().len());
-        row = format!("{row:<27}");
-        for (width, held) in columns {
-            match held.lane(lane) {
-                Some(value) => row += &format!("  {value:#0width$x}"),
-                None => row += &format!("  {:<width$}", "-"),
-            }
-        }
+    fn row(&self, executed: &Executed, lane: usize) -> Vec<String> {
+        let is_executing = executed.executing.contains(lane);
+        let space = executed.spaces[lane].filter(|_| is_executing).map(|space| space.name());
+        let address = is_executing.then(|| format!("{:#018x}", executed.addresses[lane]));
+        let mut row = vec![address.unwrap_or("-".to_owned()), space.unwrap_or("-").to_owned()];
+        row.extend(executed.written.iter().map(|(register, held)| {
+            let declared = self.file.module.declaration(register.declaration);
+            let bits = declared.and_then(|declared| declared.scalar.bits()).unwrap_or(128);
+            let width = 2 + bits.div_ceil(4) as usize;
+            held.lane(lane).map_or("-".to_owned(), |value| format!("{value:#0width$x}"))
+        }));
         let of_lane = executed.faults.iter().filter(|fault| fault.lane == lane);
         let of_qualifiers = executed.undefined.iter().filter(|one| one.lanes.contains(lane));
         let qualifiers: Vec<&str> =
@@ -261,10 +245,8 @@ impl<'s> Shown<'s> {
         let rounded = executed.rounded.contains(lane).then(|| "rounded down".to_owned());
         let faults = of_lane.map(|fault| fault.kind().name().to_owned());
         let names: Vec<String> = faults.chain(rounded).chain(undefined).collect();
-        if !names.is_empty() {
-            row += &format!("  <- {}", names.join(", "));
-        }
-        row.truncate(row.trim_end().len());
+        let names = (!names.is_empty()).then(|| format!("<- {}", names.join(", ")));
+        row.push(names.unwrap_or_default());
         row
     }
 }

@@ -268,9 +268,12 @@ fn what_is_no_list_or_no_part_is_refused() {
     refuse(&["import", trace, "--only", "0", "-o", &out], expected);
     refuse(&["import", &wlt, "--split", "-o", &out], "a.wlt: is a binary trace already");
     let list = "tests/data/cmd/kernelslist.g";
-    refuse(
-        &["import", list, "--only", "2", "-o", &out],
-        "kernelslist.g: no trace 2; it names 2, from 0",
+    let ran = warpload(&["import", list, "--only", "2", "-o", &out]);
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    assert!(
+        ran.stderr.ends_with("kernelslist.g: no trace 2; it names 2, from 0\n"),
+        "{}",
+        ran.stderr
     );
     refuse(&["import", list, "--split", "-o", "-"], "expected a folder, not `-`");
     refuse(&["import", list, "--split", "-o", &wlt], "File exists (os error 17)");

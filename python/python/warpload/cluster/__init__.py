@@ -24,7 +24,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._trace import Replay, replay_arguments
-from . import _tasks
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -74,6 +73,9 @@ def replay(
     ``FileNotFoundError`` if there is no such set, and Dask's ``KilledWorker`` if a task loses one
     worker after the other.
     """
+    # What it needs is not in the package: without it there is still ``--help``.
+    from . import _tasks
+
     arguments = [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **absolute(options))]
     merged = _tasks.replay(trace_set, folder, arguments, client, shards, retries, progress)
     return Replay.from_json(merged)
@@ -92,6 +94,8 @@ def import_(
     Returns the path or URL of the trace set. Outputs are written beside the list in ``NAME.traces``,
     unless ``folder`` says where. The other parameters, and what is raised, are those of :func:`replay`.
     """
+    from . import _tasks
+
     place, trace_set = _tasks.run(
         _tasks.IMPORT, kernels_list, folder, [], client, retries, progress
     )

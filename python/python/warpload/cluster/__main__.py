@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from . import _tasks, import_
+from . import import_
 
 #: Options of ``warpload plan`` with a value, those that are paths, and those without a value.
 VALUES = (
@@ -22,6 +22,9 @@ def main() -> int:
         print(do(arguments))
     except KeyboardInterrupt:
         return 130
+    except ModuleNotFoundError as error:
+        print(f"error: {error}; install it with `pip install 'warpload[cluster]'`", file=sys.stderr)
+        return 2
     except Exception as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -66,6 +69,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def do(arguments: argparse.Namespace) -> str:
     """Does what the arguments say and returns what is to be printed."""
     from distributed import Client
+
+    from . import _tasks
 
     if arguments.scheduler is None:
         client = Client(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0")

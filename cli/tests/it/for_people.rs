@@ -1,0 +1,466 @@
+//! What people type, and what they are told: numbers, names, options that do not go together.
+
+use crate::common::{Ran, warpload};
+
+fn run(arguments: &[&str]) -> Ran {
+    warpload().args(arguments).output().unwrap().into()
+}
+
+/// Runs a command that must succeed without a message; returns its output.
+fn output(arguments: &[&str]) -> String {
+    let ran = run(arguments);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{arguments:?}");
+    ran.stdout
+}
+
+#[test]
+fn an_sm_is_named_in_three_ways() {
+    let text = "LDG.E R0, desc[UR4][R2.64+0x10]";
+    for (names, command) in [
+        (["90", "sm_90", "9.0"], &["encode", text][..]),
+        (["90a", "sm_90a", "9.0a"], &["encode", text]),
+        (["120", "SM_120", "12.0"], &["encode", text]),
+        (["90", "sm_90", "9.0"], &["decode", "--word", "0x000fe2000c1e19000000100402007981"]),
+        (["90", "sm_90", "9.0"], &["explain", text]),
+        (["100", "sm_100", "10.0"], &["tmem", "map", "LDTM.x2 R4, tmem[UR4]"]),
+        (["80", "sm_80", "8.0"], &["decode", "--list", "tests/data/fatbins/plain.fatbin"]),
+        (["80", "sm_80", "8.0"], &["vectors", "generate", "--instruction", "LDG", "--count=2"]),
+    ] {
+        let [one, two, three] = names.map(|name| run(&[command, &["--sm", name]].concat()));
+        assert_eq!(one.status, 0, "{}", one.stderr);
+        assert_eq!((&one, &one), (&two, &three), "{command:?}");
+    }
+}
+
+/// Decimal, or hexadecimal with `0x`.
+#[test]
+fn numbers_are_read_the_same_everywhere() {
+    let vectors = "tests/data/cmd/several.jsonl";
+    let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];";
+    let ptx = ["ptx", "run", "tests/data/ptx/legal.ptx", "--set", "%rd3=64", "--parameter", "in=0"];
+    for (command, decimal, hexadecimal) in [
+        (&["decode", "tests/data/fatbins/plain.fatbin", "--image"][..], "2", "0x2"),
+        (&["run", vectors, "--line"], "2", "0x2"),
+        (&["plan", "traces/generic.wlt", "--shards"], "16", "0x10"),
+        (&["plan", "traces/generic.wlt", "--shards=9", "--fan-in"], "3", "0x3"),
+        (&["plan", "traces/generic.wlt", "--shards=9", "--level"], "1", "0x1"),
+        (&["replay", "traces/generic.wlt", "--top"], "12", "0xc"),
+        (&["replay", "traces/generic.wlt", "--threads"], "2", "0x2"),
+        (&["replay", "traces/generic.wlt", "--shared-window"], "65536,4096", "0x10000,0x1000"),
+        (&["banks", "lane * 16", "--bytes"], "16", "0x10"),
+        (&["banks", "lane * 16", "--mask"], "255", "0xff"),
+        (&["banks", "lane * n", "--let"], "n=16", "n=0x10"),
+        (&["banks", "lane * n", "--for"], "n=0..16", "n=0..0x10"),
+        (&["vectors", "generate", "--instruction=LD", "--count"], "10", "0xA"),
+        (&["vectors", "generate", "--instruction=LD", "--count=3", "--seed"], "10", "0xA"),
+        (&["tmem", "map", "16x256b"], "x4", "x0x4"),
+        (&["tmem", "run", load, "--warp=0", "--taddr"], "16", "0x10"),
+        (&["tmem", "run", load, "--taddr=0x600000", "--warp"], "11", "0xb"),
+        (&[&ptx[..], &["--active"]].concat(), "255", "0xff"),
+        (&["conform", "--command", "cat", "--failures"], "0", "0x0"),
+    ] {
+        let run = |number: &str| run(&[command, &[number]].concat());
+        let (one, other) = (run(decimal), run(hexadecimal));
+        assert_eq!(one, other, "{command:?}");
+        assert!(one.status == 0 || matches!(command[0], "conform" | "ptx"), "{}", one.stderr);
+        // A sign, or digits that are neither.
+        for wrong in ["+1", "1f"] {
+            assert_eq!(run(wrong).status, 2, "{command:?} {wrong}");
+        }
+    }
+}
+
+#[test]
+fn what_is_encoded_says_for_which_sm() {
+    let noted = |arguments: &[&str]| run(arguments).stderr;
+    let note = "note: encoded for SM 5.x and 6.x, because `--sm` is not given; SM ";
+    let all = format!("{note}7.0 and later also have a load with this text\n");
+    assert_eq!(noted(&["encode", "LDG.E R0, [R2]"]), all);
+    // Once, at the first text of both.
+    assert_eq!(noted(&["encode", "LDL.CI R0, [R2]", "LDS R0, [R2]", "LDL R0, [R2]"]), all);
+    let some = format!("{note}70, 72, 75 also have a load with this text\n");
+    assert_eq!(noted(&["encode", "LDS.U R0, [R2]"]), some);
+    for certain in [
+        &["encode", "--sm", "50", "LDG.E R0, [R2]"][..],
+        &["encode", "--sm", "70", "LDG.E R0, [R2]"],
+        &["encode", "--bundle", "LDG.E R0, [R2]"],
+        &["encode", "LDL.CI R0, [R2]"],
+    ] {
+        assert_eq!(noted(certain), "", "{certain:?}");
+    }
+}
+
+#[test]
+fn several_words_and_halves_of_words_are_explained() {
+    let json = |arguments: &[&str]| {
+        let shown = output(&[&["explain", "--format", "json"], arguments].concat());
+        let word = |line: &str| line.split('"').nth(3).unwrap().to_owned();
+        shown.lines().map(word).collect::<Vec<_>>()
+    };
+    let [one, other] = ["0x9c90000123470200", "0x84e0000000070104"];
+    assert_eq!(json(&[one, other]), [one, other]);
+    assert_eq!(json(&["LD.E R0, [R2+0x1234]", other]), [one, other]);
+    let (low, high) = ("0x0000080402007981", "0x000ea2000c1e1900");
+    let word = "0x000ea2000c1e19000000080402007981";
+    for halves in [
+        &[low, high][..],
+        &["/* 0x0000080402007981 */", "/* 0x000ea2000c1e1900 */"],
+        &["/* 0x0000080402007981 */\n/* 0x000ea2000c1e1900 */"],
+    ] {
+        assert_eq!(json(&[&["--sm", "90"], halves].concat()), [word], "{halves:?}");
+    }
+    assert_eq!(json(&["--sm", "90", low, high, word, low, high]), [word; 3]);
+    let mut command = warpload();
+    command.args(["explain", "--sm", "90", "--format", "json", "-"]);
+    let ran = crate::common::piped(&mut command, format!("{low} {high}\n{word}\n").as_bytes(), 64);
+    assert_eq!((ran.status, ran.stdout.matches(word).count()), (0, 2), "{}", ran.stderr);
+    // The fields have headings.
+    let shown = output(&["explain", one]);
+    assert!(shown.contains("\n   bits    value  field   meaning"), "{shown}");
+}
+
+/// An option that would change nothing is most likely a mistake.
+#[test]
+fn options_that_are_ignored_together_are_refused() {
+    let (fatbin, listing) = ("tests/data/fatbins/plain.fatbin", "tests/data/cmd/listing.sass");
+    let (cubin, module) = ("traces/rows.sm_50.cubin", "tests/data/ptx/legal.ptx");
+    let (list, folder) =
+        (&["decode", "--list", fatbin][..], &["decode", "--extract=x", fatbin][..]);
+    for images in [list, folder] {
+        for rows in [
+            "--stats",
+            "--all",
+            "--check",
+            "--hidden",
+            "--no-demangle",
+            "--control=maxas",
+            "--function=f",
+        ] {
+            assert_eq!(run(&[images, &[rows]].concat()).status, 2, "{images:?} {rows}");
+        }
+    }
+    let word = ["decode", "--word", "0x9c90000123470200"];
+    let summary = "tests/data/cmd/shard-0.json";
+    for (arguments, together) in [
+        (&["decode", cubin, "--stats"][..], &["--control=maxas"][..]),
+        (&["decode", cubin, "--stats"], &["--all"]),
+        (&["decode", cubin, "--format=json"], &["--control=maxas"]),
+        (&["decode", "--check", listing], &["--control=maxas"]),
+        (&["decode", "--check", listing], &["--no-demangle"]),
+        (&["decode", "--raw", cubin], &["--function=f"]),
+        (&["decode", "--raw", cubin], &["--no-demangle"]),
+        (&["decode", cubin], &["--force"]),
+        (&["decode", cubin], &["--offset=8"]),
+        (&word, &["--image=1"]),
+        (&word, &["--list"]),
+        (&[&word[..], &["--format=json"]].concat(), &["--control=maxas"]),
+        (&["banks", "lane * 4", "--space=global"], &["--merge-pairs"]),
+        (&["banks", "lane * 4", "--svg=x.svg"], &["--format=json"]),
+        (&["banks", "lane * 4"], &["--let=n=1"]),
+        (&["compare", summary, summary, "--format=json"], &["--top=3"]),
+        (&["replay", "traces/generic.wlt", "--format=json"], &["--top=3"]),
+        (&["replay", "traces/generic.wlt", "--format=json"], &["--sort=pc"]),
+        (&["replay", "traces/generic.wlt"], &["--resume"]),
+        (&["conform", "--command=cat", "--format=json", "vectors/v1"], &["--failures=3"]),
+        (&["ptx", "check", module], &["--every-rule"]),
+        (&["ptx", "run", module], &["--warp=1"]),
+        (&["run", "tests/data/cmd/several.jsonl", "--all"], &["--line=1"]),
+        (&["test", "tests/data/cmd/several.jsonl"], &["--output=x"]),
+        (&["tmem", "map", "16x64b", "x2", "--svg=x.svg"], &["--format=json"]),
+        (&["tmem", "map", "16x64b", "x2"], &["--sm=100"]),
+        (&["merge", summary], &["--resume"]),
+    ] {
+        let ran = run(&[arguments, together].concat());
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?} {together:?}");
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
+
+/// The table of docs/book/commands.md.
+#[test]
+fn exit_statuses_follow_one_table() {
+    let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];";
+    for (status, arguments) in [
+        (0, &["decode", "--word", "0"][..]),
+        (0, &["decode", "tests/data/fatbins/plain.fatbin", "--image", "1"]),
+        // What is asked for is wrong, or is not there.
+        (1, &["decode", "tests/data/fatbins/plain.fatbin", "--image", "99"]),
+        (1, &["decode", "tests/data/fatbins/plain.fatbin", "--sm", "53"]),
+        (1, &["decode", "traces/rows.sm_50.cubin", "--function", "nosuch"]),
+        (1, &["encode", "LD R0"]),
+        (1, &["explain", "0x0"]),
+        (1, &["run", "tests/data/cmd/several.jsonl", "--line", "99"]),
+        (1, &["import", "tests/data/cmd/kernelslist.g", "--only", "99", "-o", "x.wlt"]),
+        (1, &["replay", "tests/data/cmd/kernelslist.g", "--kernel", "nosuch"]),
+        (1, &["banks", "lane *"]),
+        (1, &["ptx", "check", "tests/data/ptx/illegal.ptx"]),
+        (1, &["ptx", "run", "tests/data/ptx/legal.ptx", "--function", "nosuch"]),
+        (1, &["tmem", "map", "16x64b", "x3"]),
+        (1, &["tmem", "run", load, "--warp=0", "--taddr=0x600000"]),
+        // Wrong use, and what cannot be read.
+        (2, &["decode", "nosuch.cubin"]),
+        (2, &["decode", "--word", "0", "--sm", "99"]),
+        (2, &["tmem", "map", "16x64b"]),
+        (2, &["replay", "tests/data/ptx/legal.ptx"]),
+        (2, &["vectors", "generate", "--instruction", "LDTM", "--sm", "50"]),
+        (2, &["man", "nosuch"]),
+        (2, &["nosuch"]),
+    ] {
+        let ran = run(arguments);
+        assert_eq!(ran.status, status, "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn archives_say_how_they_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["package.whl", "package.zip"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, b"PK\x03\x04\x14\0\0\0").unwrap();
+        let path = path.to_str().unwrap();
+        for command in [
+            &["decode"][..],
+            &["decode", "--list"],
+            &["decode", "--extract=x"],
+            &["ptx", "check"],
+            &["replay", "traces/rows-kernel-1.traceg", "--cubin"],
+            &["replay"],
+            &["info"],
+        ] {
+            let ran = run(&[command, &[path]].concat());
+            let expected = "a ZIP archive; extract its files with `unzip`";
+            assert!(
+                ran.status == 2 && ran.stderr.contains(expected),
+                "{command:?}: {}",
+                ran.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn lowering_says_of_which_machine_it_is() {
+    let module = |target: &str| {
+        format!(
+            ".version 8.0\n.target {target}\n.address_size 64\n.shared .u32 v;\n.entry k() {{ .reg .u32 %r; ld.shared.u32 %r, [v]; ret; }}\n"
+        )
+    };
+    for (target, is_newer) in
+        [("sm_50", false), ("sm_61", false), ("sm_70", true), ("sm_90a", true)]
+    {
+        let mut command = warpload();
+        let ran = crate::common::piped(
+            command.args(["ptx", "lower", "-"]),
+            module(target).as_bytes(),
+            4096,
+        );
+        let note = format!(
+            "note: standard input: the target is {target}; these are the instructions of SM 5.x"
+        );
+        assert_eq!((ran.status, ran.stderr.starts_with(&note)), (0, is_newer), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn parquet_is_in_the_help_of_a_build_that_has_it() {
+    for help in ["--help", "-h"] {
+        let shown = output(&["export", help]).to_lowercase();
+        assert!(shown.contains("jsonl") && !shown.contains("parquet"), "{shown}");
+    }
+    assert!(
+        run(&["export", "x.wlt", "--format=parquet", "-o", "x"]).stderr.contains("cargo install")
+    );
+}
+
+#[test]
+fn functions_are_named_as_people_type_them() {
+    let decoded = |name: &str| run(&["decode", "traces/rows.sm_50.cubin", "--function", name]);
+    let mangled = decoded("_Z6gatherIdEvPT_PKS0_PKi");
+    assert!(mangled.stdout.contains("gather<double>") && !mangled.stdout.contains("column"));
+    for name in [
+        "void gather<double>(double*, double const*, int const*)",
+        "gather<double>",
+        "gather",
+        "^_Z6gather",
+        r"gather<.*>\(double\*",
+    ] {
+        assert_eq!(decoded(name), mangled, "{name}");
+    }
+    assert_eq!(decoded("gather|column"), run(&["decode", "traces/rows.sm_50.cubin"]));
+    let module = ".version 8.0\n.target sm_50\n.address_size 64\n.shared .u32 v;\n".to_owned()
+        + &["_Z5scalePfi", "_Z6scale2PfPFffE", "reset"]
+            .map(|name| {
+                format!(".entry {name}() {{ .reg .u32 %r; ld.shared.u32 %r, [v]; ret; }}\n")
+            })
+            .concat();
+    let ran = |name: &str| {
+        let mut command = warpload();
+        command.args(["ptx", "run", "-", "--function", name]);
+        let ran = crate::common::piped(&mut command, module.as_bytes(), 4096);
+        (ran.status, ran.stdout.matches("[v]").count(), ran.stderr)
+    };
+    // A part that others have as well is not enough, but a whole name is.
+    for name in [
+        "_Z5scalePfi",
+        "scale(float*, int)",
+        "scale\\(",
+        "reset",
+        "scale2(float*, float (*)(float))",
+        "2",
+    ] {
+        assert_eq!(ran(name), (0, 1, String::new()), "{name}");
+    }
+    let (status, _, error) = ran("scale");
+    assert_eq!(
+        (status, &*error),
+        (
+            2,
+            "error: standard input: several functions: `--function` says which one: _Z5scalePfi, _Z6scale2PfPFffE\n"
+        )
+    );
+    let nearest = "matches; the nearest are `scale(float*, int)`, ";
+    assert!(matches!(ran("scael"), (1, 0, error) if error.contains(nearest)));
+    let nothing = decoded("gathre");
+    let nearest =
+        "matches; the nearest are `void gather<double>(double*, double const*, int const*)`, ";
+    assert!(nothing.status == 1 && nothing.stderr.contains(nearest), "{}", nothing.stderr);
+}
+
+#[test]
+fn help_of_a_replay_fits_two_screens() {
+    for command in ["replay", "plan"] {
+        let [short, long] = ["-h", "--help"].map(|help| output(&[command, help]));
+        assert_eq!(short, long, "{command}");
+        assert!(short.lines().count() <= 60, "{short}");
+        let details = output(&["help", command]);
+        assert!(details.len() > short.len() && details.contains("splitmix64"), "{details}");
+    }
+    let shown = output(&["replay", "--help"]);
+    for heading in ["Options", "Output", "Which loads are counted", "Messages", "Examples"] {
+        assert!(shown.contains(&format!("\n{heading}:\n")), "{heading}");
+    }
+}
+
+#[test]
+fn notes_can_be_left_out() {
+    let text = "LDG.E R0, [R2]";
+    let [plain, quiet] = [&["encode", text][..], &["-q", "encode", text]].map(run);
+    assert!(plain.stderr.starts_with("note: ") && quiet.stderr.is_empty());
+    assert_eq!(plain.stdout, quiet.stdout);
+    assert_eq!(run(&["encode", text, "--quiet"]), quiet);
+    // What is wrong is said.
+    for wrong in ["LD R0", "LDL.CI.64 R5, [R2]"] {
+        let [plain, quiet] = [&["encode", wrong][..], &["encode", "-q", wrong]].map(run);
+        assert_eq!(plain, quiet);
+        assert!(!plain.stderr.is_empty());
+    }
+}
+
+#[test]
+fn colours_are_chosen() {
+    let cases = [
+        &["tmem", "map", "32x32b", "x1"][..],
+        &["banks", "lane * 4"],
+        &["encode", "LD R0"],
+        &["encode", "--nosuch"],
+        &["banks", "--help"],
+    ];
+    for arguments in cases {
+        for (color, is_coloured) in [("always", true), ("never", false), ("auto", false)] {
+            let ran = run(&[arguments, &["--color", color]].concat());
+            let has = (ran.stdout + &ran.stderr).contains('\u{1b}');
+            assert_eq!(has, is_coloured, "{arguments:?} {color}");
+        }
+    }
+}
+
+/// Options that every command understands, in its words.
+#[test]
+fn a_format_is_named_the_same_everywhere() {
+    for (command, words) in [
+        (&["decode"][..], "text, json"),
+        (&["encode"], "text, json"),
+        (&["explain"], "text, json"),
+        (&["test"], "text, json"),
+        (&["conform"], "text, json, junit"),
+        (&["run"], "text, json"),
+        (&["info"], "text, json"),
+        (&["replay"], "text, json, csv"),
+        (&["plan"], "text, json"),
+        (&["compare"], "text, json"),
+        (&["banks"], "text, json"),
+        (&["export"], "jsonl"),
+        (&["ptx", "check"], "text, json"),
+        (&["ptx", "lower"], "text, json"),
+        (&["ptx", "run"], "text, json"),
+        (&["tmem", "map"], "text, json"),
+        (&["tmem", "run"], "text, json"),
+        (&["tmem", "test"], "text, json"),
+        (&["vectors", "flags"], "text, json"),
+    ] {
+        let shown = output(&[command, &["-h"]].concat());
+        let (_, help) = shown.split_once("--format <FORMAT>").unwrap();
+        let help: Vec<&str> = help.split_whitespace().take(40).collect();
+        let help = help.join(" ");
+        assert!(help.starts_with("How the result is written"), "{command:?}: {help}");
+        assert!(help.contains(&format!("[possible values: {words}]")), "{command:?}: {help}");
+    }
+}
+
+/// Systems other than Unix have names of UTF-16.
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join(std::ffi::OsStr::from_bytes(b"f\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    let samples = ["kernelslist.g", "kernel-1.traceg", "kernel-2.traceg"]
+        .map(|name| format!("tests/data/cmd/{name}"));
+    let others = [
+        "traces/gather.sm_50.cubin",
+        "tests/data/fatbins/plain.fatbin",
+        "tests/data/ptx/legal.ptx",
+    ];
+    let images = ["traces/generic.wlt", "traces/generic.image.json", "traces/generic.image.bin"];
+    for sample in samples.iter().map(String::as_str).chain(others).chain(images) {
+        let from = crate::common::file(sample);
+        std::fs::copy(&from, folder.join(from.file_name().unwrap())).unwrap();
+    }
+    let names = |line: &str| -> Vec<std::ffi::OsString> {
+        line.split(' ')
+            .map(|word| match word.strip_prefix('/') {
+                Some(name) => folder.join(name).into_os_string(),
+                None => word.into(),
+            })
+            .collect()
+    };
+    for line in [
+        "decode /gather.sm_50.cubin",
+        "decode --list /plain.fatbin",
+        "decode --extract /images /plain.fatbin",
+        "ptx check /legal.ptx",
+        "info /generic.wlt",
+        "info /generic.image.json",
+        "import /kernelslist.g -o /whole.wlt",
+        "import /kernelslist.g --only 1 -o /one.wlt",
+        "import /kernelslist.g --split -o /parts",
+        "import /kernelslist.g --split --resume -o /parts",
+        "set /parts/part-0000.wlt /parts/part-0001.wlt -o /parts/again.set.json",
+        "set --list /kernelslist.g -o /parts/third.set.json",
+        "info /parts/trace.set.json",
+        "replay /parts/trace.set.json --fill address --format json -o /replay.json --html /replay.html",
+        "replay /kernelslist.g --fill address",
+        "replay /generic.wlt --image /generic.image.json --cubin /gather.sm_50.cubin",
+        "compare /replay.json /replay.json --html /compared.html",
+        "export /whole.wlt -o /whole.jsonl",
+        "import /whole.jsonl -o /again.wlt",
+        "vectors generate --instruction LD --count 3 -o /vectors.jsonl --coverage /coverage.json",
+        "test /vectors.jsonl",
+        "test /vectors.jsonl --fill-in -o /filled.jsonl",
+        "banks lane*4 --svg /banks.svg",
+    ] {
+        crate::common::succeeded(warpload().args(names(line)));
+    }
+}
