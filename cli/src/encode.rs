@@ -1,7 +1,5 @@
 //! `encode`: text to words, and bundles.
 
-use std::path::Path;
-
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
     Alias, Decoded, Expected, HiddenDescriptor, Instruction, LoadDestination, LoadSize,
@@ -12,9 +10,9 @@ use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
 
 use super::diagnostic::{self, Origin};
-use super::io::{self, Output};
-use super::options::{Format, Progress};
-use super::word::{ERROR, read_word};
+use super::io::Output;
+use super::options::Format;
+use super::word::{ERROR, each_given, is_argument, read_word};
 use crate::process::Status;
 
 /// Assemble text to words
@@ -88,32 +86,18 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         instructions: Vec::new(),
         status: Status::Done,
     };
-    if arguments.text.is_empty() || arguments.text == ["-"] {
-        let stdin = Path::new("-");
-        let file = io::name(stdin);
-        io::each_line(stdin, Progress::Never, |line, text| {
-            match text {
-                Ok(text) if is_comment(text) => {}
-                Ok(text) => {
-                    let origin = Origin { file: &file, line: line as usize, column: 1 };
-                    batch.line(origin, text, output)?;
-                }
-                Err(error) => {
-                    output.fail(Status::Failed, format_args!("{file}: {error}"))?;
-                    batch.error(None, output)?;
-                }
+    each_given(&arguments.text, |origin, text| {
+        match text {
+            // An argument is an instruction, or else a mistake.
+            Ok(text) if is_comment(text) && !is_argument(origin) => {}
+            Ok(text) => batch.line(origin, text, output)?,
+            Err(error) => {
+                output.fail(Status::Failed, format_args!("{}: {error}", origin.file))?;
+                batch.error(None, output)?;
             }
-            Ok(())
-        })?;
-    } else {
-        for (number, text) in (1..).zip(&arguments.text) {
-            let file = match arguments.text.len() {
-                1 => "<argument>".to_owned(),
-                _ => format!("<argument {number}>"),
-            };
-            batch.line(Origin { file: &file, line: 1, column: 1 }, text, output)?;
         }
-    }
+        Ok(())
+    })?;
     batch.finish(output)?;
     Ok(batch.status)
 }

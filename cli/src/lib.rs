@@ -56,7 +56,6 @@ mod tmem;
 mod trace;
 mod vectors;
 mod word;
-mod word_or_text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
