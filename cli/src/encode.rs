@@ -2,9 +2,8 @@
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Alias, Decoded, Expected, HiddenDescriptor, Instruction, LoadDestination, LoadSize,
-    MachineWord, NotExecutable, ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix,
-    parse_line, parse_line_like,
+    Decoded, Expected, Instruction, LoadDestination, LoadSize, MachineWord, NotExecutable,
+    ParseErrorKind, ParsedLine, Sm, parse_control_prefix, parse_line, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
@@ -116,7 +115,11 @@ struct Batch {
 
 impl Batch {
     fn line(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        let parsed = match Parsed::new(text, self.sm, self.like.as_ref()) {
+        let parsed = match &self.like {
+            Some(like) => parse_line_like(text, like),
+            None => parse_line(text, self.sm),
+        };
+        let ParsedLine { instruction: load, control, alias, chosen, .. } = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
@@ -126,13 +129,16 @@ impl Batch {
                 return Ok(self.error(Some(text), output)?);
             }
         };
-        if let Some(alias) = parsed.alias {
+        if let Some(alias) = alias {
             output.flush()?;
             diagnostic::alias_note(origin, text, &alias);
         }
-        if let Some(chosen) = parsed.chosen {
+        if let Some(chosen) = chosen {
             output.flush()?;
-            let title = format!("the text hides the descriptor; this has `{}`", named(chosen));
+            let title = format!(
+                "the text hides the descriptor; this has `{}`",
+                chosen.to_string().trim_start()
+            );
             let help =
                 "append it, as `decode --hidden` does, or take it from a word with `--like WORD`";
             let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
@@ -140,14 +146,14 @@ impl Batch {
             let place = (from, text.trim_end().len());
             diagnostic::warning_in_line(origin, text, place, &title, help);
         }
-        if let Some(fault) = certain_fault(&parsed.load) {
+        if let Some(fault) = certain_fault(&load) {
             output.flush()?;
-            warn_of(fault, &parsed.load, origin, text);
+            warn_of(fault, &load, origin, text);
         }
-        let word = parsed.load.word();
+        let word = load.word();
         match (self.format, word) {
             (_, MachineWord::Bits64(word)) if self.bundle => {
-                self.instructions.push((word, parsed.control.unwrap_or_default()));
+                self.instructions.push((word, control.unwrap_or_default()));
             }
             (Format::Text, word) => output.line(word)?,
             (Format::Json, word) => {
@@ -209,27 +215,6 @@ impl Batch {
     }
 }
 
-/// A line, and what an instruction does not hold.
-pub(crate) struct Parsed {
-    pub(crate) load: Instruction,
-    control: Option<Control>,
-    pub(crate) alias: Option<Alias>,
-    /// The descriptor that is in the word although the text does not name it.
-    chosen: Option<HiddenDescriptor>,
-}
-
-impl Parsed {
-    /// Reads a text; all that it does not say is as in `like`.
-    pub(crate) fn new(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<Self, ParseError> {
-        let line = match like {
-            Some(like) => parse_line_like(text, like)?,
-            None => parse_line(text, sm)?,
-        };
-        let ParsedLine { instruction, control, alias, chosen, .. } = line;
-        Ok(Self { load: instruction, control, alias, chosen })
-    }
-}
-
 /// Reads the word of `--like`.
 fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
@@ -240,11 +225,6 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
         }
         Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
     }
-}
-
-/// Returns the annotation without the space before it.
-fn named(descriptor: HiddenDescriptor) -> String {
-    descriptor.to_string().trim_start().to_owned()
 }
 
 /// Warns that executing `load`, which was read from `text`, raises `fault`.

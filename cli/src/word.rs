@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm, parse_line};
 use warpload_binary::lines::LineError;
 
 use super::decode::row::{self, ControlJson, LoadJson};
 use super::diagnostic::{self, Origin};
-use super::encode::Parsed;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use crate::process::Status;
@@ -192,12 +191,12 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction
 /// Returns the load of a text; reports what is wrong if there is none.
 fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let sm = sm.unwrap_or(Sm::SPA5);
-    let parsed = Parsed::new(text, sm, None);
+    let parsed = parse_line(text, sm);
     let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;
     if let Some(alias) = parsed.alias {
         diagnostic::alias_note(origin, text, &alias);
     }
-    Some(parsed.load)
+    Some(parsed.instruction)
 }
 
 /// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
