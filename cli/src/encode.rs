@@ -8,7 +8,7 @@ use warpload::encoding::{
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
 
-use super::diagnostic::{self, Origin};
+use super::diagnostic::{self, Message, MessageLevel, Origin};
 use super::io::Output;
 use super::options::Format;
 use super::word::{ERROR, each_given, is_argument, read_word};
@@ -144,7 +144,7 @@ impl Batch {
             let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
             let from = text.len() - text[start..].trim_start().len();
             let place = (from, text.trim_end().len());
-            diagnostic::warning_in_line(origin, text, place, &title, help);
+            warn(origin, text, place, &title, help);
         }
         if let Some(fault) = certain_fault(&load) {
             output.flush()?;
@@ -227,6 +227,12 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     }
 }
 
+fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help: &str) {
+    let help = Some(help.to_owned());
+    let message = Message { help, ..Message::new(MessageLevel::Warning, title) };
+    diagnostic::in_line(message, origin, text, place);
+}
+
 /// Warns that executing `load`, which was read from `text`, raises `fault`.
 fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str) {
     let register = fault.register();
@@ -266,7 +272,7 @@ fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str)
     };
     let name = register.to_string();
     let (start, end) = register_in(text, &name, in_address).unwrap_or((0, text.trim_end().len()));
-    diagnostic::warning_in_line(origin, text, (start, end), &title, &help);
+    warn(origin, text, (start, end), &title, &help);
 }
 
 /// Returns how many consecutive registers a load fills.
