@@ -12,7 +12,6 @@ use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::{LineIndex, Span};
-use warpload_replay::{PatternError, PatternErrorKind};
 use warpload_suite::image::ImageError;
 use warpload_trace::{ImportError, TraceError};
 
@@ -79,7 +78,7 @@ pub struct TextLocation {
 }
 
 impl Message {
-    fn new(level: MessageLevel, title: impl Display) -> Self {
+    pub(crate) fn new(level: MessageLevel, title: impl Display) -> Self {
         let title = name::message(&title.to_string());
         Self {
             level,
@@ -238,38 +237,9 @@ pub(crate) fn sass_help(hint: Hint) -> String {
 
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
-    let help = error.hint_in(text, sm).map(sass_help);
-    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
+    let message = Message::new(MessageLevel::Error, error);
+    let message = Message { help: error.hint_in(text, sm).map(sass_help), ..message };
     in_line(message, origin, text, (error.span.start, error.span.end));
-}
-
-/// An error in the formula or the layout of an access.
-pub(crate) fn in_pattern(origin: Origin<'_>, text: &str, error: &PatternError) {
-    let help = match &error.kind {
-        PatternErrorKind::UnknownName(name) => {
-            Some(format!("give it one: `--let {name}=0`, or `--for {name}=0..32`"))
-        }
-        _ => None,
-    };
-    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
-    in_line(message, origin, text, (error.span.start, error.span.end));
-}
-
-/// A warning about the bytes `from..to` of a line of SASS.
-pub(crate) fn warning_in_line(
-    origin: Origin<'_>,
-    text: &str,
-    (from, to): (usize, usize),
-    title: &str,
-    help: &str,
-) {
-    let help = Some(help.to_owned());
-    in_line(
-        Message { help, ..Message::new(MessageLevel::Warning, title) },
-        origin,
-        text,
-        (from, to),
-    );
 }
 
 /// A modifier that assembles as another one.
@@ -280,7 +250,12 @@ pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
 }
 
 /// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
-fn in_line(mut message: Message, origin: Origin<'_>, text: &str, (start, end): (usize, usize)) {
+pub(crate) fn in_line(
+    mut message: Message,
+    origin: Origin<'_>,
+    text: &str,
+    (start, end): (usize, usize),
+) {
     let column = origin.column + text[..start].chars().count();
     let place = TextLocation {
         file: origin.file.to_owned(),

@@ -1,20 +1,17 @@
 //! `encode`: text to words, and bundles.
 
-use std::path::Path;
-
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
-    Alias, Decoded, Expected, HiddenDescriptor, Instruction, LoadDestination, LoadSize,
-    MachineWord, NotExecutable, ParseError, ParseErrorKind, ParsedLine, Sm, parse_control_prefix,
-    parse_line, parse_line_like,
+    Decoded, Expected, Instruction, LoadDestination, LoadSize, MachineWord, NotExecutable,
+    ParseErrorKind, ParsedLine, Sm, parse_control_prefix, parse_line, parse_line_like,
 };
 use warpload::explain::certain_fault;
 use warpload::load::{AnyRegister, WarpFault};
 
-use super::diagnostic::{self, Origin};
-use super::io::{self, Output};
-use super::options::{Format, Progress};
-use super::word::{ERROR, read_word};
+use super::diagnostic::{self, Message, MessageLevel, Origin};
+use super::io::Output;
+use super::options::Format;
+use super::word::{ERROR, each_given, is_argument, read_word};
 use crate::process::Status;
 
 /// Assemble text to words
@@ -88,32 +85,18 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         instructions: Vec::new(),
         status: Status::Done,
     };
-    if arguments.text.is_empty() || arguments.text == ["-"] {
-        let stdin = Path::new("-");
-        let file = io::name(stdin);
-        io::each_line(stdin, Progress::Never, |line, text| {
-            match text {
-                Ok(text) if is_comment(text) => {}
-                Ok(text) => {
-                    let origin = Origin { file: &file, line: line as usize, column: 1 };
-                    batch.line(origin, text, output)?;
-                }
-                Err(error) => {
-                    output.fail(Status::Failed, format_args!("{file}: {error}"))?;
-                    batch.error(None, output)?;
-                }
+    each_given(&arguments.text, |origin, text| {
+        match text {
+            // An argument is an instruction, or else a mistake.
+            Ok(text) if is_comment(text) && !is_argument(origin) => {}
+            Ok(text) => batch.line(origin, text, output)?,
+            Err(error) => {
+                output.fail(Status::Failed, format_args!("{}: {error}", origin.file))?;
+                batch.error(None, output)?;
             }
-            Ok(())
-        })?;
-    } else {
-        for (number, text) in (1..).zip(&arguments.text) {
-            let file = match arguments.text.len() {
-                1 => "<argument>".to_owned(),
-                _ => format!("<argument {number}>"),
-            };
-            batch.line(Origin { file: &file, line: 1, column: 1 }, text, output)?;
         }
-    }
+        Ok(())
+    })?;
     batch.finish(output)?;
     Ok(batch.status)
 }
@@ -132,7 +115,11 @@ struct Batch {
 
 impl Batch {
     fn line(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        let parsed = match Parsed::new(text, self.sm, self.like.as_ref()) {
+        let parsed = match &self.like {
+            Some(like) => parse_line_like(text, like),
+            None => parse_line(text, self.sm),
+        };
+        let ParsedLine { instruction: load, control, alias, chosen, .. } = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
@@ -142,28 +129,31 @@ impl Batch {
                 return Ok(self.error(Some(text), output)?);
             }
         };
-        if let Some(alias) = parsed.alias {
+        if let Some(alias) = alias {
             output.flush()?;
             diagnostic::alias_note(origin, text, &alias);
         }
-        if let Some(chosen) = parsed.chosen {
+        if let Some(chosen) = chosen {
             output.flush()?;
-            let title = format!("the text hides the descriptor; this has `{}`", named(chosen));
+            let title = format!(
+                "the text hides the descriptor; this has `{}`",
+                chosen.to_string().trim_start()
+            );
             let help =
                 "append it, as `decode --hidden` does, or take it from a word with `--like WORD`";
             let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
             let from = text.len() - text[start..].trim_start().len();
             let place = (from, text.trim_end().len());
-            diagnostic::warning_in_line(origin, text, place, &title, help);
+            warn(origin, text, place, &title, help);
         }
-        if let Some(fault) = certain_fault(&parsed.load) {
+        if let Some(fault) = certain_fault(&load) {
             output.flush()?;
-            warn_of(fault, &parsed.load, origin, text);
+            warn_of(fault, &load, origin, text);
         }
-        let word = parsed.load.word();
+        let word = load.word();
         match (self.format, word) {
             (_, MachineWord::Bits64(word)) if self.bundle => {
-                self.instructions.push((word, parsed.control.unwrap_or_default()));
+                self.instructions.push((word, control.unwrap_or_default()));
             }
             (Format::Text, word) => output.line(word)?,
             (Format::Json, word) => {
@@ -225,27 +215,6 @@ impl Batch {
     }
 }
 
-/// A line, and what an instruction does not hold.
-pub(crate) struct Parsed {
-    pub(crate) load: Instruction,
-    control: Option<Control>,
-    pub(crate) alias: Option<Alias>,
-    /// The descriptor that is in the word although the text does not name it.
-    chosen: Option<HiddenDescriptor>,
-}
-
-impl Parsed {
-    /// Reads a text; all that it does not say is as in `like`.
-    pub(crate) fn new(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<Self, ParseError> {
-        let line = match like {
-            Some(like) => parse_line_like(text, like)?,
-            None => parse_line(text, sm)?,
-        };
-        let ParsedLine { instruction, control, alias, chosen, .. } = line;
-        Ok(Self { load: instruction, control, alias, chosen })
-    }
-}
-
 /// Reads the word of `--like`.
 fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
@@ -258,9 +227,10 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     }
 }
 
-/// Returns the annotation without the space before it.
-fn named(descriptor: HiddenDescriptor) -> String {
-    descriptor.to_string().trim_start().to_owned()
+fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help: &str) {
+    let help = Some(help.to_owned());
+    let message = Message { help, ..Message::new(MessageLevel::Warning, title) };
+    diagnostic::in_line(message, origin, text, place);
 }
 
 /// Warns that executing `load`, which was read from `text`, raises `fault`.
@@ -302,7 +272,7 @@ fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str)
     };
     let name = register.to_string();
     let (start, end) = register_in(text, &name, in_address).unwrap_or((0, text.trim_end().len()));
-    diagnostic::warning_in_line(origin, text, (start, end), &title, &help);
+    warn(origin, text, (start, end), &title, &help);
 }
 
 /// Returns how many consecutive registers a load fills.

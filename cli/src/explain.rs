@@ -1,18 +1,16 @@
 //! `explain`: what every bit of a word means.
 
-use std::path::Path;
-
 use anyhow::Context;
 use warpload::encoding::{FieldReading, Instruction, Sm, parse_control_prefix};
 use warpload::explain::{effect, remarks};
 
 use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
-use super::io::{self, Output};
-use super::options::{Format, Progress};
+use super::io::Output;
+use super::options::Format;
 use super::table::{self, Value};
 use super::tmem::sass;
-use super::word_or_text::{ORIGIN, is_word, read_load};
+use super::word::{ORIGIN, each_given, is_word, read_load};
 use crate::process::Status;
 
 /// Show what every bit of a word means
@@ -78,30 +76,21 @@ impl From<&FieldReading> for FieldJson {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { instruction: given, sm, format } = arguments;
     let mut batch = Batch { sm, format, has_written: false, status: Status::Done };
-    if given == ["-"] {
-        let stdin = Path::new("-");
-        let file = io::name(stdin);
-        io::each_line(stdin, Progress::Never, |line, text| {
-            let origin = Origin { file: &file, line: line as usize, column: 1 };
-            let text = text.with_context(|| file.clone())?;
+    let is_whole = |text: &String| is_word(text, sm) || is_instruction(text, sm);
+    let joined = given.join(" ");
+    if let Some(words) = words(&joined, sm) {
+        words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
+    } else if given != ["-"] && !given.iter().all(is_whole) {
+        // Words of an instruction that was not quoted come as separate arguments.
+        batch.one(ORIGIN, &joined, output)?;
+    } else {
+        each_given(&given, |origin, text| {
+            let text = text.with_context(|| origin.file.to_owned())?;
             match words(text, sm) {
                 Some(words) => words.iter().try_for_each(|word| batch.one(origin, word, output)),
                 None => batch.one(origin, text, output),
             }
         })?;
-    } else if let Some(words) = words(&given.join(" "), sm) {
-        words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
-    } else if given.iter().all(|text| is_word(text, sm) || is_instruction(text, sm)) {
-        for (number, text) in (1..).zip(&given) {
-            let file = match given.len() {
-                1 => ORIGIN.file.to_owned(),
-                _ => format!("<argument {number}>"),
-            };
-            batch.one(Origin { file: &file, ..ORIGIN }, text, output)?;
-        }
-    } else {
-        // Words of an instruction that was not quoted come as separate arguments.
-        batch.one(ORIGIN, &given.join(" "), output)?;
     }
     Ok(batch.status)
 }

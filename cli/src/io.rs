@@ -217,8 +217,7 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
 /// The caller adds the file's name to errors.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
-        let input = Observed { input: stdin(), bar: Bar::new(progress, None, path) };
-        return Ok(Box::new(BufReader::new(input)));
+        return Ok(Box::new(BufReader::new(Observed::new(stdin(), progress, path))));
     }
     let (input, metadata) = open_file(path)?;
     let bar = Bar::new(progress, Some(metadata.len()), path);
@@ -397,9 +396,16 @@ impl Bar {
 }
 
 /// An input whose reading moves a progress bar.
-struct Observed<R> {
+pub(crate) struct Observed<R> {
     input: R,
     bar: Bar,
+}
+
+impl<R> Observed<R> {
+    /// Observes an input of unknown length, such as standard input.
+    pub(crate) fn new(input: R, progress: Progress, path: &Path) -> Self {
+        Self { input, bar: Bar::new(progress, None, path) }
+    }
 }
 
 impl<R: Read> Read for Observed<R> {
@@ -413,6 +419,24 @@ impl<R: Read> Read for Observed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is read counts, because how much there is need not be known.
+    #[test]
+    fn reading_moves_a_bar() {
+        let bytes = vec![0; 6 << 20];
+        for (progress, is_drawn) in [
+            (Progress::Auto, [false, true]),
+            (Progress::Always, [true; 2]),
+            (Progress::Never, [false; 2]),
+        ] {
+            let mut input = Observed::new(&bytes[..], progress, Path::new("-"));
+            for (i, is_drawn) in is_drawn.into_iter().enumerate() {
+                input.read_exact(&mut vec![0; 3 << 20]).unwrap();
+                assert_eq!(input.bar.is_drawn(), is_drawn);
+                assert_eq!(input.bar.bar.position(), (i as u64 + 1) * (3 << 20));
+            }
+        }
+    }
 
     #[test]
     fn an_output_that_is_kept_is_bounded() {

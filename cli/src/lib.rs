@@ -56,7 +56,6 @@ mod tmem;
 mod trace;
 mod vectors;
 mod word;
-mod word_or_text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -134,8 +133,8 @@ Examples:
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
-`-` is standard input. Exit status: 0 done, 1 the input or the check failed, 2 wrong use or an
-unreadable file.";
+`-` is standard input. Exit status: 0 done, 1 what was asked about is wrong or is not there, 2 wrong
+use, or an input or output that fails.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -181,7 +180,7 @@ pub fn stdout_is_closed() {
 }
 
 /// Runs the command with those arguments, of which the first is its name, and returns its exit status:
-/// 0 done, 1 the input or the check failed, 2 wrong use or an unreadable file.
+/// 0 done, 1 what was asked about is wrong or is not there, 2 wrong use, or an input or output that fails.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let _inputs = inputs::InputsScope::new();
     let arguments: Vec<OsString> = arguments.into_iter().collect();

@@ -48,7 +48,7 @@ pub(crate) fn cell(text: &str) -> String {
 /// instances of a template often do so far inside.
 pub(crate) fn cells<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     /// Names that agree for longer are equal in the table, too.
-    const ROUNDS: usize = 64;
+    const ROUNDS: usize = 16;
     let names: Vec<Cow<'_, str>> = names.map(visible).collect();
     let mut cells: Vec<String> = names.iter().map(|name| shortened(name, None)).collect();
     for _ in 0..ROUNDS {

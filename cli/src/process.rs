@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{inputs, system, temporary};
+use crate::{inputs, system};
 
 static IS_OWNED: AtomicBool = AtomicBool::new(false);
 
@@ -24,25 +24,18 @@ pub(crate) fn is_owned() -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Done,
-    /// The input or the check failed.
+    /// What was asked about is wrong or is not there.
     Failed,
-    /// Wrong use, or a file that is not what it says; already reported.
+    /// Wrong use, or an input or output that fails; already reported.
     Unreadable,
 }
 
-/// The locks that every run of the command takes, for a moment each.
-struct Held {
-    inputs: inputs::Held,
-    temporary: temporary::Held,
-}
-
 thread_local! {
-    /// The locks of a thread that forks the process.
-    static HELD: Cell<Option<Held>> = const { Cell::new(None) };
+    /// The inputs, locked by a thread that forks the process: every run of the command takes that lock for a moment.
+    static HELD: Cell<Option<inputs::Held>> = const { Cell::new(None) };
 }
 
-/// Lets a forked child use the command whatever other threads are doing with it. It has none of the parent's inputs
-/// and temporary files. A program whose process is forked calls this before it runs anything.
+/// Lets a forked child use the command whatever other threads are doing with it. It has none of the parent's inputs. A program whose process is forked calls this before it runs anything.
 ///
 /// # Errors
 /// Returns that of the system, if it has forks.
@@ -60,9 +53,8 @@ extern "C" fn before() {
     // What is made on first use has a lock of its own until it is made.
     warpload::initialize();
     warpload_ptx::initialize();
-    let held = Held { inputs: inputs::hold(), temporary: temporary::hold() };
     // A thread that ends has no place for it any more, and lets go.
-    let _ = HELD.try_with(|place| place.set(Some(held)));
+    let _ = HELD.try_with(|place| place.set(Some(inputs::hold())));
 }
 
 extern "C" fn in_parent() {
@@ -70,9 +62,8 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    if let Ok(Some(Held { inputs, temporary })) = HELD.try_with(Cell::take) {
+    if let Ok(Some(inputs)) = HELD.try_with(Cell::take) {
         inputs.forget();
-        temporary.forget();
     }
 }
 
@@ -92,7 +83,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    let _held = (inputs::hold(), temporary::hold());
+                    let _held = inputs::hold();
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
@@ -105,7 +96,7 @@ mod tests {
                     let child = libc::fork();
                     if child == 0 {
                         libc::alarm(30);
-                        drop((inputs::hold(), temporary::hold()));
+                        drop(inputs::hold());
                         libc::_exit(0);
                     }
                     let mut status = -1;

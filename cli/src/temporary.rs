@@ -1,36 +1,18 @@
 //! Files on their way to their names: without a name if the system has such, else removed also when
 //! a signal ends the process.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
-use tempfile::{Builder, TempPath};
+use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::{process, system};
 
-/// The temporary names that exist now; a signal that ends the process waits for the lock.
-static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The temporary names, which no other thread has until this is dropped.
-pub(crate) struct Held(MutexGuard<'static, BTreeSet<PathBuf>>);
-
-pub(crate) fn hold() -> Held {
-    Held(names())
-}
-
-impl Held {
-    /// Forgets the names: they are those of another process.
-    pub(crate) fn forget(mut self) {
-        self.0.clear();
-    }
-}
+/// The temporary names so far, if the process is the command's. A signal that ends it waits for the lock, and removes
+/// those that are still there.
+static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file without its name yet. It goes away unless it is persisted.
 pub(crate) struct Temporary {
@@ -42,21 +24,18 @@ pub(crate) struct Temporary {
 impl Temporary {
     /// Creates a file that can get the name `path`.
     pub(crate) fn beside(path: &Path) -> io::Result<Self> {
-        if let Some(file) = system::unnamed(folder(path)) {
-            return Ok(Self { file, named: None });
+        match system::unnamed(folder(path)) {
+            Some(file) => Ok(Self { file, named: None }),
+            None => Self::named(path),
         }
-        Self::named(path)
     }
 
     /// Creates a file beside `path` under a name of its own.
     fn named(path: &Path) -> io::Result<Self> {
-        let mut names = names();
-        remove_names_on_signals();
-        let created = builder().make_in(folder(path), |path| {
+        let created = make_beside(path, |path| {
             File::options().read(true).write(true).create_new(true).open(path)
         });
         let (file, named) = created?.into_parts();
-        names.insert(named.to_path_buf());
         Ok(Self { file, named: Some(named) })
     }
 
@@ -66,38 +45,20 @@ impl Temporary {
     }
 
     /// Gives the file, which is whole, its name, in place of what has it.
-    pub(crate) fn persist(mut self, path: &Path) -> io::Result<()> {
+    pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
         // What has the name must be there also after the machine stopped.
         self.file.sync_all()?;
-        if let Some(named) = self.named.take() {
-            let (mut names, name) = (names(), named.to_path_buf());
-            let result = named.persist(path).map_err(|error| error.error);
-            names.remove(&name);
-            return result;
-        }
-        self.link(path)
-    }
-
-    fn link(&self, path: &Path) -> io::Result<()> {
-        match system::link(&self.file, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-            result => return result,
-        }
-        // A link replaces nothing, a renamed one does. Until it is renamed signals wait.
-        let _names = names();
-        remove_names_on_signals();
-        let linked = builder().make_in(folder(path), |path| system::link(&self.file, path))?;
-        linked.into_temp_path().persist(path).map_err(|error| error.error)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(named) = self.named.take() {
-            let (mut names, name) = (names(), named.to_path_buf());
-            drop(named);
-            names.remove(&name);
-        }
+        let named = match self.named {
+            Some(named) => named,
+            None => match system::link(&self.file, path) {
+                // A link replaces nothing, a renamed one does.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    make_beside(path, |path| system::link(&self.file, path))?.into_temp_path()
+                }
+                result => return result,
+            },
+        };
+        named.persist(path).map_err(|error| error.error)
     }
 }
 
@@ -106,26 +67,34 @@ fn folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-fn builder() -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(".warpload-");
-    builder
+/// Makes something beside `path` under a name that a signal removes.
+fn make_beside<R>(
+    path: &Path,
+    mut make: impl FnMut(&Path) -> io::Result<R>,
+) -> io::Result<NamedTempFile<R>> {
+    // Until there is something of that name, a signal waits.
+    let mut names = process::is_owned().then(|| {
+        remove_names_on_signals();
+        NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+    });
+    Builder::new().prefix(".warpload-").make_in(folder(path), |path| {
+        names.iter_mut().for_each(|names| names.push(path.to_owned()));
+        make(path)
+    })
 }
 
-/// From now on removes the [`NAMES`] before a signal ends the process, if that is the command's.
+/// From now on removes the [`NAMES`] before a signal ends the process.
 fn remove_names_on_signals() {
     static ONCE: Once = Once::new();
-    if process::is_owned() {
-        ONCE.call_once(|| {
-            system::before_signals_end(|end| {
-                let names = names();
-                for path in &*names {
-                    let _ = std::fs::remove_file(path);
-                }
-                end();
-            });
+    ONCE.call_once(|| {
+        system::before_signals_end(|end| {
+            let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+            for path in &*names {
+                let _ = std::fs::remove_file(path);
+            }
+            end();
         });
-    }
+    });
 }
 
 #[cfg(all(test, unix))]
@@ -192,7 +161,6 @@ mod tests {
         }
         drop(Temporary::named(&path)?);
         assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
-        assert!(names().is_empty());
         Ok(())
     }
 }

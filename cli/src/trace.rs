@@ -184,7 +184,7 @@ impl<'p> Input<'p> {
             format!("a temporary file in {}: cannot be written", std::env::temp_dir().display());
         if input.is_binary() {
             let path = input.path;
-            input.copy_into(&file, &failed)?;
+            input.copy_into(&file, &failed, progress)?;
             return binary(path, &file, Holding::Mapped);
         }
         // It is read once.
@@ -202,9 +202,10 @@ impl<'p> Input<'p> {
     }
 
     /// Copies the input into `output`, as [`Self::import_into`] imports it.
-    fn copy_into(self, mut output: &File, failed: &str) -> anyhow::Result<()> {
+    fn copy_into(self, mut output: &File, failed: &str, progress: Progress) -> anyhow::Result<()> {
         let name = || format!("{}: cannot be read", io::name(self.path));
-        let mut input = BufReader::with_capacity(1 << 16, self.bytes);
+        let mut input =
+            BufReader::with_capacity(1 << 16, io::Observed::new(self.bytes, progress, self.path));
         loop {
             let bytes = input.fill_buf().with_context(name)?;
             if bytes.is_empty() {

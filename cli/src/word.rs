@@ -1,11 +1,13 @@
-//! Instruction words by themselves: on the command line, or one a line.
+//! Instructions by themselves, on the command line or one a line: words, or words and texts.
 
 use std::path::Path;
 
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm, parse_line};
+use warpload_binary::lines::LineError;
 
 use super::decode::row::{self, ControlJson, LoadJson};
+use super::diagnostic::{self, Origin};
 use super::io::{self, Output};
 use super::options::{Format, Progress};
 use crate::process::Status;
@@ -51,6 +53,40 @@ pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, Strin
     }
 }
 
+/// Passes on each argument, or each line of standard input if there is none or it is `-`, with where it is from.
+pub(crate) fn each_given(
+    given: &[String],
+    mut each: impl FnMut(Origin<'_>, Result<&str, LineError>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if given.is_empty() || given == ["-"] {
+        let stdin = Path::new("-");
+        let file = io::name(stdin);
+        return io::each_line(stdin, Progress::Never, |line, text| {
+            each(Origin { file: &file, line: line as usize, column: 1 }, text)
+        });
+    }
+    (1..).zip(given).try_for_each(|(number, text)| {
+        let file = match given.len() {
+            1 => ORIGIN.file.to_owned(),
+            _ => format!("<argument {number}>"),
+        };
+        each(Origin { file: &file, ..ORIGIN }, Ok(text))
+    })
+}
+
+/// An argument.
+pub(crate) const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
+
+pub(crate) fn is_argument(origin: Origin<'_>) -> bool {
+    origin.file.starts_with("<argument")
+}
+
+/// Returns where a word is from, if it is not an argument, as the beginning of a message.
+fn place(origin: Origin<'_>) -> String {
+    let Origin { file, line, .. } = origin;
+    if is_argument(origin) { String::new() } else { format!("{file}: line {line}: ") }
+}
+
 /// `decode --word`: one line each, whatever they are.
 pub(crate) fn decode(
     words: &[String],
@@ -58,26 +94,19 @@ pub(crate) fn decode(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Done;
-    let read = |text: &str| read_word(text, style.sm);
-    let mut show = |word: Result<MachineWord, String>| -> anyhow::Result<()> {
+    each_given(words, |origin, text| {
+        let word = match text {
+            Ok(text) => {
+                read_word(text, style.sm).map_err(|error| format!("{}{error}", place(origin)))
+            }
+            Err(error) => Err(format!("{}: {error}", origin.file)),
+        };
         match word {
             Ok(word) => word_line(word, style, output)?,
             Err(message) => status = bad_word(&message, style.format, output)?,
         }
         Ok(())
-    };
-    if words == ["-"] {
-        let stdin = Path::new("-");
-        let file = io::name(stdin);
-        io::each_line(stdin, Progress::Never, |line, text| {
-            show(match text {
-                Ok(text) => read(text).map_err(|error| format!("{file}: line {line}: {error}")),
-                Err(error) => Err(format!("{file}: {error}")),
-            })
-        })?;
-    } else {
-        words.iter().try_for_each(|text| show(read(text)))?;
-    }
+    })?;
     Ok(status)
 }
 
@@ -129,4 +158,54 @@ fn text(load: Instruction, notation: Option<Notation>) -> String {
         (Some(control), Some(notation)) => format!("{}  {load}", control.display(notation)),
         _ => load.to_string(),
     }
+}
+
+/// Reads a word or a text; reports what is wrong if it is neither.
+pub(crate) fn read_load(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
+    let read = if is_word(text, sm) { of_word } else { of_text };
+    read(origin, text, sm)
+}
+
+/// Returns the load of a word; reports what is wrong if there is none.
+fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
+    let place = place(origin);
+    let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
+    let word = word.map_err(diagnostic::error).ok()?;
+    let sm = sm.unwrap_or(Sm::SPA5);
+    match Instruction::decode(word, sm) {
+        Decoded::Load(load) => return Some(load),
+        Decoded::Illegal(refusal) => {
+            diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
+        }
+        Decoded::Other => {
+            let known: Vec<&str> = Instruction::mnemonics(sm).collect();
+            diagnostic::error(format_args!(
+                "{place}{word} is not a known load; expected an opcode of {}",
+                known.join(", ")
+            ));
+        }
+    }
+    None
+}
+
+/// Returns the load of a text; reports what is wrong if there is none.
+fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
+    let sm = sm.unwrap_or(Sm::SPA5);
+    let parsed = parse_line(text, sm);
+    let parsed = parsed.map_err(|error| diagnostic::parse_error(origin, text, &error, sm)).ok()?;
+    if let Some(alias) = parsed.alias {
+        diagnostic::alias_note(origin, text, &alias);
+    }
+    Some(parsed.instruction)
+}
+
+/// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
+/// before an instruction can begin with one.
+pub(crate) fn is_word(text: &str, sm: Option<Sm>) -> bool {
+    let text = text.trim();
+    let digit_first = text.starts_with(|first: char| first.is_ascii_digit());
+    read_word(text, sm).is_ok()
+        || text.starts_with("0x")
+        || text.starts_with("0X")
+        || digit_first && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -12,11 +12,11 @@ use serde::Serialize;
 use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
-use warpload_replay::{LanePattern, LoadCosts, PatternError, SharedRules};
+use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
 
 use self::drawing::{DrawnAccess, DrawnRow};
 use crate::destination::Destination;
-use crate::diagnostic::{self, Origin};
+use crate::diagnostic::{self, Message, MessageLevel, Origin};
 use crate::io::Output;
 use crate::name::plural;
 use crate::options::{self, Format};
@@ -226,11 +226,16 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
 
 /// Reports what is wrong with the pattern.
 fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> Status {
-    diagnostic::in_pattern(
-        Origin { file: "access", line: 1, column: 1 },
-        &arguments.pattern,
-        error,
-    );
+    let help = match &error.kind {
+        PatternErrorKind::UnknownName(name) => {
+            Some(format!("give it one: `--let {name}=0`, or `--for {name}=0..32`"))
+        }
+        _ => None,
+    };
+    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
+    let origin = Origin { file: "access", line: 1, column: 1 };
+    let place = (error.span.start, error.span.end);
+    diagnostic::in_line(message, origin, &arguments.pattern, place);
     output.raise(Status::Failed)
 }
 

@@ -109,10 +109,7 @@ fn write(
     if !force && fs::symlink_metadata(&to).is_ok() {
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
-    let file = OutputTarget::new(&to)?.create()?;
-    std::io::Write::write_all(&mut file.file(), &read.bytes)
-        .with_context(|| file.target().error_context())?;
-    file.persist()?;
+    OutputTarget::new(&to)?.write(&read.bytes)?;
     Ok(Some(to))
 }
 

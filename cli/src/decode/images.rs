@@ -74,56 +74,44 @@ impl<'c> Chosen<'c> {
         let cubins = self.images().filter(|(_, image)| is_cubin(image.as_ref().ok()));
         let several = cubins.take(2).count() > 1;
         for (number, image) in self.images() {
-            let image = match image {
-                Ok(image) => image,
+            let is_alone = image.as_ref().is_ok_and(is_alone);
+            let decoded = image.map_err(anyhow::Error::from).and_then(|image| {
+                if !is_cubin(Some(&image)) {
+                    found.other += 1;
+                    return Ok(());
+                }
+                found.cubins += 1;
+                if !may_be_of(self.sm, &image) {
+                    found.sms.extend(image.sm.map(|sm| sm.to_string()));
+                    return Ok(());
+                }
+                let read = image.read()?;
+                if !is_of(self.sm, read.sm) {
+                    found.sms.extend(read.sm.map(|sm| sm.to_string()));
+                    return Ok(());
+                }
+                found.chosen += 1;
+                let has_heading = several && self.format == Format::Text;
+                let heading = has_heading.then(|| self.heading(number, &image, &read));
+                let tag = Tag { number: (!is_alone).then_some(number), heading };
+                decode(tag, sass::read(&*read.bytes, sass::Format::Detect)?, output)
+            });
+            match decoded.map_err(|error| error.downcast::<SassError>()) {
+                Ok(()) => {}
+                Err(Ok(error @ SassError::UnsupportedSm { .. })) if !is_alone => {
+                    found.unsupported += 1;
+                    found.first.get_or_insert(error);
+                }
                 Err(error) => {
-                    self.damaged(number, &error, &mut found, output)?;
-                    continue;
-                }
-            };
-            if !is_cubin(Some(&image)) {
-                found.other += 1;
-                continue;
-            }
-            found.cubins += 1;
-            if !may_be_of(self.sm, &image) {
-                found.sms.extend(image.sm.map(|sm| sm.to_string()));
-                continue;
-            }
-            match image.read() {
-                Ok(read) if is_of(self.sm, read.sm) => {
-                    found.chosen += 1;
-                    let heading = several.then(|| self.heading(number, &image, &read));
-                    let is_alone = is_alone(&image);
-                    let heading = heading.filter(|_| self.format == Format::Text);
-                    let tag = Tag { number: (!is_alone).then_some(number), heading };
-                    let instructions = sass::read(&*read.bytes, sass::Format::Detect);
-                    let decoded = instructions.map_err(anyhow::Error::from);
-                    match decoded.and_then(|instructions| decode(tag, instructions, output)) {
-                        Ok(()) => {}
-                        Err(error) if is_alone || io::is_output_error(&error) => return Err(error),
-                        Err(error) => match error.downcast::<SassError>() {
-                            Ok(error @ SassError::UnsupportedSm { .. }) => {
-                                found.unsupported += 1;
-                                found.first.get_or_insert(error);
-                            }
-                            Ok(error) => {
-                                let error = format_args!("{error}{}", remedy::of(&error));
-                                self.damaged(number, &error, &mut found, output)?;
-                            }
-                            Err(error) => {
-                                self.damaged(
-                                    number,
-                                    &format_args!("{error:#}"),
-                                    &mut found,
-                                    output,
-                                )?;
-                            }
-                        },
+                    let error = error.map_or_else(|error| error, anyhow::Error::from);
+                    if io::is_output_error(&error) || is_alone && found.chosen > 0 {
+                        return Err(error);
                     }
+                    found.damaged += 1;
+                    let (name, error) = (io::name(self.path), remedy::with_causes(&error));
+                    let message = format_args!("{name}: image {number}: {error}");
+                    output.fail(Status::Unreadable, message)?;
                 }
-                Ok(read) => found.sms.extend(read.sm.map(|sm| sm.to_string())),
-                Err(error) => self.damaged(number, &error, &mut found, output)?,
             }
         }
         self.finish(found, output)
@@ -137,20 +125,6 @@ impl<'c> Chosen<'c> {
         let names = [image.member, image.name].into_iter().flatten().map(text);
         let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
         format!("{}image {number}, SM {sm}{names}:", visible(&file))
-    }
-
-    /// Reports an image that cannot be read.
-    fn damaged(
-        &self,
-        number: u64,
-        error: &dyn std::fmt::Display,
-        found: &mut Found,
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
-        found.damaged += 1;
-        let message = format_args!("{}: image {number}: {error}", io::name(self.path));
-        output.fail(Status::Unreadable, message)?;
-        Ok(())
     }
 
     /// Says what was not decoded.

@@ -1,10 +1,13 @@
-//! What the drawings of a load have in common: their parts, and the words around them.
+//! What the drawings of a load have in common, their parts and the words around them; and the drawing as text: a grid,
+//! coloured by thread on a terminal.
 
+use std::fmt::Write;
 use std::ops::Range;
 
 use warpload_ptx::tensor::{CellOffset, CellStep, Half, Shape, TensorLoad};
 
 use crate::name::plural;
+use crate::palette;
 
 /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one or two.
 pub(super) fn memory_columns(load: &TensorLoad, column: usize) -> Range<usize> {
@@ -97,4 +100,64 @@ pub(super) fn steps(load: &TensorLoad) -> [String; 2] {
         format!("bits 0 to 4 of the thread move by: {}", list(&layout.thread)),
         format!("bits of the register move by: {registers}"),
     ]
+}
+
+/// How wide a line is at most.
+const LINE: usize = 100;
+
+/// Columns before the cells, for the lanes' numbers.
+const MARGIN: usize = 4;
+
+/// The map of a load; each cell is `thread.register`.
+pub(super) fn grid(load: &TensorLoad, half: Option<Half>, is_coloured: bool) -> String {
+    let [name, size] = headings(load, half);
+    let mut text = format!("{name}\n{size}\n");
+    let registers = (load.registers() - 1).to_string().len();
+    let label = 2 + 1 + registers;
+    let heading = grid_heading(load, load.columns() / memory_columns(load, 0).len() - 1).len();
+    let cell = label.max(heading);
+    let widest = (LINE - MARGIN + 1) / (cell + 1);
+    // A power of two, so that parts begin where repeats do.
+    let widest = 1 << widest.ilog2();
+    for panel in panels(load, half, widest) {
+        text.push('\n');
+        if let Some(base) = base(load, half, &panel) {
+            let _ = writeln!(text, "{base}:");
+        }
+        grid_part(&mut text, load, &panel, cell, is_coloured);
+    }
+    let [threads, registers] = steps(load);
+    let _ = write!(text, "\ncells: thread.register; down: lanes, across: columns");
+    if load.is_packed() {
+        let _ = write!(text, "; of two columns the first is the low half");
+    }
+    let _ = writeln!(text, "\n{threads}\n{registers}");
+    text
+}
+
+/// The columns above a cell: `7`, or `14-15`.
+fn grid_heading(load: &TensorLoad, column: usize) -> String {
+    let columns = memory_columns(load, column);
+    let (first, last) = (columns.start, columns.end - 1);
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+fn grid_part(text: &mut String, load: &TensorLoad, panel: &Panel, cell: usize, is_coloured: bool) {
+    let mut row = " ".repeat(MARGIN - 1);
+    for column in panel.columns.clone() {
+        let _ = write!(row, " {:^cell$}", grid_heading(load, column));
+    }
+    let _ = writeln!(text, "{}", row.trim_end());
+    for lane in 0..load.shape().lanes() {
+        let mut row = format!("{lane:>0$}", MARGIN - 1);
+        for (thread, register) in panel.row(load.shape(), lane) {
+            let label = format!("{thread:>2}.{register}");
+            if is_coloured {
+                let _ = write!(row, " {}", palette::on_colour(&format!("{label:<cell$}"), thread));
+            } else {
+                let _ = write!(row, " {label:<cell$}");
+            }
+        }
+        let _ = writeln!(text, "{}", row.trim_end());
+    }
 }

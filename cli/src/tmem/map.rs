@@ -10,8 +10,8 @@ use warpload::encoding::Sm;
 use warpload::lane::LANES;
 use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad};
 
-use super::drawing::memory_columns;
-use super::{grid, picture, sass};
+use super::drawing::{grid, memory_columns};
+use super::{picture, sass};
 use crate::destination::Destination;
 use crate::io::Output;
 use crate::options::{Format, read_number};
@@ -133,7 +133,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             }
             let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
             let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
-            output.bytes(grid::text(&load, half, is_coloured).as_bytes(), escapes)?;
+            output.bytes(grid(&load, half, is_coloured).as_bytes(), escapes)?;
         }
         (None, Format::Json) => {
             let threads = sass.map_or(0..LANES, |(_, tensor)| tensor.threads());

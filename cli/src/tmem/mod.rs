@@ -1,7 +1,6 @@
 //! `tmem`: loads from Tensor Memory. One file a subcommand, and the drawings of `map`.
 
 mod drawing;
-mod grid;
 mod map;
 pub(crate) mod memory;
 mod picture;

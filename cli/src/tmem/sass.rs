@@ -4,7 +4,7 @@ use warpload::encoding::{Instruction, LoadParts, Sm};
 use warpload_ptx::tensor::{Half, ReductionOperation, SassTensorError, SassTensorLoad};
 
 use crate::diagnostic;
-use crate::word_or_text::{ORIGIN, read_load};
+use crate::word::{ORIGIN, read_load};
 
 /// Reads the word or text of an `LDTM`; reports what is wrong if it is none.
 pub(super) fn read(text: &str, sm: Sm) -> Option<(Instruction, SassTensorLoad)> {

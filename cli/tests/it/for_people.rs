@@ -464,3 +464,45 @@ fn folders_need_not_be_utf_8() {
         crate::common::succeeded(warpload().args(names(line)));
     }
 }
+
+#[test]
+fn program_counters_are_hexadecimal_everywhere() {
+    let list = "tests/data/cmd/kernelslist.g";
+    let is_pc = |text: &str| {
+        text.strip_prefix("0x").is_some_and(|digits| u32::from_str_radix(digits, 16).is_ok())
+    };
+    let column = |table: &str, separator: fn(&str) -> Vec<String>| {
+        let mut lines =
+            table.lines().map(separator).skip_while(|line| !line.contains(&"pc".to_owned()));
+        let at = lines.next().unwrap().iter().position(|name| name == "pc").unwrap();
+        let rows = lines.take_while(|line| line.len() > at).map(|line| line[at].clone());
+        let rows: Vec<String> = rows.take_while(|pc| pc != "and").collect();
+        assert!(!rows.is_empty() && rows.iter().all(|pc| is_pc(pc)), "{rows:?}");
+    };
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect();
+    let text = output(&["replay", list]);
+    column(&text, words);
+    column(&output(&["replay", list, "--format", "csv"]), fields);
+    for format in ["text", "json"] {
+        let shown = output(&["replay", list, "--format", format, "--fill", "zero"]);
+        for (_, after) in
+            shown.match_indices("\"pc\":\"").map(|(at, key)| shown.split_at(at + key.len()))
+        {
+            assert!(is_pc(after.split('"').next().unwrap()), "{after}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let summaries = ["tile.g", "tile-padded.g"].map(|trace| {
+        let summary = folder.path().join(trace);
+        let summary = summary.to_str().unwrap().to_owned();
+        output(&["replay", &format!("tests/data/cmd/{trace}"), "--format=json", "-o", &summary]);
+        summary
+    });
+    column(&output(&["compare", &summaries[0], &summaries[1]]), words);
+    let exported = output(&["export", list, "-o", "-"]);
+    for record in exported.lines().filter(|line| line.contains("\"pc\"")) {
+        let (_, after) = record.split_once("\"pc\":\"").unwrap();
+        assert!(is_pc(after.split('"').next().unwrap()), "{record}");
+    }
+}

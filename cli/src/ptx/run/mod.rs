@@ -196,37 +196,40 @@ impl<'f> File<'f> {
     fn function(&self, name: Option<&NamePattern>) -> anyhow::Result<Result<&'f Function, String>> {
         let module = self.module;
         let bodies = module.functions().iter().filter(|function| function.body.is_some());
-        let mut demangled = Demangled::default();
-        let named = bodies.map(|body| {
-            let name = Arc::from(module.text(body.name));
-            let form = demangled.add(&name);
-            (body, name, form)
-        });
-        let mut named: Vec<(&Function, Arc<str>, Option<Arc<str>>)> = named.collect();
-        let names: Vec<String> =
-            named.iter().map(|(_, name, form)| form.as_ref().unwrap_or(name).to_string()).collect();
-        if let Some(pattern) = name {
-            let is_whole = |name: &str| name == pattern.as_str();
-            let has_whole = named
-                .iter()
-                .any(|(_, name, form)| is_whole(name) || form.as_deref().is_some_and(is_whole));
-            named.retain(|(_, name, form)| match has_whole {
-                true => is_whole(name) || form.as_deref().is_some_and(is_whole),
-                false => pattern.matches(name, form.as_deref()),
-            });
-        }
-        match (name, &named[..]) {
-            (_, [(only, ..)]) => Ok(Ok(only)),
+        let named: Vec<(&Function, Arc<str>)> =
+            bodies.map(|body| (body, Arc::from(module.text(body.name)))).collect();
+        let demangled = Demangled::new(named.iter().map(|(_, name)| name));
+        let chosen = |is_chosen: &dyn Fn(&str, Option<&str>) -> bool| {
+            let form = |name: &Arc<str>| demangled.get(name).map(|form| &**form);
+            let chosen = named.iter().filter(|(_, name)| is_chosen(name, form(name)));
+            chosen.map(|(body, _)| *body).collect::<Vec<_>>()
+        };
+        let found = match name {
+            None => chosen(&|_, _| true),
+            Some(pattern) => {
+                let whole = pattern.as_str();
+                let whole = chosen(&|name, form| name == whole || form == Some(whole));
+                if whole.is_empty() {
+                    chosen(&|name, form| pattern.matches(name, form))
+                } else {
+                    whole
+                }
+            }
+        };
+        match (name, &found[..]) {
+            (_, [only]) => Ok(Ok(only)),
             (Some(pattern), []) => {
                 let pattern = pattern.as_str();
-                let nearest = nearest_in_words(pattern, names.into_iter());
+                let names = named.iter().map(|(_, name)| demangled.or_name(name).to_owned());
+                let nearest = nearest_in_words(pattern, names);
                 Ok(Err(format!(
                     "no function has a name that `--function {pattern}` matches{nearest}"
                 )))
             }
             (None, []) => bail!("no function with a body"),
             (_, several) => {
-                let several: Vec<&str> = several.iter().map(|(_, name, _)| &**name).collect();
+                let several: Vec<&str> =
+                    several.iter().map(|body| module.text(body.name)).collect();
                 bail!("several functions: `--function` says which one: {}", several.join(", "))
             }
         }
