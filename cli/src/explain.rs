@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::{FieldReading, Instruction, Sm, parse_control_prefix};
-use warpload::explain::{effect, remarks};
+use warpload::encoding::{Instruction, Sm, parse_control_prefix};
+use warpload::explain::{ExplainedField, Explanation};
 
-use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::tmem::sass;
 use super::word_or_text::{ORIGIN, is_word, read_load};
 use crate::process::Status;
+use warpload_binary::sass::names_a_load;
+use warpload_ptx::tensor::{self, SassTensorLoad};
 
 /// Show what every bit of a word means
 ///
@@ -121,68 +121,31 @@ impl Batch {
 }
 
 fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
-    let word = load.word();
-    let fields = fields(load);
-    let (remarks, effect) = match sass::explanation(load) {
-        Some(explanation) => explanation,
-        None => (remarks(load), effect(load)),
-    };
+    let mut explanation = Explanation::new(load);
+    if let Some((mut remarks, effect)) = tensor::explanation(load) {
+        if SassTensorLoad::new(load).is_ok() {
+            remarks.push(format!(
+                "`warpload tmem map --sm {} {}` shows which thread and register each cell goes to",
+                load.sm(),
+                load.word()
+            ));
+        }
+        explanation = Explanation { remarks, effect, ..explanation };
+    }
     match format {
         Format::Json => output.json(&ExplanationJson {
-            word: word.to_string(),
-            text: load.to_string(),
-            fields: fields.iter().map(field_json).collect(),
-            remarks,
-            effect,
+            word: explanation.word.to_string(),
+            text: explanation.text,
+            fields: explanation.fields.iter().map(field_json).collect(),
+            remarks: explanation.remarks,
+            effect: explanation.effect,
         })?,
-        Format::Text => {
-            output.line(format_args!("{word}  {load}\n"))?;
-            output.text(&ruler(&fields, word.width()))?;
-            output.line("")?;
-            output.text(&table(&fields))?;
-            output.line("")?;
-            for remark in remarks {
-                output.line(format_args!("- {remark}"))?;
-            }
-            output.line("")?;
-            output.line(effect)?;
-        }
+        Format::Text => output.text(&explanation.to_string())?,
     }
     Ok(())
 }
 
-/// A field of a word.
-struct Field {
-    high: u8,
-    low: u8,
-    name: &'static str,
-    raw: u64,
-    meaning: String,
-    purpose: &'static str,
-}
-
-impl Field {
-    /// `63:61`, or one number for one bit.
-    fn bits(&self) -> String {
-        let Self { high, low, .. } = self;
-        if high == low { high.to_string() } else { format!("{high}:{low}") }
-    }
-}
-
-/// Returns the fields of a word, most significant first.
-fn fields(load: &Instruction) -> Vec<Field> {
-    let field = |reading: FieldReading| Field {
-        high: reading.field().high(),
-        low: reading.field().low(),
-        name: reading.name(),
-        raw: reading.raw,
-        meaning: reading.to_string(),
-        purpose: reading.purpose(),
-    };
-    load.describe().map(field).collect()
-}
-
-fn field_json(field: &Field) -> FieldJson<'_> {
+fn field_json(field: &ExplainedField) -> FieldJson<'_> {
     FieldJson {
         bits: field.bits(),
         name: field.name,
@@ -190,60 +153,4 @@ fn field_json(field: &Field) -> FieldJson<'_> {
         meaning: &field.meaning,
         purpose: field.purpose,
     }
-}
-
-/// The letters that tie the ruler to the table.
-fn keys() -> impl Iterator<Item = char> {
-    ('a'..='z').chain('A'..='Z')
-}
-
-/// The longest line of the ruler of a word of 128 bits. A word of 64 bits has one line.
-const RULER: usize = 80;
-
-/// The bits in groups of fields, the fields' keys below their highest bits.
-fn ruler(fields: &[Field], word_width: u32) -> String {
-    let longest = if word_width == 64 { usize::MAX } else { RULER };
-    let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
-    for (field, key) in fields.iter().zip(keys()) {
-        let width = usize::from(field.high - field.low) + 1;
-        if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
-            lines.push((String::new(), String::new(), field.high, field.low));
-        }
-        if let Some((bits, below, _, low)) = lines.last_mut() {
-            *bits += &format!("{:0width$b} ", field.raw);
-            *below += &format!("{key:<width$} ");
-            *low = field.low;
-        }
-    }
-    let line = |(bits, below, high, low): &(String, String, u8, u8)| {
-        let (bits, high) = (bits.trim_end(), high.to_string());
-        let room = bits.len().saturating_sub(high.len());
-        format!("{high}{low:>room$}\n{bits}\n{}\n", below.trim_end())
-    };
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn table(fields: &[Field]) -> String {
-    let columns: Vec<[String; 5]> = fields
-        .iter()
-        .zip(keys())
-        .map(|(field, key)| {
-            [
-                format!("{key} {}", field.bits()),
-                format!("{:#x}", field.raw),
-                field.name.to_owned(),
-                field.meaning.clone(),
-                field.purpose.to_owned(),
-            ]
-        })
-        .collect();
-    let width = |i: usize| columns.iter().map(|row| row[i].len()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2), width(3)];
-    columns
-        .iter()
-        .map(|[bits, raw, name, meaning, purpose]| {
-            let [w0, w1, w2, w3] = widths;
-            format!("{bits:<w0$}  {raw:>w1$}  {name:<w2$}  {meaning:<w3$}  {purpose}\n")
-        })
-        .collect()
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
+use warpload::text::parse_number;
 use warpload_replay::{LanePattern, LoadCosts, PatternError, SharedRules};
 
 use self::drawing::{DrawnAccess, DrawnRow};
@@ -94,14 +95,14 @@ fn read_space(text: &str) -> Result<Space, String> {
 }
 
 fn read_mask(text: &str) -> Result<LaneMask, String> {
-    let mask = options::read_number(text).and_then(|mask| u32::try_from(mask).ok());
+    let mask = parse_number(text).and_then(|mask| u32::try_from(mask).ok());
     let mask = mask.map(LaneMask::from_bits).filter(|mask| !mask.is_empty());
     mask.ok_or_else(|| "expected a mask of at least one of 32 lanes, such as 0xffff".to_owned())
 }
 
 fn read_signed(text: &str) -> Option<i64> {
     let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-    Some(sign * i64::try_from(options::read_number(digits)?).ok()?)
+    Some(sign * i64::try_from(parse_number(digits)?).ok()?)
 }
 
 fn read_value(text: &str) -> Result<(String, i64), String> {

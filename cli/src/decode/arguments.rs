@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use warpload::encoding::Sm;
 use warpload::encoding::control::Notation;
+use warpload::text::parse_number;
 
-use crate::options::{Format, read_number};
+use crate::options::Format;
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
@@ -153,5 +154,5 @@ impl ControlNotation {
 }
 
 fn read_offset(text: &str) -> Result<u64, String> {
-    read_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
+    parse_number(text).ok_or_else(|| "expected a number of bytes, decimal or 0x hexadecimal".into())
 }

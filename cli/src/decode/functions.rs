@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::demangled::Demangled;
 use crate::name::visible;
+use warpload_binary::names::Demangled;
 
 /// The functions of the inputs, if one is wanted.
 #[derive(Default)]

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use warpload::encoding::Sm;
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, is_of};
 use warpload_binary::sass::{self, Sass, SassError};
 
 use super::row::Tag;
-use crate::binary::{is_alone, is_of, may_be_of, numbered, text};
+use crate::binary::{numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
@@ -86,7 +86,7 @@ impl<'c> Chosen<'c> {
                 continue;
             }
             found.cubins += 1;
-            if !may_be_of(self.sm, &image) {
+            if !image.may_be_of(self.sm) {
                 found.sms.extend(image.sm.map(|sm| sm.to_string()));
                 continue;
             }
@@ -94,7 +94,7 @@ impl<'c> Chosen<'c> {
                 Ok(read) if is_of(self.sm, read.sm) => {
                     found.chosen += 1;
                     let heading = several.then(|| self.heading(number, &image, &read));
-                    let is_alone = is_alone(&image);
+                    let is_alone = image.is_alone();
                     let heading = heading.filter(|_| self.format == Format::Text);
                     let tag = Tag { number: (!is_alone).then_some(number), heading };
                     let instructions = sass::read(&*read.bytes, sass::Format::Detect);

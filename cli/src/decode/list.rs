@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind};
+use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, is_of};
 use warpload_binary::sass::{self, SassInstruction};
 
-use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
-use crate::binary::{is_of, may_be_of, text};
+use crate::binary::text;
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::process::Status;
+use warpload_binary::sass::FoundInstruction;
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
@@ -159,7 +159,7 @@ impl List<'_> {
         let Ok(image) = found else { return row };
         let mut sm = image.sm;
         row.bytes = Some(image.size);
-        if may_be_of(wanted, image) {
+        if image.may_be_of(wanted) {
             match image.read() {
                 Ok(read) => {
                     sm = read.sm;

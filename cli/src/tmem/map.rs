@@ -131,7 +131,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         }
         (None, Format::Text) => {
             if let Some((instruction, tensor)) = &sass {
-                let (address, first) = (sass::address(tensor), tensor.destination);
+                let (address, first) = (tensor.shown_address(), tensor.destination);
                 output.line(format_args!(
                     "{instruction}: address {address}, register 0 is {first}"
                 ))?;

@@ -1,24 +1,23 @@
 //! `ptx run`: executes the loads of a function and shows what every lane did.
 
-mod set_up;
 mod show;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use clap::ValueEnum;
+use anyhow::anyhow;
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
-use warpload_ptx::module::Function;
-use warpload_ptx::rules::Unit;
-use warpload_ptx::run::{Environment, RegisterFile, RunErrorKind};
+use warpload_ptx::PtxLoad;
+use warpload_ptx::run::{
+    Launch, LaunchError, LaunchStep, LaunchValue, RunErrorKind, WarpTensorMemory,
+};
 use warpload_ptx::syntax::integer;
 use warpload_ptx::syntax::load::Opcode;
-use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
+use warpload_ptx::tensor::Rules;
 
 use self::show::Shown;
 use super::file::{File, each_file};
-use crate::diagnostic::Labelled;
+use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::name::Name;
 use crate::options::{Format, Progress};
@@ -104,15 +103,11 @@ pub(crate) struct Arguments {
 }
 
 /// `NAME=VALUE`.
-#[derive(Clone)]
-struct Pair {
-    name: String,
-    value: String,
-}
+type Pair = (String, String);
 
 fn pair(text: &str) -> Result<Pair, String> {
     let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
-    Ok(Pair { name: name.trim().to_owned(), value: value.trim().to_owned() })
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn mask(text: &str) -> Result<LaneMask, String> {
@@ -125,134 +120,98 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let launch = arguments.launch()?;
     each_file(&arguments.files, progress, output, |file, output| {
         let machine = match &arguments.image {
             Some(manifest) => trace::open_machine(manifest)?.0,
             None => Machine::default(),
         };
-        run_file(arguments, machine, file, output)
+        run_file(arguments, &launch, machine, file, output)
     })
 }
 
-/// What a program that asks gives instead of options.
-pub(super) struct Given<'g> {
-    pub(super) function: Option<String>,
-    pub(super) set: Vec<(String, String)>,
-    pub(super) parameter: Vec<(String, String)>,
-    pub(super) place: Vec<(String, String)>,
-    pub(super) active: Option<&'g str>,
-    pub(super) pattern: Option<&'g str>,
-    pub(super) warp: u32,
-    pub(super) lane_mode: Option<&'g str>,
+impl Arguments {
+    fn launch(&self) -> anyhow::Result<Launch> {
+        let mut launch = Launch::default();
+        launch.function.clone_from(&self.function);
+        (launch.registers, launch.parameters, launch.places) =
+            (self.set.clone(), self.parameter.clone(), self.place.clone());
+        launch.active = self.active;
+        if let Some(contents) = &self.tensor_memory {
+            let rules = Rules::default().lane_mode(self.lane_mode.mode());
+            let tensor = WarpTensorMemory::new(contents.memory()?, self.warp).rules(rules);
+            launch.tensor = Some(tensor);
+        }
+        Ok(launch)
+    }
 }
 
-/// Returns the options for what is given; `Err` is the name of what is wrong, and why.
-pub(super) fn arguments(given: Given<'_>) -> Result<Arguments, (&'static str, String)> {
-    let pairs = |values: Vec<(String, String)>| {
-        values.into_iter().map(|(name, value)| Pair { name, value }).collect()
-    };
-    let lane_mode = given.lane_mode.map(|name| LaneModeName::from_str(name, false)).transpose();
-    let pattern = given.pattern.map(|name| read_contents(&format!("pattern:{name}"))).transpose();
-    Ok(Arguments {
-        files: Vec::new(),
-        function: given.function,
-        image: None,
-        set: pairs(given.set),
-        parameter: pairs(given.parameter),
-        place: pairs(given.place),
-        active: given.active.map_or(Ok(LaneMask::ALL), mask).map_err(|error| ("active", error))?,
-        tensor_memory: pattern.map_err(|error| ("tensor_memory", error))?,
-        warp: given.warp,
-        lane_mode: lane_mode.map_err(|error| ("lane_mode", error))?.unwrap_or_default(),
-        format: Format::Json,
-    })
-}
-
-pub(super) fn run_file(
+/// Runs a function of a module.
+fn run_file(
     arguments: &Arguments,
+    launch: &Launch,
     machine: Machine,
     file: &File<'_>,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let function = file.function(arguments.function.as_deref());
-    let function = function.with_context(|| Name::from(file.name))?;
-    let Some((environment, registers)) = file.set_up(function, machine, arguments, output)? else {
-        return Ok(Status::Failed);
+    let mut run = match launch.prepare(file.module, machine) {
+        Ok(run) => run,
+        Err(error) => {
+            let LaunchError::Placement(placement) = &error else { return Err(failed(error, file)) };
+            let Some(span) = placement.span() else { return Err(failed(error, file)) };
+            let title = placement.to_string();
+            file.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
+            return Ok(Status::Failed);
+        }
     };
-    let mut shown = Shown::new(arguments.format, file);
-    let status = file.run(&environment, registers, function, &mut shown, output)?;
+    run.remarks().iter().for_each(diagnostic::note);
+    let mut shown = Shown::new(arguments.format, file, launch.active);
+    let mut status = Status::Done;
+    run.each(|step| {
+        shown.step(step, output)?;
+        match step {
+            LaunchStep::Illegal { verdict, .. } => {
+                status = output.raise(Status::Failed);
+                file.draw_verdict(verdict, output)
+            }
+            LaunchStep::Failed { load, error } => {
+                status = output.raise(Status::Failed);
+                let (title, help) = (error.kind.to_string(), help(load, &error.kind));
+                let help = help.as_deref();
+                let label = Labelled { title: &title, rule: None, help, span: error.span };
+                file.draw(label, output)
+            }
+            _ => Ok(()),
+        }
+    })?;
     shown.end(output)?;
     Ok(status)
 }
 
-impl<'f> File<'f> {
-    /// The function that is asked for, or the only one.
-    fn function(&self, name: Option<&str>) -> anyhow::Result<&'f Function> {
-        let Self { module, .. } = self;
-        let bodies = module.functions().iter().filter(|function| function.body.is_some());
-        let bodies: Vec<&Function> = bodies.collect();
-        let names = || {
-            let names: Vec<&str> = bodies.iter().map(|body| module.text(body.name)).collect();
-            names.join(", ")
-        };
-        match (name, &bodies[..]) {
-            (Some(name), _) => {
-                let found = module.function(name).filter(|function| function.body.is_some());
-                found.with_context(|| format!("no function {name}; it has {}", names()))
-            }
-            (None, [only]) => Ok(only),
-            (None, []) => bail!("no function with a body"),
-            _ => bail!("several functions: `--function` says which one: {}", names()),
+/// Returns an error of a launch with the module's name, and the option that it is about.
+fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
+    let error = match error {
+        LaunchError::SeveralFunctions { functions } => {
+            let functions = functions.join(", ");
+            anyhow!("several functions: `--function` says which one: {functions}")
         }
-    }
+        LaunchError::Twice { what, name } => anyhow!("--{} {name} is given twice", option(what)),
+        LaunchError::Value { what, name, value, source } => {
+            let option = option(what);
+            return anyhow::Error::new(source)
+                .context(format!("{}: --{option} {name}={value}", file.name));
+        }
+        error => error.into(),
+    };
+    error.context(Name::from(file.name))
+}
 
-    /// Executes the legal loads and shows each.
-    fn run(
-        &self,
-        environment: &Environment<'f>,
-        mut registers: RegisterFile,
-        function: &Function,
-        shown: &mut Shown<'_>,
-        output: &mut Output,
-    ) -> anyhow::Result<Status> {
-        let body = self.module.body(function);
-        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
-        let mut verdicts = check_as(self.module, Unit::Part).filter(is_wrong).peekable();
-        let mut status = Status::Done;
-        for statement in body {
-            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
-            // Without its semicolon a statement ends earlier than it was read.
-            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
-            let load = self.module.load(statement);
-            if let Some(verdict) = illegal {
-                status = output.raise(Status::Failed);
-                environment.pass(statement, &mut registers);
-                if let Some(load) = &load {
-                    let first = verdict.violations.first();
-                    let message = first.map_or("illegal", |violation| &violation.message);
-                    shown.failed(load, message, output)?;
-                }
-                self.draw_verdict(&verdict, output)?;
-                continue;
-            }
-            let Some(load) = load else {
-                environment.pass(statement, &mut registers);
-                continue;
-            };
-            match environment.load(&load, &mut registers) {
-                Ok(executed) => shown.executed(&load, &executed, environment, output)?,
-                Err(error) => {
-                    status = output.raise(Status::Failed);
-                    environment.pass(statement, &mut registers);
-                    shown.failed(&load, &error.kind.to_string(), output)?;
-                    let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
-                    let help = help.as_deref();
-                    let label = Labelled { title: &title, rule: None, help, span: error.span };
-                    self.draw(label, output)?;
-                }
-            }
-        }
-        Ok(status)
+/// Returns the option that gives such a value.
+fn option(what: LaunchValue) -> &'static str {
+    match what {
+        LaunchValue::Register => "set",
+        LaunchValue::Parameter => "parameter",
+        LaunchValue::Place => "place",
     }
 }
 
