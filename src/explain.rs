@@ -1,13 +1,102 @@
-//! Explains a load in words: [`remarks`] on its registers and addresses, and its [`effect`] in one
-//! sentence. Assumes 255 registers per thread.
+//! Explains a load in words: its [`Explanation`], of which are [`remarks`] on its registers and addresses, and its
+//! [`effect`] in one sentence. Assumes 255 registers per thread.
+
+use std::fmt;
 
 use warpload_encoding::{
-    Address, ConstantMode, Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Offset,
-    Size,
+    Address, ConstantMode, FieldReading, Instruction, LoadDestination, LoadParts, LoadSize,
+    MachineWord, MemorySpace, Offset, Size,
 };
 
 use crate::load::{ExecuteError, Prepared, WarpFault};
 use crate::machine::RegisterLimit;
+
+/// What every bit of a word means, and what executing it does. Displays as a drawing: the bits as a ruler, a table of the
+/// fields, the remarks and the effect.
+///
+/// ```
+/// use warpload::encoding::{Instruction, Sm};
+/// use warpload::explain::Explanation;
+///
+/// let explanation = Explanation::new(&Instruction::parse("LD.64 R4, [R2]", Sm::SPA5)?);
+/// let field = explanation.fields.iter().find(|field| field.name == "sz").expect("a size");
+/// assert_eq!((field.bits().as_str(), field.raw), ("59:57", 5));
+/// # Ok::<(), warpload::encoding::ParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The word.
+    pub word: MachineWord,
+    /// The instruction's text.
+    pub text: String,
+    /// The fields, the most significant first.
+    pub fields: Vec<ExplainedField>,
+    /// Remarks on registers and addresses.
+    pub remarks: Vec<String>,
+    /// What executing the instruction does, in one sentence.
+    pub effect: String,
+}
+
+/// A field of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExplainedField {
+    /// Its most significant bit.
+    pub high: u8,
+    /// Its least significant bit.
+    pub low: u8,
+    /// Its name.
+    pub name: &'static str,
+    /// The number in its bits.
+    pub raw: u64,
+    /// What the number means.
+    pub meaning: String,
+    /// What the field is for.
+    pub purpose: &'static str,
+}
+
+impl Explanation {
+    /// Explains an instruction.
+    #[must_use]
+    pub fn new(instruction: &Instruction) -> Self {
+        let field = |reading: FieldReading| ExplainedField {
+            high: reading.field().high(),
+            low: reading.field().low(),
+            name: reading.name(),
+            raw: reading.raw,
+            meaning: reading.to_string(),
+            purpose: reading.purpose(),
+        };
+        Self {
+            word: instruction.word(),
+            text: instruction.to_string(),
+            fields: instruction.describe().map(field).collect(),
+            remarks: remarks(instruction),
+            effect: effect(instruction),
+        }
+    }
+}
+
+impl ExplainedField {
+    /// Returns its bits: `63:61`, or one number for one bit.
+    #[must_use]
+    pub fn bits(&self) -> String {
+        let Self { high, low, .. } = self;
+        if high == low { high.to_string() } else { format!("{high}:{low}") }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { word, text, fields, remarks, effect } = self;
+        writeln!(f, "{word}  {text}\n")?;
+        writeln!(f, "{}", ruler(fields, word.width()))?;
+        writeln!(f, "{}", table(fields))?;
+        for remark in remarks {
+            writeln!(f, "- {remark}")?;
+        }
+        writeln!(f, "\n{effect}")
+    }
+}
 
 /// Returns remarks on the registers and addresses of an instruction.
 ///
@@ -313,4 +402,50 @@ fn uniform_remark(space: MemorySpace) -> String {
         ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the values \
          are those of .128"
     )
+}
+
+/// The letters that tie the ruler to the table.
+fn keys() -> impl Iterator<Item = char> {
+    ('a'..='z').chain('A'..='Z')
+}
+
+/// The longest line of the ruler of a word of 128 bits. A word of 64 bits has one line.
+const RULER: usize = 80;
+
+/// The bits in groups of fields, the fields' keys below their highest bits.
+fn ruler(fields: &[ExplainedField], word_width: u32) -> String {
+    let longest = if word_width == 64 { usize::MAX } else { RULER };
+    let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
+    for (field, key) in fields.iter().zip(keys()) {
+        let width = usize::from(field.high - field.low) + 1;
+        if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
+            lines.push((String::new(), String::new(), field.high, field.low));
+        }
+        if let Some((bits, below, _, low)) = lines.last_mut() {
+            *bits += &format!("{:0width$b} ", field.raw);
+            *below += &format!("{key:<width$} ");
+            *low = field.low;
+        }
+    }
+    let line = |(bits, below, high, low): &(String, String, u8, u8)| {
+        let (bits, high) = (bits.trim_end(), high.to_string());
+        let room = bits.len().saturating_sub(high.len());
+        format!("{high}{low:>room$}\n{bits}\n{}\n", below.trim_end())
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn table(fields: &[ExplainedField]) -> String {
+    let row = |(field, key): (&ExplainedField, char)| {
+        let (bits, raw) = (field.bits(), format!("{:#x}", field.raw));
+        [key.to_string(), bits, raw, field.name.into(), field.meaning.clone(), field.purpose.into()]
+    };
+    let headings = ["", "bits", "value", "field", "meaning", "purpose"].map(str::to_owned);
+    let rows: Vec<_> = [headings].into_iter().chain(fields.iter().zip(keys()).map(row)).collect();
+    let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
+    let [w0, w1, w2, w3, w4] = [0, 1, 2, 3, 4].map(width);
+    let line = |[key, bits, raw, name, meaning, purpose]: &[String; 6]| {
+        format!("{key:<w0$}  {bits:<w1$}  {raw:>w2$}  {name:<w3$}  {meaning:<w4$}  {purpose}\n")
+    };
+    rows.iter().map(line).collect()
 }

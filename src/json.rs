@@ -1,7 +1,11 @@
-//! Reading JSON that people write: errors name the key and the place, in words of JSON. Vectors, memory images and
+//! Reading JSON that people write, and writing it: errors name the key and the place, in words of JSON. Vectors, memory images and
 //! sets of traces are read with it.
 
-use serde::Deserialize;
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::is_invisible;
 
 /// Why a JSON text is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +34,35 @@ impl JsonError {
             Some((line, column)) => format!("line {line}, column {column}: {self}"),
             None => self.to_string(),
         }
+    }
+}
+
+/// Writes one object on one line, as the command does: also for readers that take U+2028 and U+2029 as ends of lines,
+/// and without characters that a terminal acts on.
+///
+/// # Errors
+/// Returns that of the stream, as it is: a closed pipe stays one.
+pub fn write_line(mut to: impl Write, object: &impl Serialize) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut to, OneLine);
+    object.serialize(&mut serializer).map_err(io::Error::from)?;
+    writeln!(to)
+}
+
+struct OneLine;
+
+impl serde_json::ser::Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        output: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        // None of them is beyond U+FFFF.
+        while let Some((at, found)) = rest.char_indices().find(|(_, c)| is_invisible(*c)) {
+            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(found))?;
+            rest = &rest[at + found.len_utf8()..];
+        }
+        output.write_all(rest.as_bytes())
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
+//! - [`text`]: numbers as people write them, and foreign text made fit for a terminal.
 //! - `json` (feature `json`): reading JSON with errors that name the key.
 //!
 //! Files are the work of other packages: `warpload-binary` reads cubins and listings, `warpload-trace` and
@@ -103,6 +104,7 @@ pub mod machine;
 pub mod memory;
 #[doc(hidden)]
 pub mod simd;
+pub mod text;
 pub mod warp;
 
 #[doc(hidden)]

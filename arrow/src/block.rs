@@ -13,7 +13,7 @@ use crate::columns::{AddressColumn, Costs, Numbers, ValueColumn};
 use crate::loads::BatchError;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Width;
-use warpload_replay::LoadExecutor;
+use warpload_replay::{LoadExecutor, Selection};
 use warpload_trace::binary::{RawBlock, WarpPositions};
 use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 
@@ -22,6 +22,8 @@ use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 pub(crate) struct BlockReader<'a> {
     trace: Arc<BinaryTrace>,
     executor: LoadExecutor<'a>,
+    /// The loads that become rows, if not those that the executor has.
+    pub(crate) selection: Option<Arc<Selection>>,
     pub(crate) schema: SchemaRef,
     pub(crate) has_values: bool,
     /// Of each operation, its keys in `opcodes` and `spaces`.
@@ -41,18 +43,22 @@ impl<'a> BlockReader<'a> {
         let (opcodes, of_opcodes) = Names::new(operations.iter().map(|one| &*one.opcode));
         let (spaces, of_spaces) = Names::new(operations.iter().map(|one| one.space_name()));
         let keys = of_opcodes.into_iter().zip(of_spaces).collect();
-        Self { trace, executor, schema, has_values, keys, opcodes, spaces }
+        Self { trace, executor, selection: None, schema, has_values, keys, opcodes, spaces }
     }
 
     /// Returns the loads of a block.
-    pub(crate) fn batch(&mut self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
-        let Self { trace, executor, keys, .. } = self;
+    pub(crate) fn batch(&self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
+        let Self { trace, keys, .. } = self;
+        let mut executor: LoadExecutor<'_> = self.executor.clone();
+        if let Some(selection) = &self.selection {
+            executor = executor.select(selection);
+        }
         let block = trace.block(raw)?;
         let mut places = block.places();
         let mut columns = Columns::new(raw.loads as usize, self.has_values);
         for i in 0..raw.memory_records as usize {
             let record = block.record(i)?;
-            if columns.push(&block, &mut places, &record, executor) {
+            if columns.push(&block, &mut places, &record, &mut executor) {
                 let (opcode, space) =
                     keys.get(usize::from(record.operation)).copied().unwrap_or_default();
                 columns.opcode.push(opcode);

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::block::BlockReader;
 use crate::columns::load_schema;
 use warpload::memory::{Fill, Window};
-use warpload_replay::{LoadExecutor, ReplayData, ReplayError, ReplayOptions};
+use warpload_replay::{LoadExecutor, ReplayData, ReplayError, ReplayOptions, Selection};
 use warpload_trace::{BinaryTrace, TraceError};
 
 /// How many batches each thread makes before the first of them is handed out.
@@ -49,6 +49,14 @@ impl<'a> LoadBatches<'a> {
         Ok(Self { trace, reader, threads, next: 0, bytes: 0, ready: VecDeque::new(), error: None })
     }
 
+    /// Sets which loads become rows, by default those that the options select. A selection that is shared may live
+    /// shorter than the options.
+    #[must_use]
+    pub fn select(mut self, selection: impl Into<Option<Arc<Selection>>>) -> Self {
+        self.reader.selection = selection.into();
+        self
+    }
+
     /// Returns the schema of all batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
@@ -71,13 +79,10 @@ impl<'a> LoadBatches<'a> {
             return false;
         }
         self.next += blocks.len();
-        let reader = &mut self.reader;
+        let reader = &self.reader;
         let batches: Vec<_> = match blocks {
             [block] => vec![reader.batch(block)],
-            blocks => {
-                let each = blocks.par_iter();
-                each.map_init(|| reader.clone(), |reader, block| reader.batch(block)).collect()
-            }
+            blocks => blocks.par_iter().map(|block| reader.batch(block)).collect(),
         };
         for (block, batch) in blocks.iter().zip(batches) {
             match batch {
@@ -187,16 +192,8 @@ pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
         }
     }
     if let Some(selection) = options.get_selection() {
-        let selected = &selection.selected;
-        for (name, value) in [
-            ("kernel", &selected.kernel),
-            ("pc", &selected.pc),
-            ("opcode", &selected.opcode),
-            ("space", &selected.space),
-        ] {
-            if let Some(value) = value {
-                let _ = write!(text, " --{name} {value}");
-            }
+        for (name, value) in selection.selected.words() {
+            let _ = write!(text, " --{name} {value}");
         }
     }
     text.trim_start().to_owned()

@@ -4,6 +4,7 @@
 //! - `container` (feature `container`): cubins and PTX in fat binaries, libraries and programs.
 //! - [`statistics`]: the loads of a function, and remarks on unusual ones.
 //! - [`file_kind`]: the kind of a file by its first bytes.
+//! - `names` (feature `names`): functions' names, demangled and chosen by a pattern.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!
 //! Instructions are read here and decoded by [`warpload_encoding`]: the caller decides which are loads.
@@ -15,6 +16,8 @@ pub mod container;
 mod cubin;
 pub mod file_kind;
 pub mod lines;
+#[cfg(feature = "names")]
+pub mod names;
 pub mod regular_file;
 pub mod sass;
 pub mod statistics;

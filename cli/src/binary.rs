@@ -4,9 +4,8 @@ use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use warpload::encoding::Sm;
 use warpload::memory::Arena;
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodes, GpuSm};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodes};
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::sass::{MAX_BINARY_BYTES, SassError};
 
@@ -72,24 +71,6 @@ pub(crate) fn numbered(
     file: &[u8],
 ) -> impl Iterator<Item = (u64, Result<GpuCode<'_>, ContainerError>)> {
     (1..).zip(GpuCodes::new(file))
-}
-
-/// Whether an image is the whole file.
-pub(crate) fn is_alone(image: &GpuCode<'_>) -> bool {
-    image.container.is_none() && image.member.is_none()
-}
-
-/// Whether an image of that SM is the wanted one: the suffix counts.
-pub(crate) fn is_of(wanted: Option<Sm>, sm: Option<GpuSm>) -> bool {
-    wanted.is_none_or(|wanted| {
-        sm.is_some_and(|sm| (sm.number(), sm.suffix()) == (wanted.number(), wanted.suffix()))
-    })
-}
-
-/// Whether an image can turn out to be of the wanted SM when it is read: until then its suffix is not
-/// known.
-pub(crate) fn may_be_of(wanted: Option<Sm>, image: &GpuCode<'_>) -> bool {
-    wanted.is_none_or(|wanted| image.sm.is_none_or(|sm| sm.number() == wanted.number()))
 }
 
 /// Returns a name from a container as text.

@@ -15,7 +15,6 @@ use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
 use super::output_file::OutputTarget;
-use super::summary_text;
 use super::table::{self, Column, Value};
 use crate::process::Status;
 
@@ -77,16 +76,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let [one, other] = [read(a)?, read(b)?];
-    if one.selected != other.selected {
-        bail!(
-            "the replays counted different loads: {} of {}, and {} of {}; expected the same selection",
-            in_words(&one),
-            io::name(a),
-            in_words(&other),
-            io::name(b)
-        );
-    }
-    let mut comparison = Comparison::new(&one, &other);
+    let mut comparison = Comparison::new(&one, &other)?;
     if arguments.no_demangle {
         comparison.per_pc.iter_mut().for_each(|row| row.demangled = None);
     }
@@ -103,15 +93,6 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         Format::Text => output.text(&text(&comparison, arguments.top.unwrap_or(20)))?,
     }
     Ok(status)
-}
-
-/// Returns which loads a summary is of.
-fn in_words(summary: &Summary) -> String {
-    let selected = summary.selected.as_ref();
-    selected.map_or_else(
-        || "all".to_owned(),
-        |selected| format!("those of {}", summary_text::in_words(selected)),
-    )
 }
 
 /// Reads the summary of a whole replay.

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::error::Error;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annotate_snippets::renderer::Renderer;
@@ -13,7 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_suite::image::ImageError;
-use warpload_trace::{ImportError, TraceError};
+use warpload_trace::place_of;
 
 use super::name::Name;
 use super::{name, remedy, terminal};
@@ -151,46 +149,20 @@ impl Message {
             let io = cause.downcast_ref::<std::io::Error>();
             message.is_missing_file |= io.is_some_and(|io| io.kind() == ErrorKind::NotFound);
             // A file that names another one comes first.
-            if let Some((file, position)) = file_of(cause) {
+            let place =
+                place_of(cause).or_else(|| cause.downcast_ref().and_then(ImageError::place));
+            if let Some((file, position)) = place {
                 let file = file.display().to_string();
                 message.place = position.map(|(line, column)| TextLocation {
                     file: file.clone(),
                     line,
-                    column: column as u64,
+                    column,
                     span: None,
                 });
                 message.file = Some(file);
             }
         }
         message
-    }
-}
-
-/// Returns the file that an error of the library names, and the line and column if it names those.
-fn file_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Option<(u64, usize)>)> {
-    if let Some(error) = error.downcast_ref() {
-        return match error {
-            TraceError::Read { path: file, .. } | TraceError::Part { file, .. } => {
-                Some((file, None))
-            }
-            _ => None,
-        };
-    }
-    if let Some(error) = error.downcast_ref() {
-        return match error {
-            ImageError::Io { path, .. } => Some((path, None)),
-            ImageError::Manifest { path, source } => {
-                Some((path, source.position.map(|(line, column)| (line as u64, column))))
-            }
-            _ => None,
-        };
-    }
-    match error.downcast_ref()? {
-        ImportError::Line { file, line, column, .. } => Some((file, Some((*line, *column)))),
-        ImportError::File { file, .. }
-        | ImportError::NotAList { file }
-        | ImportError::Read { file, .. } => Some((file, None)),
-        _ => None,
     }
 }
 
@@ -250,12 +222,18 @@ pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
 }
 
 /// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
-pub(crate) fn in_line(
+pub(crate) fn in_line(message: Message, origin: Origin<'_>, text: &str, span: (usize, usize)) {
+    with_line(message, origin, text, span, draw);
+}
+
+/// Passes on what [`in_line`] draws.
+fn with_line<T>(
     mut message: Message,
     origin: Origin<'_>,
     text: &str,
     (start, end): (usize, usize),
-) {
+    finish: impl FnOnce(Message, Report<'_>) -> T,
+) -> T {
     let column = origin.column + text[..start].chars().count();
     let place = TextLocation {
         file: origin.file.to_owned(),
@@ -285,21 +263,56 @@ pub(crate) fn in_line(
     if let Some(help) = &message.help {
         group = group.element(Title::HELP.message(help.clone()));
     }
-    draw(message, &[group]);
+    finish(message, &[group])
+}
+
+/// Returns an error about bytes of a line of SASS as the command draws it, without colours.
+#[must_use]
+pub fn draw_in_line(
+    file: &str,
+    text: &str,
+    span: (usize, usize),
+    title: &str,
+    help: Option<&str>,
+) -> String {
+    let help = help.map(str::to_owned);
+    let message = Message { help, ..Message::new(MessageLevel::Error, title) };
+    let origin = Origin { file, line: 1, column: 1 };
+    with_line(message, origin, text, span, |_, report| plain(report))
 }
 
 /// What is said of a place in a text of many lines.
-#[derive(Clone, Copy)]
-pub(crate) struct Labelled<'l> {
-    pub(crate) title: &'l str,
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled<'l> {
+    /// What it says.
+    pub title: &'l str,
     /// The name of the rule that is broken.
-    pub(crate) rule: Option<&'l str>,
-    pub(crate) help: Option<&'l str>,
-    pub(crate) span: Span,
+    pub rule: Option<&'l str>,
+    /// What to do.
+    pub help: Option<&'l str>,
+    /// The bytes at fault.
+    pub span: Span,
 }
 
 /// An error in a module: the lines of the place, drawn without the others.
 pub(crate) fn in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) {
+    with_source(file, source, lines, label, draw);
+}
+
+/// Returns an error at a place of a module as the command draws it, without colours.
+#[must_use]
+pub fn draw_in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) -> String {
+    with_source(file, source, lines, label, |_, report| plain(report))
+}
+
+/// Passes on what [`in_source`] draws.
+fn with_source<T>(
+    file: &str,
+    source: &str,
+    lines: &LineIndex,
+    label: Labelled<'_>,
+    finish: impl FnOnce(Message, Report<'_>) -> T,
+) -> T {
     let (start, end) = (label.span.start as usize, label.span.end as usize);
     let position = lines.position(label.span.start);
     let first = start + 1 - position.column as usize;
@@ -320,7 +333,12 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &LineIndex, label: Labe
         ..Message::new(MessageLevel::Error, label.title)
     };
     let origin = Origin { file, line, column: 1 };
-    in_line(message, origin, &source[first..last], (start - first, end - first));
+    with_line(message, origin, &source[first..last], (start - first, end - first), finish)
+}
+
+/// Returns what a report looks like without colours.
+fn plain(report: Report<'_>) -> String {
+    terminal::shown(&Renderer::plain().render(report)).into_owned()
 }
 
 /// How much of a long line is drawn on either side of the place at fault, in bytes.

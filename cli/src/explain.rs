@@ -1,17 +1,16 @@
 //! `explain`: what every bit of a word means.
 
 use anyhow::Context;
-use warpload::encoding::{FieldReading, Instruction, Sm, parse_control_prefix};
-use warpload::explain::{effect, remarks};
+use warpload::encoding::{Instruction, Sm, parse_control_prefix};
+use warpload::explain::{ExplainedField, Explanation};
 
-use super::decode::find::names_a_load;
 use super::diagnostic::Origin;
 use super::io::Output;
 use super::options::Format;
-use super::table::{self, Value};
-use super::tmem::sass;
 use super::word::{ORIGIN, each_given, is_word, read_load};
 use crate::process::Status;
+use warpload_binary::sass::names_a_load;
+use warpload_ptx::tensor::{self, SassTensorLoad};
 
 /// Show what every bit of a word means
 ///
@@ -44,33 +43,21 @@ pub(crate) struct Arguments {
 }
 
 #[derive(serde::Serialize)]
-struct ExplanationJson {
+struct ExplanationJson<'f> {
     word: String,
     text: String,
-    fields: Vec<FieldJson>,
+    fields: Vec<FieldJson<'f>>,
     remarks: Vec<String>,
     effect: String,
 }
 
 #[derive(serde::Serialize)]
-struct FieldJson {
+struct FieldJson<'f> {
     bits: String,
     name: &'static str,
     raw: String,
-    meaning: String,
+    meaning: &'f str,
     purpose: &'static str,
-}
-
-impl From<&FieldReading> for FieldJson {
-    fn from(reading: &FieldReading) -> Self {
-        Self {
-            bits: bits(reading),
-            name: reading.name(),
-            raw: format!("{:#x}", reading.raw),
-            meaning: reading.to_string(),
-            purpose: reading.purpose(),
-        }
-    }
 }
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -149,85 +136,36 @@ impl Batch {
 }
 
 fn explain(load: &Instruction, format: Format, output: &mut Output) -> anyhow::Result<()> {
-    let word = load.word();
-    // The most significant one first.
-    let fields: Vec<FieldReading> = load.describe().collect();
-    let (remarks, effect) = match sass::explanation(load) {
-        Some(explanation) => explanation,
-        None => (remarks(load), effect(load)),
-    };
+    let mut explanation = Explanation::new(load);
+    if let Some((mut remarks, effect)) = tensor::explanation(load) {
+        if SassTensorLoad::new(load).is_ok() {
+            remarks.push(format!(
+                "`warpload tmem map --sm {} {}` shows which thread and register each cell goes to",
+                load.sm(),
+                load.word()
+            ));
+        }
+        explanation = Explanation { remarks, effect, ..explanation };
+    }
     match format {
         Format::Json => output.json(&ExplanationJson {
-            word: word.to_string(),
-            text: load.to_string(),
-            fields: fields.iter().map(FieldJson::from).collect(),
-            remarks,
-            effect,
+            word: explanation.word.to_string(),
+            text: explanation.text,
+            fields: explanation.fields.iter().map(field_json).collect(),
+            remarks: explanation.remarks,
+            effect: explanation.effect,
         })?,
-        Format::Text => {
-            output.line(format_args!("{word}  {load}\n"))?;
-            output.text(&ruler(&fields, word.width()))?;
-            output.line("")?;
-            output.text(&table(&fields))?;
-            output.line("")?;
-            for remark in remarks {
-                output.line(format_args!("- {remark}"))?;
-            }
-            output.line("")?;
-            output.line(effect)?;
-        }
+        Format::Text => output.text(&explanation.to_string())?,
     }
     Ok(())
 }
 
-/// `63:61`, or one number for one bit.
-fn bits(reading: &FieldReading) -> String {
-    let (high, low) = (reading.field().high(), reading.field().low());
-    if high == low { high.to_string() } else { format!("{high}:{low}") }
-}
-
-/// The letters that tie the ruler to the table.
-fn keys() -> impl Iterator<Item = char> {
-    ('a'..='z').chain('A'..='Z')
-}
-
-/// The longest line of the ruler of a word of 128 bits. A word of 64 bits has one line.
-const RULER: usize = 80;
-
-/// The bits in groups of fields, the fields' keys below their highest bits.
-fn ruler(fields: &[FieldReading], word_width: u32) -> String {
-    let longest = if word_width == 64 { usize::MAX } else { RULER };
-    let mut lines: Vec<(String, String, u8, u8)> = Vec::new();
-    for (field, key) in fields.iter().zip(keys()) {
-        let (high, lowest) = (field.field().high(), field.field().low());
-        let width = usize::from(high - lowest) + 1;
-        if lines.last().is_none_or(|(bits, ..)| bits.len() + width > longest) {
-            lines.push((String::new(), String::new(), high, lowest));
-        }
-        if let Some((bits, below, _, low)) = lines.last_mut() {
-            *bits += &format!("{:0width$b} ", field.raw);
-            *below += &format!("{key:<width$} ");
-            *low = lowest;
-        }
+fn field_json(field: &ExplainedField) -> FieldJson<'_> {
+    FieldJson {
+        bits: field.bits(),
+        name: field.name,
+        raw: format!("{:#x}", field.raw),
+        meaning: &field.meaning,
+        purpose: field.purpose,
     }
-    let line = |(bits, below, high, low): &(String, String, u8, u8)| {
-        let (bits, high) = (bits.trim_end(), high.to_string());
-        let room = bits.len().saturating_sub(high.len());
-        format!("{high}{low:>room$}\n{bits}\n{}\n", below.trim_end())
-    };
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn table(fields: &[FieldReading]) -> String {
-    let column = |heading, value: fn(&FieldReading) -> String| {
-        (heading, 0, fields.iter().map(|field| Value::Whole(value(field))).collect())
-    };
-    table::grid([
-        ("", 0, keys().take(fields.len()).map(|key| Value::Whole(key.into())).collect()),
-        column("bits", bits),
-        ("value", 0, fields.iter().map(|field| Value::Hex(field.raw)).collect()),
-        column("field", |field| field.name().to_owned()),
-        column("meaning", ToString::to_string),
-        column("purpose", |field| field.purpose().to_owned()),
-    ])
 }

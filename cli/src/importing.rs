@@ -2,9 +2,8 @@
 //! an import is done already.
 
 use std::fs::{File, Metadata};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use warpload_trace::binary::TraceInput;
 use warpload_trace::{
@@ -17,31 +16,24 @@ use super::mapped::Holding;
 use super::options::Progress;
 
 /// An import, with its progress.
-pub(crate) struct Importing<'f> {
+pub(crate) struct Importing {
     /// The name of the input in messages.
     name: PathBuf,
     bar: Bar,
     compression: Compression,
-    /// Stops the import once it is true.
-    interrupt: Option<&'f AtomicBool>,
 }
 
-type Writer<'o> = TraceWriter<BufWriter<Interruptible<'o>>>;
+type Writer<'o> = TraceWriter<BufWriter<&'o File>>;
 type Observe<'o> = &'o (dyn Fn(ImportEvent<'_>) + Sync);
 
-impl<'f> Importing<'f> {
+impl Importing {
     pub(crate) fn new(path: &Path, progress: Progress) -> Self {
         // The length of what is no regular file says nothing.
         let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file);
         let bar = Bar::new(progress, metadata.map(|metadata| metadata.len()), path);
         // A path need not be UTF-8, and the files of a list are found by it.
         let name = if io::is_stdin(path) { Path::new("standard input") } else { path };
-        Self { name: name.to_owned(), bar, compression: Compression::default(), interrupt: None }
-    }
-
-    /// Lets a flag stop the import.
-    pub(crate) fn interrupted_by(self, interrupt: Option<&'f AtomicBool>) -> Self {
-        Self { interrupt, ..self }
+        Self { name: name.to_owned(), bar, compression: Compression::default() }
     }
 
     pub(crate) fn compressed_by(self, compression: Compression) -> Self {
@@ -73,17 +65,9 @@ impl<'f> Importing<'f> {
         output: &'o File,
         failed: &str,
         import: impl FnOnce(&mut Writer<'o>, Observe<'_>) -> Result<(), ImportError>,
-    ) -> anyhow::Result<()>
-    where
-        'f: 'o,
-    {
-        let failed = |error: std::io::Error| match error.downcast::<Interrupted>() {
-            Ok(interrupted) => {
-                anyhow::Error::new(interrupted).context(self.name.display().to_string())
-            }
-            Err(error) => anyhow::Error::new(error).context(failed.to_owned()),
-        };
-        let output = BufWriter::new(Interruptible { file: output, flag: self.interrupt });
+    ) -> anyhow::Result<()> {
+        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
+        let output = BufWriter::new(output);
         let writer = TraceWriter::with_compression(output, self.source(), self.compression);
         let mut writer = writer.map_err(failed)?;
         writer.keep_inputs();
@@ -146,39 +130,9 @@ fn input(path: &Path) -> Option<TraceInput> {
     TraceInput::of(regular(path)?).ok()
 }
 
-/// Why nothing more is written.
-#[derive(Debug, thiserror::Error)]
-#[error("the import was interrupted")]
-struct Interrupted;
-
-/// A file that nothing can be written to once a flag is true.
-pub(crate) struct Interruptible<'f> {
-    file: &'f File,
-    flag: Option<&'f AtomicBool>,
-}
-
-impl Write for Interruptible<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(std::io::Error::other(Interrupted));
-        }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for Interruptible<'_> {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
 /// A list of traces, to be imported one by one.
 pub(crate) struct List {
-    importing: Importing<'static>,
+    importing: Importing,
     list: TraceList,
 }
 

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use warpload::memory::{Allocation, ConstantBank};
 use warpload_suite::image::ImageLayout;
-use warpload_trace::{BinaryTrace, MemoryOperation, OperationKind, TraceContents};
+use warpload_trace::{BinaryTrace, KernelOverview, OpcodeOverview, OperationKind};
 
-use super::encode::hexadecimal;
 use super::io::Output;
 use super::name::{cell, visible};
 use super::options::{Format, Progress};
@@ -42,59 +41,6 @@ const OTHER_KINDS: [(OperationKind, &str); 5] = [
     (OperationKind::Transfer, "transfers"),
     (OperationKind::Other, "others"),
 ];
-
-#[derive(serde::Serialize)]
-struct TraceJson<'t> {
-    kind: &'static str,
-    source: &'t str,
-    tools: &'t [String],
-    notes: &'t [String],
-    /// Null if the format cannot tell.
-    complete: Option<bool>,
-    /// Of what it says, whatever its compression.
-    content_hash: String,
-    /// The number of files, if it is a set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<usize>,
-    records: u64,
-    loads: u64,
-    blocks: usize,
-    opcodes: BTreeSet<OpcodeJson<'t>>,
-    others: BTreeSet<OtherJson<'t>>,
-    allocations: usize,
-    kernels: Vec<KernelJson<'t>>,
-}
-
-/// The opcode of a load. Loads of different words can have one.
-#[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
-struct OpcodeJson<'t> {
-    opcode: &'t str,
-    space: &'static str,
-    bytes: u32,
-    signed: bool,
-    uniform: bool,
-    /// The SPA 5.0 word of the opcode alone, if the trace is of such a machine.
-    word: Option<String>,
-}
-
-/// The opcode of a memory instruction that is not a load.
-#[derive(serde::Serialize, PartialEq, Eq, PartialOrd, Ord)]
-struct OtherJson<'t> {
-    opcode: &'t str,
-    kind: OperationKind,
-    space: &'static str,
-    /// Null if the opcode does not say.
-    bytes: Option<u32>,
-}
-
-#[derive(serde::Serialize)]
-struct KernelJson<'t> {
-    name: &'t str,
-    grid: [u32; 3],
-    block: [u32; 3],
-    records: u64,
-    loads: u64,
-}
 
 #[derive(serde::Serialize)]
 struct ImageJson {
@@ -135,36 +81,8 @@ pub(crate) fn execute(
     show_trace(&trace, &kind, parts, arguments.format, output)
 }
 
-fn opcodes(contents: &TraceContents) -> BTreeSet<OpcodeJson<'_>> {
-    let is_load = |operation: &&MemoryOperation| operation.kind == OperationKind::Load;
-    let operations = contents.operations.iter().filter(is_load);
-    operations
-        .map(|operation| OpcodeJson {
-            opcode: &operation.opcode,
-            space: operation.space_name(),
-            bytes: operation.width.bytes(),
-            signed: operation.signed,
-            uniform: operation.uniform,
-            word: operation.opcode_word.map(hexadecimal),
-        })
-        .collect()
-}
-
-fn others(contents: &TraceContents) -> BTreeSet<OtherJson<'_>> {
-    let operations =
-        contents.operations.iter().filter(|operation| operation.kind != OperationKind::Load);
-    operations
-        .map(|operation| OtherJson {
-            opcode: &operation.opcode,
-            kind: operation.kind,
-            space: operation.space_name(),
-            bytes: operation.bytes(),
-        })
-        .collect()
-}
-
 /// The opcodes' texts, and how many of them are of SPA 5.0.
-fn opcode_lines(opcodes: &BTreeSet<OpcodeJson<'_>>) -> String {
+fn opcode_lines(opcodes: &BTreeSet<OpcodeOverview<'_>>) -> String {
     let texts: BTreeSet<&str> = opcodes.iter().map(|opcode| opcode.opcode).collect();
     let texts: Vec<String> = texts.into_iter().map(cell).collect();
     let exact = opcodes.iter().filter(|opcode| opcode.word.is_some()).count();
@@ -183,70 +101,41 @@ fn dimensions(dimensions: [u32; 3]) -> String {
     }
 }
 
-pub(crate) fn show_trace(
+fn show_trace(
     trace: &BinaryTrace,
     kind: &str,
     parts: Option<usize>,
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let contents = trace.contents();
-    let mut kernels: Vec<KernelJson<'_>> = contents
-        .kernels
-        .iter()
-        .map(|k| KernelJson { name: &k.name, grid: k.grid, block: k.block, records: 0, loads: 0 })
-        .collect();
-    for block in trace.blocks() {
-        let kernel = &mut kernels[block.kernel as usize];
-        kernel.records += u64::from(block.records);
-        kernel.loads += u64::from(block.loads);
-    }
+    let overview = trace.overview(parts);
     if format == Format::Json {
-        output.json(&TraceJson {
-            kind: "trace",
-            source: &contents.source,
-            tools: &contents.tools,
-            notes: &contents.notes,
-            complete: contents.complete.then_some(true),
-            content_hash: trace.content_hash().to_string(),
-            parts,
-            records: trace.records(),
-            loads: trace.loads(),
-            blocks: trace.blocks().len(),
-            opcodes: opcodes(contents),
-            others: others(contents),
-            allocations: contents.allocations.len(),
-            kernels,
-        })?;
+        output.json(&overview)?;
         return Ok(Status::Done);
     }
-    output.line(format_args!("{kind} {}", visible(&contents.source)))?;
-    if !contents.tools.is_empty() {
-        let tools: Vec<_> = contents.tools.iter().map(|tool| visible(tool)).collect();
+    output.line(format_args!("{kind} {}", visible(overview.source)))?;
+    if !overview.tools.is_empty() {
+        let tools: Vec<_> = overview.tools.iter().map(|tool| visible(tool)).collect();
         output.line(format_args!("made by {}", tools.join(", ")))?;
     }
-    for note in &contents.notes {
+    for note in overview.notes {
         output.line(format_args!("note: {}", visible(note)))?;
     }
     output.line(format_args!(
         "instructions {}, loads {}, storage blocks {}, allocations {}",
-        trace.records(),
-        trace.loads(),
-        trace.blocks().len(),
-        contents.allocations.len()
+        overview.records, overview.loads, overview.blocks, overview.allocations
     ))?;
-    output.line(format_args!("content hash {}", trace.content_hash()))?;
-    output.line(format_args!("opcodes {}", opcode_lines(&opcodes(contents))))?;
-    let others = others(contents);
+    output.line(format_args!("content hash {}", overview.content_hash))?;
+    output.line(format_args!("opcodes {}", opcode_lines(&overview.opcodes)))?;
     for (kind, name) in OTHER_KINDS {
-        let opcodes = others.iter().filter(|other| other.kind == kind);
+        let opcodes = overview.others.iter().filter(|other| other.kind == kind);
         let opcodes: Vec<String> = opcodes.map(|other| cell(other.opcode)).collect();
         if !opcodes.is_empty() {
             output.line(format_args!("{name} {}", opcodes.join(", ")))?;
         }
     }
-    for kernel in kernels {
-        let KernelJson { name, grid, block, records, loads } = kernel;
+    for kernel in &overview.kernels {
+        let KernelOverview { name, grid, block, records, loads, .. } = *kernel;
         let name = if name.is_empty() { "without a name".to_owned() } else { cell(name) };
         output.line(format_args!(
             "kernel {name}: grid {}, block {}, instructions {records}, loads {loads}",

@@ -13,11 +13,13 @@ use serde::Serialize;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::{LineError, Lines};
 
-use super::name::{self, Name, visible};
+use super::name::{Name, visible};
 use super::options::Progress;
 use super::terminal::{Escapes, Shown};
 use super::{diagnostic, inputs, system};
 use crate::process::Status;
+
+pub(crate) use warpload::json::write_line as write_json;
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
@@ -168,34 +170,6 @@ impl Output {
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush().map_err(output_error)
-    }
-}
-
-/// Writes one object on one line.
-pub(crate) fn write_json(mut to: impl Write, object: &impl Serialize) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut to, OneLine);
-    // serde_json wraps the stream's own errors; a closed pipe must stay one.
-    object.serialize(&mut serializer).map_err(io::Error::from)?;
-    writeln!(to)
-}
-
-/// Writes JSON on one line, also for readers that take U+2028 and U+2029 as ends of lines, and without
-/// characters that a terminal acts on.
-struct OneLine;
-
-impl serde_json::ser::Formatter for OneLine {
-    fn write_string_fragment<W: ?Sized + Write>(
-        &mut self,
-        output: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let mut rest = fragment;
-        // None of them is beyond U+FFFF.
-        while let Some((at, found)) = rest.char_indices().find(|(_, c)| name::is_invisible(*c)) {
-            write!(output, "{}\\u{:04x}", &rest[..at], u32::from(found))?;
-            rest = &rest[at + found.len_utf8()..];
-        }
-        output.write_all(rest.as_bytes())
     }
 }
 

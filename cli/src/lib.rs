@@ -9,19 +9,16 @@
 mod answer;
 mod banks;
 mod binary;
-mod choice;
 mod compare;
 mod conform;
 mod cubins;
 mod decode;
-mod demangled;
 mod destination;
 mod diagnostic;
 mod embedded;
 mod encode;
 mod explain;
 mod export;
-mod glob;
 mod import;
 mod importing;
 mod info;
@@ -31,7 +28,6 @@ mod manual;
 mod mapped;
 mod merge;
 mod name;
-mod name_pattern;
 mod options;
 mod output_file;
 mod palette;
@@ -68,12 +64,13 @@ use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
 
-pub use self::diagnostic::{Message, MessageLevel, TextLocation};
-pub use self::embedded::{Finished, Replay, Run, contents, open_image, open_trace};
-pub use self::mapped::Holding;
+pub use self::diagnostic::{
+    Labelled, Message, MessageLevel, TextLocation, draw_in_line, draw_in_source,
+};
 pub use crate::embedded::{Answer, call};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
 pub use crate::process::survive_forks;
+pub use crate::tmem::{draw_tensor_load, draw_tensor_map, tensor_map_svg};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]

@@ -11,7 +11,7 @@ use super::{diagnostic, process, system};
 
 /// How the bytes of a file are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holding {
+pub(crate) enum Holding {
     /// In memory: what becomes of the file later is of no interest.
     Read,
     /// Mapped: the file must not change for as long as it is used. If it becomes shorter, a signal ends the process.

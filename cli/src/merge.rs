@@ -9,7 +9,7 @@ use warpload_replay::{MergeError, PartialHead, PartialSummary, Summary};
 use super::destination::Destination;
 use super::io::{self, Output};
 use super::process::Status;
-use super::{compare, replay, summary_text};
+use super::{compare, replay};
 
 /// Merge the JSON summaries of the shards of a replay
 ///
@@ -68,11 +68,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     }
     let merged = Summary::merge(shards).map_err(named)?;
     // A shard can have none of the loads that are selected; that all have none is an error, as of `replay`.
-    if let (Some(selected), 0) = (&merged.selected, merged.counts.loads)
-        && selected.space.is_none()
-    {
-        let message = format!("no load is selected: none has {}", summary_text::in_words(selected));
-        return Ok(output.fail(Status::Failed, message)?);
+    if let Some(nothing) = merged.nothing_selected() {
+        return Ok(output.fail(Status::Failed, nothing)?);
     }
     let status = replay::status(merged.counts.mismatches, output);
     finish(&merged, to, is_resumed, status, output)

@@ -1,31 +1,27 @@
 //! `replay`, and whether an output is what it would write, for `--resume`.
 
-use std::cell::OnceCell;
+use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::{ArgAction, ValueEnum};
 
-use crate::choice::NothingSelected;
-use crate::demangled::Demangled;
 use crate::destination::Destination;
+use crate::diagnostic;
 use crate::io::{self, Output};
-use crate::name::plural;
 use crate::options::{Progress, positive};
 use crate::output_file::OutputTarget;
 use crate::process::Status;
-use crate::replaying::{Read, Replaying};
+use crate::replaying::{self, Read};
 use crate::rows::Sort;
 use crate::summary_text::{self, Shape};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
-use crate::{choice, cubins, diagnostic};
-use warpload::memory::Memory;
+use warpload_binary::names::Demangled;
 use warpload_replay::{
-    PartialSummary, ReplayData, ReplayError, Replayed, Selection, Summary, replay,
+    PartialSummary, ReplayError, ReplayOptions, ReplayRequest, Replayed, replay,
 };
-use warpload_report::{ReportPage, Survey, html, survey};
+use warpload_report::{ReportPage, html, survey};
 use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
@@ -53,10 +49,10 @@ Examples:
 )]
 pub(crate) struct Arguments {
     /// The trace
-    pub(crate) trace: PathBuf,
+    trace: PathBuf,
 
     /// Only part I, from 0, of N; `merge` merges the results
-    #[arg(long, value_name = "I/N", value_parser = read_shard)]
+    #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
     /// How the result is written
@@ -95,7 +91,7 @@ pub(crate) struct Arguments {
 
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
-    pub(crate) options: Replaying,
+    request: ReplayRequest,
 }
 
 /// The heading of options about the result.
@@ -109,12 +105,6 @@ enum Format {
     Json,
     /// A line of headings, then a line for each program counter
     Csv,
-}
-
-fn read_shard(text: &str) -> Result<Shard, String> {
-    text.split_once('/')
-        .and_then(|(index, count)| Shard::new(index.parse().ok()?, count.parse().ok()?))
-        .ok_or_else(|| "expected I/N, with I at least 0 and below N".to_owned())
 }
 
 pub(crate) fn execute(
@@ -131,15 +121,16 @@ pub(crate) fn execute(
     if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
         bail!("`--resume` looks at the output; expected a file, not `-`");
     }
+    let Arguments { trace: path, shard, request, .. } = &arguments;
     let shapes = arguments.sort.is_some() || arguments.top.is_some();
     if shapes && matches!(arguments.format, Format::Json) {
         bail!("`--sort` and `--top`: JSON has all program counters, in their order");
     }
-    let threads = trace::threads(arguments.options.threads);
-    arguments.options.check_stdin(&arguments.trace)?;
+    let threads = trace::threads(request.threads.map(NonZero::get));
+    replaying::check_stdin(request, path)?;
     // First what fails at once, then the import, which can take long.
-    let input = Input::new(&arguments.trace)?.shard(arguments.shard).map()?;
-    let read = arguments.options.read()?;
+    let input = Input::new(path)?.shard(*shard).map()?;
+    let read = Read::new(request)?;
     let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
     if let Some(page) = &page
@@ -148,31 +139,40 @@ pub(crate) fn execute(
         bail!("{}: is the file of the page; expected another one for the summary", page.name());
     }
     let trace = input.open(progress, threads)?;
+    let selection = request.selection(trace.contents());
+    let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
     if arguments.resume
         && let Some(done) = to.partial()
-        && arguments.is_done(&done, &trace, &read)
+        && is_done(&done, &options, *shard, &trace)
     {
         return to.say_done(status(done.mismatches(), output), output);
     }
-    let bar = io::progress_bar(progress, block_bytes(&trace), &arguments.trace);
-    let with = With {
-        image: None,
-        is_surveyed: page.is_some(),
-        observer: &|bytes| bar.inc(bytes),
-        interrupt: None,
-    };
-    let replayed = arguments.replay(&trace, &read, with, |found| {
-        bar.finish();
-        found.check_selection()?;
-        if let (Some(page_to), Some(html)) = (page, found.page()) {
-            page_to.write(html.as_bytes())?;
+    let bar = io::progress_bar(progress, block_bytes(&trace), path);
+    let observe = |bytes| bar.inc(bytes);
+    let options = options.shard(*shard).on_progress(&observe);
+    let replayed = request.on_threads(|| {
+        if page.is_none() {
+            return Ok((replay(&trace, &options)?, None));
         }
-        found.write(to, output)
+        survey(&trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
     });
-    match replayed {
-        Err(error) if error.is::<NothingSelected>() => Ok(output.fail(Status::Failed, error)?),
-        replayed => replayed,
+    let (replayed, survey) = replayed.map_err(with_hint).with_context(|| io::name(path))?;
+    bar.finish();
+    if let Some(nothing) = replayed.nothing_selected() {
+        return Ok(output.fail(Status::Failed, nothing)?);
     }
+    if let (Some(page_to), Some(survey)) = (page, survey) {
+        let title = path.file_name().unwrap_or_default().to_string_lossy();
+        let image =
+            request.image.as_ref().map(|manifest| format!("memory image {}", manifest.display()));
+        let summary = replayed.summary();
+        let mut page = ReportPage::new(&replayed, &summary, &survey).title(&title);
+        if let Some(image) = &image {
+            page = page.data(image);
+        }
+        page_to.write(html(&page).as_bytes())?;
+    }
+    arguments.write(&replayed, to, output)
 }
 
 /// Returns how many bytes a replay or an export of the whole trace reports as its progress.
@@ -180,177 +180,56 @@ pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
 }
 
-/// What a replay needs besides its trace, its options and the files that they name.
-pub(crate) struct With<'a> {
-    /// What loads read instead of what the options say.
-    pub(crate) image: Option<&'a Memory>,
-    pub(crate) is_surveyed: bool,
-    pub(crate) observer: &'a (dyn Fn(u64) + Sync),
-    pub(crate) interrupt: Option<&'a AtomicBool>,
-}
-
-/// The names of a trace's kernels as they are shown, and which loads are chosen by them.
-struct Named {
-    demangled: Demangled,
-    selection: Option<Selection>,
-}
-
-/// What a replay found.
-pub(crate) struct ReplayFindings<'f> {
-    arguments: &'f Arguments,
-    pub(crate) replayed: &'f Replayed<'f>,
-    /// If one was asked for.
-    survey: Option<Survey>,
-    /// Made when it is asked for: of a shard as JSON it is not, and has all kernels of the trace.
-    summary: OnceCell<Summary>,
-    named: &'f Named,
+/// Returns whether a summary is that of this replay already.
+fn is_done(
+    done: &PartialSummary,
+    options: &ReplayOptions<'_>,
+    shard: Option<Shard>,
+    trace: &BinaryTrace,
+) -> bool {
+    shard.is_some_and(|shard| {
+        done.replay() == options.identity(trace.content_hash())
+            && done.of() == shard.count()
+            && done.shards() == (shard.index()..=shard.index())
+    })
 }
 
 impl Arguments {
-    /// Refuses files that only [`execute`] writes; `--resume` is not given without one.
-    pub(crate) fn check_writes_nothing(&self) -> anyhow::Result<()> {
-        for (name, file) in [("output", &self.output), ("html", &self.html)] {
-            if file.is_some() {
-                bail!("`--{name}`: the result is returned, not written to a file");
-            }
-        }
-        Ok(())
-    }
-
-    fn named(&self, trace: &BinaryTrace) -> Named {
-        let contents = trace.contents();
-        let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
-        let selection = self.options.choice.selection(contents, &demangled);
-        let demangled = if self.options.no_demangle { Demangled::default() } else { demangled };
-        Named { demangled, selection }
-    }
-
-    /// Returns whether a summary is that of this replay already.
-    fn is_done(&self, done: &PartialSummary, trace: &BinaryTrace, read: &Read) -> bool {
-        let Named { selection, .. } = self.named(trace);
-        let options = self.options.options(read, None, selection.as_ref());
-        self.shard.is_some_and(|shard| {
-            done.replay() == options.identity(trace.content_hash())
-                && done.of() == shard.count()
-                && done.shards() == (shard.index()..=shard.index())
-        })
-    }
-
-    /// Replays a trace that is open, and passes on what is found. Errors of the replay name the trace.
-    pub(crate) fn replay<T>(
-        &self,
-        trace: &BinaryTrace,
-        read: &Read,
-        with: With<'_>,
-        then: impl FnOnce(ReplayFindings<'_>) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let threads = trace::threads(self.options.threads);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        // Only its text: its source says the same.
-        let pool =
-            pool.map_err(|error| anyhow!("--threads: {threads} cannot be started: {error}"))?;
-        let named = self.named(trace);
-        let options = self.options.options(read, with.image, named.selection.as_ref());
-        let options =
-            options.shard(self.shard).on_progress(with.observer).interrupt(with.interrupt);
-        let replayed = pool.install(|| {
-            if with.is_surveyed {
-                survey(trace, &options).map(|(replayed, survey)| (replayed, Some(survey)))
-            } else {
-                replay(trace, &options).map(|replayed| (replayed, None))
-            }
-        });
-        let (replayed, survey) =
-            replayed.map_err(with_hint).with_context(|| io::name(&self.trace))?;
-        let summary = OnceCell::new();
-        then(ReplayFindings {
-            arguments: self,
-            replayed: &replayed,
-            survey,
-            summary,
-            named: &named,
-        })
-    }
-}
-
-impl ReplayFindings<'_> {
-    pub(crate) fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| {
-            let mut summary = self.replayed.summary();
-            for kernel in &mut summary.kernels {
-                kernel.demangled = self.named.demangled.get(&kernel.name).cloned();
-            }
-            summary
-        })
-    }
-
-    /// Returns the page of a replay that was surveyed.
-    pub(crate) fn page(&self) -> Option<String> {
-        let survey = self.survey.as_ref()?;
-        let title = self.arguments.trace.file_name().unwrap_or_default().to_string_lossy();
-        let data = self.arguments.options.data_in_words(self.replayed.options().get_data());
-        let page = ReportPage::new(self.replayed, self.summary(), survey).title(&title).data(&data);
-        Some(html(&page))
-    }
-
-    /// Refuses options that select nothing, which would be a result of zeros.
-    fn check_selection(&self) -> anyhow::Result<()> {
-        let Named { demangled, selection } = self.named;
-        let selection = selection.as_ref().filter(|_| self.replayed.loads() == 0);
-        match selection.and_then(|one| choice::nothing(one, self.replayed, demangled)) {
-            Some(nothing) => Err(nothing.into()),
-            None => Ok(()),
-        }
-    }
-
     /// Writes the summary as it is asked for, and notes for its reader.
-    pub(crate) fn write(&self, to: Destination, output: &mut Output) -> anyhow::Result<Status> {
-        self.check_selection()?;
-        let Self { arguments, replayed, named: Named { demangled, selection }, .. } = self;
+    fn write(
+        &self,
+        replayed: &Replayed<'_>,
+        to: Destination,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
         let status = status(replayed.mismatches(), output);
-        let shape = Shape { sort: arguments.sort.unwrap_or_default(), top: arguments.top };
-        match arguments.format {
+        let kernels = replayed.trace().contents().kernels.iter();
+        let names = kernels.map(|kernel| &kernel.name).filter(|_| self.request.demangle);
+        let demangled = Demangled::new(names);
+        let shape = Shape { sort: self.sort.unwrap_or_default(), top: self.top };
+        match self.format {
             Format::Json => match replayed.partial() {
-                Some(shard) => {
-                    to.json(&shard.demangled(|name| demangled.get(name).cloned()), output)?;
-                }
-                None => to.json(self.summary(), output)?,
+                Some(shard) => to.json(&shard, output)?,
+                None => to.json(&replayed.summary(), output)?,
             },
             Format::Csv => {
                 to.write(Escapes::Text, output, |to| {
-                    summary_text::csv(replayed, demangled, shape, to)
+                    summary_text::csv(replayed, &demangled, shape, to)
                 })?;
             }
             Format::Text => {
-                to.text(&summary_text::text(self.summary(), replayed, demangled, shape), output)?;
+                to.text(
+                    &summary_text::text(&replayed.summary(), replayed, &demangled, shape),
+                    output,
+                )?;
             }
         }
-        if selection.is_some() && replayed.loads() == 0 {
+        for remark in replayed.remarks() {
             output.flush()?;
-            diagnostic::note("no load is selected");
-        }
-        if let Some(message) = stores_outside(replayed) {
-            output.flush()?;
-            diagnostic::note(message);
-        }
-        if let Some(check) = replayed.code_check() {
-            output.flush()?;
-            cubins::note(&check);
+            diagnostic::note(remark);
         }
         Ok(status)
     }
-}
-
-/// Returns what is said of stores and atomics to memory that an image does not have; `None` if there are none.
-fn stores_outside(replayed: &Replayed<'_>) -> Option<String> {
-    let ReplayData::Image(_) = replayed.options().get_data() else { return None };
-    let lanes: u64 = replayed.stores().map(|row| row.summary.lane_faults.outside_allocation).sum();
-    (lanes > 0).then(|| {
-        format!(
-            "{} of stores and atomics outside what the image names: sectors and wavefronts are without them",
-            plural(lanes, "lane")
-        )
-    })
 }
 
 pub(crate) fn status(mismatches: u64, output: &mut Output) -> Status {

@@ -9,8 +9,8 @@ use warpload_replay::{
 };
 use warpload_trace::OperationKind;
 
-use super::demangled::Demangled;
 use super::table::{self, Column, Value};
+use warpload_binary::names::Demangled;
 
 /// What comes first in a table.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

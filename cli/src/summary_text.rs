@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::demangled::Demangled;
 use super::name::{cell, plural, visible};
 use super::rows::{self, PcRows, Sort};
 use super::table::{self, Column};
-use warpload_replay::{
-    LoadCounts, ReplayData, Replayed, ReuseCounts, Selected, Summary, TrafficCounts,
-};
+use warpload_binary::names::Demangled;
+use warpload_replay::{LoadCounts, ReplayData, Replayed, ReuseCounts, Summary, TrafficCounts};
 
 /// How many rows tables have unless told otherwise: with the counts they fill a screen of 24 lines.
 const ROWS: usize = 8;
@@ -31,7 +29,7 @@ pub(crate) fn text(
     let counts = &summary.counts;
     let mut text = always(counts);
     if let Some(selected) = &summary.selected {
-        text += &format!("selected    {}\n", in_words(selected));
+        text += &format!("selected    {}\n", visible(&selected.to_string()));
     }
     let options = replayed.options();
     text += &match options.get_data() {
@@ -84,16 +82,6 @@ fn shaped<R>(columns: &[Column<R>], mut rows: Vec<R>, top: Option<usize>) -> Str
         text += &format!("          and {more} more\n");
     }
     text
-}
-
-/// Returns the options that select loads, with their values.
-pub(crate) fn in_words(selected: &Selected) -> String {
-    let Selected { kernel, pc, opcode, space } = selected;
-    let options = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
-    let given = options
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name} {}", visible(value.as_deref()?))));
-    given.collect::<Vec<_>>().join(", ")
 }
 
 /// The lines that every replay has.

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
 
@@ -41,10 +40,6 @@ pub(crate) struct Input<'p> {
     trace: Option<BinaryTrace>,
     /// The number of parts, if this is a set that has been mapped.
     parts: Option<usize>,
-    /// Stops an import once it is true.
-    interrupt: Option<&'p AtomicBool>,
-    /// How the bytes of a binary trace are held.
-    holding: Holding,
 }
 
 impl<'p> Input<'p> {
@@ -65,27 +60,7 @@ impl<'p> Input<'p> {
         let read = bytes.by_ref().take(START_BYTES).read_to_end(&mut start);
         read.context("cannot be read").with_context(|| io::name(path))?;
         let bytes = Box::new(Cursor::new(start.clone()).chain(bytes));
-        Ok(Self {
-            path,
-            start,
-            bytes,
-            file,
-            shard: None,
-            trace: None,
-            parts: None,
-            interrupt: None,
-            holding: Holding::of_process(),
-        })
-    }
-
-    /// Lets a flag stop the import.
-    pub(crate) fn interrupted_by(self, flag: &'p AtomicBool) -> Self {
-        Self { interrupt: Some(flag), ..self }
-    }
-
-    /// Sets how the bytes of a binary trace are held.
-    pub(crate) fn held(self, holding: Holding) -> Self {
-        Self { holding, ..self }
+        Ok(Self { path, start, bytes, file, shard: None, trace: None, parts: None })
     }
 
     /// Whether this is a binary trace, or the first bytes of one.
@@ -160,13 +135,13 @@ impl<'p> Input<'p> {
             let folder = self.folder();
             let set = read_set(self.path, &mut self.bytes)?;
             inputs::remember_named(set.parts().iter().map(|part| folder.join(&part.file)));
-            let open = |part: &Path| open_part(part, self.holding);
+            let open = |part: &Path| open_part(part);
             let trace = set.open(self.shard, folder, open);
             self.parts = Some(set.parts().len());
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }
         if let Some(file) = self.file.take_if(|_| self.start.starts_with(&MAGIC)) {
-            self.trace = Some(binary(self.path, &file, self.holding)?);
+            self.trace = Some(binary(self.path, &file, Holding::of_process())?);
         }
         Ok(self)
     }
@@ -227,9 +202,7 @@ impl<'p> Input<'p> {
         progress: Progress,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let importing = Importing::new(self.path, progress)
-            .compressed_by(compression)
-            .interrupted_by(self.interrupt);
+        let importing = Importing::new(self.path, progress).compressed_by(compression);
         importing.write(output, failed, |writer, observe| {
             import_from(self.bytes, importing.name(), writer, threads, observe)
         })?;
@@ -276,7 +249,7 @@ pub(crate) fn read_set(path: &Path, bytes: &mut (dyn Read + Send)) -> anyhow::Re
 const WORTH_MAPPING: u64 = 64 << 10;
 
 /// Opens a part of a set; a small one is read, not mapped.
-pub(crate) fn open_part(path: &Path, holding: Holding) -> std::io::Result<Arena> {
+pub(crate) fn open_part(path: &Path) -> std::io::Result<Arena> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
         return Err(std::io::Error::other("not a regular file; expected a binary trace"));
@@ -285,20 +258,12 @@ pub(crate) fn open_part(path: &Path, holding: Holding) -> std::io::Result<Arena>
     let metadata = file.metadata()?;
     inputs::remember(path, &metadata);
     let is_small = metadata.len() < WORTH_MAPPING;
-    if is_small { Holding::Read } else { holding }.bytes(path, &file)
+    if is_small { Holding::Read } else { Holding::of_process() }.bytes(path, &file)
 }
 
 /// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name
 /// the manifest.
 pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
-    open_machine_held(manifest, Holding::of_process())
-}
-
-/// Opens a memory image as [`open_machine`] does. If one file holds all bytes, they are held in this way.
-pub(crate) fn open_machine_held(
-    manifest: &Path,
-    holding: Holding,
-) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
     if system::is_named_pipe(manifest) {
         bail!("{}: is a named pipe; expected a file", io::name(manifest));
     }
@@ -309,7 +274,7 @@ pub(crate) fn open_machine_held(
             inputs::remember(path, &metadata);
         }
     };
-    let bytes = |path: &Path, file: &std::fs::File| holding.bytes(path, file);
+    let bytes = |path: &Path, file: &std::fs::File| Holding::of_process().bytes(path, file);
     let machine = Input::new(manifest)?.manifest()?.machine_with(&bytes, &opened)?;
     Ok((machine, files.take()))
 }

@@ -56,7 +56,8 @@ impl<'py> IntoPyObject<'py> for Words<'py> {
 pub(crate) fn copy_of_rows<'py>(py: Python<'py>, rows: &[LaneValues]) -> PyResult<Words<'py>> {
     let flat = rows.as_flattened();
     let view = ArrayView2::from_shape((rows.len(), LANES), flat);
-    let view = view.map_err(|error| crate::error::error(py, error))?;
+    let view =
+        view.map_err(|error| crate::error::error(py, crate::error::ErrorKind::Argument, error))?;
     Words::new(PyArray2::from_array(py, &view))
 }
 

@@ -1,7 +1,6 @@
 //! Words and texts of single loads.
 
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 
 use pyo3::exceptions::PyTypeError;
@@ -11,10 +10,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyString, PyType};
 use warpload::encoding::{
-    Decoded, Guard, Instruction as Load, LoadDestination, MachineWord, MemorySpace, Pred, Sm,
+    Decoded, Guard, Instruction as Load, LoadDestination, MachineWord, MemorySpace, ParseError,
+    Pred, Sm,
 };
+use warpload_cli::draw_in_line;
 
-use crate::error::{error, of_message};
+use crate::error::{ErrorKind, Failure, error};
+use crate::explain::instruction_of;
 
 /// Returns the load that a word is; `None` if it is another instruction.
 ///
@@ -34,9 +36,11 @@ pub(crate) fn decode(
     match Load::decode(word, sm) {
         Decoded::Load(load) => Ok(Some(Instruction { load, sm })),
         Decoded::Other => Ok(None),
-        Decoded::Illegal(reason) => {
-            Err(error(py, format_args!("{word} is refused, as nvdisasm does: {reason}")))
-        }
+        Decoded::Illegal(reason) => Err(error(
+            py,
+            ErrorKind::Illegal,
+            format_args!("{word} is refused, as nvdisasm does: {reason}"),
+        )),
     }
 }
 
@@ -52,16 +56,47 @@ pub(crate) fn encode(py: Python<'_>, text: &str, sm: SmArgument) -> PyResult<u12
 
 /// Returns the load that a text is.
 pub(crate) fn parse(py: Python<'_>, text: &str, sm: Sm) -> PyResult<Load> {
-    Load::parse(text, sm).map_err(|failed| {
-        // The command says it with its place and a hint.
-        let arguments = ["warpload", "encode", "--sm", &sm.to_string(), "--", text];
-        // To the command, the text `-` is standard input.
-        let answer = warpload_cli::call(arguments.map(OsString::from), text.into());
-        match answer.messages.first() {
-            Some(message) => of_message(py, message),
-            None => error(py, failed),
+    Load::parse(text, sm).map_err(|failed| syntax(text, &failed, sm).raise(py))
+}
+
+/// Returns what is wrong with a text, its place underlined.
+pub(crate) fn syntax(text: &str, failed: &ParseError, sm: Sm) -> Failure {
+    let (start, end) = (failed.span.start, failed.span.end);
+    let help = failed.hint_in(text, sm).map(|hint| hint.to_string());
+    let title = failed.to_string();
+    let drawing = draw_in_line(ARGUMENT, text, (start, end), &title, help.as_deref());
+    Failure {
+        file: Some(ARGUMENT.to_owned()),
+        position: Some((1, 1 + text[..start].chars().count() as u64)),
+        span: Some((start, end)),
+        help,
+        drawing: Some(drawing),
+        ..Failure::new(ErrorKind::Syntax, title)
+    }
+}
+
+/// The file of a text that is not in one.
+const ARGUMENT: &str = "<argument>";
+
+/// Returns the first register that a load writes; `None` if its values go to shared memory or nowhere.
+pub(crate) fn destination(load: &Load) -> Option<String> {
+    let name = match load.parts().destination {
+        LoadDestination::Registers(low) | LoadDestination::Halves { low, .. } => low.to_string(),
+        LoadDestination::Uniform(low) | LoadDestination::UniformHalves { low, .. } => {
+            low.to_string()
         }
-    })
+        _ => return None,
+    };
+    (!["RZ", "URZ"].contains(&&*name)).then_some(name)
+}
+
+/// Returns the first register of the second half of a load of 256 bits.
+pub(crate) fn other_half(load: &Load) -> Option<String> {
+    match load.parts().destination {
+        LoadDestination::Halves { high, .. } => Some(high.to_string()),
+        LoadDestination::UniformHalves { high, .. } => Some(high.to_string()),
+        _ => None,
+    }
 }
 
 /// An argument that says which SM is meant: `"90a"` or `90`.
@@ -85,9 +120,9 @@ impl<'py> FromPyObject<'_, 'py> for SmArgument {
             })?;
             number.to_string()
         };
-        name.parse()
-            .map(Self)
-            .map_err(|unknown| error(argument.py(), format_args!("sm: {unknown}")))
+        name.parse().map(Self).map_err(|unknown| {
+            error(argument.py(), ErrorKind::Argument, format_args!("sm: {unknown}"))
+        })
     }
 }
 
@@ -108,12 +143,17 @@ fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
     if sm.has_wide_words() {
         return match word.extract::<u128>() {
             Ok(word) => Ok(MachineWord::Bits128(word)),
-            Err(_) => Err(error(py, format_args!("{} is not a word of 128 bits", shown()?))),
+            Err(_) => Err(error(
+                py,
+                ErrorKind::Argument,
+                format_args!("{} is not a word of 128 bits", shown()?),
+            )),
         };
     }
     word.extract().map(MachineWord::Bits64).or_else(|_| {
         Err(error(
             py,
+            ErrorKind::Argument,
             format_args!(
                 "{} is not a word of 64 bits; words of SM 7.0 and later have 128: say of which SM it \
                  is, for example sm=\"80\"",
@@ -139,7 +179,7 @@ impl<'py> IntoPyObject<'py> for Address<'py> {
     }
 }
 
-/// A load instruction.
+/// A load instruction, of its text or of its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
 #[pyclass(frozen, eq, hash, module = "warpload")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Instruction {
@@ -155,6 +195,12 @@ impl Hash for Instruction {
 
 #[pymethods]
 impl Instruction {
+    #[new]
+    #[pyo3(signature = (text_or_word: "SupportsIndex | str", sm: "str | SupportsIndex" = SmArgument::default()))]
+    fn new(py: Python<'_>, text_or_word: &Bound<'_, PyAny>, sm: SmArgument) -> PyResult<Self> {
+        instruction_of(py, text_or_word, sm)
+    }
+
     /// The text, without scheduling.
     #[getter]
     fn text(&self) -> String {
@@ -212,18 +258,10 @@ impl Instruction {
         self.load.parts().size.ok().map(|size| size.registers())
     }
 
-    /// The first register that is written; `None` if values go to shared memory.
+    /// The first register that is written; `None` if values go to shared memory or nowhere (`RZ`).
     #[getter]
     fn destination(&self) -> Option<String> {
-        match self.load.parts().destination {
-            LoadDestination::Registers(low) | LoadDestination::Halves { low, .. } => {
-                Some(low.to_string())
-            }
-            LoadDestination::Uniform(low) | LoadDestination::UniformHalves { low, .. } => {
-                Some(low.to_string())
-            }
-            _ => None,
-        }
+        destination(&self.load)
     }
 
     /// The base register, `None` if there is none, and the offset in bytes.
@@ -280,8 +318,7 @@ impl Instruction {
     }
 
     #[pyo3(signature = () -> "tuple[object, ...]")]
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u128, String))> {
-        let decode = py.import("warpload._native")?.getattr("decode")?;
-        Ok((decode, (self.word(), self.sm())))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (u128, String)) {
+        (py.get_type::<Self>(), (self.word(), self.sm()))
     }
 }

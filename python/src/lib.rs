@@ -4,23 +4,37 @@ mod arrays;
 mod borrowed;
 mod command;
 mod error;
+mod explain;
 mod instruction;
+mod loads;
 mod machine;
 mod memory;
+mod notebook;
+mod objects;
+mod open;
+mod options;
 mod outcome;
+mod ptx;
+mod replay;
 mod stream;
 mod table;
+mod tmem;
 mod trace;
 mod waiting;
 mod warp;
+mod words;
 
 /// The module. Everything in it is exported by `warpload`, where its documentation is read.
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::command::{Answer, call, run, survive_forks};
+    use crate::command::{run, survive_forks};
+    #[pymodule_export]
+    use crate::explain::{Explanation, Field, explain};
     #[pymodule_export]
     use crate::instruction::{Instruction, decode, encode};
+    #[pymodule_export]
+    use crate::loads::{Control, Load, loads};
     #[pymodule_export]
     use crate::machine::{Machine, execute};
     #[pymodule_export]
@@ -28,11 +42,19 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::{LaneFault, Outcome, WarpFault};
     #[pymodule_export]
-    use crate::table::{Table, per_pc, per_pc_copies, shard_summary};
+    use crate::ptx::{check_ptx, lower_ptx, run_ptx};
     #[pymodule_export]
-    use crate::trace::{Replayed, Trace};
+    use crate::replay::{Replayed, compare, merge, replay_arguments};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::tmem::{TensorLoaded, TensorMap, run_tensor_load};
+    #[pymodule_export]
+    use crate::trace::Trace;
     #[pymodule_export]
     use crate::warp::Warp;
+    #[pymodule_export]
+    use crate::words::{DecodedWords, decode_array};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a name of Python's")]

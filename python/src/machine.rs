@@ -10,11 +10,11 @@ use warpload::load::Executor;
 use warpload::machine::{Machine as State, Misaligned, RegisterLimit};
 use warpload::memory::Memory as Bytes;
 
-use crate::error::{error, of_message};
+use crate::error::{ErrorKind, error};
 use crate::instruction::{Instruction, parse};
 use crate::memory::Memory;
+use crate::open::{Holding, open_image};
 use crate::outcome::Outcome;
-use crate::trace::holding;
 use crate::warp::Warp;
 
 /// What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
@@ -42,8 +42,8 @@ impl Machine {
             "report" => Misaligned::Report,
             _ => return Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
         };
-        let register_limit =
-            RegisterLimit::new(register_limit).map_err(|failed| error(py, failed))?;
+        let register_limit = RegisterLimit::new(register_limit)
+            .map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self::of(register_limit, misaligned, memory))
     }
 
@@ -54,9 +54,9 @@ impl Machine {
     #[staticmethod]
     #[pyo3(signature = (manifest, *, mmap = false))]
     fn open(py: Python<'_>, manifest: PathBuf, mmap: bool) -> PyResult<Self> {
-        let opened = py.detach(|| warpload_cli::open_image(&manifest, holding(mmap)));
+        let opened = py.detach(|| open_image(&manifest, Holding::new(mmap)));
         let State { register_limit, misaligned, memory } =
-            opened.map_err(|message| of_message(py, &message))?;
+            opened.map_err(|failure| failure.raise(py))?;
         Ok(Self::of(register_limit, misaligned, Py::new(py, Memory::of_image(memory))?))
     }
 
@@ -133,9 +133,11 @@ pub(crate) fn execute(
     if !is_wide && machine.memory.get().is_only_wide() {
         let message = "the memory has an allocation that reaches beyond 2^40, which addresses of SM 5.x and 6.x do \
                        not have; expected another memory, or `address_bits`";
-        return Err(error(py, message));
+        return Err(error(py, ErrorKind::Argument, message));
     }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
     let outcome = executor.execute(&load, state, &mut warp.0);
-    outcome.map(Outcome::new).map_err(|failed| error(py, failed))
+    outcome
+        .map(|outcome| Outcome::new(outcome, load))
+        .map_err(|failed| error(py, ErrorKind::Argument, failed))
 }

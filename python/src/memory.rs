@@ -11,7 +11,7 @@ use warpload::memory::{
 };
 
 use crate::borrowed::Source;
-use crate::error::error;
+use crate::error::{ErrorKind, error};
 
 /// All memory of a machine. It does not change.
 ///
@@ -74,7 +74,7 @@ impl Memory {
         let window = |(base, size)| Window { base, size };
         let map = |bits| {
             let map = AddressMap::new(bits, window(shared_window), window(local_window));
-            map.map_err(|failed| error(py, failed))
+            map.map_err(|failed| error(py, ErrorKind::Argument, failed))
         };
         let mut sources = Vec::new();
         for (base, bytes) in entries(allocations)? {
@@ -102,7 +102,7 @@ impl Memory {
         let is_narrow = address_bits.is_none() && bytes.map().address_bits() == ADDRESS_BITS;
         let wide = if is_narrow {
             let wide = bytes.with_map(map(WIDE_ADDRESS_BITS)?);
-            Some(Arc::new(wide.map_err(|failed| error(py, failed))?))
+            Some(Arc::new(wide.map_err(|failed| error(py, ErrorKind::Argument, failed))?))
         } else {
             None
         };
@@ -192,11 +192,11 @@ fn borrowed(
         }
     }
     let memory = Bytes::new(map, Arena::shared(root), regions);
-    memory.map(Some).map_err(|failed| error(py, failed))
+    memory.map(Some).map_err(|failed| error(py, ErrorKind::Argument, failed))
 }
 
 fn local(py: Python<'_>, range: Range<usize>) -> PyResult<LocalPart> {
-    LocalPart::new(range.len() / 32, range).map_err(|failed| error(py, failed))
+    LocalPart::new(range.len() / 32, range).map_err(|failed| error(py, ErrorKind::Argument, failed))
 }
 
 fn copied(py: Python<'_>, map: AddressMap, sources: &[(Place, Source<'_>)]) -> PyResult<Bytes> {
@@ -212,5 +212,5 @@ fn copied(py: Python<'_>, map: AddressMap, sources: &[(Place, Source<'_>)]) -> P
             Place::Constant(bank) => builder.constant(bank, bytes),
         };
     }
-    builder.build().map_err(|failed| error(py, failed))
+    builder.build().map_err(|failed| error(py, ErrorKind::Argument, failed))
 }

@@ -1,16 +1,19 @@
 //! What executing a load did, and its faults.
 
 use pyo3::prelude::*;
+use warpload::encoding::{Instruction as Load, LoadSize};
 use warpload::load::{self, UniformPath};
+
+use crate::instruction::{destination, other_half};
 
 /// What executing a load did, apart from the values, which are in the warp.
 #[pyclass(frozen, eq, module = "warpload")]
 #[derive(PartialEq)]
-pub(crate) struct Outcome(load::Outcome);
+pub(crate) struct Outcome(load::Outcome, Load);
 
 impl Outcome {
-    pub(crate) fn new(outcome: load::Outcome) -> Self {
-        Self(outcome)
+    pub(crate) fn new(outcome: load::Outcome, load: Load) -> Self {
+        Self(outcome, load)
     }
 }
 
@@ -22,17 +25,24 @@ impl Outcome {
         self.0.executing.bits()
     }
 
-    /// The general registers that were written: the number of the first, and how many; `None` if there are
-    /// none.
+    /// The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
+    /// memory, or if no lane loads.
     #[getter]
-    fn destination(&self) -> Option<(u8, u32)> {
-        self.0.destination.map(|written| (written.first.number(), written.count))
+    fn destination(&self) -> Option<String> {
+        self.wrote().then(|| destination(&self.1)).flatten()
     }
 
-    /// Of 256 bits, the registers of the last four words.
+    /// Of 256 bits, the first of the registers of the last four words.
     #[getter]
-    fn other_half(&self) -> Option<(u8, u32)> {
-        self.0.other_half.map(|written| (written.first.number(), written.count))
+    fn other_half(&self) -> Option<String> {
+        self.wrote().then(|| other_half(&self.1)).flatten()
+    }
+
+    /// How many registers were written, from `destination` on and from `other_half` on together.
+    #[getter]
+    fn registers(&self) -> u32 {
+        let count = |size: LoadSize| size.registers();
+        if self.wrote() { self.1.parts().size.map_or(0, count) } else { 0 }
     }
 
     /// The fault that kept the whole warp from loading; `None` if there is none.
@@ -58,8 +68,8 @@ impl Outcome {
 
     fn __repr__(&self) -> String {
         let mut shown = format!("Outcome(executing={:#010x}", self.executing());
-        if let Some((first, count)) = self.destination() {
-            shown += &format!(", destination=({first}, {count})");
+        if let Some(first) = self.destination() {
+            shown += &format!(", destination='{first}', registers={}", self.registers());
         }
         if let Some(fault) = self.0.warp_fault {
             shown += &format!(", warp_fault={fault}");
@@ -69,6 +79,13 @@ impl Outcome {
             1 => shown + ", 1 lane fault)",
             count => shown + &format!(", {count} lane faults)"),
         }
+    }
+}
+
+impl Outcome {
+    /// Whether registers were written.
+    fn wrote(&self) -> bool {
+        self.0.warp_fault.is_none() && !self.0.executing.is_empty()
     }
 }
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::PyCapsule;
 use rayon::ThreadPool;
 use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
 use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
-use warpload_replay::{PartialError, PartialSummary, Summary};
+use warpload_replay::Selection;
 use warpload_trace::BinaryTrace;
 
-use crate::error::{error, of_error};
+use crate::error::{ErrorKind, Failure, error};
 use crate::stream::export;
 
 /// A table, as the dataframe libraries read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
@@ -31,7 +31,11 @@ pub(crate) struct Table {
 #[derive(Clone)]
 enum Rows {
     Batch(RecordBatch),
-    Loads { trace: Arc<BinaryTrace>, options: LoadOptions<'static> },
+    Loads {
+        trace: Arc<BinaryTrace>,
+        options: LoadOptions<'static>,
+        selection: Option<Arc<Selection>>,
+    },
 }
 
 impl Table {
@@ -39,7 +43,7 @@ impl Table {
         py: Python<'_>,
         batch: Result<RecordBatch, warpload_arrow::BatchError>,
     ) -> PyResult<Self> {
-        let batch = batch.map_err(|failed| of_error(py, &failed))?;
+        let batch = batch.map_err(|failed| raised(py, &failed))?;
         Ok(Self { schema: batch.schema(), length: batch.num_rows(), rows: Rows::Batch(batch) })
     }
 
@@ -47,43 +51,28 @@ impl Table {
         py: Python<'_>,
         trace: Arc<BinaryTrace>,
         options: LoadOptions<'static>,
+        selection: Option<Arc<Selection>>,
     ) -> PyResult<Self> {
         let schema = load_schema(&trace, &options);
         // What is wrong with the options is said at once.
         let batches = LoadBatches::new(Arc::clone(&trace), options);
-        drop(batches.map_err(|failed| of_error(py, &failed))?);
-        Ok(Self { schema, length: trace.loads() as usize, rows: Rows::Loads { trace, options } })
+        let batches = batches.map_err(|failed| raised(py, &failed))?;
+        let length = match &selection {
+            None => trace.loads() as usize,
+            // How many it has is known when they are read.
+            Some(selection) => {
+                let mut batches = batches.select(Some(Arc::clone(selection)));
+                let lengths = batches.by_ref().map(|batch| batch.map(|batch| batch.num_rows()));
+                let length = lengths.sum::<Result<usize, ArrowError>>();
+                length.map_err(|failed| raised(py, &failed))?
+            }
+        };
+        Ok(Self { schema, length, rows: Rows::Loads { trace, options, selection } })
     }
 }
 
-/// Returns the counts of each program counter in a summary's JSON.
-#[pyfunction]
-pub(crate) fn per_pc(py: Python<'_>, summary: &[u8]) -> PyResult<Table> {
-    Table::of_batch(py, warpload_arrow::per_pc(&read(py, summary)?, None))
-}
-
-/// Returns the JSON of a shard's summary in the form of the whole, with the kernels that the shard touched.
-#[pyfunction]
-pub(crate) fn shard_summary<'py>(py: Python<'py>, summary: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let json = serde_json::to_vec(&read(py, summary)?);
-    Ok(PyBytes::new(py, &json.map_err(|failed| error(py, failed))?))
-}
-
-/// Reads the JSON of a summary, of a whole replay or of shards.
-fn read(py: Python<'_>, json: &[u8]) -> PyResult<Summary> {
-    serde_json::from_slice(json).or_else(|failed| match PartialSummary::from_json(json) {
-        Ok(partial) => Ok(partial.into_summary()),
-        // It is neither: most likely it was to be a whole one.
-        Err(PartialError::Json(_)) => Err(error(py, failed)),
-        Err(other) => Err(error(py, other)),
-    })
-}
-
-/// Returns the counts of each program counter of copies in a summary's JSON.
-#[pyfunction]
-pub(crate) fn per_pc_copies(py: Python<'_>, summary: &[u8]) -> PyResult<Table> {
-    let summary: Summary = serde_json::from_slice(summary).map_err(|failed| error(py, failed))?;
-    Table::of_batch(py, warpload_arrow::per_pc_copies(&summary, None))
+fn raised(py: Python<'_>, failed: &(dyn std::error::Error + 'static)) -> PyErr {
+    Failure::of(failed, ErrorKind::Input).raise(py)
 }
 
 #[pymethods]
@@ -108,9 +97,10 @@ impl Table {
                 let schema = Arc::clone(&self.schema);
                 Box::new(RecordBatchIterator::new([Ok(batch.clone())], schema))
             }
-            Rows::Loads { trace, options } => {
+            Rows::Loads { trace, options, selection } => {
                 let batches = LoadBatches::new(Arc::clone(trace), *options);
-                let batches = batches.map_err(|failed| of_error(py, &failed))?;
+                let batches =
+                    batches.map_err(|failed| raised(py, &failed))?.select(selection.clone());
                 match options.get_threads().get() {
                     1 => Box::new(batches),
                     threads => Box::new(InParallel::new(py, batches, threads)?),
@@ -124,8 +114,41 @@ impl Table {
     /// Returns the columns as a schema of the Arrow C data interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.schema);
-        let schema = schema.map_err(|failed| error(py, failed))?;
+        let schema = schema.map_err(|failed| raised(py, &failed))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Returns the table as a `polars.DataFrame`.
+    #[pyo3(signature = () -> "Any")]
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// Returns the table as a `pyarrow.Table`.
+    #[pyo3(signature = () -> "Any")]
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// Returns the table as a `pandas.DataFrame`, through pyarrow.
+    #[pyo3(signature = () -> "Any")]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_arrow(slf)?.call_method0("to_pandas")
+    }
+
+    /// The first rows as a table for a notebook: of program counters, those with the most sectors beyond the ideal.
+    #[pyo3(signature = () -> "str")]
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let batch = match &self.rows {
+            Rows::Batch(batch) => Some(batch.clone()),
+            Rows::Loads { trace, options, selection } => {
+                let batches = LoadBatches::new(Arc::clone(trace), *options);
+                let batches = batches.map_err(|failed| raised(py, &failed))?;
+                let first = batches.select(selection.clone()).next().transpose();
+                first.map_err(|failed| raised(py, &failed))?
+            }
+        };
+        Ok(batch.map_or_else(String::new, |batch| crate::notebook::table(&batch, self.length)))
     }
 
     fn __len__(&self) -> usize {
@@ -146,7 +169,7 @@ struct InParallel {
 impl InParallel {
     fn new(py: Python<'_>, batches: LoadBatches<'static>, threads: usize) -> PyResult<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|failed| error(py, failed))?;
+        let pool = pool.map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self { batches, pool })
     }
 }

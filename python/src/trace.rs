@@ -1,22 +1,22 @@
-//! [`Trace`] and its replay.
+//! [`Trace`]: a trace that is open, its loads and its replay.
 
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use warpload::memory::{Fill, Window};
-use warpload_arrow::{LoadOptions, per_pc};
-use warpload_cli::{Finished, Holding, Replay, Run, open_trace};
-use warpload_replay::{ReplayData, ReplayOptions};
-use warpload_trace::{BinaryTrace, DEFAULT_ADDRESS_BITS};
+use pyo3::types::PyDict;
+use warpload_arrow::LoadOptions;
+use warpload_replay::ReplayRequest;
+use warpload_trace::{BinaryTrace, Shard};
 
-use crate::error::{error, of_message};
+use crate::error::{ErrorKind, error};
 use crate::memory::Memory;
+use crate::objects::objects;
+use crate::open::{Holding, at_most, open_trace};
+use crate::replay::{ReplayTask, Replayed, request};
 use crate::table::Table;
 use crate::waiting::{Shared, wait};
 
@@ -24,6 +24,7 @@ use crate::waiting::{Shared, wait};
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Trace {
     trace: Arc<BinaryTrace>,
+    path: PathBuf,
     /// The number of parts, if this is a trace set.
     parts: Option<usize>,
 }
@@ -41,12 +42,11 @@ impl Trace {
     ) -> PyResult<Self> {
         let shared = Arc::<Shared>::default();
         let interrupts = Arc::clone(&shared);
-        let open = move || {
-            open_trace(&path, threads.map(NonZero::get), holding(mmap), &interrupts.interrupt)
-        };
+        let from = path.clone();
+        let open = move || open_trace(&from, threads, Holding::new(mmap), &interrupts.interrupt);
         match wait(py, &shared, None, open)? {
-            Ok((trace, parts)) => Ok(Self { trace: Arc::new(trace), parts }),
-            Err(message) => Err(of_message(py, &message)),
+            Ok((trace, parts)) => Ok(Self { trace: Arc::new(trace), path, parts }),
+            Err(failure) => Err(failure.raise(py)),
         }
     }
 
@@ -56,123 +56,86 @@ impl Trace {
     }
 
     /// Returns the loads as a table, whose batches are made when they are asked for.
-    #[pyo3(signature = (*, values = false, fill = None, address_bits = None, shared_window = None, local_window = None, threads = NonZero::<usize>::MIN))]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
+    #[pyo3(signature = (*, values = false, threads = NonZero::<usize>::MIN, **options: "Any"))]
     fn loads(
         &self,
         py: Python<'_>,
         values: bool,
-        fill: Option<&str>,
-        address_bits: Option<u32>,
-        shared_window: Option<(u64, u64)>,
-        local_window: Option<(u64, u64)>,
         threads: NonZero<usize>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Table> {
         let threads = at_once(py, threads)?;
-        let data = match fill {
-            None => ReplayData::Absent,
-            Some("address") => ReplayData::Fill(Fill::Address),
-            Some("zero") => ReplayData::Fill(Fill::Zero),
-            Some(_) => return Err(error(py, "fill: expected \"address\" or \"zero\"")),
-        };
-        let window = |(base, size)| Window { base, size };
-        let options = ReplayOptions::new(data)
-            .address_bits(address_bits.unwrap_or(DEFAULT_ADDRESS_BITS))
-            .shared_window(shared_window.map(window))
-            .local_window(local_window.map(window));
-        let options = LoadOptions::new(options).values(values).threads(threads);
-        Table::of_loads(py, Arc::clone(&self.trace), options)
+        let request = given(py, options)?;
+        let ReplayRequest { image, cubin, reuse, merge_pairs, .. } = &request;
+        if image.is_some() || !cubin.is_empty() || *reuse || *merge_pairs {
+            let message = "expected options of what memory holds and of which loads are chosen";
+            return Err(PyTypeError::new_err(message));
+        }
+        let options = LoadOptions::new(request.options(None, None, None));
+        let options = options.values(values).threads(threads);
+        let selection = request.selection(self.trace.contents()).map(Arc::new);
+        Table::of_loads(py, Arc::clone(&self.trace), options, selection)
     }
 
-    /// The contents as JSON.
-    fn contents_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let json = warpload_cli::contents(&self.trace, self.parts);
-        Ok(PyBytes::new(py, &json.map_err(|message| of_message(py, &message))?))
+    /// The contents, as `warpload info --format json` prints them.
+    #[pyo3(signature = () -> "dict[str, Any]")]
+    fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        objects(py, &self.trace.overview(self.parts))
     }
 
-    /// Replays the loads with options of the command, of which the last is the trace's name.
-    #[pyo3(signature = (options, *, image = None, page = false, progress = None))]
+    /// Replays the loads.
+    #[pyo3(signature = (*, memory = None, shard = None, page = false, progress = None, **options: "Any"))]
     fn replay(
         &self,
         py: Python<'_>,
-        options: Vec<OsString>,
-        image: Option<&Bound<'_, Memory>>,
+        memory: Option<&Bound<'_, Memory>>,
+        shard: Option<(u64, u64)>,
         page: bool,
         progress: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Replayed> {
-        let trace = Arc::clone(&self.trace);
+        let request = given(py, options)?;
+        if memory.is_some() || request.image.is_some() {
+            request.check_image().map_err(|conflict| PyTypeError::new_err(conflict.to_string()))?;
+        }
+        let shard = shard.map(|(index, count)| {
+            let failed = || error(py, ErrorKind::Argument, "shard: expected (i, n), i below n");
+            Shard::new(index, count).ok_or_else(failed)
+        });
+        let title = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let task = ReplayTask {
+            request,
+            // Another thread can drop the trace and the image meanwhile. The last of these counts goes with the
+            // interpreter's lock, which an image of Python's bytes needs.
+            image: memory.map(|memory| Arc::clone(&memory.get().bytes)),
+            shard: shard.transpose()?,
+            page: page.then_some(title),
+        };
+        let _image = task.image.clone();
+        let (trace, path) = (Arc::clone(&self.trace), self.path.clone());
         let shared = Arc::<Shared>::default();
         let observed = Arc::clone(&shared);
-        // Another thread can drop the trace and the image meanwhile. The last of these counts goes with the
-        // interpreter's lock, which an image of Python's bytes needs.
-        let image = image.map(|image| Arc::clone(&image.get().bytes));
-        let total = Replay::bytes(&trace);
-        let read = image.clone();
-        let work = move || {
-            let replay = Replay::new(options)?;
-            let observe = |bytes| {
-                observed.done.fetch_add(bytes, Ordering::Relaxed);
-            };
-            let mut run = Run::new(&observe, &observed.interrupt);
-            (run.image, run.page) = (read.as_deref(), page);
-            replay.run(&trace, &run, |replayed, summary| per_pc(summary, Some(replayed.options())))
-        };
+        let total = trace.blocks().iter().map(|block| u64::from(block.length)).sum();
+        let work = move || task.run(&trace, &path, &observed);
         match wait(py, &shared, progress.map(|callback| (callback, total)), work)? {
-            Ok((finished, per_pc)) => {
-                Ok(Replayed { finished, per_pc: Table::of_batch(py, per_pc)? })
-            }
-            Err(message) => Err(of_message(py, &message)),
+            Ok(found) => Replayed::new(py, found),
+            Err(failure) => Err(failure.raise(py)),
         }
     }
+}
+
+fn given(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<ReplayRequest> {
+    options.map_or_else(|| request(&PyDict::new(py)), request)
 }
 
 /// Returns a number of threads that can run at once, and says so if it is not the one that was asked for: each has
 /// batches of its own.
 fn at_once(py: Python<'_>, asked: NonZero<usize>) -> PyResult<NonZero<usize>> {
-    let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let most = NonZero::new(at_most(Some(asked))).unwrap_or(NonZero::<usize>::MIN);
     if asked > most {
         let message = format!("threads={asked}: {most} are used, as many as can run at once");
         let category = py.get_type::<PyUserWarning>();
         PyErr::warn(py, &category, &CString::new(message).unwrap_or_default(), 1)?;
     }
-    Ok(asked.min(most))
-}
-
-/// Returns how files are held.
-pub(crate) fn holding(mmap: bool) -> Holding {
-    if mmap { Holding::Mapped } else { Holding::Read }
-}
-
-/// What a replay wrote.
-#[pyclass(frozen, module = "warpload._native")]
-pub(crate) struct Replayed {
-    finished: Finished,
-    per_pc: Table,
-}
-
-#[pymethods]
-impl Replayed {
-    /// The summary as JSON.
-    #[getter]
-    fn summary<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.finished.output)
-    }
-
-    /// The counts of each program counter.
-    #[getter]
-    fn per_pc(&self) -> Table {
-        self.per_pc.clone()
-    }
-
-    /// Notes for its reader.
-    #[getter]
-    fn messages(&self) -> Vec<String> {
-        self.finished.messages.iter().map(|message| message.title.clone()).collect()
-    }
-
-    /// The page, if one was asked for.
-    #[getter]
-    fn page(&self) -> Option<&str> {
-        self.finished.page.as_deref()
-    }
+    Ok(most)
 }

@@ -153,7 +153,7 @@ def test_what_a_task_refuses(client, trace_set):
         wl.cluster.replay(str(trace_set), client, shards=SHARDS, retries=0, **OPTIONS)
     with pytest.raises(FileNotFoundError):
         wl.cluster.replay(str(trace_set.with_name("none.json")), client)
-    with pytest.raises(wl.Error, match="--fill"):
+    with pytest.raises(wl.Error, match="fill: unknown variant `nothing`"):
         wl.cluster.replay(str(trace_set), client, shards=SHARDS, fill="nothing")
 
 

@@ -12,7 +12,6 @@ import pytest
 import warpload as wl
 from hypothesis import example, given
 from hypothesis import strategies as st
-from warpload import _native
 
 WORD = 0x80D0000000070404
 TEXT = "LD.E.128 R4, [R4], P0"
@@ -225,14 +224,42 @@ def test_loads_are_values(traces) -> None:
     assert found == again and len({*found, *again}) == len(found) > 1
 
 
-def test_drawings_are_made_when_they_are_used(monkeypatch) -> None:
-    calls = []
-    call = _native.call
-    monkeypatch.setattr(_native, "call", lambda *given: calls.append(given) or call(*given))
-    explained, drawn = wl.explain(WORD), wl.tmem.map("16x256b", 4)
-    assert len(calls) == 2
-    assert str(explained) == str(explained) and str(drawn) == str(drawn) and len(calls) == 4
-    assert drawn._repr_svg_().startswith("<svg") and len(calls) == 5
+def test_an_instruction_is_what_its_repr_shows() -> None:
+    load = wl.decode(WORD)
+    assert eval(repr(load), {"Instruction": wl.Instruction}) == load == wl.Instruction(WORD)
+    wide = wl.Instruction("LDG.E R0, desc[UR4][R2.64+0x8]", sm=90)
+    assert wide == wl.Instruction(wide.word, "90") and wide.destination == "R0"
+    assert wl.Instruction("LD RZ, [R2]").destination is None
+    for wrong, kind in (("LD.E.64 R4, [R2 - -4]", "syntax"), (0, "illegal"), (WORD << 64, "argument")):
+        with pytest.raises(wl.Error) as raised:
+            wl.Instruction(wrong)
+        assert raised.value.kind == kind
+
+
+def test_many_words_are_decoded_at_once() -> None:
+    words = np.array([WORD, 0, WORD ^ 1, wl.encode("LDC.64 R4, c[0x3][R2+0x10]")], np.uint64)
+    found = wl.decode_array(words)
+    singles = [wl.decode(word) for word in words]
+    assert [found[i] for i in range(len(found))] == singles
+    assert found.kind.tolist() == [1, 0, 1, 1]
+    assert [found.opcodes[i] if i >= 0 else None for i in found.opcode] == [
+        one and one.opcode for one in singles
+    ]
+    assert found.size.tolist() == [16, 0, 16, 8]
+    assert found.destination.tolist() == [4, -1, 5, 4]
+    assert (found.base.tolist(), found.offset.tolist()) == ([4, -1, 4, 2], [0, 0, 0, 0x10])
+    for same in (words.tobytes(), memoryview(words), words[::-1][::-1], words.astype(np.int64)):
+        assert (wl.decode_array(same).opcode == found.opcode).all()
+    word = wl.encode("LDG.E R0, desc[UR4][R2.64-0x8]", sm="90")
+    wide = np.array([[word & (2**64 - 1), word >> 64]] * 2, np.uint64)
+    found = wl.decode_array(wide, sm="90")
+    assert len(found) == 2 and found.offset.tolist() == [-8, -8] and found[1] == wl.decode(word, "90")
+    with pytest.raises(TypeError, match="words of 64 bits"):
+        wl.decode_array(words.astype(np.uint32))
+    with pytest.raises(ValueError, match="words of 16 bytes, not 8 bytes"):
+        wl.decode_array(words[:1], sm="90")
+    with pytest.raises(IndexError):
+        found[2]
 
 
 def test_a_listing_without_words_has_instructions(data) -> None:

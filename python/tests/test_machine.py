@@ -25,7 +25,7 @@ def test_a_load_reads_what_is_there() -> None:
     outcome = wl.execute("LD R0, [R2 + 4]", machine(), warp)
     words = np.frombuffer(bytes(range(256)), "<u4")
     assert (warp[0] == words[1:33]).all()
-    assert (outcome.executing, outcome.destination) == (0xFFFF_FFFF, (0, 1))
+    assert (outcome.executing, outcome.destination, outcome.registers) == (0xFFFF_FFFF, "R0", 1)
     assert outcome.warp_fault is None and outcome.lane_faults == [] and outcome.uniform is None
 
 

@@ -101,7 +101,7 @@ def test_what_is_given_is_no_option(data) -> None:
     with pytest.raises(wl.Error, match="tcgen05.ld"):
         tmem.run("--help")
     for active in (-1, 1 << 32):
-        with pytest.raises(wl.Error, match="--active.*expected a mask of 32 bits"):
+        with pytest.raises(wl.Error, match="active: expected a mask of 32 bits"):
             ptx.run(data / "ptx" / "run.ptx", active=active)
 
 

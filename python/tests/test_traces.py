@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import pickle
@@ -38,9 +39,9 @@ def arguments(traces, options) -> list[str]:
         elif name == "shard":
             value = f"{value[0]}/{value[1]}"
         elif name == "pc" and isinstance(value, tuple):
-            value = f"{value[0]:x}..{value[1]:x}"
+            value = f"{value[0]:#x}..{value[1]:#x}"
         elif name == "pc":
-            value = f"{value:x}"
+            value = f"{value}"
         elif name == "shared_window":
             value = f"{value[0]},{value[1]}"
         if name == "demangle":
@@ -134,17 +135,101 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fill": "one"}, "invalid value 'one' for '--fill"),
-        ({"shard": (3, 3)}, "expected I/N"),
+        ({"fill": "one"}, "fill: unknown variant `one`, expected `address` or `zero`"),
+        ({"shard": (3, 3)}, "shard: expected (i, n), i below n"),
         ({"kernel": "("}, "regex"),
-        ({"address_bits": 5}, "32..=64"),
-        ({"shared_window": (1, 2)}, "--shared-window BASE,SIZE"),
+        ({"pc": "1a0"}, "pc: expected LO or LO..HI"),
+        ({"pc": -1}, "pc: expected 0 to 2^64 - 1, not -1"),
+        ({"address_bits": 5}, "address_bits: expected 32 to 64 bits, not 5"),
+        ({"shared_window": (1, 2)}, "kernel 0"),
     ],
 )
 def test_wrong_options_are_errors(traces, options, message) -> None:
     with pytest.raises(wl.Error) as raised:
         wl.Trace(traces / "generic.wlt").replay(**options)
     assert message in str(raised.value)
+    assert raised.value.kind == "argument"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fil": "zero"}, "unknown option `fil`; expected one of `?image"),
+        ({"fill": 3}, "fill: expected a str"),
+        ({"reuse": "yes"}, "reuse: expected a boolean"),
+        ({"image": "generic.image.json", "fill": "zero"}, "an image says"),
+    ],
+)
+def test_options_of_other_types_are_type_errors(traces, options, message) -> None:
+    with pytest.raises(TypeError, match=message):
+        wl.Trace(traces / "generic.wlt").replay(**options)
+
+
+def test_numbers_may_be_words(traces) -> None:
+    import numpy as np
+    trace = wl.Trace(traces / "generic.wlt")
+    known = trace.replay(pc=(0x10, 0x80))
+    assert known.to_dict()["selected"]["pc"] == "0x10..0x80"
+    for pc in ("0x10..0x80", "16..128", [16, np.uint32(128)]):
+        assert trace.replay(pc=pc) == known
+    signature = str(inspect.signature(wl.Trace.replay))
+    assert all(name in signature for name in ("shard", "fill", "kernel", "merge_pairs", "image"))
+
+
+def test_tables_are_filtered(traces) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    loads = pl.DataFrame(trace)
+    chosen = trace.loads(space="shared", pc="0x10..0x80", opcode="LD.*", threads=2)
+    found = trace.replay(space="shared", pc="0x10..0x80", opcode="LD.*")
+    assert len(chosen) == chosen.to_polars().height == found.loads > 0
+    assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads
+    assert set(chosen.to_polars()["record"]) < set(loads["record"])
+    with pytest.raises(TypeError, match="expected options of what memory holds"):
+        trace.loads(reuse=True)
+
+
+def test_a_notebook_shows_the_worst_program_counters(traces) -> None:
+    found = wl.Trace(traces / "btree-v5-kernel-1.traceg").replay()
+    worst = found.to_polars().with_columns(
+        (pl.col("sectors") - pl.col("ideal_sectors")).alias("excess")
+    ).sort("excess", descending=True, nulls_last=True)
+    html = found._repr_html_()
+    assert "sectors" in html and html.index(f"{worst['pc'][0]:#x}") < html.index(f"{worst['pc'][1]:#x}")
+    assert "<table>" in found.per_pc._repr_html_() and "<script" not in html
+
+
+def test_a_trace_is_a_context_manager(traces) -> None:
+    with wl.Trace(traces / "generic.wlt", mmap=True) as trace:
+        loads = trace.loads()
+        assert mapped(traces / "generic.wlt")
+    with pytest.raises(ValueError, match="the trace is closed"):
+        trace.replay()
+    assert loads.to_arrow().num_rows == len(loads)
+    del loads
+    gc.collect()
+    assert not mapped(traces / "generic.wlt")
+
+
+def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    whole = trace.replay(fill="zero", threads=1)
+    shards = [trace.replay(fill="zero", shard=(i, 3)) for i in range(3)]
+    assert wl.merge(shards) == whole
+    assert wl.merge([wl.merge(shards[1:], partial=True), shards[0]]) == whole
+    with pytest.raises(wl.Error, match="expected each from 0 to 2 once") as raised:
+        wl.merge(shards[:2])
+    assert raised.value.kind == "input"
+    with pytest.raises(wl.Error, match="whole one"):
+        wl.merge([whole])
+    other = wl.Trace(traces / "btree-v5-kernel-1.traceg").replay(fill="zero")
+    for name, replay in (("a", whole), ("b", other)):
+        (tmp_path / name).write_bytes(replay.to_json())
+    known = command("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
+    assert wl.compare(whole, other).details == json.loads(known.stdout)
+    assert wl.compare(whole, whole).change == 0
+    with pytest.raises(wl.Error, match="counted different loads: all in the first") as raised:
+        wl.compare(whole, trace.replay(fill="zero", pc=0x10))
+    assert raised.value.kind == "selection"
 
 
 def test_errors_are_the_commands(command, tmp_path, traces) -> None:

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::costs::{LoadCosts, SpaceCosts};
-use super::options::{ReplayData, ReplayOptions};
+use super::options::{ReplayData, ReplayOptions, Selection};
 use super::traffic::Traffic;
 use crate::replayed::{ReplayError, maps};
 use crate::worker::{execute, has_public_values, served};
@@ -96,6 +96,12 @@ impl<'a> LoadExecutor<'a> {
             values: [[0; LANES]; Width::MAX_REGISTERS],
             loaded: 0,
         })
+    }
+
+    /// Returns an executor of the loads of a selection, by default those that the options select.
+    #[must_use]
+    pub fn select(self, selection: &'a Selection) -> Self {
+        Self { options: self.options.select(selection), ..self }
     }
 
     /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or

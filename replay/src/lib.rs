@@ -13,11 +13,15 @@ mod costs;
 mod counters;
 mod executor;
 mod footprint;
+mod glob;
 mod observe;
 mod options;
 mod pattern;
+mod remarks;
 mod replayed;
+mod request;
 mod reuse;
+mod selected;
 mod statistics;
 mod summary;
 mod traffic;
@@ -33,13 +37,18 @@ pub use self::counters::{
 };
 pub use self::executor::{ExecutedLoad, LoadExecutor};
 pub use self::footprint::PAGE_BYTES;
+pub use self::glob::{OpcodePattern, OpcodePatternError};
 pub use self::observe::{ObservedAccess, ReplayObserver};
 pub use self::options::{ReplayData, ReplayOptions};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
+pub use self::remarks::ReplayRemark;
 pub use self::replayed::{Replayed, replay, replay_observed};
+pub use self::request::{FillWord, ImageConflict, PcRange, PcRangeError, ReplayRequest, SpaceWord};
+pub use self::selected::NothingSelected;
 pub use self::summary::{
-    ComparedRow, Comparison, Digest, Hex, KernelSummary, LoadFault, MergeError, PartialError,
-    PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch, percent_change,
+    ComparedRow, Comparison, DifferentSelections, Digest, Hex, KernelSummary, LoadFault,
+    MergeError, PartialError, PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch,
+    percent_change,
 };
 pub use self::traffic::{LINE_BYTES, SECTOR_BYTES, Traffic};
 pub use crate::costs::AccessCost;

@@ -131,8 +131,8 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
-    /// Sets whether the caller adds [demangled names](super::KernelSummary::demangled) to summaries, which is
-    /// part of the [identity](Self::identity); by default it does not.
+    /// Sets whether summaries have [demangled names](super::KernelSummary::demangled) of kernels; by default they do
+    /// not.
     #[must_use]
     pub fn demangled_names(mut self, are_added: bool) -> Self {
         self.are_names_demangled = are_added;
@@ -207,6 +207,12 @@ impl<'a> ReplayOptions<'a> {
     #[must_use]
     pub fn get_functions(&self) -> Option<&'a Functions> {
         self.functions
+    }
+
+    /// Returns whether summaries have demangled names.
+    #[must_use]
+    pub fn demangles_names(&self) -> bool {
+        self.are_names_demangled
     }
 
     /// Returns whether loads have values.
@@ -323,6 +329,26 @@ pub struct Selected {
     pub opcode: Option<String>,
     /// The memory.
     pub space: Option<String>,
+}
+
+impl Selected {
+    /// Returns the words that are given, each with what it chooses by: `kernel`, `pc`, `opcode`, `space`.
+    pub fn words(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { kernel, pc, opcode, space } = self;
+        let words = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
+        words.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    }
+}
+
+/// The words: `kernel transpose, pc 0x10..0x80`.
+impl fmt::Display for Selected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.words().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{name} {value}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Selection {

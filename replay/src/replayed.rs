@@ -289,6 +289,14 @@ pub enum ReplayError {
         /// What is wrong.
         source: ConfigError,
     },
+    /// The threads that were asked for cannot be started.
+    #[error("{threads} threads cannot be started: {message}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why not.
+        message: String,
+    },
     /// [`ReplayOptions::interrupt`](super::ReplayOptions::interrupt) stopped it.
     #[error("interrupted")]
     Interrupted,

@@ -6,7 +6,8 @@ use super::rows::{Rows, SPACES, listed, space};
 use super::text::{count, cut, escape};
 use super::{overview, reuse};
 use crate::Survey;
-use warpload_replay::{KernelSummary, Replayed, Selected, Summary};
+use warpload::memory::Fill;
+use warpload_replay::{KernelSummary, ReplayData, Replayed, Selected, Summary};
 use warpload_trace::TraceContents;
 
 /// The style sheet.
@@ -131,7 +132,13 @@ impl<'p> ReportPage<'p> {
     #[must_use]
     pub fn new(replayed: &'p Replayed<'p>, summary: &'p Summary, survey: &'p Survey) -> Self {
         let contents = replayed.trace().contents();
-        Self { title: "Trace", data: "", contents, replayed, summary, survey }
+        let data = match replayed.options().get_data() {
+            ReplayData::Image(_) => "a memory image",
+            ReplayData::Fill(Fill::Address) => "memory filled with a function of the address",
+            ReplayData::Fill(Fill::Zero) => "memory filled with zeroes",
+            _ => "no data, all addresses allocated",
+        };
+        Self { title: "Trace", data, contents, replayed, summary, survey }
     }
 
     /// Sets the name of the trace, by default `Trace`.
@@ -141,7 +148,8 @@ impl<'p> ReportPage<'p> {
         self
     }
 
-    /// Sets what the page says about the origin of the data, by default nothing.
+    /// Sets what the page says about the origin of the data, such as the name of the image; by default what the
+    /// replay's options say.
     #[must_use]
     pub fn data(mut self, data: &'p str) -> Self {
         self.data = data;

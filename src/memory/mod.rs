@@ -24,7 +24,9 @@ pub(crate) use fetch::{put, set_row};
 pub use fill::{Fill, FilledMemory, mix};
 pub use region::{Region, WarpAddresses};
 pub use source::LoadMemory;
-pub use windows::{AddressMap, AddressSpace, GenericAddress, OutsideWindow, Place, Space, Window};
+pub use windows::{
+    AddressMap, AddressSpace, GenericAddress, OutsideWindow, Place, Space, Window, WindowError,
+};
 pub use write::WriteError;
 
 /// A global allocation, and the place of its bytes.

@@ -2,11 +2,13 @@
 //! [`AddressMap`] (docs/ld.md section 4, clause 5 and the configuration table).
 
 use std::fmt;
+use std::str::FromStr;
 
 use warpload_encoding::MemorySpace;
 
 use super::error::ConfigError;
 use super::fetch::Width;
+use crate::text::parse_number;
 
 /// A byte address, read as its load says: generic, global, or an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +36,30 @@ pub struct Window {
     pub base: u64,
     /// The number of addresses, in bytes.
     pub size: u64,
+}
+
+/// Why a text is no [`Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected BASE,SIZE, as in 0xfe000000,0x1000000")]
+pub struct WindowError;
+
+/// A window as people write it: its base and its size, decimal or hexadecimal with `0x`.
+impl FromStr for Window {
+    type Err = WindowError;
+
+    fn from_str(text: &str) -> Result<Self, WindowError> {
+        text.split_once(',')
+            .and_then(|(base, size)| {
+                Some(Self { base: parse_number(base.trim())?, size: parse_number(size.trim())? })
+            })
+            .ok_or(WindowError)
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x},{:#x}", self.base, self.size)
+    }
 }
 
 impl Window {

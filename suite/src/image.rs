@@ -43,6 +43,19 @@ pub enum ImageError {
     },
 }
 
+impl ImageError {
+    /// Returns the manifest, and the line and column, from 1, that the error is about if it is about those.
+    #[must_use]
+    pub fn place(&self) -> Option<(&Path, Option<(u64, u64)>)> {
+        match self {
+            Self::Io { path, .. } => Some((path, None)),
+            Self::Manifest { path, source } => {
+                Some((path, source.position.map(|(line, column)| (line as u64, column as u64))))
+            }
+        }
+    }
+}
+
 /// Returns the machine that a manifest describes which holds all bytes itself; one that names files is
 /// refused.
 ///

@@ -11,6 +11,8 @@ pub mod binary;
 mod export;
 mod import;
 mod operation;
+mod overview;
+mod place;
 mod set;
 mod shard;
 
@@ -24,8 +26,10 @@ pub use self::import::{
     ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
 };
 pub use self::operation::{MemoryOperation, OperationKind};
+pub use self::overview::{KernelOverview, OpcodeOverview, OtherOverview, TraceOverview};
+pub use self::place::place_of;
 pub use self::set::{SetBuilder, SetPart, TraceSet};
-pub use self::shard::{Shard, kernels_of_shard};
+pub use self::shard::{Shard, ShardError, kernels_of_shard};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

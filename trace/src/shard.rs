@@ -1,5 +1,8 @@
 //! [`Shard`]: a part of a trace that can be replayed alone.
 
+use std::fmt;
+use std::str::FromStr;
+
 use crate::binary::{BinaryTrace, RawBlock};
 
 /// One of several parts of a trace, cut at memory instructions; the parts together are the whole.
@@ -7,6 +10,28 @@ use crate::binary::{BinaryTrace, RawBlock};
 pub struct Shard {
     index: u64,
     count: u64,
+}
+
+/// Why a text is no [`Shard`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected I/N, with I at least 0 and below N")]
+pub struct ShardError;
+
+/// A part as people write it: `0/3`.
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        text.split_once('/')
+            .and_then(|(index, count)| Self::new(index.parse().ok()?, count.parse().ok()?))
+            .ok_or(ShardError)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
 }
 
 impl Shard {

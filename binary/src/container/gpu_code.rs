@@ -8,6 +8,7 @@ use super::compression::{Compression, Payload};
 use super::error::{ContainerError, ContainerErrorKind};
 use super::sm::GpuSm;
 use crate::cubin::Header;
+use warpload_encoding::Sm;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,6 +157,19 @@ pub struct Read<'f> {
 }
 
 impl<'f> GpuCode<'f> {
+    /// Returns whether the image is the whole file.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.container.is_none() && self.member.is_none()
+    }
+
+    /// Returns whether the image can turn out to be of the wanted SM when it is read: until then its suffix is not
+    /// known.
+    #[must_use]
+    pub fn may_be_of(&self, wanted: Option<Sm>) -> bool {
+        wanted.is_none_or(|wanted| self.sm.is_none_or(|sm| sm.number() == wanted.number()))
+    }
+
     /// Decompresses the image. Images that were compressed together are decompressed once, and
     /// their memory is freed with the last of them.
     ///

@@ -38,4 +38,4 @@ pub use self::compression::Compression;
 pub use self::error::{ContainerError, ContainerErrorKind};
 pub use self::gpu_code::{Bytes, GpuCode, GpuCodeKind, Read};
 pub use self::gpu_codes::{GpuCodes, Limits};
-pub use self::sm::GpuSm;
+pub use self::sm::{GpuSm, is_of};

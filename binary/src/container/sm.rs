@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use warpload_encoding::Sm;
+
 use crate::cubin::Header;
 
 /// The SM of GPU code; its instructions need not be known, because a container lists them all. Displays as in the names of
@@ -33,6 +35,14 @@ impl GpuSm {
     pub const fn suffix(self) -> Option<char> {
         self.suffix
     }
+}
+
+/// Returns whether code of that SM is the wanted one: the suffix counts. `None` wants any.
+#[must_use]
+pub fn is_of(wanted: Option<Sm>, sm: Option<GpuSm>) -> bool {
+    wanted.is_none_or(|wanted| {
+        sm.is_some_and(|sm| (sm.number(), sm.suffix()) == (wanted.number(), wanted.suffix()))
+    })
 }
 
 impl fmt::Display for GpuSm {

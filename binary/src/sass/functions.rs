@@ -11,6 +11,8 @@ use super::code::CodeUnit;
 use super::error::SassError;
 use super::source_lines::{DamagedLines, SourceLine, SourceLines};
 use super::{MAX_BINARY_BYTES, read_whole};
+#[cfg(feature = "container")]
+use crate::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes};
 use crate::cubin::Cubin;
 use crate::file_kind::FileKind;
 
@@ -72,6 +74,39 @@ pub struct Located {
     pub source: Option<SourceLine>,
 }
 
+/// What is wrong with one of the cubins of a file.
+#[cfg(feature = "container")]
+#[derive(Debug)]
+pub struct CubinRemark {
+    /// The number of its image, from 1; `None` if it is the whole file.
+    pub image: Option<u64>,
+    /// What is wrong.
+    pub problem: CubinProblem,
+}
+
+/// What can be wrong with a cubin among others.
+#[cfg(feature = "container")]
+#[derive(Debug)]
+pub enum CubinProblem {
+    /// Its line information is damaged: source lines are missing.
+    DamagedLines(DamagedLines),
+    /// It cannot be read, and is not used.
+    Unread(CubinError),
+}
+
+/// Why a file has no cubin that can be read.
+#[cfg(feature = "container")]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CubinError {
+    /// What holds the cubin is damaged.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
+    /// The cubin is damaged, or the file is something else.
+    #[error(transparent)]
+    Sass(#[from] SassError),
+}
+
 impl Functions {
     /// Adds the functions of a cubin, except those whose names are there already. Returns what is
     /// wrong with its line information; `None` if nothing is.
@@ -96,6 +131,53 @@ impl Functions {
         }
         self.cubins.push(Code { cubin, lines });
         Ok(information.damaged)
+    }
+
+    /// Adds the functions of every cubin of a file: a cubin itself, or a library, program or fat binary. A cubin that
+    /// cannot be read hides no other: it is a remark, unless it is the only one.
+    ///
+    /// # Errors
+    /// Returns [`CubinError`] if the file has no cubin that can be read.
+    #[cfg(feature = "container")]
+    pub fn add_file(&mut self, file: &[u8]) -> Result<Vec<CubinRemark>, CubinError> {
+        let (mut added, mut remarks) = (0, Vec::new());
+        let mut failed = Vec::new();
+        for (number, image) in (1..).zip(GpuCodes::new(file)) {
+            if image.as_ref().is_ok_and(|image| image.kind != GpuCodeKind::Cubin) {
+                continue;
+            }
+            let is_alone = image.as_ref().is_ok_and(GpuCode::is_alone);
+            let image_number = (!is_alone).then_some(number);
+            let read = image.and_then(|image| image.read()).map_err(CubinError::from);
+            match read.and_then(|read| Ok(self.add(&*read.bytes)?)) {
+                Ok(damaged) => {
+                    added += 1;
+                    remarks.extend(damaged.map(|damaged| CubinRemark {
+                        image: image_number,
+                        problem: CubinProblem::DamagedLines(damaged),
+                    }));
+                }
+                Err(error) => failed.push((image_number, error)),
+            }
+        }
+        if added == 0 && failed.is_empty() {
+            // What the file is instead.
+            let damaged = self.add(file)?;
+            let problem = damaged.map(CubinProblem::DamagedLines);
+            return Ok(problem
+                .into_iter()
+                .map(|problem| CubinRemark { image: None, problem })
+                .collect());
+        }
+        if added == 0 && failed.len() == 1 {
+            return failed.pop().map_or(Ok(remarks), |(_, error)| Err(error));
+        }
+        remarks.extend(
+            failed
+                .into_iter()
+                .map(|(image, error)| CubinRemark { image, problem: CubinProblem::Unread(error) }),
+        );
+        Ok(remarks)
     }
 
     /// Returns the function of that name, as the cubin writes it (mangled); `None` if there is none.

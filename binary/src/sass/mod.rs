@@ -43,6 +43,7 @@
 
 mod code;
 mod error;
+mod found;
 mod functions;
 mod line;
 mod listing;
@@ -58,6 +59,9 @@ use warpload_encoding::Sm;
 
 pub use self::code::{CodeUnit, SassInstruction};
 pub use self::error::{ListingErrorKind, SassError};
+pub use self::found::{FoundInstruction, is_later_load, names_a_load, sm_of};
+#[cfg(feature = "container")]
+pub use self::functions::{CubinError, CubinProblem, CubinRemark};
 pub use self::functions::{Functions, Located, SassFunction};
 use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};

@@ -49,6 +49,16 @@ pub struct DamagedLines {
     pub offset: u64,
 }
 
+impl std::fmt::Display for DamagedLines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { offset } = self;
+        write!(
+            f,
+            "the line information at byte offset {offset} cannot be read; the source lines that it has are missing"
+        )
+    }
+}
+
 /// The line information of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -12,6 +12,7 @@ use serde::Serialize;
 use warpload::lane::LaneMask;
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
+use warpload::text::parse_number;
 use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
 
 use self::drawing::{DrawnAccess, DrawnRow};
@@ -85,8 +86,7 @@ pub(crate) struct Arguments {
 }
 
 fn read_width(text: &str) -> Result<Width, String> {
-    let width =
-        options::read_number(text).and_then(|bytes| Width::from_bytes(bytes.try_into().ok()?));
+    let width = parse_number(text).and_then(|bytes| Width::from_bytes(bytes.try_into().ok()?));
     width.ok_or_else(|| "expected 1, 2, 4, 8, 16 or 32".to_owned())
 }
 
@@ -102,7 +102,7 @@ fn read_mask(text: &str) -> Result<LaneMask, String> {
 
 fn read_signed(text: &str) -> Option<i64> {
     let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-    Some(sign * i64::try_from(options::read_number(digits)?).ok()?)
+    Some(sign * i64::try_from(parse_number(digits)?).ok()?)
 }
 
 fn read_value(text: &str) -> Result<(String, i64), String> {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use warpload::encoding::Sm;
 use warpload::encoding::control::Notation;
+use warpload_binary::names::NamePattern;
 
-use crate::name_pattern::NamePattern;
 use crate::options::{Format, number};
 
 /// Show every load of a cubin, a raw stream or a listing

@@ -5,9 +5,9 @@ use std::fmt;
 use warpload::encoding::{Decoded, Instruction, Slot, Sm};
 use warpload_binary::sass::{SassInstruction, without_relocations};
 
-use super::find::{is_later_load, names_a_load, sm_of};
 use crate::diagnostic;
 use crate::name::plural;
+use warpload_binary::sass::{is_later_load, names_a_load, sm_of};
 
 /// What was compared so far.
 #[derive(Default, serde::Serialize)]

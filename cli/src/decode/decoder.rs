@@ -13,7 +13,6 @@ use warpload_binary::sass::{self, SassInstruction};
 use super::arguments::Arguments;
 use super::check::{Checked, Remark};
 use super::extract::Extracted;
-use super::find::{self, FoundInstruction};
 use super::functions::{Names, Wanted};
 use super::images::{self, Chosen};
 use super::row::{InstructionRow, Style, Tag};
@@ -26,6 +25,7 @@ use crate::io::{self, Output};
 use crate::name::plural;
 use crate::options::{Format, Progress};
 use crate::process::Status;
+use warpload_binary::sass::FoundInstruction;
 
 #[derive(serde::Serialize)]
 struct CheckJson<'c> {
@@ -245,7 +245,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             counts.controls += u64::from(instruction.control.is_some());
             counts.without_words |= instruction.word.is_none();
             if self.arguments.check {
-                self.counts.of_unknown_sm += u64::from(find::sm_of(&instruction).is_none());
+                self.counts.of_unknown_sm += u64::from(sass::sm_of(&instruction).is_none());
                 self.check(&instruction, output)?;
                 continue;
             }
@@ -382,7 +382,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         let line = instruction.line.unwrap_or(1) as usize;
         let column = instruction.column.unwrap_or(1);
         let text = instruction.text.as_deref().unwrap_or_default();
-        let sm = find::sm_of(instruction).unwrap_or(Sm::SPA5);
+        let sm = sass::sm_of(instruction).unwrap_or(Sm::SPA5);
         diagnostic::parse_error(Origin { file: &file, line, column }, text, error, sm);
         Ok(())
     }

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use warpload::encoding::Sm;
-use warpload_binary::container::{GpuCode, GpuCodeKind};
+use warpload_binary::container::{GpuCode, GpuCodeKind, is_of};
 
 use super::images::{Chosen, no_image_of};
-use crate::binary::{is_of, may_be_of};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
@@ -63,7 +62,7 @@ pub(super) fn extract(
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {
             let Some(extension) = extension(image.kind) else { return Ok(None) };
-            if !may_be_of(wanted, &image) {
+            if !image.may_be_of(wanted) {
                 sms.extend(image.sm.map(|sm| sm.to_string()));
                 return Ok(None);
             }

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::demangled::Demangled;
 use crate::name::visible;
-use crate::name_pattern::{NamePattern, nearest_in_words};
+use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
 /// The functions that are wanted, if not all are.
 #[derive(Default)]
@@ -33,7 +32,7 @@ impl<'f> Wanted<'f> {
         let names = self.known.keys().map(|name| self.demangled.or_name(name).to_owned());
         let nearest = match self.known.is_empty() {
             true => "; none is named here".to_owned(),
-            false => nearest_in_words(pattern, names),
+            false => did_you_mean(&nearest(pattern, names)),
         };
         Some(format!(
             "no function has a name that `--function {}` matches{nearest}",

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use warpload::encoding::Sm;
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, is_of};
 use warpload_binary::sass::{self, Sass, SassError};
 
 use super::row::Tag;
-use crate::binary::{is_alone, is_of, may_be_of, numbered, text};
+use crate::binary::{numbered, text};
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
@@ -74,14 +74,14 @@ impl<'c> Chosen<'c> {
         let cubins = self.images().filter(|(_, image)| is_cubin(image.as_ref().ok()));
         let several = cubins.take(2).count() > 1;
         for (number, image) in self.images() {
-            let is_alone = image.as_ref().is_ok_and(is_alone);
+            let is_alone = image.as_ref().is_ok_and(GpuCode::is_alone);
             let decoded = image.map_err(anyhow::Error::from).and_then(|image| {
                 if !is_cubin(Some(&image)) {
                     found.other += 1;
                     return Ok(());
                 }
                 found.cubins += 1;
-                if !may_be_of(self.sm, &image) {
+                if !image.may_be_of(self.sm) {
                     found.sms.extend(image.sm.map(|sm| sm.to_string()));
                     return Ok(());
                 }

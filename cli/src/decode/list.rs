@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind};
+use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, is_of};
 use warpload_binary::sass::{self, SassInstruction};
 
-use super::find::FoundInstruction;
 use super::images::{Chosen, no_image_of};
-use crate::binary::{is_of, may_be_of, text};
+use crate::binary::text;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::process::Status;
+use warpload_binary::sass::FoundInstruction;
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
@@ -171,7 +171,7 @@ impl<'l> List<'l> {
             ..known
         };
         let (wanted, mut sm) = (self.chosen.sm, image.sm);
-        let may_be_chosen = may_be_of(wanted, image);
+        let may_be_chosen = image.may_be_of(wanted);
         if may_be_chosen {
             match image.read() {
                 Ok(read) => {

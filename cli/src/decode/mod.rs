@@ -1,14 +1,13 @@
 //! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
 //!
 //! `arguments.rs` is what can be asked; `decoder.rs` takes an input to the rows that `row.rs` writes,
-//! over `find.rs`, which says what an instruction is. `images.rs`, `list.rs` and `extract.rs` are for
+//! over the library's `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` are for
 //! files that hold cubins, `check.rs` and `stats.rs` other answers than rows.
 
 mod arguments;
 mod check;
 mod decoder;
 mod extract;
-pub(crate) mod find;
 mod functions;
 mod images;
 mod list;

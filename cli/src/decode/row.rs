@@ -7,10 +7,10 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Instruction, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
 
-use super::find::{FoundInstruction, names_a_load, sm_of};
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
+use warpload_binary::sass::{FoundInstruction, names_a_load, sm_of};
 
 #[derive(Default, serde::Serialize)]
 pub(crate) struct LoadJson<'l> {

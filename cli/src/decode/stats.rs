@@ -14,13 +14,13 @@ use warpload_binary::statistics::{
     InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
 };
 
-use super::find::{FoundInstruction, is_later_load, sm_of};
 use super::functions::Names;
 use super::row::{Style, has_relocated_text};
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::table::{self, Column, Value};
+use warpload_binary::sass::{FoundInstruction, is_later_load, sm_of};
 
 /// How many remarks on a function text shows; JSON has all.
 const REMARKS: usize = 16;

@@ -3,6 +3,7 @@
 mod tree;
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -13,9 +14,9 @@ use crate::io::{self, Output};
 use crate::name::is_invisible;
 use crate::options::{Format, Progress, number};
 use crate::process::Status;
-use crate::replaying::Replaying;
 use crate::trace::Input;
 use crate::{diagnostic, set};
+use warpload_replay::ReplayRequest;
 use warpload_trace::ImportError;
 
 /// Print the tasks of a replay on many machines, or of an import
@@ -78,7 +79,7 @@ pub(crate) struct Arguments {
 
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
-    options: Replaying,
+    request: ReplayRequest,
 }
 
 /// What `--fan-in` is by default.
@@ -88,7 +89,7 @@ const FAN_IN: u64 = 16;
 const MAX_SHARDS: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let Arguments { trace: path, shards, fan_in, output: folder, format, level, options, .. } =
+    let Arguments { trace: path, shards, fan_in, output: folder, format, level, request, .. } =
         arguments;
     if io::is_stdin(&path) {
         bail!("the tasks read the trace under its name; expected a file, not `-`");
@@ -101,11 +102,13 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let Some(shards) = shards else {
             bail!("{}: a trace is replayed in shards; expected --shards N", io::name(&path));
         };
-        Tasks::Replay(Box::new(Tree::new(input, &path, shards, &options, place)?), fan_in as usize)
+        Tasks::Replay(Box::new(Tree::new(input, &path, shards, &request, place)?), fan_in as usize)
     } else {
-        let tasks = import_tasks(input, &path, place, options.threads)?;
-        let mut of_set = options.names()?;
+        let tasks = import_tasks(input, &path, place, request.threads)?;
+        let name = |argument: String| argument.split('=').next().unwrap_or_default().to_owned();
+        let mut of_set: Vec<String> = request.arguments()?.into_iter().map(name).collect();
         of_set.retain(|name| name != "--threads");
+        of_set.dedup();
         of_set.extend(shards.map(|_| "--shards".to_owned()));
         of_set.extend((fan_in != FAN_IN).then(|| "--fan-in".to_owned()));
         if !of_set.is_empty() {
@@ -233,7 +236,7 @@ fn import_tasks(
     input: Input<'_>,
     path: &Path,
     folder: &Path,
-    threads: Option<usize>,
+    threads: Option<NonZero<usize>>,
 ) -> anyhow::Result<Vec<Task>> {
     if input.is_manifest() {
         bail!("{}: a memory image; expected {EXPECTED}", io::name(path));

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::bail;
 use sha2::{Digest, Sha256};
-use warpload_replay::Selection;
+use warpload_replay::{ReplayRequest, Selection};
 use warpload_trace::{Shard, TraceSet};
 
 use super::{Task, argument};
 use crate::io;
 use crate::options::Progress;
-use crate::replaying::Replaying;
+use crate::replaying::{self, Read};
 use crate::trace::Input;
 
 /// The replay of a trace in shards.
@@ -41,13 +41,13 @@ impl<'p> Tree<'p> {
         input: Input<'p>,
         path: &Path,
         shards: u64,
-        options: &Replaying,
+        request: &ReplayRequest,
         folder: &'p Path,
     ) -> anyhow::Result<Self> {
-        if options.has_stdin() {
+        if replaying::has_stdin(request) {
             bail!("the tasks read files under their names; expected a file, not `-`");
         }
-        let read = options.read()?;
+        let read = Read::new(request)?;
         let (hash, records, set) = if input.is_set() {
             let (set, folder) = input.read_set()?;
             (set.content_hash(), set.records(), Some((set, folder)))
@@ -56,15 +56,16 @@ impl<'p> Tree<'p> {
             (trace.content_hash(), trace.records(), None)
         };
         // Which kernels have such a name is known when they are read.
-        let selected = options.choice.selected();
+        let selected = request.selected();
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
-        let replay = options.options(&read, None, selection.as_ref()).identity(hash);
+        let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
+        let replay = options.identity(hash);
         let files = read.files.iter().map(|file| Ok(io::utf8(file)?.to_owned()));
         Ok(Self {
             trace: argument(path)?,
             set,
             shards,
-            options: options.arguments()?,
+            options: request.arguments()?,
             files: files.collect::<anyhow::Result<_>>()?,
             identity: format!("{replay}, {records} instructions"),
             folder,
@@ -103,11 +104,12 @@ impl<'p> Tree<'p> {
     fn replay(&self, index: u64, output: String) -> anyhow::Result<Task> {
         let mut arguments = vec![self.trace.clone()];
         arguments.extend_from_slice(&self.options);
+        let shard = Shard::new(index, self.shards);
         arguments.extend(["--shard".to_owned(), format!("{index}/{}", self.shards)]);
         arguments.extend(["--format".to_owned(), "json".to_owned()]);
         let mut inputs = vec![self.trace.clone()];
         if let Some((set, folder)) = &self.set {
-            let needed = set.parts_of(Shard::new(index, self.shards));
+            let needed = set.parts_of(shard);
             for part in set.parts().get(needed).unwrap_or_default() {
                 inputs.push(io::utf8(&folder.join(&part.file))?.to_owned());
             }

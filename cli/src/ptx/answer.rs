@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::error::Error as _;
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use warpload::json::{self, JsonError};
+use warpload::lane::LaneMask;
 use warpload::machine::Machine;
+use warpload_ptx::read;
+use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};
+use warpload_ptx::syntax::{LineIndex, integer};
+use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorMemory};
 use warpload_suite::families::{CaseAnswer, UNCOMPARED_KEYS};
 use warpload_suite::image::machine_from_json;
-
-use super::file::with_source;
-use super::run::{self, Given};
-use crate::diagnostic;
-use crate::io::Output;
-use crate::process::Status;
 
 /// A function and what it is executed on. Other keys change nothing.
 #[derive(Deserialize)]
@@ -92,35 +92,56 @@ fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let pairs = |values: BTreeMap<String, Values>| {
         values.into_iter().map(|(name, values)| (name, values.into_text())).collect()
     };
-    let arguments = run::arguments(Given {
-        function: question.function,
-        set: pairs(question.registers),
-        parameter: pairs(question.parameters),
-        place: pairs(question.places),
-        active: question.active.as_deref(),
-        pattern: question.tensor_memory.as_deref(),
-        warp: question.warp,
-        lane_mode: question.lane_mode.as_deref(),
-    });
-    let arguments = arguments.map_err(|(key, message)| JsonError::at(key, message))?;
-    let mut output = Output::captured();
-    let (ran, messages) = diagnostic::collect(|| {
-        with_source("module", &question.module, &mut output, |file, output| {
-            run::run_file(&arguments, machine, file, output)
-        })
-    });
+    let tensor = question.tensor()?;
+    let mut launch = Launch::default();
+    launch.function = question.function;
+    launch.registers = pairs(question.registers);
+    launch.parameters = pairs(question.parameters);
+    launch.places = pairs(question.places);
+    if let Some(text) = &question.active {
+        let mask = integer(text).and_then(|mask| u32::try_from(mask).ok());
+        let wrong = || JsonError::at("active", "expected a mask of 32 bits");
+        launch.active = mask.map(LaneMask::from_bits).ok_or_else(wrong)?;
+    }
+    launch.tensor = tensor;
     let failed = |message: String| JsonError { key: None, position: None, message };
-    let status = ran.map_err(|error| failed(format!("{error:#}")))?;
-    let found: Option<Found> = serde_json::from_slice(&output.into_captured()).ok();
-    match found {
-        Some(Found { loads }) if status != Status::Unreadable => Ok(loads),
-        _ => {
-            Err(failed(messages.into_iter().next().map_or("no loads".into(), |first| first.title)))
-        }
+    let module = read(&question.module).map_err(|error| failed(error.kind.to_string()))?;
+    let lines = LineIndex::new(&question.module);
+    let mut run = launch.prepare(&module, machine).map_err(|error| failed(with_source(&error)))?;
+    let mut loads = Vec::new();
+    let each = run.each(|step| {
+        let report = LoadReport::new(&module, &lines, step);
+        loads.extend(report.map(serde_json::to_value).transpose()?);
+        Ok::<_, serde_json::Error>(())
+    });
+    each.map_err(|error| failed(error.to_string()))?;
+    Ok(loads)
+}
+
+/// Returns the message of an error with its cause.
+fn with_source(error: &LaunchError) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
     }
 }
 
-#[derive(Deserialize)]
-struct Found {
-    loads: Vec<Value>,
+impl Question<'_> {
+    /// Returns what loads of Tensor Memory read, if it is said.
+    fn tensor(&self) -> Result<Option<WarpTensorMemory>, JsonError> {
+        let lane_mode: Option<LaneMode> = self
+            .lane_mode
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|_| JsonError::at("lane_mode", "expected `strict` or `wrap`"))?;
+        let Some(name) = &self.tensor_memory else { return Ok(None) };
+        let pattern: Pattern = name.parse().map_err(|_| {
+            let names = Pattern::ALL.map(Pattern::name).join(", ");
+            JsonError::at("tensor_memory", format!("unknown pattern; expected one of {names}"))
+        })?;
+        let rules = Rules::default().lane_mode(lane_mode.unwrap_or_default());
+        let memory = TensorMemory::filled(pattern);
+        Ok(Some(WarpTensorMemory::new(memory, self.warp).rules(rules)))
+    }
 }

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::ensure;
+use warpload_ptx::module::StatementText;
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{StatementVerdict, check_as};
 
-use super::file::{File, Statement, each_file};
+use super::file::{File, each_file};
 use crate::io::Output;
 use crate::options::{Format, Progress};
 use crate::process::Status;
@@ -54,7 +55,7 @@ struct CheckJson<'f> {
 #[derive(serde::Serialize)]
 struct LoadJson {
     #[serde(flatten)]
-    statement: Statement,
+    statement: StatementText,
     accept: bool,
     /// The first rule that is broken.
     rule: Option<&'static str>,
@@ -128,7 +129,12 @@ impl File<'_> {
         Ok(status)
     }
 
-    fn load(&self, statement: Statement, verdict: &StatementVerdict, every_rule: bool) -> LoadJson {
+    fn load(
+        &self,
+        statement: StatementText,
+        verdict: &StatementVerdict,
+        every_rule: bool,
+    ) -> LoadJson {
         let first = verdict.violations.first();
         LoadJson {
             statement,

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use warpload_binary::container::GpuCodeKind;
 use warpload_binary::lines::{LineError, Lines};
-use warpload_ptx::syntax::{Lexer, LineIndex, Position, Span};
+use warpload_ptx::module::StatementText;
+use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::{Module, StatementVerdict, read};
 
 use crate::binary::{self, Opened};
@@ -28,14 +29,6 @@ pub(super) struct File<'f> {
 
 /// The most errors of a module that are drawn. The rest is counted.
 const MAX_DRAWN: u64 = 1000;
-
-/// Where a statement is, and its words in one line.
-#[derive(Default, serde::Serialize)]
-pub(super) struct Statement {
-    pub(super) line: u32,
-    pub(super) column: u32,
-    pub(super) text: String,
-}
 
 /// The loads of a module.
 #[derive(serde::Serialize)]
@@ -185,8 +178,8 @@ impl File<'_> {
     }
 
     /// Returns a line about a statement: its place, what is said of it, and its text.
-    pub(super) fn line_about(&self, statement: &Statement, what: &str) -> String {
-        let Statement { line, column, text } = statement;
+    pub(super) fn line_about(&self, statement: &StatementText, what: &str) -> String {
+        let StatementText { line, column, text } = statement;
         format!("{}:{line}:{column}: {what}{}", visible(self.name), visible(text))
     }
 
@@ -209,17 +202,7 @@ impl File<'_> {
     }
 
     /// Returns the place of a statement, and its words in one line, comments left out.
-    pub(super) fn statement(&self, span: Span) -> Statement {
-        let Position { line, column } = self.lines.position(span.start);
-        let mut text = String::new();
-        let mut end = span.start;
-        for token in Lexer::within(self.module.source(), span) {
-            if token.span.start > end {
-                text.push(' ');
-            }
-            text.push_str(self.module.text(token.span));
-            end = token.span.end;
-        }
-        Statement { line, column, text }
+    pub(super) fn statement(&self, span: Span) -> StatementText {
+        self.module.statement(span, self.lines)
     }
 }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use warpload::encoding::Instruction;
-use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel};
+use warpload_ptx::lower::{Binding, LoweredLoad, OptimizationLevel, lower_statements};
 use warpload_ptx::meaning::{AddressBase, Register, ResolvedAddress};
-use warpload_ptx::rules::{Rule, Unit};
+use warpload_ptx::module::StatementText;
 use warpload_ptx::syntax::StateSpace;
-use warpload_ptx::{StatementVerdict, check_as, lower};
 
-use super::file::{File, FileJson, Statement, each_file};
+use super::file::{File, FileJson, each_file};
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::options::{Format, Progress};
@@ -60,7 +59,7 @@ fn read_level(text: String) -> Result<OptimizationLevel, String> {
 #[derive(serde::Serialize)]
 struct LoadJson {
     #[serde(flatten)]
-    statement: Statement,
+    statement: StatementText,
     sass: Vec<SassJson>,
     /// Why an instruction that is expected is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,53 +99,40 @@ pub(crate) fn execute(
 /// The first target whose loads are other instructions.
 const FIRST_WIDE: u32 = 70;
 
-/// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
-fn as_spa5(mut verdict: StatementVerdict) -> StatementVerdict {
-    let is_of_today = |rule| matches!(rule, Rule::AddressSize | Rule::AddressWidth);
-    verdict.violations.retain(|violation| !is_of_today(violation.rule));
-    verdict
-}
-
 impl File<'_> {
     fn lower(&self, arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
         let mut status = Status::Done;
         let mut json = Vec::new();
-        let mut all_lowered = lower(self.module, arguments.level);
-        for verdict in check_as(self.module, Unit::Part) {
-            // Statements that are not loads are judged as well.
-            let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
+        for lowered in lower_statements(self.module, arguments.level) {
+            let verdict = &lowered.verdict;
+            let Some(result) = lowered.result() else {
                 status = output.raise(Status::Failed);
-                self.draw_verdict(&verdict, output)?;
+                self.draw_verdict(verdict, output)?;
                 continue;
             };
             let statement = self.statement(verdict.span);
             if arguments.format == Format::Text {
                 output.line(self.line_about(&statement, ""))?;
             }
-            let verdict = as_spa5(verdict);
-            let error = match &lowered {
-                _ if !verdict.is_legal() => {
-                    status = output.raise(Status::Failed);
-                    self.draw_verdict(&verdict, output)?;
-                    verdict.violations.first().map(|violation| violation.message.clone())
-                }
-                Ok(_) => None,
-                Err(error) => {
-                    status = output.raise(Status::Failed);
-                    let title = error.to_string();
-                    let span = error.span;
+            if result.is_err() {
+                status = output.raise(Status::Failed);
+            }
+            match &lowered.lowered {
+                _ if !verdict.is_legal() => self.draw_verdict(verdict, output)?,
+                Some(Err(error)) => {
+                    let (title, span) = (error.to_string(), error.span);
                     self.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
-                    Some(title)
                 }
-            };
-            let lowered = lowered.ok().filter(|_| error.is_none());
+                _ => {}
+            }
             match arguments.format {
                 Format::Json => {
-                    let instructions = lowered.map_or(Vec::new(), |lowered| lowered.instructions);
+                    let instructions =
+                        result.as_ref().map_or(&[][..], |lowered| &lowered.instructions);
                     let sass = instructions.iter().map(SassJson::from).collect();
-                    json.push(LoadJson { statement, sass, error });
+                    json.push(LoadJson { statement, sass, error: result.err() });
                 }
-                Format::Text => output.text(&self.table(lowered.as_ref()))?,
+                Format::Text => output.text(&self.table(result.ok()))?,
             }
         }
         if arguments.format == Format::Json {

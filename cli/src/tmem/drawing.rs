@@ -11,8 +11,7 @@ use crate::palette;
 
 /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one or two.
 pub(super) fn memory_columns(load: &TensorLoad, column: usize) -> Range<usize> {
-    let width = width(load);
-    column * width..(column + 1) * width
+    load.memory_columns(column)
 }
 
 /// Returns how many columns of Tensor Memory make a register.

@@ -8,13 +8,14 @@ use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use warpload::encoding::Sm;
 use warpload::lane::LANES;
+use warpload::text::parse_number;
 use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad};
 
 use super::drawing::{grid, memory_columns};
 use super::{picture, sass};
 use crate::destination::Destination;
 use crate::io::Output;
-use crate::options::{Format, read_number};
+use crate::options::Format;
 use crate::process::Status;
 use crate::terminal::Escapes;
 
@@ -85,7 +86,7 @@ fn is_hexadecimal(text: &str) -> bool {
 fn read_num(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('.').unwrap_or(text);
     let number = number.strip_prefix('x').unwrap_or(number);
-    let number = read_number(number).and_then(|number| number.try_into().ok());
+    let number = parse_number(number).and_then(|number| number.try_into().ok());
     number.ok_or_else(|| "expected a repeat such as x4".to_owned())
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         }
         (None, Format::Text) => {
             if let Some((instruction, tensor)) = &sass {
-                let (address, first) = (sass::address(tensor), tensor.destination);
+                let (address, first) = (tensor.shown_address(), tensor.destination);
                 output.line(format_args!(
                     "{instruction}: address {address}, register 0 is {first}"
                 ))?;

@@ -1,14 +1,11 @@
 //! `tmem run`: executes one load.
 
-use std::ops::Range;
-
-use warpload::encoding::{Instruction, Sm};
+use warpload::encoding::Sm;
 use warpload::lane::{LANES, LaneValues};
-use warpload_ptx::read_load;
-use warpload_ptx::syntax::{LineIndex, Span};
+use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::tensor::{
-    Issue, Rules, SassTensorLoad, TensorAddress, TensorFault, TensorLoad, TensorRegisters,
-    WrittenTensorLoad, execute as load,
+    Issue, Rules, TensorAddress, TensorFault, TensorInstruction, TensorInstructionError,
+    TensorRegisters, TensorRun,
 };
 use warpload_suite::tensor_case::digest;
 
@@ -109,23 +106,12 @@ struct RefusedJson {
     message: String,
 }
 
-/// The load as it was given.
-struct Given {
-    /// The text that it is shown by.
-    shown: String,
-    load: TensorLoad,
-    registers: Vec<String>,
-    reduced: Option<String>,
-    address_offset: u32,
-    threads: Range<usize>,
-}
-
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let text = &arguments.instruction;
     let given = match arguments.sm {
-        None => written(text).map(|written| Given::of_ptx(text, &written)),
+        None => TensorInstruction::parse(text),
         Some(sm) => match sass::read(text, sm) {
-            Some((instruction, tensor)) => Given::of_sass(&instruction, &tensor),
+            Some((instruction, tensor)) => TensorInstruction::of_sass(&instruction, &tensor),
             None => return Ok(output.raise(Status::Failed)),
         },
     };
@@ -133,118 +119,69 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         Ok(given) => given,
         Err(error) => return illegal(text, &error, arguments.format, output),
     };
-    let memory = arguments.memory.memory()?;
-    let address = arguments.taddr.plus(given.address_offset);
-    let issue = Issue::new(arguments.warp, address);
-    let rules = Rules::default()
-        .lane_mode(arguments.lane_mode.mode())
-        .hardware_alignment(arguments.hardware_alignment);
-    let mut registers = TensorRegisters::new();
-    if let Err(fault) = load(&given.load, issue, &memory, &rules, &mut registers) {
-        return refuse(fault, arguments.format, output);
-    }
+    let run = TensorRun {
+        warp: arguments.warp,
+        address: arguments.taddr,
+        rules: Rules::default()
+            .lane_mode(arguments.lane_mode.mode())
+            .hardware_alignment(arguments.hardware_alignment),
+    };
+    let (issue, registers) = match run.execute(&given, &arguments.memory.memory()?) {
+        Ok(executed) => executed,
+        Err(fault) => return refuse(fault, arguments.format, output),
+    };
     match arguments.format {
-        Format::Text => output.text(&given.table(issue, &registers))?,
-        Format::Json => output.json(&given.json(&registers))?,
+        Format::Text => output.text(&draw_tensor_load(&given, issue, &registers))?,
+        Format::Json => output.json(&json(&given, &registers))?,
     }
     Ok(Status::Done)
 }
 
-impl Given {
-    fn of_ptx(text: &str, written: &WrittenTensorLoad) -> Self {
-        let name = |span: Span| span.text(text).to_owned();
-        Self {
-            shown: written.load.to_string(),
-            load: written.load,
-            registers: written.registers.iter().copied().map(name).collect(),
-            reduced: written.reduced.map(name),
-            address_offset: written.address_offset,
-            threads: 0..LANES,
-        }
-    }
-
-    fn of_sass(instruction: &Instruction, tensor: &SassTensorLoad) -> Result<Self, Illegal> {
-        let whole = Span { start: 0, end: 0 };
-        let error = |message| Illegal { code: "syntax", message, span: whole };
-        let guard = instruction.parts().guard;
-        if !guard.pred.is_true() || guard.negated {
-            return Err(error("a guard: run it without one".to_owned()));
-        }
-        Ok(Self {
-            shown: instruction.to_string(),
-            load: tensor.load,
-            registers: sass::registers(tensor).map_err(error)?,
-            reduced: tensor.reduced.map(|register| register.to_string()),
-            address_offset: tensor.address_offset,
-            threads: tensor.threads(),
-        })
-    }
-
-    fn is_whole(&self) -> bool {
-        self.threads.len() == LANES
-    }
-
-    fn table(&self, issue: Issue, registers: &TensorRegisters) -> String {
-        let data = self.registers.iter().map(String::as_str).zip(registers.data());
-        let reduced = self.reduced.as_deref().zip(registers.reduced());
-        let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
-        let threads = self.threads.clone();
-        let heading = match self.is_whole() {
-            true => table::heading(&self.load, issue),
-            false => table::half_heading(&self.load, issue, &threads),
-        };
-        format!("{}\n{heading}\n{}", self.shown, table::of_some_threads(&columns, threads))
-    }
-
-    fn json<'l>(&self, registers: &'l TensorRegisters) -> LoadedJson<'l> {
-        let loads = |thread: &usize| self.threads.contains(thread);
-        let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
-        let each = |thread| Some(thread).filter(loads).map(values);
-        LoadedJson {
-            instruction: self.shown.clone(),
-            n: registers.data().len(),
-            regs: (0..LANES).map(each).collect(),
-            redval: registers.reduced().map(|reduced| match self.is_whole() {
-                true => Reduced::All(reduced),
-                false => {
-                    let one = |thread| Some(thread).filter(loads).map(|thread| reduced[thread]);
-                    Reduced::Some((0..LANES).map(one).collect())
-                }
-            }),
-            sha256: self.is_whole().then(|| digest(registers)),
-        }
-    }
+/// Returns what a load of Tensor Memory read, as `tmem run` draws it.
+#[must_use]
+pub fn draw_tensor_load(
+    given: &TensorInstruction,
+    issue: Issue,
+    registers: &TensorRegisters,
+) -> String {
+    let data = given.registers.iter().map(String::as_str).zip(registers.data());
+    let reduced = given.reduced.as_deref().zip(registers.reduced());
+    let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
+    let threads = given.threads.clone();
+    let heading = match given.is_whole() {
+        true => table::heading(&given.load, issue),
+        false => table::half_heading(&given.load, issue, &threads),
+    };
+    format!("{}\n{heading}\n{}", given.text, table::of_some_threads(&columns, threads))
 }
 
-/// Why an instruction is not executed, and where.
-struct Illegal {
-    code: &'static str,
-    message: String,
-    span: Span,
-}
-
-fn written(text: &str) -> Result<WrittenTensorLoad, Illegal> {
-    let syntax = |message, span| Illegal { code: "syntax", message, span };
-    let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
-    if let Some(guard) = load.guard {
-        let message = "a guard; `ptx run` executes guarded loads".to_owned();
-        return Err(syntax(message, guard.register));
+fn json<'l>(given: &TensorInstruction, registers: &'l TensorRegisters) -> LoadedJson<'l> {
+    let loads = |thread: &usize| given.threads.contains(thread);
+    let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
+    let each = |thread| Some(thread).filter(loads).map(values);
+    LoadedJson {
+        instruction: given.text.clone(),
+        n: registers.data().len(),
+        regs: (0..LANES).map(each).collect(),
+        redval: registers.reduced().map(|reduced| match given.is_whole() {
+            true => Reduced::All(reduced),
+            false => {
+                let one = |thread| Some(thread).filter(loads).map(|thread| reduced[thread]);
+                Reduced::Some((0..LANES).map(one).collect())
+            }
+        }),
+        sha256: given.is_whole().then(|| digest(registers)),
     }
-    load.tensor_load(text).map_err(|error| Illegal {
-        code: error.code(),
-        message: error.to_string(),
-        span: error.span,
-    })
 }
 
 fn illegal(
     text: &str,
-    illegal: &Illegal,
+    illegal: &TensorInstructionError,
     format: Format,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let status = output.raise(Status::Failed);
-    let &Illegal { code, ref message, span } = illegal;
+    let &TensorInstructionError { code, ref message, span, .. } = illegal;
     let rule = Some(code).filter(|code| *code != "syntax");
     let label = Labelled { title: message, rule, help: None, span };
     diagnostic::in_source("<argument>", text, &LineIndex::new(text), label);

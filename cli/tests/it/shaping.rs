@@ -47,8 +47,8 @@ fn a_selection_counts_its_loads_alone() {
     type Chosen = fn(&Value) -> bool;
     let cases: [(&[&str], Chosen); 6] = [
         (&["--kernel", "^win"], |row| row["kernel"] == "windows"),
-        (&["--pc", "10..0x30"], |row| (0x10..=0x30).contains(&pc(row))),
-        (&["--pc", "0x20"], |row| pc(row) == 0x20),
+        (&["--pc", "16..0x30"], |row| (0x10..=0x30).contains(&pc(row))),
+        (&["--pc", "32"], |row| pc(row) == 0x20),
         (&["--opcode", "LDG*"], |row| row["opcode"].as_str().unwrap().starts_with("LDG")),
         (&["--opcode", "LDG.E"], |row| row["opcode"] == "LDG.E"),
         (&["--kernel", "gather", "--opcode", "*.{64,U8}"], |row| {
@@ -67,8 +67,8 @@ fn a_selection_counts_its_loads_alone() {
         }
     }
     assert_eq!(whole.get("selected"), None);
-    let selected = &summary(LIST, &["--pc", "0x20..30", "--opcode", "L*"])["selected"];
-    let expected = json!({"kernel": null, "pc": "0x20..30", "opcode": "L*", "space": null});
+    let selected = &summary(LIST, &["--pc", "0x20..48", "--opcode", "L*"])["selected"];
+    let expected = json!({"kernel": null, "pc": "0x20..0x30", "opcode": "L*", "space": null});
     assert_eq!(*selected, expected);
 }
 
@@ -108,25 +108,25 @@ fn a_selection_without_loads_is_refused() {
     for (options, expected) in [
         (
             &["--kernel", "gathr"][..],
-            "error: no kernel has a name that `--kernel gathr` matches; the nearest are `gather`, ",
+            "error: no kernel has a name that `gathr` matches; the nearest are `gather`, ",
         ),
         (
             &["--opcode", "LDG"],
-            "error: no load has an opcode that `--opcode LDG` matches; the nearest are `LDG.E`, ",
+            "error: no load has an opcode that `LDG` matches; the nearest are `LDG.E`, ",
         ),
         (
             &["--opcode", "STG*"],
-            "error: no load has an opcode that `--opcode STG*` matches; the nearest are `LDG.E`, ",
+            "error: no load has an opcode that `STG*` matches; the nearest are `LDG.E`, ",
         ),
         (
-            &["--pc", "11"],
-            "error: no load is at `--pc 11`, in hexadecimal; the nearest are at 0x10 and 0x20\n",
+            &["--pc", "17"],
+            "error: no load is at program counter 0x11; the nearest are at 0x10 and 0x20\n",
         ),
         (
             &["--kernel", "gather", "--opcode", "LDS*"],
-            "error: no load is selected: none has all that the options ask for\n",
+            "error: no load is selected: none has kernel gather, opcode LDS*\n",
         ),
-        (&["--pc", "11", "--space", "global"], "error: no load is at `--pc 11`, in hexadecimal; "),
+        (&["--pc", "17", "--space", "global"], "error: no load is at program counter 0x11; "),
     ] {
         for format in ["text", "json", "csv"] {
             let ran = run(&[&["replay", LIST, "--format", format], options].concat());
@@ -149,10 +149,10 @@ fn a_selection_without_loads_is_refused() {
         let [one, other] = [shard(0), shard(1)];
         run(&["merge", &one, &other])
     };
-    assert_eq!(shards("10").status, 0);
-    let ran = shards("11");
+    assert_eq!(shards("0x10").status, 0);
+    let ran = shards("0x11");
     assert_eq!((ran.status, &*ran.stdout), (1, ""));
-    assert_eq!(ran.stderr, "error: no load is selected: none has pc 11\n");
+    assert_eq!(ran.stderr, "error: no load is selected: none has pc 0x11\n");
 }
 
 #[test]
@@ -160,6 +160,7 @@ fn wrong_selections_are_wrong_use() {
     for options in [
         &["--kernel", "("][..],
         &["--pc", "20..10"],
+        &["--pc", "1a0"],
         &["--opcode", "["],
         &["--top", "0"],
         &["--sort", "size"],
@@ -174,7 +175,7 @@ fn wrong_selections_are_wrong_use() {
 #[test]
 fn shards_of_a_selection_merge_exactly() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ["json", "--reuse", "--pc", "100..a00", "--kernel", "find_key"];
+    let options = ["json", "--reuse", "--pc", "0x100..0xa00", "--kernel", "find_key"];
     let whole = replay(BTREE, &options);
     let mut merge = vec!["merge".to_owned()];
     for i in 0..5 {
@@ -363,11 +364,11 @@ fn program_counters_of_one_side() {
     let ran = run(&["compare", &both, &nothing, "--fail-above", "0"]);
     assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert!(
-        ran.stderr.starts_with("error: the replays counted different loads: all of "),
+        ran.stderr.starts_with("error: the replays counted different loads: all in the first, "),
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("those of space local of "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("those of space local in the second"), "{}", ran.stderr);
 }
 
 #[test]

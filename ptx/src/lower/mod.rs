@@ -23,6 +23,7 @@ use self::registers::Numbers;
 use self::select::Selector;
 use self::uniform::Uniformity;
 use crate::module::{Function, Module, StatementKind, VariableLayout};
+use crate::rules::{Rule, StatementVerdict, Unit, check_as};
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -64,6 +65,47 @@ pub fn lower<'m>(
                 loads.map(|load| Err(LowerError { span: load.span, kind })).collect()
             }
         }
+    })
+}
+
+/// A statement that is judged, and, if it is a load, what it becomes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoweredStatement {
+    /// Whether it is legal. What only today's assemblers refuse is not counted: SM 5.x has loads with 32-bit addresses.
+    pub verdict: StatementVerdict,
+    /// What the load becomes, legal or not; `None` of other statements.
+    pub lowered: Option<Result<LoweredLoad, LowerError>>,
+}
+
+impl LoweredStatement {
+    /// Returns what the load becomes, or why it becomes nothing: that it is illegal comes first. `None` of other
+    /// statements.
+    #[must_use]
+    pub fn result(&self) -> Option<Result<&LoweredLoad, String>> {
+        let lowered = self.lowered.as_ref()?;
+        if let Some(violation) = self.verdict.violations.first() {
+            return Some(Err(violation.message.clone()));
+        }
+        Some(lowered.as_ref().map_err(ToString::to_string))
+    }
+}
+
+/// Returns what the loads of a module become, with the verdicts on all of its statements that are judged, in the order
+/// of the text.
+pub fn lower_statements<'m>(
+    module: &'m Module<'m>,
+    level: OptimizationLevel,
+) -> impl Iterator<Item = LoweredStatement> + 'm {
+    let mut all_lowered = lower(module, level);
+    check_as(module, Unit::Part).map(move |mut verdict| {
+        // Statements that are not loads are judged as well.
+        let lowered = verdict.load.as_ref().and_then(|_| all_lowered.next());
+        if lowered.is_some() {
+            let is_of_today = |rule| matches!(rule, Rule::AddressSize | Rule::AddressWidth);
+            verdict.violations.retain(|violation| !is_of_today(violation.rule));
+        }
+        LoweredStatement { verdict, lowered }
     })
 }
 

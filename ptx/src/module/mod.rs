@@ -10,7 +10,8 @@ mod scopes;
 use std::ops::Range;
 
 use crate::syntax::{
-    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
+    Lexer, LineIndex, Position, ScalarType, Span, StateSpace, SyntaxError, Target, Token,
+    TokenKind, Version,
 };
 
 pub(crate) use self::initial::initializer;
@@ -301,11 +302,39 @@ pub struct Symbol<'m> {
     pub number: Option<u32>,
 }
 
+/// Where a statement is, and its words in one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct StatementText {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The words.
+    pub text: String,
+}
+
 impl<'s> Module<'s> {
     /// Returns the text that the module was read from; spans are places in it.
     #[must_use]
     pub fn source(&self) -> &'s str {
         self.source
+    }
+
+    /// Returns the place of a statement, and its words in one line, comments left out.
+    #[must_use]
+    pub fn statement(&self, span: Span, lines: &LineIndex) -> StatementText {
+        let Position { line, column } = lines.position(span.start);
+        let mut text = String::new();
+        let mut end = span.start;
+        for token in Lexer::within(self.source, span) {
+            if token.span.start > end {
+                text.push(' ');
+            }
+            text.push_str(self.text(token.span));
+            end = token.span.end;
+        }
+        StatementText { line, column, text }
     }
 
     /// Returns the text of a span.

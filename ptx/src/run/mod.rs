@@ -6,16 +6,20 @@
 
 mod access;
 mod error;
+mod launch;
 mod memory;
 mod placement;
 mod registers;
+mod report;
 mod tensor_load;
 mod undefined;
 mod value;
 
 pub use self::error::{RunError, RunErrorKind};
+pub use self::launch::{Launch, LaunchError, LaunchStep, LaunchValue, LaunchValueError, PtxRun};
 pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
 pub use self::registers::{RegisterFile, RegisterValue};
+pub use self::report::{LoadReport, RegisterReport, TensorFaultReport};
 pub use self::tensor_load::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};

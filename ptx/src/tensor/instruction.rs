@@ -1,5 +1,7 @@
 //! [`TensorLoad`], a legal instruction.
 
+use std::ops::Range;
+
 use std::fmt;
 
 use super::judge::IllegalLoadError;
@@ -20,6 +22,13 @@ impl TensorLoad {
     /// Makes the instruction of these parts.
     ///
     /// # Errors
+    /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one, or two if packed.
+    #[must_use]
+    pub fn memory_columns(&self, column: usize) -> Range<usize> {
+        let width = if self.is_packed() { 2 } else { 1 };
+        column * width..(column + 1) * width
+    }
+
     /// Returns the first of [`Form::problems`].
     pub fn new(form: Form) -> Result<Self, IllegalLoadError> {
         if let Some(problem) = form.problems().next() {

@@ -34,6 +34,7 @@ pub(crate) mod judge;
 mod memory;
 mod reduction;
 mod rules;
+mod run;
 mod sass;
 mod shape;
 mod written;
@@ -48,7 +49,8 @@ pub use memory::{
 };
 pub use reduction::{Reduction, ReductionOperation, ReductionType};
 pub use rules::{AllocationError, Allocations, Issue, LaneMode, Rules};
-pub use sass::{SassTensorError, SassTensorLoad};
+pub use run::{TensorInstruction, TensorInstructionError, TensorRun};
+pub use sass::{MissingRegisters, SassTensorError, SassTensorLoad, explanation};
 pub use shape::{CellOffset, CellStep, Form, MAX_REGISTERS, Repeat, Shape, ShapeLayout};
 pub(crate) use written::fixed_operands;
 pub use written::{TensorLoadError, TensorLoadErrorKind, WrittenTensorLoad};

@@ -1,8 +1,8 @@
 //! [`SassTensorLoad`]: what an `LDTM` loads, as the `tcgen05.ld` that it is.
 
 use warpload::encoding::{
-    Instruction, NotExecutable, Reg, TensorParts, TensorReduction, TensorShape, TensorType,
-    UniformReg,
+    Instruction, LoadParts, NotExecutable, Reg, TensorParts, TensorReduction, TensorShape,
+    TensorType, UniformReg,
 };
 use warpload::lane::LANES;
 
@@ -124,4 +124,101 @@ fn operation(reduction: TensorReduction) -> Reduction {
         absolute: reduction.is_absolute,
         propagates_nan: reduction.propagates_nan,
     }
+}
+
+impl SassTensorLoad {
+    /// Returns the names of the data registers, `R4` and those after it.
+    ///
+    /// # Errors
+    /// Returns [`MissingRegisters`] if there are not as many.
+    pub fn data_registers(&self) -> Result<Vec<String>, MissingRegisters> {
+        let (first, count) = (usize::from(self.destination.number()), self.load.registers());
+        if first + count > 255 {
+            return Err(MissingRegisters { first, last: first + count - 1 });
+        }
+        Ok((first..first + count).map(|number| format!("R{number}")).collect())
+    }
+
+    /// Returns the address as it is written: `UR4+0x10`.
+    #[must_use]
+    pub fn shown_address(&self) -> String {
+        match (self.address.is_zero(), self.address_offset) {
+            (true, offset) => format!("{offset:#x}"),
+            (false, 0) => self.address.to_string(),
+            (false, offset) => format!("{}+{offset:#x}", self.address),
+        }
+    }
+}
+
+/// An `LDTM` writes more registers than there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it writes R{first}..R{last}; the last register is R254")]
+pub struct MissingRegisters {
+    /// The first register.
+    pub first: usize,
+    /// The last one.
+    pub last: usize,
+}
+
+/// Returns the remarks on an `LDTM`, and what it does in one sentence; `None` for any other load.
+#[must_use]
+pub fn explanation(load: &Instruction) -> Option<(Vec<String>, String)> {
+    let tensor = match SassTensorLoad::new(load) {
+        Ok(tensor) => tensor,
+        Err(SassTensorError::Other(_)) => return None,
+        Err(error) => {
+            return Some((vec![error.to_string()], format!("Nothing is loaded: {error}.")));
+        }
+    };
+    let mut remarks = vec![match tensor.half {
+        None => format!("it is the load of PTX `{}`", tensor.load),
+        Some(Half::First) => {
+            format!("it is the first half of `{}`, for threads 0 to 15", tensor.load)
+        }
+        Some(Half::Second) => {
+            format!("it is the second half of `{}`, for threads 16 to 31", tensor.load)
+        }
+    }];
+    let names = tensor.data_registers();
+    if let Err(error) = &names {
+        remarks.push(error.to_string());
+    }
+    if tensor.load.needs_even_column() {
+        remarks.push("hardware is known, or assumed, to require an even column".to_owned());
+    }
+    Some((remarks, effect(&load.parts(), &tensor, names.ok().as_deref())))
+}
+
+fn effect(parts: &LoadParts, tensor: &SassTensorLoad, names: Option<&[String]>) -> String {
+    let guard = parts.guard;
+    let warp = match (guard.pred.is_true(), guard.negated) {
+        (true, true) => return "The guard is never true: nothing is loaded.".to_owned(),
+        (true, false) => "The warp loads".to_owned(),
+        (false, false) => format!("If U{} is true, the warp loads", guard.pred),
+        (false, true) => format!("If U{} is false, the warp loads", guard.pred),
+    };
+    let (lanes, columns) = (tensor.load.shape().lanes(), tensor.load.columns());
+    let into = match names {
+        Some([only]) => format!(" into {only} of "),
+        Some([first, .., last]) => format!(" into {first}..{last} of "),
+        _ => ", a register each, for ".to_owned(),
+    };
+    let threads = tensor.threads();
+    let threads = match tensor.half {
+        None => "each thread".to_owned(),
+        Some(_) => format!("threads {} to {}", threads.start, threads.end - 1),
+    };
+    let columns = format!("{columns} column{}", if columns == 1 { "" } else { "s" });
+    let reduced = tensor.reduced.zip(tensor.load.reduction());
+    let reduced = reduced.map_or(String::new(), |(register, reduction)| {
+        let which = match reduction.operation {
+            ReductionOperation::Min => "minimum",
+            ReductionOperation::Max => "maximum",
+        };
+        format!(", and the {which} of each thread's values into {register}")
+    });
+    format!(
+        "{warp} {columns} of {lanes} lanes of Tensor Memory from {}{into}{threads}{reduced}.",
+        tensor.shown_address()
+    )
 }

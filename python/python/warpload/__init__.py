@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
 from ._native import (
+    Control,
+    DecodedWords,
+    Explanation,
+    Field,
     Instruction,
     LaneFault,
+    Load,
     Machine,
     Memory,
     Outcome,
@@ -23,8 +28,11 @@ from ._native import (
     WarpFault,
     __version__,
     decode,
+    decode_array,
     encode,
     execute,
+    explain,
+    loads,
     survive_forks,
 )
 from ._types import Address
@@ -33,21 +41,19 @@ if TYPE_CHECKING:
     from . import cluster as cluster
     from . import ptx as ptx
     from . import tmem as tmem
-    from ._explain import Explanation as Explanation
-    from ._explain import explain as explain
-    from ._loads import Load as Load
-    from ._loads import loads as loads
     from ._summary import Summary as Summary
+    from ._trace import Comparison as Comparison
     from ._trace import Replay as Replay
     from ._trace import Trace as Trace
+    from ._trace import compare as compare
+    from ._trace import merge as merge
 
 # What is imported when it is used, so that importing the package takes no time.
 _LAZY = {
-    "Explanation": "_explain",
-    "explain": "_explain",
-    "Load": "_loads",
-    "loads": "_loads",
+    "Comparison": "_trace",
     "Replay": "_trace",
+    "compare": "_trace",
+    "merge": "_trace",
     "Summary": "_summary",
     "Trace": "_trace",
 }
@@ -55,8 +61,12 @@ _MODULES = ("cluster", "ptx", "tmem")
 
 __all__ = [
     "Address",
+    "Comparison",
+    "Control",
+    "DecodedWords",
     "Error",
     "Explanation",
+    "Field",
     "Instruction",
     "LaneFault",
     "Load",
@@ -70,11 +80,14 @@ __all__ = [
     "WarpFault",
     "__version__",
     "cluster",
+    "compare",
     "decode",
+    "decode_array",
     "encode",
     "execute",
     "explain",
     "loads",
+    "merge",
     "ptx",
     "tmem",
 ]

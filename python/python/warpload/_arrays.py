@@ -31,3 +31,12 @@ def octets(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
     if view.nbytes == 0:
         return np.empty(0, np.uint8)
     return np.frombuffer(view, np.uint8)
+
+
+def machine_words(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Returns words as bytes: an array of integers of 64 bits, or bytes, without copying what is contiguous."""
+    if not isinstance(source, np.ndarray) or source.dtype == np.uint8:
+        return octets(source)
+    if source.dtype.kind not in "iu" or source.dtype.itemsize != 8:
+        raise TypeError(f"expected words of 64 bits, or bytes, not {source.dtype}")
+    return np.ascontiguousarray(source, dtype="<u8").reshape(-1).view(np.uint8)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._types import ErrorKind
+
 
 class Error(ValueError):
-    """What the command would report, with the place at fault if there is one.
+    """What the command would report, with its kind, and the place at fault if there is one.
 
     A missing file is a :class:`FileNotFoundError` instead.
     """
@@ -13,6 +18,7 @@ class Error(ValueError):
         self,
         message: str,
         *,
+        kind: ErrorKind = "input",
         file: str | None = None,
         line: int | None = None,
         column: int | None = None,
@@ -23,6 +29,10 @@ class Error(ValueError):
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.kind: ErrorKind = kind
+        """``argument``: an argument is wrong; ``syntax``: a text cannot be read; ``illegal``: an instruction breaks a
+        rule; ``input``: a file is not what it should be; ``selection``: no load is selected; ``system``: the system
+        refused something, which it may not the next time."""
         self.file = file
         """The file's name, ``<argument>`` for a text, not a file."""
         self.line = line
@@ -43,7 +53,7 @@ class Error(ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         details = {
             name: getattr(self, name)
-            for name in ("file", "line", "column", "span", "rule", "help", "drawing")
+            for name in ("kind", "file", "line", "column", "span", "rule", "help", "drawing")
         }
         return _restore, (type(self), self.message, details)
 

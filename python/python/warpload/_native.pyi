@@ -4,50 +4,209 @@ The module. Everything in it is exported by `warpload`, where its documentation 
 
 from _typeshed import SupportsGetItem
 from collections.abc import Mapping
-from numpy import uint32
+from numpy import int16, int32, int64, uint32, uint8
 from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
 from warpload._types import Address
 
-__all__ = ["__version__", "Answer", "Instruction", "LaneFault", "Machine", "Memory", "Outcome", "Replayed", "Table", "Trace", "Warp", "WarpFault", "call", "decode", "encode", "execute", "per_pc", "per_pc_copies", "run", "shard_summary", "survive_forks"]
+__all__ = ["__version__", "Control", "DecodedWords", "Explanation", "Field", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Warp", "WarpFault", "check_ptx", "compare", "decode", "decode_array", "encode", "execute", "explain", "loads", "lower_ptx", "merge", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks"]
 
 __version__: Final[str]
 
 @final
-class Answer:
+class Control:
     """
-    What the command wrote.
+    How an instruction is scheduled.
     """
-    def check(self, /) -> None:
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def batch(self, /) -> int | None:
         """
-        Raises the first error, if there is one.
+        From SM 7.0 on.
         """
+    @property
+    def pm(self, /) -> int | None:
+        """
+        From SM 7.0 on.
+        """
+    @property
+    def read_barrier(self, /) -> int | None:
+        """
+        The barrier that is set when its operands are read; `None` if none is.
+        """
+    @property
+    def reuse(self, /) -> int:
+        """
+        The operands that stay in the reuse cache.
+        """
+    @property
+    def stall(self, /) -> int:
+        """
+        Cycles to wait after it.
+        """
+    @property
+    def wait_mask(self, /) -> int:
+        """
+        The barriers to wait for, bit n for barrier n.
+        """
+    @property
+    def write_barrier(self, /) -> int | None:
+        """
+        The barrier that is set when its results are written; `None` if none is.
+        """
+    @property
+    def yields(self, /) -> bool:
+        """
+        Whether another warp may come first.
+        """
+
+@final
+class DecodedWords:
+    """
+    What words are, one element a word.
+
+    `opcodes` are the distinct opcodes, and `opcode` says by its index which one each word has.
+    """
+    def __getitem__(self, index: SupportsIndex, /) -> Instruction | None:
+        """
+        Returns the load that a word is; `None` if it is not one.
+        """
+    def __len__(self, /) -> int: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def base(self, /) -> NDArray[int16]:
+        """
+        The number of the base register of the address; -1 if there is none.
+        """
+    @property
+    def destination(self, /) -> NDArray[int16]:
+        """
+        The number of the first general register that is written; -1 if there is none.
+        """
+    @property
+    def kind(self, /) -> NDArray[uint8]:
+        """
+        What each word is: 0 another instruction, 1 a load, 2 a load that is refused.
+        """
+    @property
+    def offset(self, /) -> NDArray[int64]:
+        """
+        The offset of the address in bytes.
+        """
+    @property
+    def opcode(self, /) -> NDArray[int32]:
+        """
+        The index of each word's opcode in `opcodes`; -1 if it is not a load.
+        """
+    @property
+    def opcodes(self, /) -> list[str]:
+        """
+        The opcodes with their modifiers, each once.
+        """
+    @property
+    def size(self, /) -> NDArray[uint8]:
+        """
+        The size of a lane's access in bytes; 0 if it is not executed.
+        """
+
+@final
+class Explanation:
+    """
+    What every bit of a word means, and what executing it does.
+
+    `str()` is the text that the command prints; a notebook shows a table.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    def _repr_html_(self, /) -> str: ...
     @property
     def drawing(self, /) -> str:
         """
-        The messages as they are drawn on standard error.
+        What the command prints.
         """
     @property
-    def errors(self, /) -> list[str]:
+    def effect(self, /) -> str:
         """
-        What each of the errors says.
+        What executing the instruction does.
         """
     @property
-    def output(self, /) -> bytes:
+    def fields(self, /) -> list[Field]:
         """
-        What goes to standard output.
+        The fields, the most significant first.
+        """
+    @property
+    def remarks(self, /) -> list[str]:
+        """
+        Remarks on registers and addresses.
+        """
+    @property
+    def sm(self, /) -> str:
+        """
+        The SM that the word is of.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The instruction.
+        """
+    @property
+    def word(self, /) -> int:
+        """
+        The word.
+        """
+
+@final
+class Field:
+    """
+    A field of a word.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bits(self, /) -> str:
+        """
+        The bits, as `63:61`.
+        """
+    @property
+    def meaning(self, /) -> str:
+        """
+        What the number means.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The field's name.
+        """
+    @property
+    def purpose(self, /) -> str:
+        """
+        What the field is for.
+        """
+    @property
+    def raw(self, /) -> int:
+        """
+        The number in these bits.
         """
 
 @final
 class Instruction:
     """
-    A load instruction.
+    A load instruction, of its text or of its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, text_or_word: "SupportsIndex | str", sm: "str | SupportsIndex" = ...) -> Instruction: ...
     def __reduce__(self, /) -> "tuple[object, ...]": ...
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
@@ -59,7 +218,7 @@ class Instruction:
     @property
     def destination(self, /) -> str | None:
         """
-        The first register that is written; `None` if values go to shared memory.
+        The first register that is written; `None` if values go to shared memory or nowhere (`RZ`).
         """
     @property
     def guard(self, /) -> str | None:
@@ -165,6 +324,62 @@ class LaneFault:
         """
 
 @final
+class Load:
+    """
+    A load in a file.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def control(self, /) -> Control | None:
+        """
+        How it is scheduled; `None` if the file does not say.
+        """
+    @property
+    def function(self, /) -> str | None:
+        """
+        The function's name; `None` if the file does not say.
+        """
+    @property
+    def image(self, /) -> int | None:
+        """
+        The number of the cubin in the file, from 1; `None` if the file is the cubin.
+        """
+    @property
+    def instruction(self, /) -> Instruction | None:
+        """
+        The instruction; `None` if the word is illegal or unknown.
+        """
+    @property
+    def offset(self, /) -> int | None:
+        """
+        In bytes from the beginning of the function.
+        """
+    @property
+    def sm(self, /) -> str | None:
+        """
+        The SM; `None` if the file does not say.
+        """
+    @property
+    def source(self, /) -> str | None:
+        """
+        The line of the source, `file:line`, if the cubin has line information.
+        """
+    @property
+    def text(self, /) -> str | None:
+        """
+        The text as it is decoded or, without a word, as the file has it; `None` if the word is illegal.
+        """
+    @property
+    def word(self, /) -> int | None:
+        """
+        The word; of a text without one, that of the text. `None` if the linker fills something in.
+        """
+
+@final
 class Machine:
     """
     What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
@@ -244,10 +459,10 @@ class Outcome:
     def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
     @property
-    def destination(self, /) -> tuple[int, int] | None:
+    def destination(self, /) -> str | None:
         """
-        The general registers that were written: the number of the first, and how many; `None` if there are
-        none.
+        The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
+        memory, or if no lane loads.
         """
     @property
     def executing(self, /) -> int:
@@ -260,9 +475,14 @@ class Outcome:
         The faults of single lanes.
         """
     @property
-    def other_half(self, /) -> tuple[int, int] | None:
+    def other_half(self, /) -> str | None:
         """
-        Of 256 bits, the registers of the last four words.
+        Of 256 bits, the first of the registers of the last four words.
+        """
+    @property
+    def registers(self, /) -> int:
+        """
+        How many registers were written, from `destination` on and from `other_half` on together.
         """
     @property
     def uniform(self, /) -> str | None:
@@ -278,8 +498,13 @@ class Outcome:
 @final
 class Replayed:
     """
-    What a replay wrote.
+    What a replay found. `warpload.Replay` is what it is used through.
     """
+    @staticmethod
+    def from_json(json: bytes) -> Replayed:
+        """
+        Reads the JSON of a summary, of a whole replay or of shards.
+        """
     @property
     def messages(self, /) -> list[str]:
         """
@@ -296,9 +521,21 @@ class Replayed:
         The counts of each program counter.
         """
     @property
-    def summary(self, /) -> bytes:
+    def per_pc_copies(self, /) -> Table:
         """
-        The summary as JSON.
+        The counts of each program counter of copies from global to shared memory.
+        """
+    def summary(self, /) -> "dict[str, Any]":
+        """
+        The summary as objects; of shards in the form of the whole.
+        """
+    def to_dict(self, /) -> "dict[str, Any]":
+        """
+        What is in that JSON, as objects.
+        """
+    def to_json(self, /) -> bytes:
+        """
+        What the command prints with `--format json`.
         """
 
 @final
@@ -319,10 +556,82 @@ class Table:
         """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
+    def _repr_html_(self, /) -> "str":
+        """
+        The first rows as a table for a notebook: of program counters, those with the most sectors beyond the ideal.
+        """
     @property
     def columns(self, /) -> list[str]:
         """
         The names of the columns.
+        """
+    def to_arrow(self, /) -> "Any":
+        """
+        Returns the table as a `pyarrow.Table`.
+        """
+    def to_pandas(self, /) -> "Any":
+        """
+        Returns the table as a `pandas.DataFrame`, through pyarrow.
+        """
+    def to_polars(self, /) -> "Any":
+        """
+        Returns the table as a `polars.DataFrame`.
+        """
+
+@final
+class TensorLoaded:
+    """
+    What a load of Tensor Memory read.
+    """
+    @property
+    def drawing(self, /) -> str:
+        """
+        What the command prints.
+        """
+    @property
+    def instruction(self, /) -> str:
+        """
+        The instruction.
+        """
+    @property
+    def loads(self, /) -> int:
+        """
+        The threads that load, bit n for thread n.
+        """
+    @property
+    def reduced(self, /) -> NDArray[uint32] | None:
+        """
+        The 32 results of a reduction; `None` if there is none.
+        """
+    @property
+    def registers(self, /) -> NDArray[uint32]:
+        """
+        The registers, `(n, 32)` of `uint32`: register by register, thread 0 first; 0 in a thread that does not load.
+        """
+
+@final
+class TensorMap:
+    """
+    Which thread and register each cell of a load goes to.
+    """
+    def __new__(cls, /, shape: Any, repeat: SupportsIndex | None = None, *, pack: bool = False, sm: "str | SupportsIndex | None" = None) -> TensorMap:
+        """
+        `shape` is one of PTX, with its repeat, or, with `sm`, the word or text of an `LDTM`.
+        """
+    @property
+    def cells(self, /) -> list[tuple[int, int, int, int, list[int]]]:
+        """
+        Each cell: the thread, the register, the half, the lane and the columns.
+        """
+    @property
+    def drawing(self, /) -> str:
+        """
+        What the command prints.
+        """
+    @property
+    def svg(self, /) -> str:
+        """
+        The picture.
         """
 
 @final
@@ -338,17 +647,17 @@ class Trace:
         """
         Opens a trace; a text trace is imported.
         """
-    def contents_json(self, /) -> bytes:
+    def contents(self, /) -> "dict[str, Any]":
         """
-        The contents as JSON.
+        The contents, as `warpload info --format json` prints them.
         """
-    def loads(self, /, *, values: bool = False, fill: str | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] | None = None, local_window: tuple[SupportsIndex, SupportsIndex] | None = None, threads: SupportsIndex = ...) -> Table:
+    def loads(self, /, *, values: bool = False, threads: SupportsIndex = ..., **options: "Any") -> Table:
         """
         Returns the loads as a table, whose batches are made when they are asked for.
         """
-    def replay(self, /, options: SupportsGetItem[int, str], *, image: Memory | None = None, page: bool = False, progress: Any | None = None) -> Replayed:
+    def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, page: bool = False, progress: Any | None = None, **options: "Any") -> Replayed:
         """
-        Replays the loads with options of the command, of which the last is the trace's name.
+        Replays the loads.
         """
 
 @final
@@ -435,9 +744,15 @@ class WarpFault:
         The register at fault.
         """
 
-def call(arguments: SupportsGetItem[int, str], input: bytes | None = None) -> Answer:
+def check_ptx(module: Any, compile_only: bool) -> tuple[str, bool, list[tuple[str, int, int, bool, list[tuple[str, str, int, int, str | None]]]], str]:
     """
-    Runs the command with `input` as standard input, and returns what it writes.
+    Judges the loads of a module: its name, whether all is legal, the loads, and a drawing of what is wrong.
+    """
+
+def compare(a: Replayed, b: Replayed) -> "tuple[dict[str, Any], float | None]":
+    """
+    Compares two replays, program counter by program counter, and returns what `warpload compare` prints as JSON, as
+    objects, and the change of the whole in percent.
     """
 
 def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instruction | None":
@@ -448,6 +763,19 @@ def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instructi
 
     >>> warpload.decode(0x80d0000000070404)
     Instruction('LD.E.128 R4, [R4], P0', sm='50')
+    """
+
+def decode_array(words: Any, sm: "str | SupportsIndex" = ...) -> DecodedWords:
+    """
+    Decodes many words at once.
+
+    `words` are an array of integers of 64 bits, `(n,)` before SM 7.0 and `(n, 2)` from there on, the low half first; or
+    their bytes, little-endian.
+
+    >>> import numpy
+    >>> found = warpload.decode_array(numpy.array([0x80d0000000070404, 0], numpy.uint64))
+    >>> found.kind.tolist(), found.opcodes, found[0]
+    ([1, 0], ['LD.E.128'], Instruction('LD.E.128 R4, [R4], P0', sm='50'))
     """
 
 def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
@@ -464,14 +792,36 @@ def execute(instruction: "Instruction | str", machine: Machine, warp: Warp, *, r
     the literal executor instead of the fast one.
     """
 
-def per_pc(summary: bytes) -> Table:
+def explain(instruction: "SupportsIndex | str | Instruction", sm: "str | SupportsIndex" = ...) -> Explanation:
     """
-    Returns the counts of each program counter in a summary's JSON.
+    Explains a word, a text or an `Instruction`, which has its own SM.
+
+    >>> print(warpload.explain(0x80d0000000070404).effect)
+    Every active lane loads 16 bytes from address {R5, R4} (local or global memory where P0 is true, else shared memory) into R4..R7.
     """
 
-def per_pc_copies(summary: bytes) -> Table:
+def loads(path: str | PathLike[str], *, sm: "str | SupportsIndex | None" = None) -> list[Load]:
     """
-    Returns the counts of each program counter of copies in a summary's JSON.
+    Returns every load of a cubin, of a listing, or of a file that holds cubins.
+
+    `sm` chooses the cubins of that SM, or says whose code it is if the file does not.
+
+    Of a file that holds several images, each one that cannot be read is a `UserWarning` if others can.
+    """
+
+def lower_ptx(module: Any, level: SupportsIndex) -> tuple[str, list[tuple[str, int, int, list[Instruction], str | None]]]:
+    """
+    Returns what the loads of a module become on SM 5.x, and its name.
+    """
+
+def merge(shards: SupportsGetItem[int, Replayed], *, partial: bool = False) -> Replayed:
+    """
+    Merges the summaries of shards: of all of them into that of the whole, or, if `partial`, of neighbours.
+    """
+
+def replay_arguments(**options: "Any") -> list[str]:
+    """
+    Returns the arguments of a command for options of a replay.
     """
 
 def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> int:
@@ -481,9 +831,14 @@ def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdo
     output was closed, and is something else by now.
     """
 
-def shard_summary(summary: bytes) -> bytes:
+def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: str) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
     """
-    Returns the JSON of a shard's summary in the form of the whole, with the kernels that the shard touched.
+    Executes the loads of a function.
+    """
+
+def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, sm: "str | SupportsIndex | None" = None, lane_mode: str = "strict", hardware_alignment: bool = False) -> TensorLoaded:
+    """
+    Executes a load as PTX writes it or, with `sm`, an `LDTM`.
     """
 
 def survive_forks() -> None:

@@ -3,38 +3,74 @@
 from __future__ import annotations
 
 import functools
-import json
+import inspect
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
 from ._summary import Counts, Kernel, Summary, of_json
+from ._types import LoadOptions, Path, ReplayOptions
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
     # What type checkers have to know of `Replay.__getattr__`.
     _Attributes = Summary
 else:
     _Attributes = object
 
-Window = tuple[int, int]
-"""The first address and the size."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _shows(options: type[Any]) -> Callable[[_Function], _Function]:
+    """Gives a function with ``**options`` a signature that names them, for ``help()`` and completion."""
+
+    def decorate(function: _Function) -> _Function:
+        known = inspect.signature(function)
+        own = [one for one in known.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for name, kind in options.__annotations__.items()
+        ]
+        signature = known.replace(parameters=[*own, *named])
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 class Trace:
     """A trace: a binary one, which is read, or one of the text formats, which is imported on the way.
 
     It is a table with a row for each load, for everything that reads Arrow's PyCapsule interface:
-    ``polars.DataFrame(trace)``, ``pyarrow.table(trace)``, ``duckdb.from_arrow(trace)``. ``values`` adds a
-    column with what the loads read.
+    ``polars.DataFrame(trace)``, ``pyarrow.table(trace)``, ``duckdb.from_arrow(trace)``.
 
-    ``mmap`` maps a binary trace instead of reading it, for traces that are larger than memory, or of which a part is
-    replayed. The file must not change while it is open then: if it becomes shorter, a signal ends the process.
+    Parameters
+    ----------
+    path
+        The trace, or the file of a trace set.
+    values
+        Whether the table has a column with what the loads read.
+    threads
+        How many threads import a text trace; as many as can run at once if not given.
+    mmap
+        Map a binary trace instead of reading it, for traces that are larger than memory, or of which a part is
+        replayed. The file must not change while it is open then: if it becomes shorter, a signal ends the process.
+
+    Raises
+    ------
+    Error
+        If the file is no trace or is damaged. A missing file is a :class:`FileNotFoundError`.
     """
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Path,
         values: bool = False,
         *,
         threads: int | None = None,
@@ -42,9 +78,28 @@ class Trace:
     ) -> None:
         self.path = os.fspath(path)
         self.values = values
-        # To the command, `-` is standard input.
-        path = "./-" if self.path == "-" else self.path
-        self._trace = _native.Trace(path, threads=threads, mmap=mmap)
+        self._open: _native.Trace | None = _native.Trace(self.path, threads=threads, mmap=mmap)
+
+    @property
+    def _trace(self) -> _native.Trace:
+        if self._open is None:
+            raise ValueError("the trace is closed")
+        return self._open
+
+    def close(self) -> None:
+        """Lets go of the file, or of its bytes. Tables of loads that are still there keep them."""
+        self._open = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def __len__(self) -> int:
         """Returns how many loads there are."""
@@ -53,10 +108,11 @@ class Trace:
     @functools.cached_property
     def contents(self) -> dict[str, Any]:
         """What ``warpload info --format json`` prints: source, kernels, opcodes and counts."""
-        known: dict[str, Any] = json.loads(self._trace.contents_json())
-        return known
+        return self._trace.contents()
 
     def __repr__(self) -> str:
+        if self._open is None:
+            return f"Trace({self.path!r}: closed)"
         kernels = len(self.contents["kernels"])
         records = self.contents["records"]
         plural = "" if kernels == 1 else "s"
@@ -64,28 +120,29 @@ class Trace:
             f"Trace({self.path!r}: {len(self)} loads of {records} records, {kernels} kernel{plural})"
         )
 
+    @_shows(LoadOptions)
     def loads(
         self,
         *,
         values: bool | None = None,
-        fill: str | None = None,
-        address_bits: int | None = None,
-        shared_window: Window | None = None,
-        local_window: Window | None = None,
         threads: int = 1,
+        **options: Unpack[LoadOptions],
     ) -> _native.Table:
-        """Returns the loads as a table, one row a load; ``fill`` says what memory holds.
+        """Returns the loads as a table, one row a load.
 
-        ``threads`` make batches ahead, as many as can run at once. They are those of this process: a stream that was
-        made before a fork raises an error in the child, which makes its own.
+        Parameters
+        ----------
+        values
+            Whether there is a column with what the loads read; by default as the trace was opened.
+        threads
+            How many threads make batches ahead, at most as many as can run at once. They are those of this process: a
+            stream that was made before a fork raises an error in the child, which makes its own.
+        **options
+            Which loads there are (``kernel``, ``pc``, ``opcode``, ``space``), and what memory holds (``fill``,
+            ``address_bits``, ``shared_window``, ``local_window``).
         """
         return self._trace.loads(
-            values=self.values if values is None else values,
-            fill=fill,
-            address_bits=address_bits,
-            shared_window=shared_window,
-            local_window=local_window,
-            threads=threads,
+            values=self.values if values is None else values, threads=threads, **options
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
@@ -94,175 +151,111 @@ class Trace:
     def __arrow_c_schema__(self) -> Any:
         return self.loads().__arrow_c_schema__()
 
+    @_shows(ReplayOptions)
     def replay(
         self,
         *,
-        fill: str | None = None,
-        image: str | os.PathLike[str] | _native.Memory | _native.Machine | None = None,
-        threads: int | None = None,
         shard: tuple[int, int] | None = None,
-        address_bits: int | None = None,
-        shared_window: Window | None = None,
-        local_window: Window | None = None,
-        reuse: bool = False,
-        merge_pairs: bool = False,
-        cubin: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-        kernel: str | None = None,
-        pc: int | tuple[int, int] | None = None,
-        opcode: str | None = None,
-        space: str | None = None,
-        demangle: bool = True,
         html: bool = False,
         progress: Callable[[int, int], object] | None = None,
+        **options: Unpack[ReplayOptions],
     ) -> Replay:
-        """Executes every load, and returns what it found. Options are those of ``warpload replay``.
+        """Executes every load, and returns what it found.
 
-        ``image`` is a manifest, a memory or a machine; ``pc`` one program counter, or the first and the
-        last; ``shard`` the number of a part, from 0, and of how many. ``html`` also makes the page.
-        ``progress`` is called with the bytes that were replayed and those that there are; what it raises,
-        and Ctrl-C, stop the replay.
+        Parameters
+        ----------
+        shard
+            The number of a part, from 0, and of how many.
+        html
+            Whether to make the page too.
+        progress
+            Is called with the bytes that were replayed and those that there are; what it raises, and Ctrl-C, stop the
+            replay.
+        **options
+            Those of ``warpload replay``: what memory holds (``image``, ``fill``, ``address_bits``, ``shared_window``,
+            ``local_window``), which loads are counted (``kernel``, ``pc``, ``opcode``, ``space``), and ``threads``,
+            ``reuse``, ``merge_pairs``, ``cubin``, ``demangle``.
+
+        Raises
+        ------
+        Error
+            If the trace is damaged (``kind`` is ``"input"``), an option is wrong (``"argument"``), or no load is
+            selected (``"selection"``).
         """
-        manifest, memory = None, None
+        image = options.get("image")
+        memory: _native.Memory | None = None
         if isinstance(image, _native.Machine):
             memory = image.memory
         elif isinstance(image, _native.Memory):
             memory = image
-        else:
-            manifest = image
-        if memory is not None and (fill, address_bits, shared_window, local_window) != (None,) * 4:
-            raise TypeError("an image says what memory holds, its windows and its address bits")
-        options = replay_arguments(
-            fill=fill,
-            image=manifest,
-            threads=threads,
-            address_bits=address_bits,
-            shared_window=shared_window,
-            local_window=local_window,
-            reuse=reuse,
-            merge_pairs=merge_pairs,
-            cubin=cubin,
-            kernel=kernel,
-            pc=pc,
-            opcode=opcode,
-            space=space,
-            demangle=demangle,
-        )
-        if shard is not None:
-            options.append(f"--shard={shard[0]}/{shard[1]}")
-        options.append("--format=json")
+        if memory is not None:
+            options["image"] = None
         found = self._trace.replay(
-            [*options, "--", self.path],
-            image=memory,
-            page=html,
-            progress=progress,
+            memory=memory, shard=shard, page=html, progress=progress, **options
         )
-        return Replay(found.summary, per_pc=found.per_pc, notes=found.messages, html=found.page)
-
-
-def replay_arguments(
-    *,
-    fill: str | None = None,
-    image: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    address_bits: int | None = None,
-    shared_window: Window | None = None,
-    local_window: Window | None = None,
-    reuse: bool = False,
-    merge_pairs: bool = False,
-    cubin: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-    kernel: str | None = None,
-    pc: int | tuple[int, int] | None = None,
-    opcode: str | None = None,
-    space: str | None = None,
-    demangle: bool = True,
-) -> list[str]:
-    """Returns the command's arguments for what decides what a replay computes."""
-    for name, word in (("fill", fill), ("kernel", kernel), ("opcode", opcode), ("space", space)):
-        if not isinstance(word, str | None):
-            raise TypeError(f"{name}: expected a str or None, not {type(word).__name__}")
-    if isinstance(cubin, (str, os.PathLike)):
-        cubin = (cubin,)
-    if isinstance(pc, tuple):
-        pcs: str | None = f"{pc[0]:x}..{pc[1]:x}"
-    else:
-        pcs = None if pc is None else f"{pc:x}"
-    arguments = [
-        f"--{name}={value}"
-        for name, value in (
-            ("fill", fill),
-            ("image", None if image is None else os.fspath(image)),
-            ("threads", threads),
-            ("address-bits", address_bits),
-            ("shared-window", shared_window and f"{shared_window[0]:#x},{shared_window[1]:#x}"),
-            ("local-window", local_window and f"{local_window[0]:#x},{local_window[1]:#x}"),
-            ("kernel", kernel),
-            ("pc", pcs),
-            ("opcode", opcode),
-            ("space", space),
-        )
-        if value is not None
-    ]
-    arguments += [f"--cubin={os.fspath(path)}" for path in cubin]
-    arguments += ["--reuse"] if reuse else []
-    arguments += ["--merge-pairs"] if merge_pairs else []
-    arguments += [] if demangle else ["--no-demangle"]
-    return arguments
+        return Replay(found)
 
 
 class Replay(_Attributes):
-    """What a replay found. The counts of its :attr:`summary` are attributes of it too."""
+    """What a replay found. The counts of its :attr:`summary` are attributes of it too.
 
-    def __init__(
-        self,
-        summary: bytes,
-        *,
-        per_pc: _native.Table | None = None,
-        notes: Iterable[str] = (),
-        html: str | None = None,
-    ) -> None:
-        self._json = summary
-        self._per_pc = per_pc
-        self.messages = tuple(notes)
-        """Notes of the command."""
-        self.html = html
-        """The page, if one was asked for."""
+    A notebook shows the headline and the program counters with the most sectors beyond the ideal.
+    """
+
+    def __init__(self, found: _native.Replayed) -> None:
+        self._found = found
 
     @classmethod
-    def from_json(cls, summary: bytes | str) -> Replay:
+    def from_json(cls, summary: bytes | bytearray | memoryview | str) -> Replay:
         """Returns what a summary of the command says: of ``replay --format json`` or of ``merge``."""
-        data = summary.encode() if isinstance(summary, str) else summary
-        # Checked here, as what reads it later expects.
-        return cls(data, per_pc=_native.per_pc(data))
+        data = summary.encode() if isinstance(summary, str) else bytes(summary)
+        return cls(_native.Replayed.from_json(data))
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Notes for the reader."""
+        return tuple(self._found.messages)
+
+    @property
+    def html(self) -> str | None:
+        """The page, if one was asked for."""
+        return self._found.page
 
     @functools.cached_property
     def summary(self) -> Summary:
         """The counts, as an object with fields; of a shard with the kernels that it touched."""
-        known = self.to_dict()
-        if "partial" in known:
-            known = json.loads(_native.shard_summary(self._json))
-        summary: Summary = of_json(Summary, known)
+        summary: Summary = of_json(Summary, self._found.summary())
         return summary
 
-    @property
+    @functools.cached_property
     def per_pc(self) -> _native.Table:
         """The counts of each program counter as a table: ``polars.DataFrame(replay.per_pc)``."""
-        if self._per_pc is None:
-            self._per_pc = _native.per_pc(self._json)
-        return self._per_pc
+        return self._found.per_pc
 
     @property
     def per_pc_copies(self) -> _native.Table:
         """The counts of each program counter of LDGSTS, which copies from global to shared memory."""
-        return _native.per_pc_copies(self._json)
+        return self._found.per_pc_copies
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what ``warpload replay --format json`` prints."""
-        known: dict[str, Any] = json.loads(self._json)
-        return known
+        return self._found.to_dict()
 
     def to_json(self) -> bytes:
         """Returns what ``warpload replay --format json`` prints, byte for byte."""
-        return self._json
+        return self._found.to_json()
+
+    def to_polars(self) -> Any:
+        """Returns :attr:`per_pc` as a ``polars.DataFrame``."""
+        return self.per_pc.to_polars()
+
+    def to_pandas(self) -> Any:
+        """Returns :attr:`per_pc` as a ``pandas.DataFrame``."""
+        return self.per_pc.to_pandas()
+
+    def to_arrow(self) -> Any:
+        """Returns :attr:`per_pc` as a ``pyarrow.Table``."""
+        return self.per_pc.to_arrow()
 
     if not TYPE_CHECKING:
 
@@ -275,13 +268,13 @@ class Replay(_Attributes):
         return sorted({*super().__dir__(), *Summary.__dataclass_fields__})
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Replay) and self._json == other._json
+        return isinstance(other, Replay) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
-        return hash(self._json)
+        return hash(self.to_json())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._json, self.messages, self.html)
+        return Replay.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
         known = self.summary
@@ -295,9 +288,52 @@ class Replay(_Attributes):
             shown.append(f"digest {known.digest}")
         return f"Replay({', '.join(shown)})"
 
+    def _repr_html_(self) -> str:
+        return f"<p><code>{escape(repr(self))}</code></p>{self.per_pc._repr_html_()}"
 
-def _restore(summary: bytes, notes: tuple[str, ...], html: str | None) -> Replay:
-    return Replay(summary, notes=notes, html=html)
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed between two replays, the largest change first."""
+
+    change: float | None
+    """The change of sectors and wavefronts together in percent; ``None`` if the first has none and the second some."""
+    details: dict[str, Any]
+    """What ``warpload compare --format json`` prints."""
+
+    def __repr__(self) -> str:
+        change = "new" if self.change is None else f"{self.change:+.1f} %"
+        return f"Comparison({change}, {len(self.details['per_pc'])} program counters)"
 
 
-__all__ = ["Counts", "Kernel", "Replay", "Trace"]
+def merge(shards: Iterable[Replay], *, partial: bool = False) -> Replay:
+    """Merges replays of shards.
+
+    Parameters
+    ----------
+    shards
+        The replay of each shard once, in any order.
+    partial
+        Merge neighbouring shards into one that is merged in their place, instead of all into the whole.
+
+    Raises
+    ------
+    Error
+        If they are not shards of one replay, or some are missing.
+    """
+    return Replay(_native.merge([shard._found for shard in shards], partial=partial))
+
+
+def compare(a: Replay, b: Replay) -> Comparison:
+    """Compares two replays, program counter by program counter.
+
+    Raises
+    ------
+    Error
+        With the ``kind`` ``"selection"`` if they counted different loads.
+    """
+    details, change = _native.compare(a._found, b._found)
+    return Comparison(change, details)
+
+
+__all__ = ["Comparison", "Counts", "Kernel", "Replay", "Trace", "compare", "merge"]

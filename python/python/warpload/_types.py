@@ -1,8 +1,22 @@
-"""Small values that instructions consist of."""
+"""Words, and small values that instructions consist of."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from os import PathLike
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Union
+
+if TYPE_CHECKING:
+    from ._native import Machine, Memory
+
+Fill = Literal["address", "zero"]
+Space = Literal["global", "local", "shared", "constant", "unresolved"]
+LaneMode = Literal["strict", "wrap"]
+Misaligned = Literal["force", "report"]
+ErrorKind = Literal["argument", "syntax", "illegal", "input", "selection", "system"]
+Window = tuple[int, int]
+"""The first address and the size in bytes."""
+Path = Union[str, "PathLike[str]"]
 
 
 class Address(NamedTuple):
@@ -12,3 +26,52 @@ class Address(NamedTuple):
     """The base register; ``None`` if the offset is the address."""
     offset: int
     """In bytes."""
+
+
+class Selection(TypedDict, total=False):
+    """Which loads are counted; several select what all of them allow."""
+
+    kernel: str | None
+    """A regular expression with a match in the kernel's name, mangled or demangled."""
+    pc: int | tuple[int, int] | str | None
+    """One program counter or the first and the last, or a text: ``"0x1a0..0x2f0"``, ``"416"``."""
+    opcode: str | None
+    """A glob that the whole opcode matches: ``LDG.*``, ``*.{64,128}``."""
+    space: Space | None
+    """The memory of the first executing lane."""
+
+
+class LoadOptions(Selection, total=False):
+    """Which loads there are, and what memory holds."""
+
+    fill: Fill | None
+    """What memory holds without an image: ``address`` is a function of the address."""
+    address_bits: int | None
+    """The width of a generic address, 32 to 64; 49 if not given."""
+    shared_window: Window | str | None
+    """The shared address window, instead of the trace's."""
+    local_window: Window | str | None
+    """The local address window, instead of the trace's."""
+
+
+class PlannedOptions(LoadOptions, total=False):
+    """The options of a replay that a plan can have."""
+
+    threads: int | None
+    """How many threads; as many as can run at once if not given."""
+    reuse: bool
+    """Also count how many loads lie between two touches of the same line of global memory."""
+    merge_pairs: bool
+    """Serve two groups of 8 lanes at once if they load 16 bytes in equal pairs from shared memory, as SM 7.0 to 7.5
+    do."""
+    cubin: Path | Iterable[Path]
+    """Cubins with kernels of the trace, or files that hold such cubins."""
+    demangle: bool
+    """Whether names of kernels are demangled."""
+
+
+class ReplayOptions(PlannedOptions, total=False):
+    """The options of a replay, each as :option:`warpload replay` has it."""
+
+    image: Path | Memory | Machine | None
+    """What loads read: the manifest of a memory image, a memory or a machine."""

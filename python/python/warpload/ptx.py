@@ -1,23 +1,26 @@
 """Loads of PTX: which are legal, what they become on SM 5.x, and what they do.
 
-A module is given as a path, or as its text: a ``str`` of more than one line, or with ``;``, ``{`` or ``}`` if no file
-has that name.
+A module is given as a path or as its text, a ``str`` or bytes: a ``str`` is text if it has a line break, or if it begins
+with ``.version`` or has ``;``, ``{`` or ``}`` and no file has that name.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, Union
 
 from . import _native
 from ._errors import Error
 from ._native import Instruction
+from ._types import LaneMode, Path
 
 if TYPE_CHECKING:
     import numpy
+    import numpy.typing
+    from typing_extensions import Buffer
+
+Module = Union[Path, "Buffer"]
 
 __all__ = [
     "Check",
@@ -141,7 +144,7 @@ class RanLoad:
     error: str | None
     """Why it was not executed."""
 
-    def array(self, register: str) -> numpy.ndarray[Any, Any]:
+    def array(self, register: str) -> numpy.typing.NDArray[numpy.uint64]:
         """Returns a register's 32 values as an array of ``uint64``, 0 in a lane without one."""
         import numpy
 
@@ -163,123 +166,108 @@ class Ran:
         return len(self.loads)
 
 
-def check(module: str | os.PathLike[str], *, compile_only: bool = False) -> Check:
+def check(module: Module, *, compile_only: bool = False) -> Check:
     """Judges the loads of a module.
 
-    ``compile_only`` takes it for a part of a program, which is linked later.
+    Parameters
+    ----------
+    module
+        A path, or the text.
+    compile_only
+        Take it for a part of a program, which is linked later.
+
+    Raises
+    ------
+    Error
+        If it is no module: the ``kind`` is ``"syntax"``, with the place at fault.
     """
-    options = ["--every-rule", *(["--compile-only"] if compile_only else [])]
-    answer, known = _call("check", module, options)
-    loads = tuple(
-        CheckedLoad(
-            load["text"],
-            load["line"],
-            load["column"],
-            load["accept"],
-            tuple(
-                Violation(one["rule"], one["error"], one["line"], one["column"], one["help"])
-                for one in load["violations"]
-            ),
-        )
-        for load in known["loads"]
+    file, accept, loads, drawing = _native.check_ptx(module, compile_only)
+    checked = (
+        CheckedLoad(text, line, column, legal, tuple(Violation(*one) for one in violations))
+        for text, line, column, legal, violations in loads
     )
-    return Check(known["file"], known["accept"], loads, answer.drawing)
+    return Check(file, accept, tuple(checked), drawing)
 
 
-def lower(module: str | os.PathLike[str], *, level: int = 3) -> Lowered:
+def lower(module: Module, *, level: Literal[0, 1, 2, 3] = 3) -> Lowered:
     """Returns what the loads of a module become on SM 5.x, as optimized as ``-O`` of ptxas says."""
-    _, known = _call("lower", module, [f"-O{level}"])
-    loads = (
-        LoweredLoad(
-            load["text"],
-            load["line"],
-            load["column"],
-            tuple(_instruction(one) for one in load["sass"]),
-            load.get("error"),
-        )
-        for load in known["loads"]
+    file, loads = _native.lower_ptx(module, level)
+    lowered = (
+        LoweredLoad(text, line, column, tuple(sass), error)
+        for text, line, column, sass, error in loads
     )
-    return Lowered(known["file"], tuple(loads))
+    return Lowered(file, tuple(lowered))
 
 
 def run(
-    module: str | os.PathLike[str],
+    module: Module,
     *,
     function: str | None = None,
-    image: str | os.PathLike[str] | None = None,
+    image: Path | None = None,
     registers: Mapping[str, object] | None = None,
     parameters: Mapping[str, object] | None = None,
-    places: Mapping[str, int] | None = None,
+    places: Mapping[str, int | str] | None = None,
     active: int = 0xFFFF_FFFF,
-    tensor_memory: str | os.PathLike[str] | None = None,
-    warp: int | None = None,
-    lane_mode: str | None = None,
+    tensor_memory: Path | Buffer | None = None,
+    warp: int = 0,
+    lane_mode: LaneMode = "strict",
 ) -> Ran:
     """Executes the loads of a function, in the order of the text.
 
-    ``registers`` are values by name: a number for all lanes, 32 numbers, or an expression with ``lane``
-    in it, such as ``"0x1000+16*lane"``. That of a predicate is ``True`` or ``False`` for all lanes, 32 of them, or a
-    number, which is a mask, bit n for lane n. ``parameters`` are those of the function, ``places`` the addresses
-    of variables, ``image`` the manifest of a memory image. The others are options of ``warpload ptx run``.
+    Parameters
+    ----------
+    module
+        A path, or the text.
+    function
+        The function's name; may be left out if there is only one.
+    image
+        The manifest of a memory image.
+    registers
+        Values by name: a number for all lanes, 32 numbers, or an expression with ``lane`` in it, such as
+        ``"0x1000+16*lane"``. That of a predicate is ``True`` or ``False`` for all lanes, 32 of them, or a number, which
+        is a mask, bit n for lane n.
+    parameters
+        Values of the function's parameters by name, or their elements.
+    places
+        The addresses of variables, in bytes.
+    active
+        The active lanes, bit n for lane n.
+    tensor_memory
+        What Tensor Memory holds: a file of 262,144 bytes, these bytes, or ``"pattern:NAME"``.
+    warp
+        The warp's number in its block, which decides which lanes of Tensor Memory it may read.
+    lane_mode
+        What the lane of a Tensor Memory address means.
     """
-    options = [f"--active={active:#x}"]
-    for name, value in (
-        ("--function", function),
-        ("--image", image),
-        ("--tensor-memory", tensor_memory),
-        ("--warp", warp),
-        ("--lane-mode", lane_mode),
-    ):
-        if value is not None:
-            options.append(f"{name}={_text(value)}")
-    for key, value in (registers or {}).items():
-        options.append(f"--set={key}={_expression(_of_lanes(value))}")
-    for name, values in (("--parameter", parameters), ("--place", places)):
-        options += [f"{name}={key}={_expression(value)}" for key, value in (values or {}).items()]
-    _, known = _call("run", module, options)
-    loads = (
-        RanLoad(
-            load["text"],
-            load["line"],
-            load["column"],
-            int(load.get("executing", "0"), 0),
-            {
-                name: tuple(None if value is None else int(value, 16) for value in lanes)
-                for name, lanes in load["registers"].items()
-            },
-            {name: int(mask, 16) for name, mask in load["lane_faults"].items()},
-            {name: int(mask, 16) for name, mask in load.get("undefined", {}).items()},
-            (load.get("tensor_fault") or {}).get("message"),
-            load.get("error"),
-        )
-        for load in known["loads"]
+    if not 0 <= active <= 0xFFFF_FFFF:
+        raise Error(f"active: expected a mask of 32 bits, not {active:#x}", kind="argument")
+    file, loads = _native.run_ptx(
+        module,
+        function,
+        image,
+        [(name, _expression(_of_lanes(value))) for name, value in (registers or {}).items()],
+        [(name, _expression(value)) for name, value in (parameters or {}).items()],
+        [(name, _expression(value)) for name, value in (places or {}).items()],
+        active,
+        tensor_memory,
+        warp,
+        lane_mode,
     )
-    return Ran(known["file"], tuple(loads))
-
-
-def _call(
-    task: str, module: str | os.PathLike[str], options: Sequence[str]
-) -> tuple[_native.Answer, dict[str, Any]]:
-    """Runs the command on a module; raises what keeps it from being read."""
-    is_text = isinstance(module, str) and _is_text(module)
-    name = "-" if is_text else os.fspath(module)
-    text = module.encode() if isinstance(module, str) and is_text else b""
-    arguments = ["ptx", task, "--format", "json", *options, "--", name]
-    answer = _native.call(arguments, text)
-    lines = answer.output.splitlines()
-    if len(lines) != 1:
-        answer.check()
-        if not lines:
-            raise Error(f"{name}: no module of PTX", file=name)
-        raise Error(f"{name}: {len(lines)} modules; expected one", file=name)
-    return answer, json.loads(lines[0])
-
-
-def _is_text(module: str) -> bool:
-    """Returns whether a module is given as its text."""
-    if "\n" in module or "\0" in module:
-        return True
-    return any(character in module for character in ";{}") and not os.path.exists(module)
+    ran = (
+        RanLoad(
+            text,
+            line,
+            column,
+            executing,
+            {name: tuple(lanes) for name, lanes in values},
+            faults,
+            undefined,
+            tensor_fault,
+            error,
+        )
+        for text, line, column, executing, values, faults, undefined, tensor_fault, error in loads
+    )
+    return Ran(file, tuple(ran))
 
 
 def _of_lanes(value: object) -> object:
@@ -287,16 +275,6 @@ def _of_lanes(value: object) -> object:
     if hasattr(value, "tolist"):
         value = value.tolist()
     return [value] * LANES if isinstance(value, bool) else value
-
-
-def _instruction(sass: dict[str, str]) -> Instruction:
-    instruction = _native.decode(int(sass["word"], 16))
-    assert instruction is not None, "what a load becomes is a load"
-    return instruction
-
-
-def _text(value: object) -> str:
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
 def _expression(value: object) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsIndex
 
 from . import _native
+from ._errors import Error
+from ._types import LaneMode, Path
 
 if TYPE_CHECKING:
     import numpy
+    import numpy.typing
+    from typing_extensions import Buffer
+
+    from ._native import Instruction
 
 __all__ = ["Cell", "Loaded", "Map", "map", "run"]
 
@@ -38,18 +42,17 @@ class Map:
 
     cells: tuple[Cell, ...] = field(repr=False)
     title: str
-    arguments: tuple[str, ...] = field(repr=False)
-    """Those of the command that draws it."""
+    _map: _native.TensorMap = field(repr=False, compare=False)
 
     @cached_property
     def drawing(self) -> str:
         """What the command prints."""
-        return _output("map", "--format=text", *self.arguments).rstrip("\n")
+        return self._map.drawing
 
     @cached_property
     def svg(self) -> str:
         """The picture."""
-        return _output("map", "--svg=-", *self.arguments)
+        return self._map.svg
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
@@ -69,11 +72,11 @@ class Loaded:
     """The registers of the 32 threads after a load."""
 
     instruction: str
-    registers: numpy.ndarray[Any, Any]
+    registers: numpy.typing.NDArray[numpy.uint32]
     """``(n, 32)`` of ``uint32``: register by register, thread 0 first; 0 in a thread that does not load."""
     loads: int
     """The threads that load, bit n for thread n."""
-    reduced: numpy.ndarray[Any, Any] | None
+    reduced: numpy.typing.NDArray[numpy.uint32] | None
     """The 32 results of a reduction."""
     drawing: str = field(repr=False)
 
@@ -93,7 +96,7 @@ class Loaded:
 
 
 def map(  # noqa: A001 - the command's name
-    shape: str,
+    shape: str | SupportsIndex | Instruction,
     repeat: str | int | None = None,
     *,
     pack: bool = False,
@@ -101,59 +104,76 @@ def map(  # noqa: A001 - the command's name
 ) -> Map:
     """Draws which thread and register each cell of a load goes to.
 
-    ``shape`` is ``16x256b`` or alike with its ``repeat`` or, with ``sm``, the word or text of an ``LDTM``.
+    Parameters
+    ----------
+    shape
+        ``16x64b``, ``16x128b``, ``16x256b``, ``32x32b`` or ``16x32bx2``; with ``sm``, the word or text of an ``LDTM``.
+    repeat
+        How often the shape is repeated: 1, 2, 4 and so on up to 128, or ``"x4"``.
+    pack
+        Two neighbouring columns, of 16 bits each, make one register.
+    sm
+        Whose word or text is given.
     """
-    options = ["--pack"] if pack else []
-    if sm is not None:
-        options.append(f"--sm={sm}")
-    named = [shape] if repeat is None else [shape, str(repeat)]
-    arguments = (*options, "--", *named)
-    lines = _output("map", "--format=json", *arguments).splitlines()
+    named = [str(shape)] if repeat is None else [str(shape), str(repeat)]
+    if isinstance(repeat, str):
+        digits = repeat.removeprefix(".").removeprefix("x")
+        if not digits.isdecimal():
+            raise Error(f"repeat: expected a number, such as 4 or \"x4\", not {repeat!r}", kind="argument")
+        repeat = int(digits)
+    drawn = _native.TensorMap(shape, repeat, pack=pack, sm=sm)
     cells = tuple(
-        Cell(one["thread"], one["register"], one["half"], one["lane"], tuple(one["columns"]))
-        for one in (json.loads(line) for line in lines)
+        Cell(thread, register, half, lane, tuple(columns))
+        for thread, register, half, lane, columns in drawn.cells
     )
-    return Map(cells, " ".join([*named, *options]), arguments)
+    options = ["pack"] if pack else []
+    if sm is not None:
+        options.append(f"SM {sm}")
+    return Map(cells, " ".join([*named, *options]), drawn)
 
 
 def run(
-    instruction: str,
+    instruction: str | SupportsIndex | Instruction,
     *,
     warp: int = 0,
     taddr: int = 0,
-    memory: str | os.PathLike[str] = "pattern:lane*65536+col",
+    memory: Path | Buffer = "pattern:lane*65536+col",
     sm: str | int | None = None,
-    lane_mode: str | None = None,
+    lane_mode: LaneMode = "strict",
     hardware_alignment: bool = False,
 ) -> Loaded:
-    """Executes a load as PTX writes it or, with ``sm``, an ``LDTM``.
+    """Executes a load.
 
-    ``memory`` is a file of 262,144 bytes or one of the command's patterns, ``taddr`` what the address
-    register holds: the lane times 65,536, plus the column.
+    Parameters
+    ----------
+    instruction
+        The load as PTX writes it or, with ``sm``, the word or text of an ``LDTM``.
+    warp
+        The warp's number in its thread block; its value modulo 4 says which lanes it may read.
+    taddr
+        What the address register holds: the lane times 65,536, plus the column.
+    memory
+        What Tensor Memory holds: a file of 262,144 bytes, these bytes, or one of the command's patterns,
+        ``"pattern:NAME"``.
+    sm
+        Whose word or text is given.
+    lane_mode
+        What the lane of an address means: one that the warp may read, or one modulo 32 among these.
+    hardware_alignment
+        Also refuse odd columns if the hardware is known, or assumed, to require even ones.
+
+    Raises
+    ------
+    Error
+        If the load breaks a rule, of the assembler or of addresses: ``rule`` is its name.
     """
-    import numpy
-
-    arguments = [f"--warp={warp}", f"--taddr={taddr}", f"--memory={os.fspath(memory)}"]
-    if sm is not None:
-        arguments.append(f"--sm={sm}")
-    if lane_mode is not None:
-        arguments.append(f"--lane-mode={lane_mode}")
-    if hardware_alignment:
-        arguments.append("--hardware-alignment")
-    arguments += ["--", instruction]
-    known = json.loads(_output("run", "--format=json", *arguments))
-    threads = known["regs"]
-    nothing = [0] * known["n"]
-    registers = numpy.array([thread or nothing for thread in threads], numpy.uint32).T
-    reduced = known.get("redval")
-    if reduced is not None:
-        reduced = numpy.array([value or 0 for value in reduced], numpy.uint32)
-    loads = sum(1 << number for number, thread in enumerate(threads) if thread is not None)
-    drawing = _output("run", "--format=text", *arguments).rstrip("\n")
-    return Loaded(known["instruction"], numpy.ascontiguousarray(registers), loads, reduced, drawing)
-
-
-def _output(*arguments: str) -> str:
-    answer = _native.call(["tmem", *arguments])
-    answer.check()
-    return answer.output.decode()
+    found = _native.run_tensor_load(
+        instruction,
+        memory,
+        warp=warp,
+        taddr=taddr,
+        sm=sm,
+        lane_mode=lane_mode,
+        hardware_alignment=hardware_alignment,
+    )
+    return Loaded(found.instruction, found.registers, found.loads, found.reduced, found.drawing)

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Hex, Summary};
 use crate::counters::{LdgstsCounts, PcSummary};
+use crate::options::Selected;
 
 /// Two replays, A and B, program counter by program counter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,10 +54,32 @@ pub struct ComparedRow {
     pub change: Option<f64>,
 }
 
+/// Why two replays cannot be compared: they counted different loads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the replays counted different loads: {} in the first, {} in the second; expected the same selection",
+    in_words(&selections[0]),
+    in_words(&selections[1])
+)]
+pub struct DifferentSelections {
+    /// The selections; `None` of a replay that counted all loads.
+    pub selections: Box<[Option<Selected>; 2]>,
+}
+
+fn in_words(selected: &Option<Selected>) -> String {
+    selected.as_ref().map_or_else(|| "all".to_owned(), |selected| format!("those of {selected}"))
+}
+
 impl Comparison {
     /// Compares the summaries of two whole replays.
-    #[must_use]
-    pub fn new(a: &Summary, b: &Summary) -> Self {
+    ///
+    /// # Errors
+    /// Returns [`DifferentSelections`] if they did not count the same loads.
+    pub fn new(a: &Summary, b: &Summary) -> Result<Self, DifferentSelections> {
+        if a.selected != b.selected {
+            let selections = Box::new([a, b].map(|summary| summary.selected.clone()));
+            return Err(DifferentSelections { selections });
+        }
         let mut rows = BTreeMap::new();
         let mut demangled = HashMap::new();
         for (side, summary) in [a, b].into_iter().enumerate() {
@@ -81,7 +104,7 @@ impl Comparison {
             by_change.then_with(|| other.growth().cmp(&one.growth()))
         });
         let both = |amount: fn(&Summary) -> u64| [amount(a), amount(b)];
-        Self {
+        Ok(Self {
             loads: both(|summary| summary.counts.loads),
             sectors: both(|summary| summary.counts.sectors),
             wavefronts: both(|summary| summary.counts.shared.wavefronts),
@@ -89,7 +112,7 @@ impl Comparison {
             copy_sectors: both(|summary| copies(summary).sectors.0.unwrap_or(0)),
             copy_wavefronts: both(|summary| copies(summary).wavefronts.0.unwrap_or(0)),
             per_pc,
-        }
+        })
     }
 
     /// Returns the sectors and wavefronts of loads and copies together.

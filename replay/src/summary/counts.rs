@@ -18,6 +18,7 @@ use crate::options::Selected;
 use crate::replayed::Replayed;
 use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
+use warpload_binary::names::Demangled;
 use warpload_binary::sass::SourceLine;
 use warpload_trace::{MemoryOperation, OperationKind, kernels_of_shard};
 
@@ -168,16 +169,23 @@ impl Replayed<'_> {
         }
     }
 
+    /// Returns the demangled form of a kernel's name, if the options ask for it and the name is mangled.
+    fn demangle(&self, name: &Arc<str>, known: &mut Demangled) -> Option<Arc<str>> {
+        if self.options().demangles_names() { known.add(name) } else { None }
+    }
+
     /// Returns the summary, of a shard if one was replayed, in which all kernels have a place.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let contents = self.trace().contents();
         let mut sums = Sums::new(self.about());
         let none = KernelCounts::default();
+        let mut demangled = Demangled::default();
         for (number, kernel) in (0..).zip(&contents.kernels) {
             let counts = self.kernels.get(&number).unwrap_or(&none);
             let operation = |number: u16| contents.operations.get(usize::from(number));
-            sums.add(Arc::clone(&kernel.name), None, counts, operation);
+            let form = self.demangle(&kernel.name, &mut demangled);
+            sums.add(Arc::clone(&kernel.name), form, counts, operation);
         }
         Summary {
             per_pc: self.program_counters().map(|row| row.summary).collect(),
@@ -196,6 +204,7 @@ impl Replayed<'_> {
         let trace = self.trace();
         let contents = trace.contents();
         let (mut kernels, mut operations) = (BTreeMap::new(), BTreeMap::new());
+        let mut demangled = Demangled::default();
         let mut operation = |number: u16| {
             let operation = contents.operations.get(usize::from(number))?;
             operations.entry(number).or_insert_with(|| operation.clone());
@@ -211,7 +220,8 @@ impl Replayed<'_> {
             });
             let code = code.collect();
             let name = Arc::clone(&traced.name);
-            let own = PartialKernel { name, demangled: None, counts, code };
+            let form = self.demangle(&name, &mut demangled);
+            let own = PartialKernel { name, demangled: form, counts, code };
             kernels.insert(trace.first_kernel() + kernel, own);
         }
         Some(PartialSummary {

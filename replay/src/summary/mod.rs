@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::counters::{LoadCounts, PcSummary};
 use crate::options::Selected;
 
-pub use self::comparison::{ComparedRow, Comparison, percent_change};
+pub use self::comparison::{ComparedRow, Comparison, DifferentSelections, percent_change};
 pub use self::counts::ProgramCounter;
 pub use self::merge::MergeError;
 pub use self::partial::{PartialError, PartialHead, PartialSummary};

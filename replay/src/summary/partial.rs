@@ -150,15 +150,6 @@ impl PartialSummary {
         let of_kernels = self.kernels.values().map(|kernel| kernel.counts.counts.mismatches);
         of_kernels.fold(0, u64::saturating_add)
     }
-
-    /// Sets the names that the source has for the kernels, by their names in the trace.
-    #[must_use]
-    pub fn demangled(mut self, form: impl Fn(&str) -> Option<Arc<str>>) -> Self {
-        for kernel in self.kernels.values_mut() {
-            kernel.demangled = form(&kernel.name);
-        }
-        self
-    }
 }
 
 impl PartialSummary {

@@ -1,32 +1,30 @@
 //! `ptx run`: executes the loads of a function and shows what every lane did.
 
-mod set_up;
 mod show;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
-use clap::ValueEnum;
+use anyhow::{Context, anyhow, bail};
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
-use warpload_ptx::module::Function;
-use warpload_ptx::rules::Unit;
-use warpload_ptx::run::{Environment, RegisterFile, RunErrorKind};
+use warpload_ptx::PtxLoad;
+use warpload_ptx::run::{
+    Launch, LaunchError, LaunchStep, LaunchValue, RunErrorKind, WarpTensorMemory,
+};
 use warpload_ptx::syntax::load::Opcode;
-use warpload_ptx::{PtxLoad, StatementVerdict, check_as};
+use warpload_ptx::tensor::Rules;
 
 use self::show::Shown;
 use super::file::{File, each_file};
-use crate::demangled::Demangled;
 use crate::diagnostic::Labelled;
 use crate::io::Output;
 use crate::name::Name;
-use crate::name_pattern::{NamePattern, nearest_in_words};
 use crate::options::{Format, Progress, lane_mask, number};
 use crate::process::Status;
 use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
+use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
 /// Execute the loads of PTX functions and show what every lane did
 ///
@@ -107,15 +105,11 @@ pub(crate) struct Arguments {
 }
 
 /// `NAME=VALUE`.
-#[derive(Clone)]
-struct Pair {
-    name: String,
-    value: String,
-}
+type Pair = (String, String);
 
 fn pair(text: &str) -> Result<Pair, String> {
     let (name, value) = text.split_once('=').ok_or("expected a name, `=` and a value")?;
-    Ok(Pair { name: name.trim().to_owned(), value: value.trim().to_owned() })
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 pub(crate) fn execute(
@@ -123,165 +117,141 @@ pub(crate) fn execute(
     progress: Progress,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
+    let launch = arguments.launch()?;
     each_file(&arguments.files, progress, output, |file, output| {
         let machine = match &arguments.image {
             Some(manifest) => trace::open_machine(manifest)?.0,
             None => Machine::default(),
         };
-        run_file(arguments, machine, file, output)
-    })
-}
-
-/// What a program that asks gives instead of options.
-pub(super) struct Given<'g> {
-    pub(super) function: Option<String>,
-    pub(super) set: Vec<(String, String)>,
-    pub(super) parameter: Vec<(String, String)>,
-    pub(super) place: Vec<(String, String)>,
-    pub(super) active: Option<&'g str>,
-    pub(super) pattern: Option<&'g str>,
-    pub(super) warp: u32,
-    pub(super) lane_mode: Option<&'g str>,
-}
-
-/// Returns the options for what is given; `Err` is the name of what is wrong, and why.
-pub(super) fn arguments(given: Given<'_>) -> Result<Arguments, (&'static str, String)> {
-    let pairs = |values: Vec<(String, String)>| {
-        values.into_iter().map(|(name, value)| Pair { name, value }).collect()
-    };
-    let lane_mode = given.lane_mode.map(|name| LaneModeName::from_str(name, false)).transpose();
-    let pattern = given.pattern.map(|name| read_contents(&format!("pattern:{name}"))).transpose();
-    Ok(Arguments {
-        files: Vec::new(),
-        function: given.function.map(|name| name.parse().unwrap_or_else(|never| match never {})),
-        image: None,
-        set: pairs(given.set),
-        parameter: pairs(given.parameter),
-        place: pairs(given.place),
-        active: given
-            .active
-            .map_or(Ok(LaneMask::ALL), lane_mask)
-            .map_err(|error| ("active", error))?,
-        tensor_memory: pattern.map_err(|error| ("tensor_memory", error))?,
-        warp: given.warp,
-        lane_mode: lane_mode.map_err(|error| ("lane_mode", error))?.unwrap_or_default(),
-        format: Format::Json,
-    })
-}
-
-pub(super) fn run_file(
-    arguments: &Arguments,
-    machine: Machine,
-    file: &File<'_>,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let function = file.function(arguments.function.as_ref());
-    let function = match function.with_context(|| Name::from(file.name))? {
-        Ok(function) => function,
-        Err(missing) => {
-            return Ok(output.fail(Status::Failed, format_args!("{}: {missing}", file.name))?);
-        }
-    };
-    let Some((environment, registers)) = file.set_up(function, machine, arguments, output)? else {
-        return Ok(Status::Failed);
-    };
-    let mut shown = Shown::new(arguments.format, file);
-    let status = file.run(&environment, registers, function, &mut shown, output)?;
-    shown.end(output)?;
-    Ok(status)
-}
-
-impl<'f> File<'f> {
-    /// The function that is asked for, or the only one; what is missing if there is none of that name.
-    fn function(&self, name: Option<&NamePattern>) -> anyhow::Result<Result<&'f Function, String>> {
-        let module = self.module;
-        let bodies = module.functions().iter().filter(|function| function.body.is_some());
-        let named: Vec<(&Function, Arc<str>)> =
-            bodies.map(|body| (body, Arc::from(module.text(body.name)))).collect();
-        let demangled = Demangled::new(named.iter().map(|(_, name)| name));
-        let chosen = |is_chosen: &dyn Fn(&str, Option<&str>) -> bool| {
-            let form = |name: &Arc<str>| demangled.get(name).map(|form| &**form);
-            let chosen = named.iter().filter(|(_, name)| is_chosen(name, form(name)));
-            chosen.map(|(body, _)| *body).collect::<Vec<_>>()
-        };
-        let found = match name {
-            None => chosen(&|_, _| true),
-            Some(pattern) => {
-                let whole = pattern.as_str();
-                let whole = chosen(&|name, form| name == whole || form == Some(whole));
-                if whole.is_empty() {
-                    chosen(&|name, form| pattern.matches(name, form))
-                } else {
-                    whole
+        let function = match &arguments.function {
+            None => None,
+            Some(pattern) => match file.function(pattern).with_context(|| Name::from(file.name))? {
+                Ok(function) => Some(function),
+                Err(missing) => {
+                    let missing = format_args!("{}: {missing}", file.name);
+                    return Ok(output.fail(Status::Failed, missing)?);
                 }
-            }
+            },
         };
-        match (name, &found[..]) {
-            (_, [only]) => Ok(Ok(only)),
-            (Some(pattern), []) => {
-                let pattern = pattern.as_str();
-                let names = named.iter().map(|(_, name)| demangled.or_name(name).to_owned());
-                let nearest = nearest_in_words(pattern, names);
-                Ok(Err(format!(
-                    "no function has a name that `--function {pattern}` matches{nearest}"
-                )))
+        let mut launch = launch.clone();
+        launch.function = function;
+        run_file(arguments, &launch, machine, file, output)
+    })
+}
+
+impl Arguments {
+    fn launch(&self) -> anyhow::Result<Launch> {
+        let mut launch = Launch::default();
+        (launch.registers, launch.parameters, launch.places) =
+            (self.set.clone(), self.parameter.clone(), self.place.clone());
+        launch.active = self.active;
+        if let Some(contents) = &self.tensor_memory {
+            let rules = Rules::default().lane_mode(self.lane_mode.mode());
+            let tensor = WarpTensorMemory::new(contents.memory()?, self.warp).rules(rules);
+            launch.tensor = Some(tensor);
+        }
+        Ok(launch)
+    }
+}
+
+impl File<'_> {
+    /// Returns the name of the one function that is asked for; what is missing if there is none of that name.
+    fn function(&self, pattern: &NamePattern) -> anyhow::Result<Result<String, String>> {
+        let functions = self.module.functions().iter();
+        let bodies = functions.filter(|function| function.body.is_some());
+        let names: Vec<Arc<str>> =
+            bodies.map(|body| Arc::from(self.module.text(body.name))).collect();
+        let demangled = Demangled::new(names.iter());
+        let form = |name: &Arc<str>| demangled.get(name).map(|form| &**form);
+        let text = pattern.as_str();
+        let is_whole = |name: &&Arc<str>| &***name == text || form(name) == Some(text);
+        let mut found: Vec<&Arc<str>> = names.iter().filter(is_whole).collect();
+        if found.is_empty() {
+            found = names.iter().filter(|name| pattern.matches(name, form(name))).collect();
+        }
+        match &found[..] {
+            [only] => Ok(Ok(only.to_string())),
+            [] => {
+                let names = names.iter().map(|name| demangled.or_name(name).to_owned());
+                let nearest = did_you_mean(&nearest(text, names));
+                Ok(Err(format!("no function has a name that `--function {text}` matches{nearest}")))
             }
-            (None, []) => bail!("no function with a body"),
-            (_, several) => {
-                let several: Vec<&str> =
-                    several.iter().map(|body| module.text(body.name)).collect();
+            several => {
+                let several: Vec<&str> = several.iter().map(|name| &***name).collect();
                 bail!("several functions: `--function` says which one: {}", several.join(", "))
             }
         }
     }
+}
 
-    /// Executes the legal loads and shows each.
-    fn run(
-        &self,
-        environment: &Environment<'f>,
-        mut registers: RegisterFile,
-        function: &Function,
-        shown: &mut Shown<'_>,
-        output: &mut Output,
-    ) -> anyhow::Result<Status> {
-        let body = self.module.body(function);
-        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
-        let mut verdicts = check_as(self.module, Unit::Part).filter(is_wrong).peekable();
-        let mut status = Status::Done;
-        for statement in body {
-            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
-            // Without its semicolon a statement ends earlier than it was read.
-            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
-            let load = self.module.load(statement);
-            if let Some(verdict) = illegal {
-                status = output.raise(Status::Failed);
-                environment.pass(statement, &mut registers);
-                if let Some(load) = &load {
-                    let first = verdict.violations.first();
-                    let message = first.map_or("illegal", |violation| &violation.message);
-                    shown.failed(load, message, output)?;
-                }
-                self.draw_verdict(&verdict, output)?;
-                continue;
-            }
-            let Some(load) = load else {
-                environment.pass(statement, &mut registers);
-                continue;
-            };
-            match environment.load(&load, &mut registers) {
-                Ok(executed) => shown.executed(&load, &executed, environment, output)?,
-                Err(error) => {
-                    status = output.raise(Status::Failed);
-                    environment.pass(statement, &mut registers);
-                    shown.failed(&load, &error.kind.to_string(), output)?;
-                    let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
-                    let help = help.as_deref();
-                    let label = Labelled { title: &title, rule: None, help, span: error.span };
-                    self.draw(label, output)?;
-                }
-            }
+/// Runs a function of a module.
+fn run_file(
+    arguments: &Arguments,
+    launch: &Launch,
+    machine: Machine,
+    file: &File<'_>,
+    output: &mut Output,
+) -> anyhow::Result<Status> {
+    let mut run = match launch.prepare(file.module, machine) {
+        Ok(run) => run,
+        Err(error) => {
+            let LaunchError::Placement(placement) = &error else { return Err(failed(error, file)) };
+            let Some(span) = placement.span() else { return Err(failed(error, file)) };
+            let title = placement.to_string();
+            file.draw(Labelled { title: &title, rule: None, help: None, span }, output)?;
+            return Ok(Status::Failed);
         }
-        Ok(status)
+    };
+    for remark in run.remarks() {
+        output.note(remark)?;
+    }
+    let mut shown = Shown::new(arguments.format, file, launch.active);
+    let mut status = Status::Done;
+    run.each(|step| {
+        shown.step(step, output)?;
+        match step {
+            LaunchStep::Illegal { verdict, .. } => {
+                status = output.raise(Status::Failed);
+                file.draw_verdict(verdict, output)
+            }
+            LaunchStep::Failed { load, error } => {
+                status = output.raise(Status::Failed);
+                let (title, help) = (error.kind.to_string(), help(load, &error.kind));
+                let help = help.as_deref();
+                let label = Labelled { title: &title, rule: None, help, span: error.span };
+                file.draw(label, output)
+            }
+            _ => Ok(()),
+        }
+    })?;
+    shown.end(output)?;
+    Ok(status)
+}
+
+/// Returns an error of a launch with the module's name, and the option that it is about.
+fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
+    let error = match error {
+        LaunchError::SeveralFunctions { functions } => {
+            let functions = functions.join(", ");
+            anyhow!("several functions: `--function` says which one: {functions}")
+        }
+        LaunchError::Twice { what, name } => anyhow!("--{} {name} is given twice", option(what)),
+        LaunchError::Value { what, name, value, source } => {
+            let option = option(what);
+            return anyhow::Error::new(source)
+                .context(format!("{}: --{option} {name}={value}", file.name));
+        }
+        error => error.into(),
+    };
+    error.context(Name::from(file.name))
+}
+
+/// Returns the option that gives such a value.
+fn option(what: LaunchValue) -> &'static str {
+    match what {
+        LaunchValue::Register => "set",
+        LaunchValue::Parameter => "parameter",
+        LaunchValue::Place => "place",
     }
 }
 

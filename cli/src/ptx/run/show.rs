@@ -1,18 +1,15 @@
 //! What `ptx run` prints of each load.
 
-use serde::Serialize;
-use serde::ser::Serializer;
 use warpload::lane::{LANES, LaneMask, LaneValues};
-use warpload::load::LaneFaults;
 use warpload_ptx::PtxLoad;
 use warpload_ptx::meaning::Register;
-use warpload_ptx::run::{Environment, Executed, RegisterValue, TensorExecuted};
+use warpload_ptx::run::{Executed, LaunchStep, LoadReport, TensorExecuted};
 use warpload_ptx::syntax::load::Opcode;
 
 use crate::io::Output;
 use crate::name::cell;
 use crate::options::Format;
-use crate::ptx::file::{File, FileJson, Statement};
+use crate::ptx::file::{File, FileJson};
 use crate::run::table::faults;
 use crate::table::{self, Value};
 use crate::tmem::table as tensor_table;
@@ -21,139 +18,59 @@ use crate::tmem::table as tensor_table;
 pub(super) struct Shown<'s> {
     format: Format,
     file: &'s File<'s>,
-    loads: Vec<LoadJson>,
+    active: LaneMask,
+    loads: Vec<LoadReport>,
     count: usize,
 }
 
-#[derive(Default, Serialize)]
-struct LoadJson {
-    #[serde(flatten)]
-    statement: Statement,
-    /// The lanes that executed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    executing: Option<String>,
-    registers: Values,
-    lane_faults: Masks,
-    /// The lanes whose misaligned address was rounded down.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rounded: Option<String>,
-    /// The lanes whose outcome is undefined, by the qualifier that is not for their memory.
-    #[serde(skip_serializing_if = "Masks::is_empty")]
-    undefined: Masks,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tensor_fault: Option<TensorFaultJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-/// Why a load from Tensor Memory loaded nothing.
-#[derive(Serialize)]
-struct TensorFaultJson {
-    code: &'static str,
-    message: String,
-}
-
-/// Registers by name with 32 values, null for a lane that has none.
-#[derive(Default)]
-struct Values(Vec<(String, RegisterValue)>);
-
-impl Serialize for Values {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, held)| {
-            let lanes = (0..LANES).map(|lane| held.lane(lane).map(|value| format!("{value:#x}")));
-            (name, lanes.collect::<Vec<_>>())
-        }))
-    }
-}
-
-/// Lanes by name: of each kind of fault that there is, or of each qualifier.
-#[derive(Default)]
-struct Masks(Vec<(String, LaneMask)>);
-
-impl Masks {
-    fn of(faults: &LaneFaults) -> Self {
-        let masks = faults.by_kind();
-        let masks = masks.iter().filter(|(_, lanes)| !lanes.is_empty());
-        Self(masks.map(|(kind, lanes)| (kind.to_string(), *lanes)).collect())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Masks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let masks = self.0.iter().map(|(name, lanes)| (name, format!("{lanes:#x}")));
-        serializer.collect_map(masks)
-    }
-}
-
 impl<'s> Shown<'s> {
-    pub(super) fn new(format: Format, file: &'s File<'s>) -> Self {
-        Self { format, file, loads: Vec::new(), count: 0 }
+    pub(super) fn new(format: Format, file: &'s File<'s>, active: LaneMask) -> Self {
+        Self { format, file, active, loads: Vec::new(), count: 0 }
     }
 
-    /// A load that was executed.
-    pub(super) fn executed(
-        &mut self,
-        load: &PtxLoad,
-        executed: &Executed,
-        environment: &Environment<'_>,
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
-        if self.format == Format::Text {
-            let heading = self.heading(load);
-            let (lanes, active) = (executed.executing.count(), environment.active);
-            output.line(heading)?;
-            let guard = self.guard(load, executed);
-            output.line(format_args!(
-                "{lanes} of {LANES} lanes execute (active {active:#010x}{guard})"
-            ))?;
-            let table = match &executed.tensor {
-                Some(tensor) => self.tensor(executed, tensor),
-                None if load.opcode == Opcode::Ld => self.table(executed),
-                None => return Ok(()),
-            };
-            output.line("")?;
-            output.text(&table)?;
-            output.text(&faults(&executed.faults))?;
+    /// What became of a load.
+    pub(super) fn step(&mut self, step: LaunchStep<'_>, output: &mut Output) -> anyhow::Result<()> {
+        let File { module, lines, .. } = self.file;
+        if self.format == Format::Json {
+            self.loads.extend(LoadReport::new(module, lines, step));
             return Ok(());
         }
-        let registers = executed.written.iter();
-        let registers = registers.map(|(register, held)| (self.name(*register), held.clone()));
-        let fault = executed.tensor.and_then(|tensor| tensor.fault);
-        let undefined = executed.undefined.iter().map(|undefined| {
-            (self.file.module.text(undefined.qualifier).to_owned(), undefined.lanes)
-        });
-        self.loads.push(LoadJson {
-            statement: self.file.statement(load.span),
-            executing: Some(format!("{:#x}", executed.executing)),
-            registers: Values(registers.collect()),
-            lane_faults: Masks::of(&executed.faults),
-            rounded: (!executed.rounded.is_empty()).then(|| format!("{:#x}", executed.rounded)),
-            undefined: Masks(undefined.collect()),
-            tensor_fault: fault
-                .map(|fault| TensorFaultJson { code: fault.code(), message: fault.to_string() }),
-            error: None,
-        });
+        if let LaunchStep::Executed { load, executed } = step {
+            return self.executed(load, executed, output);
+        }
+        let (LaunchStep::Illegal { load: Some(load), .. } | LaunchStep::Failed { load, .. }) = step
+        else {
+            return Ok(());
+        };
+        let report = LoadReport::new(module, lines, step);
+        let error = report.and_then(|report| report.error).unwrap_or_default();
+        let heading = self.heading(load);
+        output.line(format_args!("{heading}\nnot executed: {error}"))?;
         Ok(())
     }
 
-    /// A load that was not.
-    pub(super) fn failed(
+    /// A load that was executed.
+    fn executed(
         &mut self,
         load: &PtxLoad,
-        error: &str,
+        executed: &Executed,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        if self.format == Format::Text {
-            let heading = self.heading(load);
-            output.line(format_args!("{heading}\nnot executed: {error}"))?;
-            return Ok(());
-        }
-        let (statement, error) = (self.file.statement(load.span), Some(error.to_owned()));
-        self.loads.push(LoadJson { statement, error, ..LoadJson::default() });
+        let heading = self.heading(load);
+        let (lanes, active) = (executed.executing.count(), self.active);
+        output.line(heading)?;
+        let guard = self.guard(load, executed);
+        output.line(format_args!(
+            "{lanes} of {LANES} lanes execute (active {active:#010x}{guard})"
+        ))?;
+        let table = match &executed.tensor {
+            Some(tensor) => self.tensor(executed, tensor),
+            None if load.opcode == Opcode::Ld => self.table(executed),
+            None => return Ok(()),
+        };
+        output.line("")?;
+        output.text(&table)?;
+        output.text(&faults(&executed.faults))?;
         Ok(())
     }
 

@@ -227,7 +227,7 @@ fn options_of_the_plan_of_a_list() {
     assert_eq!((with_others.status, with_others.stdout), (0, ran.stdout));
     assert_eq!(
         with_others.stderr,
-        "note: a list of traces is imported first; `--fill`, `--space`, `--reuse`, `--shards`, \
+        "note: a list of traces is imported first; `--fill`, `--reuse`, `--space`, `--shards`, \
          `--fan-in` are for the plan of the set\n"
     );
 }
@@ -265,7 +265,7 @@ fn commands_of_a_plan_run_in_a_shell() {
     let trace = folder.path().join("it's a $(trace) `x` \\ \"y\".wlt");
     run(&["import", "traces/samples.kernelslist.g", "-o", trace.to_str().unwrap()]);
     let (trace, out) = (trace.to_str().unwrap(), folder.path().join("out &"));
-    let options = ["--fill", "zero", "--kernel", "a|.*", "--pc", "0..ffff", "--no-demangle"];
+    let options = ["--fill", "zero", "--kernel", "a|.*", "--pc", "0..0xffff", "--no-demangle"];
     let arguments = [
         &[trace, "--shards", "5", "--fan-in", "2", "-o", out.to_str().unwrap()][..],
         &options,

@@ -23,7 +23,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .._trace import Replay, replay_arguments
+from .._native import replay_arguments
+from .._trace import Replay
+from . import _tasks
 
 if TYPE_CHECKING:
     from distributed import Client

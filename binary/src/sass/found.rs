@@ -1,16 +1,20 @@
-//! What an instruction of an input is: a load, and by which of its word and its text.
+//! [`FoundInstruction`]: what an instruction of an input is: a load, and by which of its word and its text.
 
-use warpload::encoding::{Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
-use warpload_binary::sass::{CodeUnit, SassInstruction, without_relocations};
+use warpload_encoding::{Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
 
-/// What an instruction is.
-pub(super) enum FoundInstruction {
+use super::code::{CodeUnit, SassInstruction};
+use super::relocation::without_relocations;
+
+/// What an instruction of a cubin, a raw stream or a listing is.
+#[derive(Clone, Debug)]
+pub enum FoundInstruction {
     /// A load, from its word or else from its text.
     Load(Instruction),
     /// A load without a word, whose displacement the linker fills in.
     Relocated,
     /// A word with the opcode of a load that no SM has.
     Illegal(Illegal),
+    /// Another instruction.
     Other,
     /// Not a load by its word, but by its text.
     Contradictory,
@@ -21,7 +25,9 @@ pub(super) enum FoundInstruction {
 }
 
 impl FoundInstruction {
-    pub(super) fn new(instruction: &SassInstruction) -> Self {
+    /// Decides by the word or, without one, by the text.
+    #[must_use]
+    pub fn new(instruction: &SassInstruction) -> Self {
         let Some(sm) = sm_of(instruction) else { return Self::OfUnknownSm };
         let text = instruction.text.as_deref().unwrap_or_default();
         if let Some(word) = instruction.word {
@@ -48,26 +54,30 @@ impl FoundInstruction {
     }
 
     /// Returns whether this is a load.
-    pub(super) fn is_load(&self) -> bool {
+    #[must_use]
+    pub fn is_load(&self) -> bool {
         matches!(self, Self::Load(_) | Self::Relocated)
     }
 }
 
 /// Returns whose instruction this is; `None` if it is one of SM 7.0 or later, and nothing says of which.
-pub(super) fn sm_of(instruction: &SassInstruction) -> Option<Sm> {
+#[must_use]
+pub fn sm_of(instruction: &SassInstruction) -> Option<Sm> {
     let is_later = instruction.unit == Some(CodeUnit::Word);
     instruction.sm.or((!is_later).then_some(Sm::SPA5))
 }
 
 /// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM
 /// and whose words are not those of such an SM.
-pub(super) fn is_later_load(instruction: &SassInstruction) -> bool {
+#[must_use]
+pub fn is_later_load(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref().unwrap_or_default();
     instruction.sm.is_none() && names_a_load(text, Sm::SPA5) && later_syntax(text).is_some()
 }
 
 /// Returns whether the mnemonic, after a guard, is that of a load of `sm`.
-pub(crate) fn names_a_load(text: &str, sm: Sm) -> bool {
+#[must_use]
+pub fn names_a_load(text: &str, sm: Sm) -> bool {
     let text = text.trim_start();
     let after_guard = match text.strip_prefix('@') {
         Some(guarded) => guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),

@@ -1,42 +1,67 @@
-//! [`Glob`]: a pattern of opcodes.
+//! [`OpcodePattern`]: a glob of opcodes.
 
+use std::fmt;
 use std::iter::Peekable;
 use std::mem::take;
-use std::str::Chars;
+use std::str::{Chars, FromStr};
 
 use regex::{Regex, RegexBuilder};
 
-/// A pattern: `?`, `*`, classes in brackets, alternatives in braces, and `\` before a character that
-/// means itself. Patterns are those of the crate `globset`, which would bring all engines of `regex`
+/// A glob that opcodes match as a whole, such as `LDG.*` or `*.{64,128}`: `?`, `*`, classes in brackets, alternatives in braces, and `\` before a character that
+/// means itself. Globs are those of the crate `globset`, which would bring all engines of `regex`
 /// along and make the Python package a tenth larger.
 #[derive(Clone, Debug)]
-pub(crate) struct Glob {
+pub struct OpcodePattern {
     text: String,
     regex: Regex,
 }
 
-impl Glob {
-    /// Reads a pattern. The error says what is wrong with it.
-    pub(crate) fn new(text: &str) -> Result<Self, String> {
+/// Why a text is no [`OpcodePattern`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("error parsing glob '{glob}': {reason}")]
+pub struct OpcodePatternError {
+    /// The text.
+    pub glob: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl FromStr for OpcodePattern {
+    type Err = OpcodePatternError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let regex = regular(text).and_then(|regex| {
             let regex = RegexBuilder::new(&regex).dot_matches_new_line(true).build();
             regex.map_err(|error| error.to_string())
         });
         match regex {
             Ok(regex) => Ok(Self { text: text.to_owned(), regex }),
-            Err(why) => Err(format!("error parsing glob '{text}': {why}")),
+            Err(reason) => Err(OpcodePatternError { glob: text.to_owned(), reason }),
         }
     }
+}
 
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns whether the pattern matches the whole name.
-    pub(crate) fn is_match(&self, name: &str) -> bool {
-        self.regex.is_match(name)
+impl OpcodePattern {
+    /// Returns whether the glob matches the whole opcode.
+    #[must_use]
+    pub fn matches(&self, opcode: &str) -> bool {
+        self.regex.is_match(opcode)
     }
 }
+
+impl fmt::Display for OpcodePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for OpcodePattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for OpcodePattern {}
 
 /// Returns the regular expression that matches what a pattern does.
 fn regular(text: &str) -> Result<String, String> {
@@ -135,9 +160,9 @@ mod tests {
             ("L(D|G)+$", &["L(D|G)+$"], &["LD"]),
             ("\u{b5}?", &["\u{b5}s"], &["us"]),
         ] {
-            let glob = Glob::new(glob).unwrap();
-            assert!(matching.iter().all(|name| glob.is_match(name)), "{glob:?}");
-            assert!(!others.iter().any(|name| glob.is_match(name)), "{glob:?}");
+            let glob: OpcodePattern = glob.parse().unwrap();
+            assert!(matching.iter().all(|name| glob.matches(name)), "{glob:?}");
+            assert!(!others.iter().any(|name| glob.matches(name)), "{glob:?}");
         }
     }
 
@@ -151,7 +176,8 @@ mod tests {
             ("{a,{b}", "unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"),
             ("LD\\", "dangling '\\'"),
         ] {
-            assert_eq!(Glob::new(glob).unwrap_err(), format!("error parsing glob '{glob}': {why}"));
+            let error = glob.parse::<OpcodePattern>().unwrap_err();
+            assert_eq!(error.to_string(), format!("error parsing glob '{glob}': {why}"));
         }
     }
 }

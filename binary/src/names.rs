@@ -1,0 +1,243 @@
+//! Names of functions: [`Demangled`], as their source has them; [`NamePattern`], which people choose them by; and
+//! [`nearest`], the ones that a misspelt name may have meant.
+
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+use regex::Regex;
+
+/// The longest name that is demangled, in bytes.
+const LONGEST: usize = 8192;
+/// How deep what a name is made of may be nested. The parser tries alternatives, so that the time for
+/// an invalid name doubles with each level.
+const DEEPEST: u32 = 48;
+/// How often longer than the name its demangled form may be; what repeats is mangled once.
+const LONGER: usize = 16;
+
+/// The demangled forms of those names that are mangled.
+#[derive(Clone, Debug, Default)]
+pub struct Demangled(HashMap<Arc<str>, Option<Arc<str>>>);
+
+impl Demangled {
+    /// Demangles names.
+    #[must_use]
+    pub fn new<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Self {
+        let mut forms = Self::default();
+        for name in names {
+            forms.add(name);
+        }
+        forms
+    }
+
+    /// Adds a name, unless it is there already, and returns its demangled form.
+    pub fn add(&mut self, name: &Arc<str>) -> Option<Arc<str>> {
+        if let Some(form) = self.0.get(name) {
+            return form.clone();
+        }
+        let form = demangle(name).map(Arc::from);
+        self.0.insert(Arc::clone(name), form.clone());
+        form
+    }
+
+    /// Returns the demangled form of a name that was added; `None` if it is not mangled.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<str>> {
+        self.0.get(name)?.as_ref()
+    }
+
+    /// Returns the demangled form if there is one, else the name.
+    #[must_use]
+    pub fn or_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.get(name).map_or(name, |form| form)
+    }
+}
+
+/// Returns the demangled form of a C++ name; `None` if it is not mangled, or too deep or long.
+fn demangle(name: &str) -> Option<String> {
+    if !name.starts_with("_Z") || name.len() > LONGEST {
+        return None;
+    }
+    let options = ParseOptions::default().recursion_limit(DEEPEST);
+    let symbol = Symbol::new_with_options(name, &options).ok()?;
+    let mut form = Bounded { text: String::new(), most: name.len() * LONGER };
+    symbol.structured_demangle(&mut form, &DemangleOptions::new()).ok()?;
+    Some(form.text)
+}
+
+/// Chooses functions by name, mangled or demangled: the whole name or a part of it as it is, or a regular expression that
+/// matches a part. A demangled name has brackets and stars of its own, so it need not be an expression.
+///
+/// ```
+/// use warpload_binary::names::NamePattern;
+///
+/// let name = "_Z9transposeIfEvPKfPf";
+/// let demangled = Some("void transpose<float>(float const*, float*)");
+/// for text in ["transpose<(float|double)>", "transpose<float>(float const*", name] {
+///     assert!(NamePattern::new(text).matches(name, demangled));
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct NamePattern {
+    text: String,
+    /// `None` if the text is no expression.
+    regex: Option<Regex>,
+}
+
+impl NamePattern {
+    /// Creates the pattern of a text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let regex = Regex::new(&text).ok();
+        Self { text, regex }
+    }
+
+    /// Returns whether a name or its demangled form has a match.
+    #[must_use]
+    pub fn matches(&self, name: &str, demangled: Option<&str>) -> bool {
+        let is_match = |name: &str| {
+            name.contains(&self.text)
+                || self.regex.as_ref().is_some_and(|regex| regex.is_match(name))
+        };
+        is_match(name) || demangled.is_some_and(is_match)
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl FromStr for NamePattern {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self::new(text))
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl PartialEq for NamePattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for NamePattern {}
+
+/// The most names that are compared with a misspelt one, and the most characters of each.
+const MAX_COMPARED: usize = 1000;
+const MAX_LENGTH: usize = 200;
+/// The most names that are nearest.
+const MAX_NEAREST: usize = 3;
+
+/// Returns the few of some names that are most like a text, the nearest first. Long names are cut.
+///
+/// A name's parts count alone, because an expression need not match all of it.
+#[must_use]
+pub fn nearest(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let cut = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
+    let text = cut(text);
+    let distance = |name: &str| {
+        let parts = name.split(|char: char| !char.is_alphanumeric() && char != '_');
+        let parts = parts.filter(|part| !part.is_empty()).chain([name]);
+        parts.map(|part| strsim::levenshtein(part, &text)).min().unwrap_or(usize::MAX)
+    };
+    let names: BTreeSet<String> = names.map(|name| cut(&name)).take(MAX_COMPARED).collect();
+    let mut near: Vec<(usize, String)> =
+        names.into_iter().map(|name| (distance(&name), name)).collect();
+    near.sort();
+    near.into_iter().take(MAX_NEAREST).map(|(_, name)| name).collect()
+}
+
+/// Returns the nearest names as the end of a message about a name that does not exist: `; the nearest are …`.
+#[must_use]
+pub fn did_you_mean(nearest: &[String]) -> String {
+    let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => String::new(),
+        [only] => format!("; there is {only}"),
+        names => format!("; the nearest are {}", names.join(", ")),
+    }
+}
+
+/// Text that does not become longer than `most` bytes.
+struct Bounded {
+    text: String,
+    most: usize,
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.text.len() + text.len() > self.most {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_kernels() {
+        let form = |name| demangle(name).unwrap_or_default();
+        assert_eq!(form("_Z6vecAddPdS_S_i"), "vecAdd(double*, double*, double*, int)");
+        assert_eq!(form("_Z3fooILb1ELi3EEvPKfPf"), "void foo<true, 3>(float const*, float*)");
+        assert_eq!(
+            form("_ZN7cutlass6KernelI4GemmEEvNT_6ParamsE"),
+            "void cutlass::Kernel<Gemm>(Gemm::Params)"
+        );
+        for name in ["main", "", "_Z", "_Z6vec", "void f(int)"] {
+            assert_eq!(demangle(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_grow_are_left_as_they_are() {
+        // Each parameter has two of the one before.
+        let mut name = "_Z1f1AIiiE".to_owned();
+        for i in 0..30 {
+            let last = if i == 0 { "S0_".to_owned() } else { format!("S{}_", to_base_36(i)) };
+            name += &format!("S_I{last}{last}E");
+        }
+        assert_eq!(demangle(&name), None);
+    }
+
+    fn to_base_36(number: usize) -> String {
+        let digits: Vec<char> = ('0'..='9').chain('A'..='Z').collect();
+        digits.get(number).map_or("10".to_owned(), char::to_string)
+    }
+
+    #[test]
+    fn names_are_matched_as_people_type_them() {
+        let (name, demangled) =
+            ("_Z3fooILb1ELi3EEvPKfPf", "void foo<true, 3>(float const*, float*)");
+        for text in [
+            name,
+            demangled,
+            "foo<true, 3>(float const*",
+            "foo",
+            "^_Z3foo",
+            r"foo<.*>\(float",
+            "(float",
+        ] {
+            assert!(NamePattern::new(text).matches(name, Some(demangled)), "{text}");
+        }
+        for text in ["fo ", "^foo", "foo<true, 4>", "(int"] {
+            assert!(!NamePattern::new(text).matches(name, Some(demangled)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! [`Launch`]: what a function is run with, and [`PtxRun`], which runs its loads one after the other.
+
+use std::fmt;
+
+use warpload::lane::LaneMask;
+use warpload::machine::Machine;
+
+use super::value::{ValueError, bits_of, lane_bits};
+use super::{
+    Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
+};
+use crate::module::{Array, Declaration, DeclarationId, Function, Module};
+use crate::rules::{StatementVerdict, Unit, check_as};
+use crate::syntax::load::PtxLoad;
+use crate::syntax::{ScalarType, StateSpace};
+
+/// What a function is run with. Values are constant expressions as PTX writes them.
+///
+/// ```
+/// use warpload::machine::Machine;
+/// use warpload_ptx::read;
+/// use warpload_ptx::run::{Launch, LaunchStep};
+///
+/// let module = read(".version 7.0\n.target sm_70\n.address_size 64
+///     .entry k(.param .u64 in) {
+///         .reg .b64 %rd<2>;
+///         ld.param.u64 %rd1, [in];
+///     }")?;
+/// let launch = Launch::default().parameter("in", "0x80000000");
+/// let mut values = Vec::new();
+/// let mut run = launch.prepare(&module, Machine::default())?;
+/// run.each(|step| {
+///     if let LaunchStep::Executed { executed, .. } = step {
+///         values.extend(executed.written.iter().map(|(_, held)| held.values[31]));
+///     }
+///     Ok::<(), std::convert::Infallible>(())
+/// })?;
+/// assert_eq!(values, [0x8000_0000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
+pub struct Launch {
+    /// The function's name; may be left out if a module has only one.
+    pub function: Option<String>,
+    /// Registers and their value, in each lane or a mask of predicates: `%rd1`, `0x1000+16*lane`.
+    pub registers: Vec<(String, String)>,
+    /// Parameters and their value, or their elements with commas between.
+    pub parameters: Vec<(String, String)>,
+    /// Variables and their address in their space.
+    pub places: Vec<(String, String)>,
+    /// The active lanes.
+    #[cfg_attr(feature = "serde", serde(with = "mask"))]
+    pub active: LaneMask,
+    /// What loads of Tensor Memory read.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub tensor: Option<WarpTensorMemory>,
+}
+
+impl Default for Launch {
+    fn default() -> Self {
+        Self {
+            function: None,
+            registers: Vec::new(),
+            parameters: Vec::new(),
+            places: Vec::new(),
+            active: LaneMask::ALL,
+            tensor: None,
+        }
+    }
+}
+
+/// What a [`Launch`] gives a value to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchValue {
+    /// A register.
+    Register,
+    /// A parameter.
+    Parameter,
+    /// A variable, whose value is its address.
+    Place,
+}
+
+impl fmt::Display for LaunchValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Register => "register",
+            Self::Parameter => "parameter",
+            Self::Place => "place",
+        })
+    }
+}
+
+/// Why a function cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// There is no such function.
+    #[error("no function {name}; it has {}", functions.join(", "))]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        functions: Vec<String>,
+    },
+    /// The module has no function that could be run.
+    #[error("no function with a body")]
+    NoBody,
+    /// The module has several functions, and none is named.
+    #[error("several functions; expected the name of one: {}", functions.join(", "))]
+    SeveralFunctions {
+        /// Those that there are.
+        functions: Vec<String>,
+    },
+    /// A name has two values: which one is meant is unknown.
+    #[error("{what} {name} is given twice")]
+    Twice {
+        /// What it is.
+        what: LaunchValue,
+        /// The name.
+        name: String,
+    },
+    /// A value is not one of what it is given to.
+    #[error("{what} {name}={value}")]
+    Value {
+        /// What it is given to.
+        what: LaunchValue,
+        /// The name.
+        name: String,
+        /// The value.
+        value: String,
+        /// What is wrong with it.
+        source: LaunchValueError,
+    },
+    /// The variables cannot be placed.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+}
+
+/// Why a value of a [`Launch`] cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchValueError {
+    /// The text is no value of the type.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The function has no such register.
+    #[error("no register `{name}` in {function}")]
+    NoRegister {
+        /// The name.
+        name: String,
+        /// The function.
+        function: String,
+    },
+    /// There is no such variable.
+    #[error("no variable or parameter `{name}` in {function}")]
+    NoVariable {
+        /// The name.
+        name: String,
+        /// The function.
+        function: String,
+    },
+    /// The variable is not a parameter.
+    #[error("`{name}` is a .{space} variable")]
+    NoParameter {
+        /// The name.
+        name: String,
+        /// Its space.
+        space: StateSpace,
+    },
+    /// The type of the parameter has no size.
+    #[error("its type has no size")]
+    NoSize,
+    /// More values than elements.
+    #[error("more values than its {0}")]
+    TooMany(u64),
+}
+
+/// A launch whose variables lie in memory and whose registers are set.
+#[derive(Debug)]
+pub struct PtxRun<'m> {
+    module: &'m Module<'m>,
+    function: &'m Function,
+    environment: Environment<'m>,
+    registers: RegisterFile,
+    remarks: Vec<String>,
+}
+
+/// What became of one load.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum LaunchStep<'s> {
+    /// It was executed.
+    Executed {
+        /// The load.
+        load: &'s PtxLoad,
+        /// What it did.
+        executed: &'s Executed,
+    },
+    /// It was not executed: it is illegal, or the statement is not even a load.
+    Illegal {
+        /// The load.
+        load: Option<&'s PtxLoad>,
+        /// Why it is illegal.
+        verdict: &'s StatementVerdict,
+    },
+    /// It was not executed: a value is missing.
+    Failed {
+        /// The load.
+        load: &'s PtxLoad,
+        /// What is missing.
+        error: &'s RunError,
+    },
+}
+
+impl Launch {
+    /// Adds a register.
+    #[must_use]
+    pub fn register(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.registers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds a parameter.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds a variable's address.
+    #[must_use]
+    pub fn place(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
+        self.places.push((name.into(), address.into()));
+        self
+    }
+
+    /// Lays the variables of a function into the memory of a machine, and sets the registers.
+    ///
+    /// # Errors
+    /// Returns [`LaunchError`] if the launch does not fit the module.
+    pub fn prepare<'m>(
+        &self,
+        module: &'m Module<'m>,
+        machine: Machine,
+    ) -> Result<PtxRun<'m>, LaunchError> {
+        let function = self.function_of(module)?;
+        let mut placement =
+            Placement::for_function(module, function).map_err(PlacementError::from)?;
+        self.place_variables(module, function, &mut placement)?;
+        let mut environment = placement.into_environment(machine)?;
+        environment.active = self.active;
+        environment.tensor.clone_from(&self.tensor);
+        let mut remarks = Vec::new();
+        let registers = self.set_registers(module, function, &mut remarks)?;
+        Ok(PtxRun { module, function, environment, registers, remarks })
+    }
+
+    /// Returns the function that is named, or the only one.
+    fn function_of<'m>(&self, module: &'m Module<'m>) -> Result<&'m Function, LaunchError> {
+        let bodies: Vec<&Function> =
+            module.functions().iter().filter(|function| function.body.is_some()).collect();
+        let functions = || bodies.iter().map(|body| module.text(body.name).to_owned()).collect();
+        match (&self.function, &bodies[..]) {
+            (Some(name), _) => {
+                let found = module.function(name).filter(|function| function.body.is_some());
+                let none =
+                    || LaunchError::NoFunction { name: name.clone(), functions: functions() };
+                found.ok_or_else(none)
+            }
+            (None, [only]) => Ok(only),
+            (None, []) => Err(LaunchError::NoBody),
+            _ => Err(LaunchError::SeveralFunctions { functions: functions() }),
+        }
+    }
+
+    /// Sets the parameters' values and the addresses of variables.
+    fn place_variables(
+        &self,
+        module: &Module<'_>,
+        function: &Function,
+        placement: &mut Placement<'_>,
+    ) -> Result<(), LaunchError> {
+        for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
+            let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
+            for (id, _) in variables(module, function, name).map_err(&wrong)? {
+                placement.place(id, address as u64);
+            }
+        }
+        for (name, value, wrong) in given(LaunchValue::Parameter, &self.parameters)? {
+            for (id, declared) in variables(module, function, name).map_err(&wrong)? {
+                if declared.space != StateSpace::Param {
+                    let (name, space) = (name.to_owned(), declared.space);
+                    return Err(wrong(LaunchValueError::NoParameter { name, space }));
+                }
+                placement.set_parameter(id, &elements(value, declared).map_err(&wrong)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_registers(
+        &self,
+        module: &Module<'_>,
+        function: &Function,
+        remarks: &mut Vec<String>,
+    ) -> Result<RegisterFile, LaunchError> {
+        let mut registers = RegisterFile::new();
+        for (name, value, wrong) in given(LaunchValue::Register, &self.registers)? {
+            let found = module.registers_named(function, name);
+            if found.is_empty() {
+                let function = module.text(function.name).to_owned();
+                return Err(wrong(LaunchValueError::NoRegister {
+                    name: name.to_owned(),
+                    function,
+                }));
+            }
+            for register in found {
+                let declared = module.declaration(register.declaration);
+                let scalar = declared.map_or(ScalarType::Other, |declared| declared.scalar);
+                let is_mask = !value.contains("lane") && !value.contains(',');
+                if scalar == ScalarType::Pred && is_mask {
+                    let lanes = bits_of(value, ScalarType::B32);
+                    let lanes = LaneMask::from_bits(lanes.map_err(|e| wrong(e.into()))? as u32);
+                    let count = lanes.count();
+                    if !value.starts_with("0x") && (1..32).contains(&count) {
+                        remarks.push(format!(
+                            "`{name}={value}` is a mask of lanes: true in {count} of 32; \
+                             `{name}=0xffffffff` is true in all"
+                        ));
+                    }
+                    registers.set_predicate(register, lanes);
+                } else {
+                    let bits = lane_bits(value, scalar).map_err(|error| wrong(error.into()))?;
+                    registers.set(register, bits);
+                }
+            }
+        }
+        Ok(registers)
+    }
+}
+
+/// Returns names with their values and what becomes of an error of one, each name once.
+#[allow(clippy::type_complexity, reason = "used in loops alone")]
+fn given(
+    what: LaunchValue,
+    values: &[(String, String)],
+) -> Result<Vec<(&str, &str, impl Fn(LaunchValueError) -> LaunchError)>, LaunchError> {
+    for (i, (name, _)) in values.iter().enumerate() {
+        if values[..i].iter().any(|(before, _)| before == name) {
+            return Err(LaunchError::Twice { what, name: name.clone() });
+        }
+    }
+    let each = values.iter().map(move |(name, value)| {
+        let wrong = move |source| LaunchError::Value {
+            what,
+            name: name.clone(),
+            value: value.clone(),
+            source,
+        };
+        (name.as_str(), value.as_str(), wrong)
+    });
+    Ok(each.collect())
+}
+
+fn variables<'m>(
+    module: &'m Module<'_>,
+    function: &Function,
+    name: &str,
+) -> Result<Vec<(DeclarationId, &'m Declaration)>, LaunchValueError> {
+    let ids = module.variables_named(Some(function), name).into_iter();
+    let found: Vec<_> = ids.filter_map(|id| Some((id, module.declaration(id)?))).collect();
+    if found.is_empty() {
+        let (name, function) = (name.to_owned(), module.text(function.name).to_owned());
+        return Err(LaunchValueError::NoVariable { name, function });
+    }
+    Ok(found)
+}
+
+/// The bytes of a parameter out of its elements' values.
+fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, LaunchValueError> {
+    let size = declared.scalar.bytes().ok_or(LaunchValueError::NoSize)? as usize;
+    let count = match declared.array {
+        Array::Single => 1,
+        Array::Of(count) => count,
+        Array::Unknown | Array::TooMany => u64::MAX,
+    };
+    let count = count.saturating_mul(u64::from(declared.vector));
+    let mut bytes = Vec::new();
+    for (i, element) in text.split(',').enumerate() {
+        if i as u64 >= count {
+            return Err(LaunchValueError::TooMany(count));
+        }
+        bytes.extend(&bits_of(element, declared.scalar)?.to_le_bytes()[..size]);
+    }
+    Ok(bytes)
+}
+
+impl PtxRun<'_> {
+    /// Returns what the reader of the results should know: that a number of a predicate is a mask.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Returns what the loads execute on.
+    #[must_use]
+    pub fn environment(&self) -> &Environment<'_> {
+        &self.environment
+    }
+
+    /// Executes the legal loads in the order of the text, and passes on what became of each.
+    ///
+    /// # Errors
+    /// Returns that of `each`, which ends the run.
+    pub fn each<E>(
+        &mut self,
+        mut each: impl FnMut(LaunchStep<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { module, function, environment, registers, .. } = self;
+        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
+        let mut verdicts = check_as(module, Unit::Part).filter(is_wrong).peekable();
+        for statement in module.body(function) {
+            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
+            // Without its semicolon a statement ends earlier than it was read.
+            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
+            let load = module.load(statement);
+            if let Some(verdict) = &illegal {
+                environment.pass(statement, registers);
+                each(LaunchStep::Illegal { load: load.as_ref(), verdict })?;
+                continue;
+            }
+            let Some(load) = load else {
+                environment.pass(statement, registers);
+                continue;
+            };
+            match environment.load(&load, registers) {
+                Ok(executed) => each(LaunchStep::Executed { load: &load, executed: &executed })?,
+                Err(error) => {
+                    environment.pass(statement, registers);
+                    each(LaunchStep::Failed { load: &load, error: &error })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lanes as a number in JSON.
+#[cfg(feature = "serde")]
+mod mask {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use warpload::lane::LaneMask;
+
+    pub(super) fn serialize<S: Serializer>(mask: &LaneMask, to: S) -> Result<S::Ok, S::Error> {
+        mask.bits().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<LaneMask, D::Error> {
+        u32::deserialize(from).map(LaneMask::from_bits)
+    }
+}

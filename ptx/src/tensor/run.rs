@@ -1,0 +1,145 @@
+//! [`TensorInstruction`]: a load of Tensor Memory as it is given, in PTX or as an `LDTM`, and [`TensorRun`], which
+//! executes it alone.
+
+use std::ops::Range;
+
+use warpload::encoding::Instruction;
+use warpload::lane::LANES;
+
+use super::execute::{TensorRegisters, execute};
+use super::fault::TensorFault;
+use super::instruction::TensorLoad;
+use super::memory::{TensorAddress, TensorMemory};
+use super::rules::{Issue, Rules};
+use super::sass::SassTensorLoad;
+use crate::syntax::Span;
+use crate::syntax::load::read_load;
+
+/// A load of Tensor Memory, with the names of its registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TensorInstruction {
+    /// The instruction without its operands in PTX, the whole of an `LDTM`.
+    pub text: String,
+    /// What it does.
+    pub load: TensorLoad,
+    /// The names of its data registers.
+    pub registers: Vec<String>,
+    /// The name of the register with the result of its reduction.
+    pub reduced: Option<String>,
+    /// What is added to the address.
+    pub address_offset: u32,
+    /// The threads that load.
+    pub threads: Range<usize>,
+}
+
+/// Why a text is no load that can be run alone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct TensorInstructionError {
+    /// The rule that is broken; `syntax` of a text that cannot be read.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The bytes at fault in the text; empty for an `LDTM`.
+    pub span: Span,
+}
+
+impl TensorInstruction {
+    /// Reads a load as PTX writes it.
+    ///
+    /// # Errors
+    /// Returns [`TensorInstructionError`] if the text is not a `tcgen05.ld` without a guard, or an illegal one.
+    pub fn parse(text: &str) -> Result<Self, TensorInstructionError> {
+        let syntax = |message, span| TensorInstructionError { code: "syntax", message, span };
+        let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
+        if let Some(guard) = load.guard {
+            let message = "a guard; a load in a module may have one".to_owned();
+            return Err(syntax(message, guard.register));
+        }
+        let written = load.tensor_load(text).map_err(|error| TensorInstructionError {
+            code: error.code(),
+            message: error.to_string(),
+            span: error.span,
+        })?;
+        let name = |span: Span| span.text(text).to_owned();
+        Ok(Self {
+            text: written.load.to_string(),
+            load: written.load,
+            registers: written.registers.iter().copied().map(name).collect(),
+            reduced: written.reduced.map(name),
+            address_offset: written.address_offset,
+            threads: 0..LANES,
+        })
+    }
+
+    /// Returns the load that an `LDTM` is.
+    ///
+    /// # Errors
+    /// Returns [`TensorInstructionError`] if it has a guard or too few registers.
+    pub fn of_sass(
+        instruction: &Instruction,
+        tensor: &SassTensorLoad,
+    ) -> Result<Self, TensorInstructionError> {
+        let span = Span { start: 0, end: 0 };
+        let error = |message| TensorInstructionError { code: "syntax", message, span };
+        let guard = instruction.parts().guard;
+        if !guard.pred.is_true() || guard.negated {
+            return Err(error("a guard: run it without one".to_owned()));
+        }
+        Ok(Self {
+            text: instruction.to_string(),
+            load: tensor.load,
+            registers: tensor.data_registers().map_err(|missing| error(missing.to_string()))?,
+            reduced: tensor.reduced.map(|register| register.to_string()),
+            address_offset: tensor.address_offset,
+            threads: tensor.threads(),
+        })
+    }
+
+    /// Whether all threads load.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.threads.len() == LANES
+    }
+}
+
+/// How one load of Tensor Memory is run.
+///
+/// ```
+/// use warpload_ptx::tensor::{Pattern, TensorAddress, TensorInstruction, TensorMemory, TensorRun};
+///
+/// let text = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [taddr];";
+/// let load = TensorInstruction::parse(text)?;
+/// let run = TensorRun { warp: 1, address: TensorAddress::new(32, 8), ..TensorRun::default() };
+/// let (_, registers) = run.execute(&load, &TensorMemory::filled(Pattern::LaneColumn))?;
+/// assert_eq!(registers.data()[1][5], 37 << 16 | 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TensorRun {
+    /// The warp's number in its thread block; its value modulo 4 says which lanes it may read.
+    pub warp: u32,
+    /// What the address register holds: lane << 16 | column.
+    pub address: TensorAddress,
+    /// What is refused, and what the lane of an address means.
+    pub rules: Rules,
+}
+
+impl TensorRun {
+    /// Executes a load; returns where it read, and the registers.
+    ///
+    /// # Errors
+    /// Returns [`TensorFault`] if the address is not one that the warp may read.
+    pub fn execute(
+        &self,
+        instruction: &TensorInstruction,
+        memory: &TensorMemory,
+    ) -> Result<(Issue, TensorRegisters), TensorFault> {
+        let issue = Issue::new(self.warp, self.address.plus(instruction.address_offset));
+        let mut registers = TensorRegisters::new();
+        execute(&instruction.load, issue, memory, &self.rules, &mut registers)?;
+        Ok((issue, registers))
+    }
+}

@@ -1,0 +1,197 @@
+//! [`Explanation`]: what every bit of a word means.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use warpload::encoding::Instruction as Load;
+use warpload::explain::{ExplainedField, Explanation as Explained};
+
+use crate::error::{ErrorKind, error};
+use crate::instruction::{Instruction, SmArgument, decode, parse};
+
+/// A field of a word.
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Field(ExplainedField);
+
+#[pymethods]
+impl Field {
+    /// The bits, as `63:61`.
+    #[getter]
+    fn bits(&self) -> String {
+        self.0.bits()
+    }
+
+    /// The field's name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// The number in these bits.
+    #[getter]
+    fn raw(&self) -> u64 {
+        self.0.raw
+    }
+
+    /// What the number means.
+    #[getter]
+    fn meaning(&self) -> &str {
+        &self.0.meaning
+    }
+
+    /// What the field is for.
+    #[getter]
+    fn purpose(&self) -> &'static str {
+        self.0.purpose
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Field('{}', bits='{}', raw={:#x})", self.0.name, self.0.bits(), self.0.raw)
+    }
+}
+
+/// What every bit of a word means, and what executing it does.
+///
+/// `str()` is the text that the command prints; a notebook shows a table.
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Explanation {
+    instruction: Instruction,
+    explained: Explained,
+}
+
+impl std::hash::Hash for Explanation {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.instruction.hash(state);
+    }
+}
+
+#[pymethods]
+impl Explanation {
+    /// The word.
+    #[getter]
+    fn word(&self) -> u128 {
+        self.instruction.load.word().bits()
+    }
+
+    /// The SM that the word is of.
+    #[getter]
+    fn sm(&self) -> String {
+        self.instruction.sm.to_string()
+    }
+
+    /// The instruction.
+    #[getter]
+    fn text(&self) -> String {
+        self.instruction.load.to_string()
+    }
+
+    /// The fields, the most significant first.
+    #[getter]
+    fn fields(&self) -> Vec<Field> {
+        self.explained.fields.iter().cloned().map(Field).collect()
+    }
+
+    /// Remarks on registers and addresses.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.explained.remarks.clone()
+    }
+
+    /// What executing the instruction does.
+    #[getter]
+    fn effect(&self) -> &str {
+        &self.explained.effect
+    }
+
+    /// What the command prints.
+    #[getter]
+    fn drawing(&self) -> String {
+        self.explained.to_string().trim_end().to_owned()
+    }
+
+    fn __str__(&self) -> String {
+        self.drawing()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Explanation({:#x}: {})", self.word(), self.text())
+    }
+
+    fn _repr_html_(&self) -> String {
+        let cell = |text: &str| {
+            format!("<td style=\"text-align:left\">{}</td>", crate::notebook::escaped(text))
+        };
+        let row = |field: &ExplainedField| {
+            let raw = format!("{:#x}", field.raw);
+            let cells = [&*field.bits(), &raw, field.name, &field.meaning, field.purpose];
+            format!("<tr>{}</tr>", cells.map(cell).concat())
+        };
+        let rows: String = self.explained.fields.iter().map(row).collect();
+        let head = ["bits", "raw", "field", "meaning", ""].map(|name| format!("<th>{name}</th>"));
+        let escaped = crate::notebook::escaped;
+        let remarks = self.explained.remarks.iter();
+        let remarks: String =
+            remarks.map(|remark| format!("<li>{}</li>", escaped(remark))).collect();
+        format!(
+            "<p><code>{:#x}</code> <strong><code>{}</code></strong></p><table><thead><tr>{}</tr></thead>\
+             <tbody>{rows}</tbody></table><ul>{remarks}</ul><p>{}</p>",
+            self.word(),
+            escaped(&self.text()),
+            head.concat(),
+            escaped(&self.explained.effect)
+        )
+    }
+}
+
+/// Explains a word, a text or an `Instruction`, which has its own SM.
+///
+/// >>> print(warpload.explain(0x80d0000000070404).effect)
+/// Every active lane loads 16 bytes from address {R5, R4} (local or global memory where P0 is true, else shared memory) into R4..R7.
+#[pyfunction]
+#[pyo3(signature = (instruction: "SupportsIndex | str | Instruction", sm: "str | SupportsIndex" = SmArgument::default()))]
+pub(crate) fn explain(
+    py: Python<'_>,
+    instruction: &Bound<'_, PyAny>,
+    sm: SmArgument,
+) -> PyResult<Explanation> {
+    let instruction = instruction_of(py, instruction, sm)?;
+    let explained = explained(&instruction.load);
+    Ok(Explanation { instruction, explained })
+}
+
+/// Returns the instruction that is given as one, as a text or as a word.
+pub(crate) fn instruction_of(
+    py: Python<'_>,
+    given: &Bound<'_, PyAny>,
+    sm: SmArgument,
+) -> PyResult<Instruction> {
+    if let Ok(instruction) = given.cast::<Instruction>() {
+        return Ok(instruction.get().clone());
+    }
+    if given.is_instance_of::<PyString>() {
+        let text: String = given.extract()?;
+        if let Some(digits) = text.strip_prefix("0x") {
+            let word = u128::from_str_radix(digits, 16)
+                .map_err(|failed| error(py, ErrorKind::Syntax, format_args!("{text}: {failed}")))?;
+            return instruction_of(py, &word.into_bound_py_any(py)?, sm);
+        }
+        return Ok(Instruction { load: parse(py, &text, sm.0)?, sm: sm.0 });
+    }
+    let known = sm.0;
+    decode(py, given, sm)?.ok_or_else(|| {
+        let opcodes: Vec<&str> = Load::mnemonics(known).collect();
+        let opcodes = opcodes.join(", ");
+        let message = format!("{given} is not a known load; expected an opcode of {opcodes}");
+        error(py, ErrorKind::Illegal, message)
+    })
+}
+
+fn explained(load: &Load) -> Explained {
+    let explained = Explained::new(load);
+    match warpload_ptx::tensor::explanation(load) {
+        Some((remarks, effect)) => Explained { remarks, effect, ..explained },
+        None => explained,
+    }
+}

@@ -1,0 +1,370 @@
+//! [`Load`]: the loads of files with GPU code.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::exceptions::PyUserWarning;
+use pyo3::prelude::*;
+use warpload::encoding::{
+    Control as Scheduling, Instruction as Decoded, MachineWord, ParseError, Sm,
+};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes, is_of};
+use warpload_binary::file_kind::FileKind;
+use warpload_binary::sass::{self, FoundInstruction, Sass, SassError, SassInstruction, SourceLine};
+
+use crate::error::{ErrorKind, Failure};
+use crate::instruction::{Instruction, SmArgument, syntax};
+use crate::open::read_file;
+
+/// How an instruction is scheduled.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Control {
+    /// Cycles to wait after it.
+    stall: u8,
+    /// Whether another warp may come first.
+    yields: bool,
+    /// The barrier that is set when its results are written; `None` if none is.
+    write_barrier: Option<u8>,
+    /// The barrier that is set when its operands are read; `None` if none is.
+    read_barrier: Option<u8>,
+    /// The barriers to wait for, bit n for barrier n.
+    wait_mask: u8,
+    /// The operands that stay in the reuse cache.
+    reuse: u8,
+    /// From SM 7.0 on.
+    batch: Option<u8>,
+    /// From SM 7.0 on.
+    pm: Option<u8>,
+}
+
+#[pymethods]
+impl Control {
+    fn __repr__(&self) -> String {
+        let number = |number: Option<u8>| number.map_or("None".to_owned(), |n| n.to_string());
+        format!(
+            "Control(stall={}, yields={}, write_barrier={}, read_barrier={}, wait_mask={:#x}, reuse={:#x})",
+            self.stall,
+            if self.yields { "True" } else { "False" },
+            number(self.write_barrier),
+            number(self.read_barrier),
+            self.wait_mask,
+            self.reuse
+        )
+    }
+}
+
+impl Control {
+    fn new(control: Scheduling, word: Option<MachineWord>) -> Self {
+        let wide = word.and_then(MachineWord::wide);
+        let bits = |low: u32, width: u32| wide.map(|word| (word >> low) as u8 & ((1 << width) - 1));
+        Self {
+            stall: control.stall.get(),
+            yields: control.yield_bit,
+            write_barrier: control.write.number(),
+            read_barrier: control.read.number(),
+            wait_mask: control.wait.mask(),
+            reuse: control.reuse.get(),
+            batch: bits(122, 3),
+            pm: bits(102, 2),
+        }
+    }
+}
+
+/// A load in a file.
+#[pyclass(frozen, eq, hash, module = "warpload")]
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Load {
+    function: Option<Arc<str>>,
+    offset: Option<u64>,
+    word: Option<MachineWord>,
+    load: Option<Decoded>,
+    /// The text of what is not decoded.
+    text: Option<String>,
+    control: Option<Control>,
+    sm: Option<Sm>,
+    image: Option<u64>,
+    source: Option<SourceLine>,
+}
+
+impl std::hash::Hash for Load {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.function, self.offset, self.word, &self.text, self.image).hash(state);
+    }
+}
+
+#[pymethods]
+impl Load {
+    /// The function's name; `None` if the file does not say.
+    #[getter]
+    fn function(&self) -> Option<&str> {
+        self.function.as_deref()
+    }
+
+    /// In bytes from the beginning of the function.
+    #[getter]
+    fn offset(&self) -> Option<u64> {
+        self.offset
+    }
+
+    /// The word; of a text without one, that of the text. `None` if the linker fills something in.
+    #[getter]
+    fn word(&self) -> Option<u128> {
+        self.word.map(MachineWord::bits)
+    }
+
+    /// The instruction; `None` if the word is illegal or unknown.
+    #[getter]
+    fn instruction(&self) -> Option<Instruction> {
+        self.load.map(|load| Instruction { load, sm: self.sm.unwrap_or(Sm::SPA5) })
+    }
+
+    /// The text as it is decoded or, without a word, as the file has it; `None` if the word is illegal.
+    #[getter]
+    fn text(&self) -> Option<String> {
+        self.load.map(|load| load.to_string()).or_else(|| self.text.clone())
+    }
+
+    /// How it is scheduled; `None` if the file does not say.
+    #[getter]
+    fn control(&self) -> Option<Control> {
+        self.control.clone()
+    }
+
+    /// The SM; `None` if the file does not say.
+    #[getter]
+    fn sm(&self) -> Option<String> {
+        self.sm.map(|sm| sm.to_string())
+    }
+
+    /// The number of the cubin in the file, from 1; `None` if the file is the cubin.
+    #[getter]
+    fn image(&self) -> Option<u64> {
+        self.image
+    }
+
+    /// The line of the source, `file:line`, if the cubin has line information.
+    #[getter]
+    fn source(&self) -> Option<String> {
+        self.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
+    }
+
+    fn __str__(&self) -> String {
+        self.text().unwrap_or_else(|| "illegal".to_owned())
+    }
+
+    fn __repr__(&self) -> String {
+        let offset = self.offset.map_or("None".to_owned(), |offset| format!("{offset:#x}"));
+        let function = self.function.as_deref().unwrap_or("-");
+        format!("Load({function}+{offset}: {})", self.__str__())
+    }
+}
+
+/// The loads of a file so far.
+#[derive(Default)]
+struct Found {
+    loads: Vec<Load>,
+    /// What is wrong with images.
+    problems: Vec<Failure>,
+    /// How many cubins there are.
+    cubins: u64,
+    /// How many images of other kinds there are.
+    others: u64,
+    /// The SMs that were not chosen.
+    sms: BTreeSet<String>,
+    /// Instructions of which nothing says of which SM they are, and all of them.
+    of_unknown_sm: u64,
+    instructions: u64,
+}
+
+/// Returns every load of a cubin, of a listing, or of a file that holds cubins.
+///
+/// `sm` chooses the cubins of that SM, or says whose code it is if the file does not.
+///
+/// Of a file that holds several images, each one that cannot be read is a `UserWarning` if others can.
+#[pyfunction]
+#[pyo3(signature = (path, *, sm: "str | SupportsIndex | None" = None))]
+pub(crate) fn loads(py: Python<'_>, path: PathBuf, sm: Option<SmArgument>) -> PyResult<Vec<Load>> {
+    let read = py.detach(|| read(&path, sm.map(|sm| sm.0)));
+    let Found { loads, problems, .. } = read.map_err(|failure| failure.raise(py))?;
+    let category = py.get_type::<PyUserWarning>();
+    for problem in problems {
+        if loads.iter().all(|load| load.image.is_none()) {
+            return Err(problem.raise(py));
+        }
+        let message = CString::new(problem.message).unwrap_or_default();
+        PyErr::warn(py, &category, &message, 1)?;
+    }
+    Ok(loads)
+}
+
+fn read(path: &Path, sm: Option<Sm>) -> Result<Found, Failure> {
+    let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, path);
+    let bytes = read_file(path)?;
+    let bytes = bytes.bytes();
+    let mut found = Found::default();
+    if !holds_code(bytes) {
+        let instructions =
+            sass::read(bytes, sass::Format::Detect).map_err(|error| failed(&error))?;
+        found.add(path, instructions, sm, None)?;
+        return found.checked(path, sm);
+    }
+    for (number, image) in (1..).zip(GpuCodes::new(bytes)) {
+        if let Err(error) = found.image(path, number, image, sm) {
+            found.problems.push(error);
+        }
+    }
+    if found.cubins + found.others == 0 && found.problems.is_empty() {
+        // What it is instead.
+        let error = sass::read(bytes, sass::Format::Detect).err();
+        let error = error.unwrap_or(SassError::Binary);
+        return Err(failed(&error));
+    }
+    found.checked(path, sm)
+}
+
+/// Whether a file is read image by image.
+fn holds_code(bytes: &[u8]) -> bool {
+    use FileKind::{Archive, Coff, Elf, Fatbin, Pe};
+    match FileKind::detect(bytes) {
+        Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
+        None => bytes.iter().take(4096).any(|byte| *byte == 0),
+    }
+}
+
+impl Found {
+    /// Adds the loads of an image, if it is a cubin that was chosen.
+    fn image(
+        &mut self,
+        path: &Path,
+        number: u64,
+        image: Result<GpuCode<'_>, ContainerError>,
+        wanted: Option<Sm>,
+    ) -> Result<(), Failure> {
+        let failed = |error: &(dyn std::error::Error + 'static)| {
+            let mut failure = Failure::of(error, ErrorKind::Input);
+            failure.message = format!("{}: image {number}: {}", path.display(), failure.message);
+            failure.file = Some(path.display().to_string());
+            failure
+        };
+        let image = image.map_err(|error| failed(&error))?;
+        if image.kind != GpuCodeKind::Cubin {
+            self.others += 1;
+            return Ok(());
+        }
+        self.cubins += 1;
+        let read = if image.may_be_of(wanted) { Some(image.read()) } else { None };
+        let read = read.transpose().map_err(|error| failed(&error))?;
+        let Some(read) = read.filter(|read| is_of(wanted, read.sm)) else {
+            self.sms.extend(image.sm.map(|sm| sm.to_string()));
+            return Ok(());
+        };
+        let instructions = sass::read(&*read.bytes, sass::Format::Detect);
+        let tag = (!image.is_alone()).then_some(number);
+        if tag.is_none() {
+            let instructions = instructions.map_err(|error| Failure::of_file(&error, path))?;
+            return self.add(path, instructions, wanted, tag);
+        }
+        self.add(path, instructions.map_err(|error| failed(&error))?, wanted, tag)
+    }
+
+    /// Adds the loads among instructions.
+    fn add(
+        &mut self,
+        path: &Path,
+        mut instructions: Sass<&[u8]>,
+        wanted: Option<Sm>,
+        image: Option<u64>,
+    ) -> Result<(), Failure> {
+        instructions.read_source_lines();
+        let is_listing = instructions.kind() == sass::SassKind::Listing;
+        for instruction in instructions {
+            let mut instruction = instruction.map_err(|error| Failure::of_file(&error, path))?;
+            match (instruction.sm, wanted) {
+                (None, wanted) => instruction.sm = wanted,
+                (Some(sm), Some(wanted)) if sm != wanted && is_listing => {
+                    self.sms.insert(sm.to_string());
+                    continue;
+                }
+                _ => {}
+            }
+            self.instructions += 1;
+            let (load, text) = match FoundInstruction::new(&instruction) {
+                FoundInstruction::Load(load) => (Some(load), None),
+                FoundInstruction::Relocated => (None, instruction.text.clone()),
+                FoundInstruction::Illegal(_) => (None, None),
+                FoundInstruction::OfUnknownSm => {
+                    self.of_unknown_sm += 1;
+                    continue;
+                }
+                FoundInstruction::Unreadable(error) => {
+                    self.problems.push(unreadable(path, &instruction, &error));
+                    continue;
+                }
+                FoundInstruction::Contradictory | FoundInstruction::Other => continue,
+            };
+            let word = load.map(|load| load.word()).or(instruction.word);
+            let annotated = instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?']));
+            let control = instruction
+                .control
+                .or_else(|| load.filter(|_| annotated).and_then(|load| load.control()));
+            self.loads.push(Load {
+                function: instruction.function,
+                offset: instruction.offset,
+                word,
+                load,
+                text,
+                control: control.map(|control| Control::new(control, word)),
+                sm: instruction.sm,
+                image,
+                source: instruction.source,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds what is wrong with the whole.
+    fn checked(mut self, path: &Path, wanted: Option<Sm>) -> Result<Self, Failure> {
+        let name = path.display();
+        let of_file = |kind, message: String| Failure {
+            file: Some(name.to_string()),
+            ..Failure::new(kind, format!("{name}: {message}"))
+        };
+        if self.of_unknown_sm > 0 {
+            let Self { of_unknown_sm, instructions, .. } = self;
+            let message = format!(
+                "{of_unknown_sm} of {instructions} instructions have 128 bits, and nothing says of which SM they are; \
+                 say it, for example sm=\"80\""
+            );
+            self.problems.push(of_file(ErrorKind::Argument, message));
+        }
+        if let Some(wanted) = wanted
+            && self.instructions == 0
+            && !self.sms.is_empty()
+        {
+            let sms: Vec<_> = self.sms.iter().cloned().collect();
+            let message =
+                format!("no image of SM {wanted}; those that there are: {}", sms.join(", "));
+            return Err(of_file(ErrorKind::Selection, message));
+        }
+        if self.cubins == 0 && self.others > 0 && self.problems.is_empty() {
+            let message = "no cubins; `warpload.ptx.check` reads the PTX, if that is what it has";
+            return Err(of_file(ErrorKind::Input, message.to_owned()));
+        }
+        Ok(self)
+    }
+}
+
+/// Returns what is wrong with the text of a load.
+fn unreadable(path: &Path, instruction: &SassInstruction, error: &ParseError) -> Failure {
+    let text = instruction.text.as_deref().unwrap_or_default();
+    let sm = sass::sm_of(instruction).unwrap_or(Sm::SPA5);
+    let mut failure = syntax(text, error, sm);
+    failure.file = Some(path.display().to_string());
+    let column = instruction.column.unwrap_or(1) as u64;
+    failure.position =
+        failure.position.map(|(_, within)| (instruction.line.unwrap_or(1), column + within - 1));
+    failure
+}

@@ -1,0 +1,120 @@
+//! Tables as notebooks show them.
+
+use std::fmt::Write;
+
+use warpload_arrow::arrow_array::cast::AsArray;
+use warpload_arrow::arrow_array::types::{
+    Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use warpload_arrow::arrow_array::{Array, ArrayRef, RecordBatch};
+use warpload_arrow::arrow_schema::DataType;
+
+/// How many rows are shown.
+const ROWS: usize = 10;
+/// How many characters of a text are shown.
+const CHARACTERS: usize = 60;
+
+/// Returns the first rows of a table that has so many in all; if it counts sectors, the rows with the most sectors
+/// beyond the ideal, each with a bar.
+pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
+    let excess = excess(batch);
+    let mut rows: Vec<usize> = (0..batch.num_rows()).collect();
+    if let Some(excess) = &excess {
+        rows.sort_by_key(|row| std::cmp::Reverse(excess[*row]));
+    }
+    rows.truncate(ROWS);
+    // A column without any number says nothing.
+    let shown: Vec<usize> = (0..batch.num_columns())
+        .filter(|column| rows.iter().any(|row| cell(batch.column(*column), *row, "").is_some()))
+        .collect();
+    let schema = batch.schema();
+    let name = |column: usize| schema.field(column).name().clone();
+    let mut html = "<table><thead><tr>".to_owned();
+    for column in &shown {
+        let _ = write!(html, "<th>{}</th>", escaped(&name(*column)));
+    }
+    html += if excess.is_some() { "<th>beyond ideal</th></tr>" } else { "</tr>" };
+    html += "</thead><tbody>";
+    let most = excess.iter().flatten().copied().max().unwrap_or(0).max(1);
+    for row in &rows {
+        html += "<tr>";
+        for column in &shown {
+            let text = cell(batch.column(*column), *row, &name(*column)).unwrap_or_default();
+            let _ = write!(html, "<td>{}</td>", shortened(&text, CHARACTERS));
+        }
+        if let Some(excess) = &excess {
+            let width = 100.0 * excess[*row] as f64 / most as f64;
+            let _ = write!(
+                html,
+                "<td style=\"text-align:left;min-width:8em\"><div style=\"background:#d95f02;height:0.8em;\
+                 width:{width:.0}%\" title=\"{} sectors\"></div></td>",
+                excess[*row]
+            );
+        }
+        html += "</tr>";
+    }
+    html += "</tbody></table>";
+    let more = length.saturating_sub(rows.len());
+    if more > 0 {
+        let _ = write!(html, "<p>and {more} more rows</p>");
+    }
+    html
+}
+
+/// Returns the sectors beyond the ideal of each row, if the table counts sectors of program counters.
+fn excess(batch: &RecordBatch) -> Option<Vec<u64>> {
+    let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+    let (sectors, ideal) = (column("sectors")?, column("ideal_sectors")?);
+    let excess = sectors.iter().zip(ideal.iter());
+    Some(excess.map(|(a, b)| a.unwrap_or(0).saturating_sub(b.unwrap_or(0))).collect())
+}
+
+/// Returns what a cell shows; `None` if it has no value. Program counters are hexadecimal.
+fn cell(column: &ArrayRef, row: usize, name: &str) -> Option<String> {
+    if column.is_null(row) {
+        return None;
+    }
+    Some(match column.data_type() {
+        DataType::UInt64 if name == "pc" => {
+            format!("{:#x}", column.as_primitive::<UInt64Type>().value(row))
+        }
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::UInt32 if name == "active" => {
+            format!("{:#010x}", column.as_primitive::<UInt32Type>().value(row))
+        }
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).to_string(),
+        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).to_string(),
+        DataType::Dictionary(..) => {
+            let names = column.as_dictionary::<Int32Type>();
+            let key = names.keys().value(row) as usize;
+            names.values().as_string::<i32>().value(key).to_owned()
+        }
+        _ => "…".to_owned(),
+    })
+}
+
+/// Returns text as HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    shortened(text, usize::MAX)
+}
+
+/// Returns text as HTML, cut after so many characters.
+fn shortened(text: &str, most: usize) -> String {
+    let mut escaped = String::new();
+    for (i, character) in text.chars().enumerate() {
+        match character {
+            _ if i == most => {
+                escaped.push('…');
+                break;
+            }
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            _ if warpload::text::is_invisible(character) => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,141 @@
+//! Keyword arguments as the libraries' typed options: serde reads them from Python's objects.
+
+use std::fmt;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Unexpected, Visitor};
+use serde::forward_to_deserialize_any;
+
+use crate::error::{ErrorKind, Failure};
+
+/// Returns the options that keyword arguments are; those that are `None` are not given. Errors name the keyword.
+pub(crate) fn options<T: DeserializeOwned>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
+    let given: Vec<(String, Object<'_>)> = keywords
+        .iter()
+        .filter(|(_, value)| !value.is_none())
+        .map(|(key, value)| Ok((key.extract()?, Object(value))))
+        .collect::<PyResult<_>>()?;
+    let read = |given: &[(String, Object<'_>)]| {
+        T::deserialize(MapDeserializer::<_, Wrong>::new(given.iter().cloned()))
+    };
+    read(&given).map_err(|wrong| {
+        let is_wrong = |one: &&(String, Object<'_>)| read(std::slice::from_ref(one)).is_err();
+        let key = given.iter().find(is_wrong).map_or("options", |(key, _)| key);
+        match wrong {
+            Wrong::Type(message) => PyTypeError::new_err(format!("{key}: {message}")),
+            Wrong::Value(message) => {
+                let message = format!("{key}: {message}");
+                Failure::new(ErrorKind::Argument, message).raise(keywords.py())
+            }
+            Wrong::Raised(raised) => raised,
+        }
+    })
+}
+
+/// Why objects are not the options.
+#[derive(Debug)]
+enum Wrong {
+    /// An object of another type, or an unknown keyword.
+    Type(String),
+    Value(String),
+    Raised(PyErr),
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type(message) | Self::Value(message) => f.write_str(message),
+            Self::Raised(raised) => raised.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+impl Error for Wrong {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::Value(message.to_string())
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
+        Self::Type(format!("expected {expected}, not {unexpected}"))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::Type(format!("unknown option `{field}`; expected one of {}", expected.join(", ")))
+    }
+}
+
+/// An object of Python's.
+#[derive(Clone)]
+struct Object<'py>(Bound<'py, PyAny>);
+
+impl<'de, 'py: 'de> IntoDeserializer<'de, Wrong> for Object<'py> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de, 'py: 'de> Deserializer<'de> for Object<'py> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let object = &self.0;
+        if object.is_none() {
+            return visitor.visit_unit();
+        }
+        if let Ok(flag) = object.cast::<PyBool>() {
+            return visitor.visit_bool(flag.is_true());
+        }
+        if object.is_instance_of::<PyString>() {
+            return visitor.visit_string(object.extract().map_err(Wrong::Raised)?);
+        }
+        // Integers of NumPy too.
+        if object.is_instance_of::<PyInt>() || object.hasattr("__index__").map_err(Wrong::Raised)? {
+            return match object.extract() {
+                Ok(number) => visitor.visit_u64(number),
+                Err(_) => Err(Wrong::Value(format!("expected 0 to 2^64 - 1, not {object}"))),
+            };
+        }
+        match object.try_iter() {
+            Ok(items) => {
+                let items: PyResult<Vec<_>> = items.map(|item| item.map(Object)).collect();
+                let items = items.map_err(Wrong::Raised)?;
+                visitor.visit_seq(SeqDeserializer::new(items.into_iter()))
+            }
+            Err(_) => Err(Wrong::invalid_type(
+                Unexpected::Other(&object.get_type().to_string()),
+                &visitor,
+            )),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        if self.0.is_none() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        match self.0.extract::<String>() {
+            Ok(word) => word.into_deserializer().deserialize_enum(name, variants, visitor),
+            Err(_) => {
+                let kind = self.0.get_type().to_string();
+                Err(Wrong::invalid_type(Unexpected::Other(&kind), &"a str"))
+            }
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}

@@ -1,0 +1,149 @@
+//! [`NothingSelected`]: why a replay counted no load although loads were asked for.
+
+use warpload_binary::names::{Demangled, did_you_mean, nearest};
+use warpload_trace::{BinaryTrace, OperationKind};
+
+use crate::options::{Selected, Selection};
+use crate::replayed::Replayed;
+use crate::summary::Summary;
+
+/// A selection that has no load: most likely one of its words is misspelt.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NothingSelected {
+    /// No kernel has such a name.
+    #[error("no kernel has a name that `{pattern}` matches{}", did_you_mean(nearest))]
+    Kernel {
+        /// The pattern.
+        pattern: String,
+        /// The names that are most like it.
+        nearest: Vec<String>,
+    },
+    /// No load has such an opcode.
+    #[error("no load has an opcode that `{glob}` matches{}", did_you_mean(nearest))]
+    Opcode {
+        /// The glob.
+        glob: String,
+        /// The opcodes that are most like it.
+        nearest: Vec<String>,
+    },
+    /// No load of what else is selected is at such a program counter.
+    #[error("no load is at program counter {pc}; the nearest are at {}", hexadecimal(nearest))]
+    Pc {
+        /// The program counters.
+        pc: String,
+        /// The nearest one before and after.
+        nearest: Vec<u32>,
+    },
+    /// No load has all of it.
+    #[error("no load is selected: none has {selected}")]
+    Together {
+        /// The whole selection.
+        selected: Selected,
+    },
+}
+
+fn hexadecimal(pcs: &[u32]) -> String {
+    pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>().join(" and ")
+}
+
+impl Replayed<'_> {
+    /// Returns why no load was counted although some were selected; `None` if a load was, and if the answer is one:
+    /// that none is in a memory, or that a shard has none of them.
+    #[must_use]
+    pub fn nothing_selected(&self) -> Option<NothingSelected> {
+        let selection = self.options().get_selection().filter(|_| self.loads() == 0)?;
+        let trace = self.trace();
+        let contents = trace.contents();
+        // Of a shard of a set, not all are known.
+        let has_all_kernels = contents.kernels.len() == trace.kernels();
+        let Selected { kernel, pc, opcode, .. } = &selection.selected;
+        if let (Some(pattern), Some(flags), true) = (kernel, &selection.kernels, has_all_kernels)
+            && !flags.contains(&true)
+        {
+            let demangled = Demangled::new(contents.kernels.iter().map(|kernel| &kernel.name));
+            let names = contents.kernels.iter();
+            let names = names.map(|kernel| demangled.or_name(&kernel.name).to_owned());
+            let nearest = nearest(pattern, names);
+            return Some(NothingSelected::Kernel { pattern: pattern.clone(), nearest });
+        }
+        let loads = contents.operations.iter().enumerate();
+        let mut loads = loads.filter(|(_, operation)| operation.kind == OperationKind::Load);
+        if let (Some(glob), true) = (opcode, has_all_kernels)
+            && !loads.clone().any(|(number, _)| allows(&selection.operations, number))
+        {
+            let opcodes = loads.by_ref().map(|(_, operation)| operation.opcode.to_string());
+            let nearest = nearest(glob, opcodes);
+            return Some(NothingSelected::Opcode { glob: glob.clone(), nearest });
+        }
+        if self.options().get_shard().is_some() {
+            return None;
+        }
+        let found = Counters::find(selection, trace);
+        if found.has_selected {
+            return None;
+        }
+        let nearest: Vec<u32> = [found.before, found.after].into_iter().flatten().collect();
+        Some(match pc {
+            Some(pc) if !nearest.is_empty() => NothingSelected::Pc { pc: pc.clone(), nearest },
+            _ => NothingSelected::Together { selected: selection.selected.clone() },
+        })
+    }
+}
+
+impl Summary {
+    /// Returns that loads were selected and none was counted; `None` if the answer is one: that none is in a memory.
+    #[must_use]
+    pub fn nothing_selected(&self) -> Option<NothingSelected> {
+        let selected = self.selected.as_ref().filter(|selected| selected.space.is_none())?;
+        let is_nothing = self.counts.loads == 0;
+        is_nothing.then(|| NothingSelected::Together { selected: selected.clone() })
+    }
+}
+
+fn allows(list: &Option<Vec<bool>>, i: usize) -> bool {
+    list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
+}
+
+/// The program counters of the loads that are selected by anything but their program counter and memory.
+#[derive(Default)]
+struct Counters {
+    /// Whether the selection has one of them.
+    has_selected: bool,
+    /// The nearest ones.
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+impl Counters {
+    fn find(selection: &Selection, trace: &BinaryTrace) -> Self {
+        let mut found = Self::default();
+        let of_kernels =
+            trace.blocks().iter().filter(|raw| allows(&selection.kernels, raw.kernel as usize));
+        // All blocks have been replayed.
+        for block in of_kernels.filter_map(|raw| trace.block(raw).ok()) {
+            let records =
+                (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());
+            for record in records {
+                let operation = usize::from(record.operation);
+                if record.operation().kind == OperationKind::Load
+                    && allows(&selection.operations, operation)
+                {
+                    found.add(record.pc, selection);
+                }
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, pc: u32, selection: &Selection) {
+        let pcs = selection.pcs.clone().unwrap_or(0..=u32::MAX);
+        if pc < *pcs.start() {
+            self.before = self.before.max(Some(pc));
+        } else if pc > *pcs.end() {
+            self.after = Some(self.after.map_or(pc, |after| after.min(pc)));
+        } else {
+            self.has_selected = true;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! [`place_of`]: the file that an error is about, and the place in it.
+
+use std::error::Error;
+use std::path::Path;
+
+use crate::binary::TraceError;
+use crate::import::ImportError;
+
+/// Returns the file that an error of this crate names, and its line and column, from 1, if it names those; `None` of
+/// any other error. Causes are not looked at.
+#[must_use]
+pub fn place_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Option<(u64, u64)>)> {
+    if let Some(error) = error.downcast_ref() {
+        return match error {
+            TraceError::Read { path: file, .. } | TraceError::Part { file, .. } => {
+                Some((file, None))
+            }
+            _ => None,
+        };
+    }
+    match error.downcast_ref()? {
+        ImportError::Line { file, line, column, .. } => Some((file, Some((*line, *column as u64)))),
+        ImportError::File { file, .. }
+        | ImportError::NotAList { file }
+        | ImportError::Read { file, .. } => Some((file, None)),
+        _ => None,
+    }
+}
