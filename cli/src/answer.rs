@@ -1,20 +1,20 @@
 //! `answer`: answers the questions of the conformance suite. Those of the family `traces` are replays of files, or
 //! their refusal.
 
-use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 
-use clap::{Parser, ValueEnum};
+use clap::ValueEnum;
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::diagnostic::{self, Message};
 use crate::io::{self, Output};
 use crate::options::Progress;
 use crate::process::Status;
-use crate::{ptx, replay};
+use crate::ptx;
+use crate::trace::Input;
 use warpload::json::{self, JsonError};
 use warpload::load::Executor;
+use warpload_replay::{ReplayRequest, replay};
 use warpload_suite::families::{self, Answerer, CaseAnswer};
 use warpload_trace::{ImportError, TraceError};
 
@@ -67,42 +67,16 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
 struct Question {
     file: String,
     #[serde(default)]
-    options: BTreeMap<String, Value>,
+    options: ReplayRequest,
 }
 
-/// The options of `replay` that a question can have, with underscores for hyphens.
-const OPTIONS: [&str; 10] = [
-    "address_bits",
-    "fill",
-    "kernel",
-    "local_window",
-    "merge_pairs",
-    "opcode",
-    "pc",
-    "reuse",
-    "shared_window",
-    "space",
-];
-
 fn answer_trace(question: &str) -> Result<CaseAnswer, JsonError> {
-    let Question { file, options } = json::from_str(question)?;
-    let mut arguments: Vec<String> =
-        ["replay", "--format=json", "--threads=1"].map(str::to_owned).into();
-    for (name, value) in options {
-        let key = || format!("options.{name}");
-        if !OPTIONS.contains(&&*name) {
-            let names = OPTIONS.join(", ");
-            return Err(JsonError::at(key(), format!("unknown option; expected one of {names}")));
-        }
-        let flag = name.replace('_', "-");
-        arguments.push(match value {
-            Value::Bool(false) => continue,
-            Value::Bool(true) => format!("--{flag}"),
-            Value::String(text) => format!("--{flag}={text}"),
-            Value::Number(number) => format!("--{flag}={number}"),
-            _ => return Err(JsonError::at(key(), "expected a text, a number, true or false")),
-        });
+    let Question { file, mut options } = json::from_str(question)?;
+    // A question is about one file.
+    if options.image.is_some() || !options.cubin.is_empty() {
+        return Err(JsonError::at("options", "expected options without other files"));
     }
+    options.threads = Some(NonZero::<usize>::MIN);
     // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
     if file == "-" || !Path::new(&file).is_file() {
         return Err(JsonError::at(
@@ -110,32 +84,27 @@ fn answer_trace(question: &str) -> Result<CaseAnswer, JsonError> {
             format!("no file {file:?}; expected the path of a file"),
         ));
     }
-    arguments.extend(["--".to_owned(), file]);
-    let parsed = Replay::try_parse_from(arguments);
-    let Replay { arguments } =
-        parsed.map_err(|error| JsonError::at("options", Message::of_wrong_use(&error).title))?;
-    let mut output = Output::captured();
-    let replayed = || replay::execute(arguments, Progress::Never, &mut output);
-    let (ran, _) = diagnostic::collect(replayed);
-    let is_refused = match &ran {
-        Ok(status) => *status >= Status::Unreadable,
-        Err(error) => {
-            error.chain().any(|cause| cause.is::<TraceError>() || cause.is::<ImportError>())
+    Ok(match replayed(Path::new(&file), &options) {
+        Ok(json) => CaseAnswer::Known(json.trim_end().to_owned()),
+        Err(error)
+            if error.chain().any(|one| one.is::<TraceError>() || one.is::<ImportError>()) =>
+        {
+            CaseAnswer::new(&serde_json::json!({ "refused": true }))
         }
-    };
-    if is_refused {
-        return Ok(CaseAnswer::new(&serde_json::json!({ "refused": true })));
-    }
-    if let Err(error) = ran {
-        return Ok(CaseAnswer::Error(format!("{error:#}")));
-    }
-    let text = String::from_utf8(output.into_captured()).unwrap_or_default();
-    Ok(CaseAnswer::Known(text.trim_end().to_owned()))
+        Err(error) => CaseAnswer::Error(format!("{error:#}")),
+    })
 }
 
-/// The options of `replay`.
-#[derive(clap::Parser)]
-struct Replay {
-    #[command(flatten)]
-    arguments: replay::Arguments,
+/// Returns the summary of a replay as JSON.
+fn replayed(file: &Path, request: &ReplayRequest) -> anyhow::Result<String> {
+    let trace = Input::new(file)?.open(Progress::Never, 1)?;
+    let selection = request.selection(trace.contents());
+    let options = request.options(None, None, selection.as_ref());
+    let replayed = request.on_threads(|| replay(&trace, &options))?;
+    if let Some(nothing) = replayed.nothing_selected() {
+        return Err(nothing.into());
+    }
+    let mut json = Vec::new();
+    io::write_json(&mut json, &replayed.summary())?;
+    Ok(String::from_utf8(json)?)
 }

@@ -1,19 +1,15 @@
 //! Messages on standard error, drawn as rustc draws them.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annotate_snippets::renderer::Renderer;
 use annotate_snippets::{AnnotationKind, Group, Level as Title, Report, Snippet};
 use warpload::encoding::{Alias, Hint, ParseError, Sm};
 use warpload_ptx::syntax::{LineIndex, Span};
-use warpload_suite::image::ImageError;
-use warpload_trace::place_of;
 
-use super::name::Name;
 use super::{name, remedy, terminal};
 
 /// Where a text comes from.
@@ -27,9 +23,8 @@ pub(crate) struct Origin<'o> {
 }
 
 /// The severity of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MessageLevel {
+#[derive(Clone, Copy)]
+pub(crate) enum MessageLevel {
     /// The result is missing or wrong.
     Error,
     /// The result may not be what is wanted.
@@ -39,136 +34,45 @@ pub enum MessageLevel {
 }
 
 /// A message of the command.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Message {
-    /// Its severity.
-    pub level: MessageLevel,
-    /// What it says.
-    pub title: String,
+pub(crate) struct Message {
+    level: MessageLevel,
+    title: String,
     /// The name of the rule that is broken.
-    pub rule: Option<String>,
+    rule: Option<String>,
     /// What to do.
-    pub help: Option<String>,
-    /// What it is about.
-    pub place: Option<TextLocation>,
-    /// The file that it is about, if it has no place in one.
-    pub file: Option<String>,
-    /// Whether a file is missing.
-    pub is_missing_file: bool,
-    /// The whole message as it is drawn, without colours.
-    pub drawing: String,
-}
-
-/// A place in a text.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TextLocation {
-    /// The file's name.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u64,
-    /// The column in characters, from 1.
-    pub column: u64,
-    /// The first byte and the one after the last, in the whole text of a module and in its line
-    /// elsewhere, if they are known.
-    pub span: Option<(usize, usize)>,
+    help: Option<String>,
 }
 
 impl Message {
+    /// Adds what to do.
+    pub(crate) fn help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+
     pub(crate) fn new(level: MessageLevel, title: impl Display) -> Self {
-        let title = name::message(&title.to_string());
-        Self {
-            level,
-            title,
-            rule: None,
-            help: None,
-            place: None,
-            file: None,
-            is_missing_file: false,
-            drawing: String::new(),
-        }
-    }
-}
-
-thread_local! {
-    /// Where messages go instead of standard error.
-    static COLLECTED: RefCell<Option<Vec<Message>>> = const { RefCell::new(None) };
-}
-
-/// Calls a function whose messages are collected instead of drawn.
-pub(crate) fn collect<T>(function: impl FnOnce() -> T) -> (T, Vec<Message>) {
-    /// Puts back what was there, also after a panic.
-    struct Before(Option<Vec<Message>>);
-
-    impl Drop for Before {
-        fn drop(&mut self) {
-            COLLECTED.set(self.0.take());
-        }
+        Self { level, title: name::message(&title.to_string()), rule: None, help: None }
     }
 
-    let _before = Before(COLLECTED.replace(Some(Vec::new())));
-    let result = function();
-    (result, COLLECTED.take().unwrap_or_default())
+    fn is_silent(&self) -> bool {
+        matches!(self.level, MessageLevel::Note) && IS_QUIET.load(Ordering::Relaxed)
+    }
 }
 
 /// Whether notes are left out.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on leaves out notes of this process.
-pub(crate) fn be_quiet() {
-    IS_QUIET.store(true, Ordering::Relaxed);
+/// From now on leaves out the notes of this process, or writes them.
+pub(crate) fn be_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
 pub(crate) fn error(message: impl Display) {
     alone(Message::new(MessageLevel::Error, message));
 }
 
-/// An error with its causes: its place is that of the line at fault, if one is.
+/// An error with its causes.
 pub(crate) fn failure(error: &anyhow::Error) {
-    alone(Message::of_failure(error));
-}
-
-impl Message {
-    /// Returns the message for wrong arguments.
-    pub(crate) fn of_wrong_use(error: &clap::Error) -> Self {
-        let drawing = terminal::shown(&error.render().to_string()).into_owned();
-        // Usage and where to find help come after the first paragraph.
-        let (first, _) = drawing.split_once("\n\n").unwrap_or((&drawing, ""));
-        let title: Vec<&str> = first.lines().map(str::trim).collect();
-        let title = title.join(" ");
-        let title = title.strip_prefix("error: ").unwrap_or(&title).to_owned();
-        Self { drawing, ..Self::new(MessageLevel::Error, title) }
-    }
-
-    /// Returns the message for an error with its causes.
-    pub(crate) fn of_failure(error: &anyhow::Error) -> Self {
-        let mut message = Self::new(MessageLevel::Error, remedy::with_causes(error));
-        message.file = error.downcast_ref::<Name>().cloned().map(String::from);
-        for cause in error.chain() {
-            let io = cause.downcast_ref::<std::io::Error>();
-            message.is_missing_file |= io.is_some_and(|io| io.kind() == ErrorKind::NotFound);
-            // A file that names another one comes first.
-            let place =
-                place_of(cause).or_else(|| cause.downcast_ref().and_then(ImageError::place));
-            if let Some((file, position)) = place {
-                let file = file.display().to_string();
-                message.place = position.map(|(line, column)| TextLocation {
-                    file: file.clone(),
-                    line,
-                    column,
-                    span: None,
-                });
-                message.file = Some(file);
-            }
-        }
-        message
-    }
-}
-
-/// Collects what is wrong with the arguments.
-pub(crate) fn wrong_use(error: &clap::Error) {
-    keep(Message::of_wrong_use(error));
+    alone(Message::new(MessageLevel::Error, remedy::with_causes(error)));
 }
 
 /// Returns the lines that [`error`] writes, without colours.
@@ -185,11 +89,8 @@ pub(crate) fn note(message: impl Display) {
     alone(Message::new(MessageLevel::Note, message));
 }
 
-/// Writes a report of several lines to standard error, or keeps it as a note.
+/// Writes a report of several lines to standard error.
 pub(crate) fn report(text: &str) {
-    if COLLECTED.with_borrow(Option::is_some) {
-        return keep(Message::new(MessageLevel::Note, text));
-    }
     if !IS_QUIET.load(Ordering::Relaxed) {
         // If standard error is closed, there is no one to tell.
         let _ = write!(anstream::stderr(), "{}", terminal::shown(text));
@@ -198,8 +99,10 @@ pub(crate) fn report(text: &str) {
 
 /// A message without a place in a text that could be drawn.
 fn alone(message: Message) {
-    let title = message.level.drawn().primary_title(message.title.clone());
-    draw(message, &[Group::with_title(title)]);
+    if !message.is_silent() {
+        let title = message.level.drawn().primary_title(message.title.clone());
+        draw(&[Group::with_title(title)]);
+    }
 }
 
 /// What to write instead in a line of SASS, or the option that says of which SM it is.
@@ -209,8 +112,8 @@ pub(crate) fn sass_help(hint: Hint) -> String {
 
 /// An error in a line of SASS: the line, the place, the hint.
 pub(crate) fn parse_error(origin: Origin<'_>, text: &str, error: &ParseError, sm: Sm) {
-    let message = Message::new(MessageLevel::Error, error);
-    let message = Message { help: error.hint_in(text, sm).map(sass_help), ..message };
+    let help = error.hint_in(text, sm).map(sass_help);
+    let message = Message::new(MessageLevel::Error, error).help(help);
     in_line(message, origin, text, (error.span.start, error.span.end));
 }
 
@@ -223,7 +126,9 @@ pub(crate) fn alias_note(origin: Origin<'_>, text: &str, alias: &Alias) {
 
 /// A message about the bytes `start..end` of a line, with the part of the line that is worth drawing.
 pub(crate) fn in_line(message: Message, origin: Origin<'_>, text: &str, span: (usize, usize)) {
-    with_line(message, origin, text, span, draw);
+    if !message.is_silent() {
+        with_line(message, origin, text, span, draw);
+    }
 }
 
 /// Passes on what [`in_line`] draws.
@@ -232,16 +137,9 @@ fn with_line<T>(
     origin: Origin<'_>,
     text: &str,
     (start, end): (usize, usize),
-    finish: impl FnOnce(Message, Report<'_>) -> T,
+    finish: impl FnOnce(Report<'_>) -> T,
 ) -> T {
     let column = origin.column + text[..start].chars().count();
-    let place = TextLocation {
-        file: origin.file.to_owned(),
-        line: origin.line as u64,
-        column: column as u64,
-        span: Some((start, end)),
-    };
-    message.place.get_or_insert(place);
     message.help = message.help.as_deref().map(name::message);
     let (shown, from, to) = visible(text, start, end);
     let snippet = Snippet::source(name::replaced(shown))
@@ -263,7 +161,7 @@ fn with_line<T>(
     if let Some(help) = &message.help {
         group = group.element(Title::HELP.message(help.clone()));
     }
-    finish(message, &[group])
+    finish(&[group])
 }
 
 /// Returns an error about bytes of a line of SASS as the command draws it, without colours.
@@ -275,10 +173,9 @@ pub fn draw_in_line(
     title: &str,
     help: Option<&str>,
 ) -> String {
-    let help = help.map(str::to_owned);
-    let message = Message { help, ..Message::new(MessageLevel::Error, title) };
+    let message = Message::new(MessageLevel::Error, title).help(help.map(str::to_owned));
     let origin = Origin { file, line: 1, column: 1 };
-    with_line(message, origin, text, span, |_, report| plain(report))
+    with_line(message, origin, text, span, plain)
 }
 
 /// What is said of a place in a text of many lines.
@@ -302,7 +199,7 @@ pub(crate) fn in_source(file: &str, source: &str, lines: &LineIndex, label: Labe
 /// Returns an error at a place of a module as the command draws it, without colours.
 #[must_use]
 pub fn draw_in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) -> String {
-    with_source(file, source, lines, label, |_, report| plain(report))
+    with_source(file, source, lines, label, plain)
 }
 
 /// Passes on what [`in_source`] draws.
@@ -311,7 +208,7 @@ fn with_source<T>(
     source: &str,
     lines: &LineIndex,
     label: Labelled<'_>,
-    finish: impl FnOnce(Message, Report<'_>) -> T,
+    finish: impl FnOnce(Report<'_>) -> T,
 ) -> T {
     let (start, end) = (label.span.start as usize, label.span.end as usize);
     let position = lines.position(label.span.start);
@@ -320,16 +217,9 @@ fn with_source<T>(
     let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
     let last = source[end..window].find('\n').map_or(window, |at| end + at);
     let line = position.line as usize;
-    let place = TextLocation {
-        file: file.to_owned(),
-        line: position.line.into(),
-        column: position.column.into(),
-        span: Some((start, end)),
-    };
     let message = Message {
         rule: label.rule.map(str::to_owned),
         help: label.help.map(str::to_owned),
-        place: Some(place),
         ..Message::new(MessageLevel::Error, label.title)
     };
     let origin = Origin { file, line, column: 1 };
@@ -361,16 +251,10 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// Writes a message to standard error, or keeps it.
-fn draw(message: Message, report: Report<'_>) {
-    if message.level == MessageLevel::Note && IS_QUIET.load(Ordering::Relaxed) {
-        return;
-    }
+/// Writes a message to standard error.
+fn draw(report: Report<'_>) {
     let plain = Renderer::plain().render(report);
     let shown = terminal::shown(&plain);
-    if COLLECTED.with_borrow(Option::is_some) {
-        return keep(Message { drawing: shown.into_owned(), ..message });
-    }
     let drawing = match shown {
         Cow::Borrowed(_) => Renderer::styled().render(report),
         // Colours are escapes too, of which the message's own could not be told.
@@ -378,14 +262,6 @@ fn draw(message: Message, report: Report<'_>) {
     };
     // If standard error is closed, there is no one to tell.
     let _ = writeln!(anstream::stderr(), "{drawing}");
-}
-
-fn keep(message: Message) {
-    COLLECTED.with_borrow_mut(|collected| {
-        if let Some(collected) = collected {
-            collected.push(message);
-        }
-    });
 }
 
 impl MessageLevel {

@@ -229,7 +229,7 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
 
 fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help: &str) {
     let help = Some(help.to_owned());
-    let message = Message { help, ..Message::new(MessageLevel::Warning, title) };
+    let message = Message::new(MessageLevel::Warning, title).help(help);
     diagnostic::in_line(message, origin, text, place);
 }
 

@@ -1,6 +1,5 @@
 //! Files and standard streams of the command.
 
-use std::cell::RefCell;
 use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
@@ -23,67 +22,28 @@ pub(crate) use warpload::json::write_line as write_json;
 
 /// Standard output, buffered; every write can fail because its reader has closed it.
 pub(crate) struct Output {
-    stdout: BufWriter<Shown<Sink>>,
+    stdout: BufWriter<Shown<Stdout>>,
     status: Status,
 }
 
-/// Where output goes.
-enum Sink {
-    Stdout(StdoutLock<'static>),
-    /// The bytes, and the most that there may be.
-    Captured(Vec<u8>, usize),
-}
+/// The process's own standard output.
+struct Stdout(StdoutLock<'static>);
 
-/// The most bytes of an output that is kept: a small input can make a large one, such as a long name in each of many
-/// rows.
-const MOST_CAPTURED: usize = 1 << 30;
-
-impl Write for Sink {
+impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(stdout) => {
-                system::check_stdout()?;
-                stdout.write(bytes)
-            }
-            Self::Captured(captured, most) => {
-                if bytes.len() > most.saturating_sub(captured.len()) {
-                    let message = format!("the result has more than {most} bytes");
-                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-                }
-                captured.write(bytes)
-            }
-        }
+        system::check_stdout()?;
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(stdout) => stdout.flush(),
-            Self::Captured(..) => Ok(()),
-        }
+        self.0.flush()
     }
 }
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self::to(Sink::Stdout(io::stdout().lock()))
-    }
-
-    /// Creates an output that is kept.
-    pub(crate) fn captured() -> Self {
-        Self::to(Sink::Captured(Vec::new(), MOST_CAPTURED))
-    }
-
-    fn to(sink: Sink) -> Self {
-        let stdout = BufWriter::new(Shown::new(sink, Escapes::Text));
-        Self { stdout, status: Status::Done }
-    }
-
-    /// Returns what was written to an output that is kept.
-    pub(crate) fn into_captured(self) -> Vec<u8> {
-        match self.stdout.into_inner().map(Shown::into_inner) {
-            Ok(Sink::Captured(captured, _)) => captured,
-            _ => Vec::new(),
-        }
+        let stdout = Shown::new(Stdout(io::stdout().lock()), Escapes::Text);
+        Self { stdout: BufWriter::new(stdout), status: Status::Done }
     }
 
     /// Notes how the command ends at best, and returns that. It holds even if the reader of what
@@ -198,31 +158,8 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { input, bar })))
 }
 
-thread_local! {
-    /// What is read in place of standard input.
-    static INPUT: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
-}
-
-/// Calls a function that reads `input` as standard input.
-pub(crate) fn with_input<T>(input: Vec<u8>, function: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, also after a panic.
-    struct Before(Option<Vec<u8>>);
-
-    impl Drop for Before {
-        fn drop(&mut self) {
-            INPUT.set(self.0.take());
-        }
-    }
-
-    let _before = Before(INPUT.replace(Some(input)));
-    function()
-}
-
 /// Standard input, which no output is to replace either.
 pub(crate) fn stdin() -> Box<dyn Read + Send> {
-    if let Some(input) = INPUT.with_borrow_mut(|input| input.as_mut().map(std::mem::take)) {
-        return Box::new(io::Cursor::new(input));
-    }
     inputs::remember_stdin();
     Box::new(io::stdin())
 }
@@ -410,15 +347,5 @@ mod tests {
                 assert_eq!(input.bar.bar.position(), (i as u64 + 1) * (3 << 20));
             }
         }
-    }
-
-    #[test]
-    fn an_output_that_is_kept_is_bounded() {
-        let mut output = Output::to(Sink::Captured(Vec::new(), 100_000));
-        let row = "x".repeat(1000);
-        let failed = (0..1000).find_map(|_| output.line(&row).and_then(|()| output.flush()).err());
-        let expected = "standard output cannot be written: the result has more than 100000 bytes";
-        assert_eq!(failed.map(|error| error.to_string()).as_deref(), Some(expected));
-        assert!(output.into_captured().len() <= 100_000);
     }
 }

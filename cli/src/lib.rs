@@ -1,8 +1,8 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
 //! subcommand; this one reads the arguments and dispatches.
 //!
-//! [`run`] runs the command with the process's own streams, [`call`] with others: that is how the
-//! Python package has the command's results and messages.
+//! [`run`] runs the command with the process's own streams. What it draws, such as [`draw_in_line`], is there for
+//! other programs too.
 
 #![deny(unsafe_code)]
 
@@ -15,7 +15,6 @@ mod cubins;
 mod decode;
 mod destination;
 mod diagnostic;
-mod embedded;
 mod encode;
 mod explain;
 mod export;
@@ -64,10 +63,7 @@ use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
 
-pub use self::diagnostic::{
-    Labelled, Message, MessageLevel, TextLocation, draw_in_line, draw_in_source,
-};
-pub use crate::embedded::{Answer, call};
+pub use self::diagnostic::{Labelled, draw_in_line, draw_in_source};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
 pub use crate::process::survive_forks;
 pub use crate::tmem::{draw_tensor_load, draw_tensor_map, tensor_map_svg};
@@ -176,19 +172,34 @@ pub fn stdout_is_closed() {
     system::stdout_is_closed();
 }
 
-/// Runs the command with those arguments, of which the first is its name, and returns its exit status:
-/// 0 done, 1 what was asked about is wrong or is not there, 2 wrong use, or an input or output that fails.
+/// How a run of the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// The exit status: 0 done, 1 what was asked about is wrong or is not there, 2 wrong use, or an input or output that
+    /// fails.
+    pub status: u8,
+    /// Whether that is because the system refused something, which it may not the next time.
+    pub is_system_error: bool,
+}
+
+/// Runs the command with those arguments, of which the first is its name, and returns its exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    run_to_end(arguments).status
+}
+
+/// Runs the command as [`run`] does, and also returns whether it may end otherwise the next time.
+pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     let _inputs = inputs::InputsScope::new();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    match Arguments::try_parse_from(&arguments) {
+    let (status, is_system_error) = match Arguments::try_parse_from(&arguments) {
         Ok(mut arguments) => {
             arguments.color.set();
+            diagnostic::be_quiet(arguments.quiet);
             if arguments.quiet {
                 arguments.progress = Progress::Never;
-                diagnostic::be_quiet();
             }
-            execute(arguments, &mut Output::new()) as u8
+            execute(arguments, &mut Output::new())
         }
         Err(error) => {
             // Wrong arguments have no values; the option may be among them nevertheless.
@@ -197,26 +208,30 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             let color = words.iter().find_map(|word| word.strip_prefix("--color=")).or(after);
             let color = color.and_then(|color| Color::from_str(color, false).ok());
             color.unwrap_or_default().set();
-            usage(&error) as u8
+            (usage(&error), false)
         }
-    }
+    };
+    Ended { status: status as u8, is_system_error }
 }
 
-/// Does what the arguments say, and reports what goes wrong.
-fn execute(arguments: Arguments, output: &mut Output) -> Status {
+/// Does what the arguments say, and reports what goes wrong; returns whether the system did it.
+fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
     let result = dispatch(arguments, output).and_then(|status| {
         output.flush()?;
         Ok(status)
     });
     match result {
-        Ok(status) => status,
+        Ok(status) => (status, false),
         // The reader of our output has closed it.
-        Err(error) if is_closed_pipe(&error) => output.status(),
+        Err(error) if is_closed_pipe(&error) => (output.status(), false),
         Err(error) => {
             // What was done so far comes first; if that fails too, one message is enough.
             let _ = output.flush();
             diagnostic::failure(&error);
-            Status::Unreadable
+            let is_system = |cause: &(dyn std::error::Error + 'static)| {
+                cause.downcast_ref().and_then(std::io::Error::raw_os_error).is_some()
+            };
+            (Status::Unreadable, error.chain().any(is_system))
         }
     }
 }

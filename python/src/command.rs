@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command in this process, with its streams, and returns the exit status. `own_process` says
+/// Runs the command in this process, with its streams, and returns the exit status, and whether the system refused
+/// something, which it may not the next time. `own_process` says
 /// that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
 /// output was closed, and is something else by now.
 #[pyfunction]
@@ -14,7 +15,7 @@ pub(crate) fn run(
     arguments: Vec<OsString>,
     own_process: bool,
     stdout_is_closed: bool,
-) -> u8 {
+) -> (u8, bool) {
     py.detach(|| {
         if stdout_is_closed {
             warpload_cli::stdout_is_closed();
@@ -22,7 +23,8 @@ pub(crate) fn run(
         if own_process {
             warpload_cli::own_process();
         }
-        warpload_cli::run(named(arguments))
+        let ended = warpload_cli::run_to_end(named(arguments));
+        (ended.status, ended.is_system_error)
     })
 }
 

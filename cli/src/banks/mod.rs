@@ -232,7 +232,7 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
         }
         _ => None,
     };
-    let message = Message { help, ..Message::new(MessageLevel::Error, error) };
+    let message = Message::new(MessageLevel::Error, error).help(help);
     let origin = Origin { file: "access", line: 1, column: 1 };
     let place = (error.span.start, error.span.end);
     diagnostic::in_line(message, origin, &arguments.pattern, place);

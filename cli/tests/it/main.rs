@@ -10,7 +10,6 @@ mod counting;
 mod cubin;
 mod cubin128;
 mod decode128;
-mod embedded;
 mod fill_in;
 mod for_people;
 mod html;

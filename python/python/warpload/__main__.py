@@ -12,6 +12,11 @@ from . import _native
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command in this process, which does nothing else from here on."""
+    return run(arguments)[0]
+
+
+def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
+    """Does the same, and also returns whether the system refused something, which it may not the next time."""
     if sys.stdout is not None:
         sys.stdout.flush()
     # Python's handler would only note Ctrl-C until the command is done.

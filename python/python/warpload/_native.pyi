@@ -824,9 +824,10 @@ def replay_arguments(**options: "Any") -> list[str]:
     Returns the arguments of a command for options of a replay.
     """
 
-def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> int:
+def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> tuple[int, bool]:
     """
-    Runs the command in this process, with its streams, and returns the exit status. `own_process` says
+    Runs the command in this process, with its streams, and returns the exit status, and whether the system refused
+    something, which it may not the next time. `own_process` says
     that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
     output was closed, and is something else by now.
     """

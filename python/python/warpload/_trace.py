@@ -27,7 +27,7 @@ else:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _shows(options: type[Any]) -> Callable[[_Function], _Function]:
+def shows(options: type[Any]) -> Callable[[_Function], _Function]:
     """Gives a function with ``**options`` a signature that names them, for ``help()`` and completion."""
 
     def decorate(function: _Function) -> _Function:
@@ -120,7 +120,7 @@ class Trace:
             f"Trace({self.path!r}: {len(self)} loads of {records} records, {kernels} kernel{plural})"
         )
 
-    @_shows(LoadOptions)
+    @shows(LoadOptions)
     def loads(
         self,
         *,
@@ -151,7 +151,7 @@ class Trace:
     def __arrow_c_schema__(self) -> Any:
         return self.loads().__arrow_c_schema__()
 
-    @_shows(ReplayOptions)
+    @shows(ReplayOptions)
     def replay(
         self,
         *,
@@ -303,7 +303,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         change = "new" if self.change is None else f"{self.change:+.1f} %"
-        return f"Comparison({change}, {len(self.details['per_pc'])} program counters)"
+        changed = sum(row["change"] != 0 for row in self.details["per_pc"])
+        return f"Comparison({change}, {changed} program counters)"
 
 
 def merge(shards: Iterable[Replay], *, partial: bool = False) -> Replay:

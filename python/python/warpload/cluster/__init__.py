@@ -21,73 +21,81 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .._native import replay_arguments
-from .._trace import Replay
-from . import _tasks
+from .._trace import Replay, shows
+from .._types import Path, PlannedOptions
 
 if TYPE_CHECKING:
     from distributed import Client
+    from typing_extensions import Unpack
 
 __all__ = ["import_", "replay"]
 
 Progress: TypeAlias = Callable[[int, int], object]
 
 
+@shows(PlannedOptions)
 def replay(
-    trace_set: str | os.PathLike[str],
+    trace_set: Path,
     client: Client,
     *,
     shards: int | None = None,
     fan_in: int = 16,
-    folder: str | os.PathLike[str] | None = None,
+    folder: Path | None = None,
     retries: int = 3,
     progress: Progress | None = None,
-    threads: int = 1,
-    **options: Any,
+    image: Path | None = None,
+    **options: Unpack[PlannedOptions],
 ) -> Replay:
     """Replays a trace set, or one binary trace, in shards and merges the results in a tree.
 
     Returns what ``Trace(trace_set).replay(**options)`` returns, byte for byte.
 
-    ``trace_set``
+    Parameters
+    ----------
+    trace_set
         A path that every worker has, or a URL that fsspec reads.
-    ``shards``
-        The number of pieces, of about equally many records. If it is not given, one for each thread
-        of the workers. A later run continues an earlier one only if the number is the same.
-    ``fan_in``
+    shards
+        The number of pieces, of about equally many records. If it is not given, one for each thread of the workers. A
+        later run continues an earlier one only if the number is the same.
+    fan_in
         How many results one task merges.
-    ``folder``
+    folder
         Where outputs are written. If it is not given, beside the set in ``NAME.replay``.
-    ``retries``
-        How often a task is tried again that failed, unless the command refuses its input. Tasks of a worker that is lost run elsewhere in
-        any case (Dask's ``distributed.scheduler.allowed-failures`` says how often).
-    ``progress``
+    retries
+        How often a task is tried again that the system has failed (``kind`` is ``"system"``): what the command refuses is
+        not. Tasks of a worker that is lost run elsewhere in any case (Dask's ``distributed.scheduler.allowed-failures``
+        says how often).
+    progress
         Called with the number of tasks done and of all tasks.
-    ``threads``
-        How many threads replay one shard.
-    ``options``
-        Those of :meth:`warpload.Trace.replay` that decide what is computed: ``fill``, ``reuse``,
-        ``kernel``. Files among them must be on a file system that all machines share.
+    image, **options
+        Those of :meth:`warpload.Trace.replay` that decide what is computed: ``fill``, ``reuse``, ``kernel``. Files among
+        them must be on a file system that all machines share. ``threads`` replay one shard, one if not given.
 
-    Raises :class:`warpload.Error` with the command's message for what a task refuses,
-    ``FileNotFoundError`` if there is no such set, and Dask's ``KilledWorker`` if a task loses one
-    worker after the other.
+    Raises
+    ------
+    Error
+        With the command's message for what a task refuses. If there is no such set it is a ``FileNotFoundError``, and
+        Dask's ``KilledWorker`` if a task loses one worker after the other.
     """
     # What it needs is not in the package: without it there is still ``--help``.
     from . import _tasks
 
-    arguments = [f"--fan-in={fan_in}", *replay_arguments(threads=threads, **absolute(options))]
-    merged = _tasks.replay(trace_set, folder, arguments, client, shards, retries, progress)
+    options.setdefault("threads", 1)
+    given = replay_arguments(image=image and os.path.abspath(image), **absolute(options))
+    merged = _tasks.replay(
+        trace_set, folder, [f"--fan-in={fan_in}", *given], client, shards, retries, progress
+    )
     return Replay.from_json(merged)
 
 
 def import_(
-    kernels_list: str | os.PathLike[str],
+    kernels_list: Path,
     client: Client,
     *,
-    folder: str | os.PathLike[str] | None = None,
+    folder: Path | None = None,
     retries: int = 3,
     progress: Progress | None = None,
 ) -> str:
@@ -104,12 +112,8 @@ def import_(
     return place.url(trace_set)
 
 
-def absolute(options: dict[str, Any]) -> dict[str, Any]:
+def absolute(options: PlannedOptions) -> PlannedOptions:
     """The options with files named as in any folder."""
-    named = dict(options)
-    if named.get("image") is not None:
-        named["image"] = os.path.abspath(named["image"])
-    cubins = named.get("cubin", ())
+    cubins = options.get("cubin", ())
     cubins = (cubins,) if isinstance(cubins, (str, os.PathLike)) else cubins
-    named["cubin"] = [os.path.abspath(cubin) for cubin in cubins]
-    return named
+    return {**options, "cubin": [os.path.abspath(cubin) for cubin in cubins]}

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
-from . import import_
+from .._types import PlannedOptions
+from . import import_, replay
 
-#: Options of ``warpload plan`` with a value, those that are paths, and those without a value.
-VALUES = (
-    "fan-in fill threads address-bits shared-window local-window kernel pc opcode space".split()
-)
-PATHS = ("image", "cubin")
-FLAGS = ("reuse", "merge-pairs", "no-demangle")
+#: Options that are numbers; windows and program counters are read as the command reads them.
+NUMBERS = ("threads", "address_bits")
 
 
 def main() -> int:
@@ -50,12 +46,16 @@ def parser() -> argparse.ArgumentParser:
     add_options(one)
     one.add_argument("--shards", type=int, metavar="N", help="default: one for each thread")
     same = one.add_argument_group("options of `warpload replay` and `warpload plan`")
-    for name in VALUES:
-        same.add_argument(f"--{name}", default="1" if name == "threads" else None)
-    for name in PATHS:
-        same.add_argument(f"--{name}", action="append", default=[], metavar="FILE")
-    for name in FLAGS:
-        same.add_argument(f"--{name}", action="store_true")
+    same.add_argument("--fan-in", type=int, default=16)
+    same.add_argument("--image", metavar="FILE")
+    for name, kind in PlannedOptions.__annotations__.items():
+        option = name.replace("_", "-")
+        if "bool" in str(kind):
+            same.add_argument(f"--{option}", action=argparse.BooleanOptionalAction)
+        elif name == "cubin":
+            same.add_argument("--cubin", action="append", metavar="FILE")
+        else:
+            same.add_argument(f"--{option}", type=int if name in NUMBERS else str)
     return parser
 
 
@@ -81,17 +81,19 @@ def do(arguments: argparse.Namespace) -> str:
         progress = show_progress if sys.stderr.isatty() else None
         if arguments.step == "import":
             return import_(source, client, folder=folder, retries=retries, progress=progress)
-        given, shards = options(arguments), arguments.shards
-        merged = _tasks.replay(source, folder, given, client, shards, retries, progress)
-        return merged.rstrip("\n")
-
-
-def options(arguments: argparse.Namespace) -> list[str]:
-    """The options of a replay as the command takes them."""
-    given = {name: getattr(arguments, name.replace("-", "_")) for name in (*VALUES, *PATHS, *FLAGS)}
-    found = [f"--{name}={given[name]}" for name in VALUES if given[name] is not None]
-    found += [f"--{name}={os.path.abspath(file)}" for name in PATHS for file in given[name]]
-    return found + [f"--{name}" for name in FLAGS if given[name]]
+        given = {name: getattr(arguments, name) for name in (*PlannedOptions.__annotations__, "image")}
+        given = {name: value for name, value in given.items() if value is not None}
+        found = replay(
+            source,
+            client,
+            shards=arguments.shards,
+            fan_in=arguments.fan_in,
+            folder=folder,
+            retries=retries,
+            progress=progress,
+            **given,
+        )
+        return found.to_json().decode().rstrip("\n")
 
 
 def show_progress(done: int, tasks: int) -> None:

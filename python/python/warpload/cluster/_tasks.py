@@ -61,7 +61,7 @@ def run(
     place = Place.of(os.fspath(source), None if folder is None else os.fspath(folder), work.suffix)
     tasks = plan(place, options)
     if not tasks or tasks[-1]["step"] not in work.steps:
-        raise Error(f"{place.input}: expected {work.source}")
+        raise Error(f"{place.input}: expected {work.source}", kind="input")
     for task in tasks:
         for path in task["inputs"]:
             place.url(path)
@@ -101,7 +101,7 @@ def default_shards(client: Client) -> int:
     """One for each thread of the workers."""
     threads: int = sum(client.nthreads().values())
     if threads == 0:
-        raise Error("the cluster has no workers yet; expected the number of shards")
+        raise Error("the cluster has no workers yet; expected the number of shards", kind="argument")
     return threads
 
 
@@ -111,7 +111,7 @@ def plan(place: Place, options: list[str]) -> list[Task]:
         argv = ["warpload", "plan", "-o", folder, "--format=json", *options, "--", source]
         status, output, messages = command(argv, directory)
         if status != 0:
-            raise Error(messages)
+            raise Error(messages, kind="input" if status == REFUSED else "system")
         return [json.loads(line) for line in output.splitlines()]
 
 
@@ -125,7 +125,7 @@ def wait_for(
         for done, future in enumerate(as_completed(futures), 1):
             result = future.result()
             if isinstance(result, Refused):
-                raise Error(result.message)
+                raise Error(result.message, kind="input")
             if progress is not None:
                 progress(done, len(futures))
     except BaseException:
@@ -160,8 +160,9 @@ def run_task(task: Task, place: Place, before: list[str | Refused]) -> str | Ref
     return task["output"]
 
 
-#: What the command says of the system's errors, which may be gone the next time.
-TRANSIENT = ("(os error ", "became shorter, or could not be read")
+#: How a task's process ends if the command refuses its input (`EX_DATAERR`). Any other end than the command's own may
+#: be another one the next time: the system's errors, and a signal.
+REFUSED = 65
 
 
 def do(task: Task, directory: str | None) -> Refused | None:
@@ -173,9 +174,17 @@ def do(task: Task, directory: str | None) -> Refused | None:
     # 1 is a result, which has been written, with values that are not the expected ones.
     if status == 0 or (status == 1 and Path(directory or "", task["output"]).is_file()):
         return None
-    if status == 2 and not any(sign in messages for sign in TRANSIENT):
+    if status == REFUSED:
         return Refused(messages)
-    raise Error(messages or f"{' '.join(task['argv'])}: exit status {status}")
+    raise Error(messages or f"{' '.join(task['argv'])}: exit status {status}", kind="system")
+
+
+def end() -> int:
+    """Runs the command and returns how the process is to end."""
+    from ..__main__ import run
+
+    status, is_system_error = run()
+    return REFUSED if status == 2 and not is_system_error else status
 
 
 def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
@@ -184,7 +193,7 @@ def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
     It is a process of its own, because one whose mapped trace becomes shorter ends.
     """
     # Not `-m`, with which files in the directory could take the place of modules.
-    start = "import sys; sys.path.pop(0); from warpload.__main__ import main; sys.exit(main())"
+    start = "import sys; sys.path.pop(0); from warpload.cluster._tasks import end; sys.exit(end())"
     done = subprocess.run(
         [sys.executable, "-c", start, *argv[1:]],
         cwd=directory,
