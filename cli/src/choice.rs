@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
-use regex::Regex;
 use warpload::memory::Space;
 use warpload_replay::{Replayed, Selected, Selection};
 use warpload_trace::{BinaryTrace, OperationKind, TraceContents};
@@ -11,15 +10,15 @@ use warpload_trace::{BinaryTrace, OperationKind, TraceContents};
 use super::demangled::Demangled;
 use super::glob::Glob;
 use super::name::visible;
-use super::name_pattern::nearest_in_words;
+use super::name_pattern::{NamePattern, nearest_in_words};
 
 /// Which loads are counted. What is not a load is counted whatever these say.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Which loads are counted")]
 pub(crate) struct Choice {
-    /// Those of kernels whose name, mangled or demangled, has a match of the regular expression
-    #[arg(long, value_name = "REGEX")]
-    kernel: Option<Regex>,
+    /// Those of kernels whose name, mangled or demangled, has this part or a match of this regular expression
+    #[arg(long, value_name = "NAME|REGEX")]
+    kernel: Option<NamePattern>,
 
     /// Those at a program counter, or from one to another, in hexadecimal; both included
     #[arg(long, value_name = "LO[..HI]", value_parser = read_pcs)]
@@ -106,9 +105,8 @@ impl Choice {
     ) -> Option<Selection> {
         let selected = self.selected()?;
         let Self { kernel, pc, opcode, space } = self;
-        let is_named = |kernel: &Regex, name: &str| {
-            kernel.is_match(name)
-                || demangled.get(name).is_some_and(|demangled| kernel.is_match(demangled))
+        let is_named = |kernel: &NamePattern, name: &str| {
+            kernel.matches(name, demangled.get(name).map(|form| &**form))
         };
         Some(Selection {
             kernels: kernel.as_ref().map(|kernel| {
