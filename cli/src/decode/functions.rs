@@ -1,6 +1,6 @@
 //! The functions of the inputs: those that are wanted, and the demangled form of each one's name.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::demangled::Demangled;
@@ -12,7 +12,7 @@ use crate::name_pattern::{NamePattern, nearest_in_words};
 pub(super) struct Wanted<'f> {
     pattern: Option<&'f NamePattern>,
     /// Whether each of the functions so far is wanted.
-    known: HashMap<Arc<str>, bool>,
+    known: BTreeMap<Arc<str>, bool>,
     demangled: Demangled,
 }
 
