@@ -62,10 +62,7 @@ impl Destination {
         let mut pieces = self.pieces(escapes)?;
         match &mut pieces.file {
             Some(file) => write(file).with_context(|| target(file).error_context())?,
-            None => {
-                let written = output.writer(escapes).and_then(|to| write(to));
-                written.map_err(io::output_error)?;
-            }
+            None => output.write(escapes, write)?,
         }
         pieces.finish(output)
     }

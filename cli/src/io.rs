@@ -91,8 +91,7 @@ impl Output {
     }
 
     pub(crate) fn line(&mut self, line: impl Display) -> io::Result<()> {
-        let to = self.writer(Escapes::Text).map_err(output_error)?;
-        writeln!(to, "{line}").map_err(output_error)
+        self.write(Escapes::Text, |to| writeln!(to, "{line}"))
     }
 
     /// Text of several lines.
@@ -102,19 +101,25 @@ impl Output {
 
     /// One object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
-        let to = self.writer(Escapes::Json).map_err(output_error)?;
-        write_json(to, object).map_err(output_error)
+        self.write(Escapes::Json, |to| write_json(to, object))
     }
 
     /// JSON that is written already, on one line.
     pub(crate) fn json_text(&mut self, json: &str) -> io::Result<()> {
-        let to = self.writer(Escapes::Json).map_err(output_error)?;
-        writeln!(to, "{json}").map_err(output_error)
+        self.write(Escapes::Json, |to| writeln!(to, "{json}"))
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8], escapes: Escapes) -> io::Result<()> {
-        let to = self.writer(escapes).map_err(output_error)?;
-        to.write_all(bytes).map_err(output_error)
+        self.write(escapes, |to| to.write_all(bytes))
+    }
+
+    /// What `write` writes.
+    pub(crate) fn write(
+        &mut self,
+        escapes: Escapes,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.writer(escapes).and_then(|to| write(to)).map_err(output_error)
     }
 
     /// Standard output, for what is written piece by piece. Errors are not yet

@@ -2,34 +2,15 @@
 
 use std::path::Path;
 
-use warpload::encoding::control::Notation;
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm, parse_line};
 use warpload_binary::lines::LineError;
 
-use super::decode::row::{self, ControlJson, LoadJson};
 use super::diagnostic::{self, Origin};
-use super::io::{self, Output};
-use super::options::{Format, Progress};
-use crate::process::Status;
+use super::io;
+use super::options::Progress;
 
 /// Takes the place of a word, or of a load.
 pub(crate) const ERROR: &str = "error";
-
-/// Takes the place of a load.
-#[derive(serde::Serialize)]
-struct ErrorJson<'e> {
-    error: &'e str,
-}
-
-/// Whose words they are, and how they are written.
-#[derive(Clone, Copy)]
-pub(crate) struct Style {
-    pub(crate) sm: Option<Sm>,
-    pub(crate) notation: Option<Notation>,
-    /// What texts hide is appended to them.
-    pub(crate) hidden: bool,
-    pub(crate) format: Format,
-}
 
 /// Reads `0x…`, with or without the prefix: of at most 64 bits, or of at most 128 if it is of SM 7.0 or
 /// later. Without an SM it is of SM 5.x or 6.x.
@@ -82,82 +63,9 @@ pub(crate) fn is_argument(origin: Origin<'_>) -> bool {
 }
 
 /// Returns where a word is from, if it is not an argument, as the beginning of a message.
-fn place(origin: Origin<'_>) -> String {
+pub(crate) fn place(origin: Origin<'_>) -> String {
     let Origin { file, line, .. } = origin;
     if is_argument(origin) { String::new() } else { format!("{file}: line {line}: ") }
-}
-
-/// `decode --word`: one line each, whatever they are.
-pub(crate) fn decode(
-    words: &[String],
-    style: Style,
-    output: &mut Output,
-) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    each_given(words, |origin, text| {
-        let word = match text {
-            Ok(text) => {
-                read_word(text, style.sm).map_err(|error| format!("{}{error}", place(origin)))
-            }
-            Err(error) => Err(format!("{}: {error}", origin.file)),
-        };
-        match word {
-            Ok(word) => word_line(word, style, output)?,
-            Err(message) => status = bad_word(&message, style.format, output)?,
-        }
-        Ok(())
-    })?;
-    Ok(status)
-}
-
-/// Reports what is wrong with a word, in its place.
-fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
-    let status = output.fail(Status::Failed, message)?;
-    match format {
-        Format::Text => output.line(ERROR)?,
-        Format::Json => output.json(&ErrorJson { error: message })?,
-    }
-    Ok(status)
-}
-
-fn word_line(word: MachineWord, style: Style, output: &mut Output) -> std::io::Result<()> {
-    let Style { sm, notation, hidden, format } = style;
-    let hidden = |load: &Instruction| row::hidden(load).filter(|_| hidden);
-    let json = || LoadJson {
-        sm: sm.map(|sm| sm.to_string()),
-        word: Some(word.to_string()),
-        ..LoadJson::default()
-    };
-    match (Instruction::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
-        (Decoded::Load(load), Format::Text) => match hidden(&load) {
-            Some(hidden) => output.line(format_args!("{} {hidden}", text(load, notation))),
-            None => output.line(text(load, notation)),
-        },
-        (Decoded::Illegal(_), Format::Text) => output.line("illegal"),
-        (Decoded::Other, Format::Text) => output.line("-"),
-        (Decoded::Other, Format::Json) => output.json(&()),
-        (Decoded::Illegal(refusal), Format::Json) => {
-            let reason = Some(refusal.to_string());
-            output.json(&LoadJson { illegal: true, reason, ..json() })
-        }
-        (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
-            text: Some(load.text().as_str()),
-            control: load.control().map(|control| ControlJson::new(control, Some(word))),
-            hidden: hidden(&load),
-            ..json()
-        }),
-    }
-}
-
-/// The text of a load, with the scheduling that its word has, if that is wanted.
-fn text(load: Instruction, notation: Option<Notation>) -> String {
-    match (load.control(), notation) {
-        (Some(_), Some(notation)) if notation.is_trailing() => {
-            format!("{load}{}", load.annotations())
-        }
-        (Some(control), Some(notation)) => format!("{}  {load}", control.display(notation)),
-        _ => load.to_string(),
-    }
 }
 
 /// Reads a word or a text; reports what is wrong if it is neither.

@@ -137,7 +137,7 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     [
         ({"fill": "one"}, "fill: unknown variant `one`, expected `address` or `zero`"),
         ({"shard": (3, 3)}, "shard: expected (i, n), i below n"),
-        ({"kernel": "("}, "regex"),
+        ({"kernel": "("}, "no kernel has a name that"),
         ({"pc": "1a0"}, "pc: expected LO or LO..HI"),
         ({"pc": -1}, "pc: expected 0 to 2^64 - 1, not -1"),
         ({"address_bits": 5}, "address_bits: expected 32 to 64 bits, not 5"),

@@ -93,7 +93,7 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long = "no-demangle", action = clap::ArgAction::SetFalse))]
     pub demangle: bool,
 
-    /// Only loads of kernels whose mangled or demangled name has a match of this regular expression
+    /// Only loads of kernels whose mangled or demangled name has this part or a match of this regular expression
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "REGEX", help_heading = SELECTION))]
     pub kernel: Option<NamePattern>,

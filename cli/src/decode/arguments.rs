@@ -129,6 +129,13 @@ pub(crate) struct Arguments {
     pub(super) format: Format,
 }
 
+impl Arguments {
+    /// Whether rows begin with the name of their file.
+    pub(super) fn names_files(&self) -> bool {
+        self.input.len() > 1
+    }
+}
+
 /// The options about rows of instructions, which are not written if images are.
 const NOT_OF_ROWS: [&str; 9] =
     ["word", "raw", "check", "function", "all", "stats", "hidden", "control", "no_demangle"];

@@ -15,7 +15,7 @@ use super::check::{Checked, Remark};
 use super::extract::Extracted;
 use super::functions::{Names, Wanted};
 use super::images::{self, Chosen};
-use super::row::{InstructionRow, Style, Tag};
+use super::row::{InstructionRow, Tag};
 use super::stats::{Library, Stats};
 use super::{extract, list};
 use crate::binary::{self, Opened};
@@ -171,18 +171,11 @@ impl<'d, 'f> Decoder<'d, 'f> {
                 return self.instructions(sass::read(input, sass::Format::Detect)?, output);
             }
         };
-        let chosen = Chosen {
-            path,
-            file: binary.bytes(),
-            sm: arguments.sm,
-            image: arguments.image,
-            format: arguments.format,
-            names_files: arguments.input.len() > 1,
-        };
+        let chosen = Chosen { path, file: binary.bytes(), arguments };
         let status = if arguments.list {
             list::list(&chosen, output)?
         } else if let Some(folder) = &arguments.extract {
-            extract::extract(&chosen, folder, arguments.force, self.extracted, output)?
+            extract::extract(&chosen, folder, self.extracted, output)?
         } else {
             chosen.decode(output, |image, instructions, output| {
                 self.image = image;
@@ -210,17 +203,10 @@ impl<'d, 'f> Decoder<'d, 'f> {
             cubins::note_damaged(&io::name(self.path), damaged);
         }
         let mut names = Names::new(!self.arguments.no_demangle);
-        let style = Style {
-            format: self.arguments.format,
-            all: self.arguments.all,
-            names_files: self.arguments.input.len() > 1,
-            notation: self.arguments.control.notation(),
-            hidden: self.arguments.hidden,
-            has_lines: lines.is_present,
-        };
-        let mut stats = self.arguments.stats.then(|| {
+        let arguments = self.arguments;
+        let mut stats = arguments.stats.then(|| {
             let library = self.image.number.map(|number| (number, Rc::clone(&self.library)));
-            Stats::new(self.path, style, library)
+            Stats::new(self.path, arguments, library)
         });
         let mut heading = SmHeading::default();
         // The SM of a cubin was chosen already.
@@ -265,17 +251,19 @@ impl<'d, 'f> Decoder<'d, 'f> {
             {
                 let of_sm = heading.enter(instruction.sm).filter(|_| is_listing);
                 let headings = [self.image.heading.take(), of_sm, names.heading()];
-                if style.format == Format::Text {
+                if arguments.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
                 let row = InstructionRow {
+                    arguments,
                     path: self.path,
                     image: self.image.number,
                     instruction: &instruction,
                     found: &found,
                     demangled: names.demangled(),
+                    has_lines: lines.is_present,
                 };
-                row.write(style, output)?;
+                row.write(output)?;
             }
         }
         if let Some(stats) = stats {

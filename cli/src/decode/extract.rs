@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use warpload::encoding::Sm;
 use warpload_binary::container::{GpuCode, GpuCodeKind, is_of};
 
+use super::arguments::Arguments;
 use super::images::{Chosen, no_image_of};
 use crate::io::{self, Output};
 use crate::name::visible;
@@ -50,11 +51,11 @@ impl Extracted {
 pub(super) fn extract(
     chosen: &Chosen<'_>,
     folder: &Path,
-    force: bool,
     extracted: &mut Extracted,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
-    let Chosen { path, sm: wanted, format, .. } = *chosen;
+    let Chosen { path, arguments, .. } = *chosen;
+    let Arguments { sm: wanted, force, format, .. } = *arguments;
     let stem = stem(path);
     extracted.add(&stem, path)?;
     let (mut status, mut count, mut sms) = (Status::Done, 0, BTreeSet::new());

@@ -1,6 +1,6 @@
 //! The functions of the inputs: those that are wanted, and the demangled form of each one's name.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::name::visible;
@@ -11,7 +11,7 @@ use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 pub(super) struct Wanted<'f> {
     pattern: Option<&'f NamePattern>,
     /// Whether each of the functions so far is wanted.
-    known: HashMap<Arc<str>, bool>,
+    known: BTreeMap<Arc<str>, bool>,
     demangled: Demangled,
 }
 

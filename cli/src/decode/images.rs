@@ -7,6 +7,7 @@ use warpload::encoding::Sm;
 use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, is_of};
 use warpload_binary::sass::{self, Sass, SassError};
 
+use super::arguments::Arguments;
 use super::row::Tag;
 use crate::binary::{numbered, text};
 use crate::io::{self, Output};
@@ -19,13 +20,7 @@ use crate::{name, remedy};
 pub(super) struct Chosen<'c> {
     pub(super) path: &'c Path,
     pub(super) file: &'c [u8],
-    /// All if it is `None`.
-    pub(super) sm: Option<Sm>,
-    /// The number of the only image that is chosen; all if it is `None`.
-    pub(super) image: Option<u64>,
-    pub(super) format: Format,
-    /// There are several inputs.
-    pub(super) names_files: bool,
+    pub(super) arguments: &'c Arguments,
 }
 
 /// What was found in a file.
@@ -48,14 +43,14 @@ impl<'c> Chosen<'c> {
     pub(super) fn images(
         &self,
     ) -> impl Iterator<Item = (u64, Result<GpuCode<'c>, ContainerError>)> + use<'c> {
-        let wanted = self.image;
+        let wanted = self.arguments.image;
         numbered(self.file).filter(move |(number, _)| wanted.is_none_or(|wanted| wanted == *number))
     }
 
     /// Reports that there is no image of the chosen number, if a file without it has others.
     pub(super) fn without_image(&self, output: &mut Output) -> anyhow::Result<Status> {
         let count = numbered(self.file).count();
-        let Some(wanted) = self.image.filter(|_| count > 0) else {
+        let Some(wanted) = self.arguments.image.filter(|_| count > 0) else {
             return Err(without_code(self.file));
         };
         let name = io::name(self.path);
@@ -81,17 +76,17 @@ impl<'c> Chosen<'c> {
                     return Ok(());
                 }
                 found.cubins += 1;
-                if !image.may_be_of(self.sm) {
+                if !image.may_be_of(self.arguments.sm) {
                     found.sms.extend(image.sm.map(|sm| sm.to_string()));
                     return Ok(());
                 }
                 let read = image.read()?;
-                if !is_of(self.sm, read.sm) {
+                if !is_of(self.arguments.sm, read.sm) {
                     found.sms.extend(read.sm.map(|sm| sm.to_string()));
                     return Ok(());
                 }
                 found.chosen += 1;
-                let has_heading = several && self.format == Format::Text;
+                let has_heading = several && self.arguments.format == Format::Text;
                 let heading = has_heading.then(|| self.heading(number, &image, &read));
                 let tag = Tag { number: (!is_alone).then_some(number), heading };
                 decode(tag, sass::read(&*read.bytes, sass::Format::Detect)?, output)
@@ -119,8 +114,11 @@ impl<'c> Chosen<'c> {
 
     /// Returns what comes before the loads of one of several cubins.
     fn heading(&self, number: u64, image: &GpuCode<'_>, read: &Read<'_>) -> String {
-        let file =
-            if self.names_files { format!("{}, ", io::name(self.path)) } else { String::new() };
+        let file = if self.arguments.names_files() {
+            format!("{}, ", io::name(self.path))
+        } else {
+            String::new()
+        };
         let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
         let names = [image.member, image.name].into_iter().flatten().map(text);
         let names: String = names.map(|name| format!(", {}", visible(&name))).collect();
@@ -135,7 +133,7 @@ impl<'c> Chosen<'c> {
             return self.without_image(output);
         }
         let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
-        if let (Some(wanted), 0) = (self.sm, chosen) {
+        if let (Some(wanted), 0) = (self.arguments.sm, chosen) {
             let message = no_image_of(wanted, &sms);
             status = status.max(output.fail(Status::Failed, format_args!("{name}: {message}"))?);
         } else if cubins == 0 && damaged == 0 {

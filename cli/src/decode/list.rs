@@ -119,7 +119,7 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
             }
         }
     }
-    if let (Some(wanted), 0) = (chosen.sm, list.listed) {
+    if let (Some(wanted), 0) = (chosen.arguments.sm, list.listed) {
         let message = format!("{}: {}", io::name(chosen.path), no_image_of(wanted, &sms));
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
@@ -170,7 +170,7 @@ impl<'l> List<'l> {
             section: image.section.map(text),
             ..known
         };
-        let (wanted, mut sm) = (self.chosen.sm, image.sm);
+        let (wanted, mut sm) = (self.chosen.arguments.sm, image.sm);
         let may_be_chosen = image.may_be_of(wanted);
         if may_be_chosen {
             match image.read() {
@@ -199,11 +199,11 @@ impl<'l> List<'l> {
         if known.error.is_some() {
             self.status = output.raise(Status::Unreadable);
         }
-        if self.chosen.format == Format::Json {
+        if self.chosen.arguments.format == Format::Json {
             return output.json(known);
         }
         let file = visible(&io::name(self.chosen.path)).into_owned();
-        let file = if self.chosen.names_files { file + "  " } else { String::new() };
+        let file = if self.chosen.arguments.names_files() { file + "  " } else { String::new() };
         if is_first {
             output.line(format_args!(
                 "{:width$}image  kind   sm          bytes  compression  functions    loads  place and name",

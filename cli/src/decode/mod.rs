@@ -2,7 +2,7 @@
 //!
 //! `arguments.rs` is what can be asked; `decoder.rs` takes an input to the rows that `row.rs` writes,
 //! over the library's `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` are for
-//! files that hold cubins, `check.rs` and `stats.rs` other answers than rows.
+//! files that hold cubins, `check.rs` and `stats.rs` other answers than rows, `words.rs` bare words.
 
 mod arguments;
 mod check;
@@ -11,8 +11,9 @@ mod extract;
 mod functions;
 mod images;
 mod list;
-pub(crate) mod row;
+mod row;
 mod stats;
+mod words;
 
 use anyhow::ensure;
 
@@ -21,9 +22,9 @@ use self::arguments::ControlNotation;
 use self::decoder::Decoder;
 use self::extract::Extracted;
 use self::functions::Wanted;
+use super::inputs;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::{inputs, word};
 use crate::process::Status;
 
 pub(crate) fn execute(
@@ -36,13 +37,7 @@ pub(crate) fn execute(
         "--control: JSON has all of the control code, in no notation"
     );
     if !arguments.word.is_empty() {
-        let style = word::Style {
-            sm: arguments.sm,
-            notation: arguments.control.notation(),
-            hidden: arguments.hidden,
-            format: arguments.format,
-        };
-        return word::decode(&arguments.word, style, output);
+        return words::decode(&arguments, output);
     }
     let mut status = Status::Done;
     let mut functions = Wanted::new(arguments.function.as_ref());

@@ -7,50 +7,51 @@ use warpload::encoding::control::Notation;
 use warpload::encoding::{Control, Instruction, MachineWord, Sm};
 use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
 
+use super::arguments::Arguments;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
 use warpload_binary::sass::{FoundInstruction, names_a_load, sm_of};
 
 #[derive(Default, serde::Serialize)]
-pub(crate) struct LoadJson<'l> {
-    pub(crate) file: Option<&'l str>,
-    pub(crate) function: Option<&'l str>,
-    pub(crate) offset: Option<String>,
-    pub(crate) word: Option<String>,
-    pub(crate) text: Option<&'l str>,
-    pub(crate) control: Option<ControlJson>,
+pub(super) struct LoadJson<'l> {
+    pub(super) file: Option<&'l str>,
+    pub(super) function: Option<&'l str>,
+    pub(super) offset: Option<String>,
+    pub(super) word: Option<String>,
+    pub(super) text: Option<&'l str>,
+    pub(super) control: Option<ControlJson>,
     /// Only in a file that holds cubins: its number there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) image: Option<u64>,
+    pub(super) image: Option<u64>,
     /// Only if the input names it, or `--sm`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sm: Option<String>,
+    pub(super) sm: Option<String>,
     /// Only for a word that has the opcode of a load and is refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) illegal: bool,
+    pub(super) illegal: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
+    pub(super) reason: Option<String>,
     /// Only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) load: Option<bool>,
+    pub(super) load: Option<bool>,
     /// Only for loads with an operand that the linker fills in: without a word the displacement is
     /// unknown, and in a word it is the value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) relocated: bool,
+    pub(super) relocated: bool,
     /// The function's name as its source has it; absent if it is not mangled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) demangled: Option<&'l str>,
+    pub(super) demangled: Option<&'l str>,
     /// Only with `--hidden`: what the text hides, as `encode` reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hidden: Option<String>,
+    pub(super) hidden: Option<String>,
     /// The source line, `Some(None)` if it is unknown; `None` if the input has no line information.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) source: Option<Option<&'l SourceLine>>,
+    pub(super) source: Option<Option<&'l SourceLine>>,
 }
 
 #[derive(serde::Serialize)]
-pub(crate) struct ControlJson {
+pub(super) struct ControlJson {
     stall: u8,
     r#yield: bool,
     write_barrier: Option<u8>,
@@ -66,7 +67,7 @@ pub(crate) struct ControlJson {
 
 impl ControlJson {
     /// The scheduling of an instruction, of which a word of 128 bits has more.
-    pub(crate) fn new(control: Control, word: Option<MachineWord>) -> Self {
+    pub(super) fn new(control: Control, word: Option<MachineWord>) -> Self {
         let wide = word.and_then(MachineWord::wide);
         let bits = |low: u32, width: u32| wide.map(|word| (word >> low) as u8 & ((1 << width) - 1));
         Self { batch: bits(122, 3), pm: bits(102, 2), ..Self::from(control) }
@@ -89,7 +90,7 @@ impl From<Control> for ControlJson {
 }
 
 /// Returns what the text of a load hides, as an annotation that `encode` reads.
-pub(crate) fn hidden(load: &Instruction) -> Option<String> {
+pub(super) fn hidden(load: &Instruction) -> Option<String> {
     let descriptor = load.hidden_descriptor()?;
     Some(descriptor.to_string().trim_start().to_owned())
 }
@@ -99,21 +100,6 @@ pub(super) fn has_relocated_text(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref();
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     text.is_some_and(|text| names_a_load(text, sm) && without_relocations(text).is_some())
-}
-
-/// How rows are written.
-#[derive(Clone, Copy)]
-pub(super) struct Style {
-    pub(super) format: Format,
-    /// Rows of instructions that are not loads are written too, and loads are marked.
-    pub(super) all: bool,
-    /// There are several inputs.
-    pub(super) names_files: bool,
-    pub(super) notation: Option<Notation>,
-    /// What texts hide is appended to them.
-    pub(super) hidden: bool,
-    /// The input has line information.
-    pub(super) has_lines: bool,
 }
 
 /// The cubin that an instruction is in, of a file that can hold several.
@@ -127,6 +113,7 @@ pub(super) struct Tag {
 
 /// An instruction and what it was found to be.
 pub(super) struct InstructionRow<'r> {
+    pub(super) arguments: &'r Arguments,
     pub(super) path: &'r Path,
     /// The number of its cubin, in a container.
     pub(super) image: Option<u64>,
@@ -134,11 +121,13 @@ pub(super) struct InstructionRow<'r> {
     pub(super) found: &'r FoundInstruction,
     /// The demangled form of the function's name.
     pub(super) demangled: Option<&'r str>,
+    /// The input has line information.
+    pub(super) has_lines: bool,
 }
 
 impl InstructionRow<'_> {
-    pub(super) fn write(&self, style: Style, output: &mut Output) -> std::io::Result<()> {
-        let Self { instruction, found, .. } = self;
+    pub(super) fn write(&self, output: &mut Output) -> std::io::Result<()> {
+        let Self { arguments, instruction, found, .. } = self;
         let (is_load, relocated) = match found {
             FoundInstruction::Load(_) => (true, has_relocated_text(instruction)),
             FoundInstruction::Relocated => (true, true),
@@ -153,11 +142,11 @@ impl InstructionRow<'_> {
             _ => None,
         };
         let hidden = match found {
-            FoundInstruction::Load(load) if style.hidden => hidden(load),
+            FoundInstruction::Load(load) if arguments.hidden => hidden(load),
             _ => None,
         };
         let file = self.path.display().to_string();
-        if style.format == Format::Json {
+        if arguments.format == Format::Json {
             return output.json(&LoadJson {
                 file: Some(&file),
                 image: self.image,
@@ -173,18 +162,18 @@ impl InstructionRow<'_> {
                 control: self.control().map(|control| ControlJson::new(control, word)),
                 illegal: refusal.is_some(),
                 reason: refusal.map(ToString::to_string),
-                load: style.all.then_some(is_load),
+                load: arguments.all.then_some(is_load),
                 relocated,
                 demangled: self.demangled,
                 hidden,
-                source: style.has_lines.then_some(instruction.source.as_ref()),
+                source: self.has_lines.then_some(instruction.source.as_ref()),
             });
         }
         let mut line = String::new();
-        if style.all {
+        if arguments.all {
             line += if is_load { "* " } else { "  " };
         }
-        if style.names_files {
+        if arguments.names_files() {
             line += &format!("{}  ", visible(&file));
         }
         line += &visible(instruction.function.as_deref().unwrap_or("-"));
@@ -195,7 +184,7 @@ impl InstructionRow<'_> {
         line += &format!("  {:<18}", word.map_or("-".to_owned(), |word| word.to_string()));
         line += &match refusal {
             Some(refusal) => format!("  illegal ({refusal})"),
-            None => self.text_and_control(decoded.as_deref(), style.notation),
+            None => self.text_and_control(decoded.as_deref(), arguments.control.notation()),
         };
         if let Some(hidden) = hidden {
             line += &format!(" {hidden}");

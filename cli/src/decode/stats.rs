@@ -14,8 +14,9 @@ use warpload_binary::statistics::{
     InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
 };
 
+use super::arguments::Arguments;
 use super::functions::Names;
-use super::row::{Style, has_relocated_text};
+use super::row::has_relocated_text;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
@@ -28,7 +29,7 @@ const REMARKS: usize = 16;
 /// The statistics of the functions of one input.
 pub(super) struct Stats<'s> {
     path: &'s Path,
-    style: Style,
+    arguments: &'s Arguments,
     function: Option<Function>,
     /// The functions so far, for text.
     functions: Vec<Row>,
@@ -183,11 +184,11 @@ impl<'s> Stats<'s> {
     /// `library` has the number of this image, and the functions of the images before it.
     pub(super) fn new(
         path: &'s Path,
-        style: Style,
+        arguments: &'s Arguments,
         library: Option<(u64, Rc<RefCell<Library>>)>,
     ) -> Self {
         let functions = Vec::new();
-        Self { path, style, function: None, functions, library, without_blocks: 0 }
+        Self { path, arguments, function: None, functions, library, without_blocks: 0 }
     }
 
     /// Takes the next instruction, of the function that `names` is at.
@@ -229,13 +230,13 @@ impl<'s> Stats<'s> {
         let image = self.library.as_ref().map(|(image, _)| *image);
         let copy_of = self.library.as_ref().and_then(|(image, library)| {
             let mut library = library.borrow_mut();
-            library.is_text = self.style.format == Format::Text;
+            library.is_text = self.arguments.format == Format::Text;
             let code = Code { name: name.clone(), sm, instructions, opcodes: opcodes.finish() };
             library.add(*image, code, &statistics)
         });
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
-        if self.style.format == Format::Json {
-            let file = self.style.names_files.then(|| self.path.display().to_string());
+        if self.arguments.format == Format::Json {
+            let file = self.arguments.names_files().then(|| self.path.display().to_string());
             output.json(&StatsJson {
                 file: file.as_deref(),
                 sm: sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string()),
@@ -268,11 +269,11 @@ impl<'s> Stats<'s> {
         let file = io::name(self.path);
         if !self.functions.is_empty() {
             heading.map_or(Ok(()), |heading| output.line(heading))?;
-            if self.style.names_files {
+            if self.arguments.names_files() {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
             output.text(&text(self.functions))?;
-            if self.style.names_files {
+            if self.arguments.names_files() {
                 output.line("")?;
             }
         }

@@ -1,0 +1,87 @@
+//! `decode --word`: bare words.
+
+use warpload::encoding::control::Notation;
+use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
+
+use super::arguments::Arguments;
+use super::row::{self, ControlJson, LoadJson};
+use crate::io::Output;
+use crate::options::Format;
+use crate::process::Status;
+use crate::word::{ERROR, each_given, place, read_word};
+
+/// Takes the place of a load.
+#[derive(serde::Serialize)]
+struct ErrorJson<'e> {
+    error: &'e str,
+}
+
+/// `decode --word`: one line each, whatever they are.
+pub(super) fn decode(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    each_given(&arguments.word, |origin, text| {
+        let word = match text {
+            Ok(text) => {
+                read_word(text, arguments.sm).map_err(|error| format!("{}{error}", place(origin)))
+            }
+            Err(error) => Err(format!("{}: {error}", origin.file)),
+        };
+        match word {
+            Ok(word) => word_line(word, arguments, output)?,
+            Err(message) => status = bad_word(&message, arguments.format, output)?,
+        }
+        Ok(())
+    })?;
+    Ok(status)
+}
+
+/// Reports what is wrong with a word, in its place.
+fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
+    let status = output.fail(Status::Failed, message)?;
+    match format {
+        Format::Text => output.line(ERROR)?,
+        Format::Json => output.json(&ErrorJson { error: message })?,
+    }
+    Ok(status)
+}
+
+fn word_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> std::io::Result<()> {
+    let Arguments { sm, hidden, format, .. } = *arguments;
+    let notation = arguments.control.notation();
+    let hidden = |load: &Instruction| row::hidden(load).filter(|_| hidden);
+    let json = || LoadJson {
+        sm: sm.map(|sm| sm.to_string()),
+        word: Some(word.to_string()),
+        ..LoadJson::default()
+    };
+    match (Instruction::decode(word, sm.unwrap_or(Sm::SPA5)), format) {
+        (Decoded::Load(load), Format::Text) => match hidden(&load) {
+            Some(hidden) => output.line(format_args!("{} {hidden}", text(load, notation))),
+            None => output.line(text(load, notation)),
+        },
+        (Decoded::Illegal(_), Format::Text) => output.line("illegal"),
+        (Decoded::Other, Format::Text) => output.line("-"),
+        (Decoded::Other, Format::Json) => output.json(&()),
+        (Decoded::Illegal(refusal), Format::Json) => {
+            let reason = Some(refusal.to_string());
+            output.json(&LoadJson { illegal: true, reason, ..json() })
+        }
+        (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
+            text: Some(load.text().as_str()),
+            control: load.control().map(|control| ControlJson::new(control, Some(word))),
+            hidden: hidden(&load),
+            ..json()
+        }),
+    }
+}
+
+/// The text of a load, with the scheduling that its word has, if that is wanted.
+fn text(load: Instruction, notation: Option<Notation>) -> String {
+    match (load.control(), notation) {
+        (Some(_), Some(notation)) if notation.is_trailing() => {
+            format!("{load}{}", load.annotations())
+        }
+        (Some(control), Some(notation)) => format!("{}  {load}", control.display(notation)),
+        _ => load.to_string(),
+    }
+}
