@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::explain::CaseSubject;
 use crate::json::JsonError;
 
 use crate::families::{CaseExpectation, CaseFamily, JsonObject, family_of, quoted};
@@ -62,6 +63,8 @@ pub struct CaseAbout {
     pub name: Option<String>,
     /// What it is about.
     pub flags: Vec<String>,
+    /// Whose instruction it is about, if it is about one.
+    pub subject: Option<CaseSubject>,
     /// Whether no public source decides the expectation.
     pub is_decision: bool,
 }
@@ -102,6 +105,7 @@ impl<'t> SuiteCase<'t> {
             id: object.read("id")?,
             name: object.read("name")?,
             flags: object.read("flags")?.unwrap_or_default(),
+            subject: family.subject.and_then(|subject| subject(&object)),
             is_decision: object.read("decision")?.unwrap_or_default(),
         };
         Ok(Self { text, object, family, expected, about })

@@ -4,15 +4,51 @@
 //! [`Coverage`] counts how often vectors show each flag, and which pairs of flags.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use warpload::load::{Outcome, execute as fast, reference};
 use warpload::warp::Warp;
-use warpload_encoding::Sm;
+use warpload_encoding::{Instruction, LoadSize, Sm};
 
 use super::draft::{Draft, Drawn, Ending, Family, State};
 use super::flags::{self, Flag, FlagSet, flags_of};
 use super::random::Random;
 use super::vector::Vector;
+
+/// Cases that a set of vectors of an instruction has at least.
+#[derive(Clone, Copy, Debug)]
+pub struct Quota {
+    /// What each of them shows.
+    pub flag: &'static Flag,
+    /// The size that each of them loads; `None` if it does not matter.
+    pub size: Option<LoadSize>,
+    /// How many of them there are.
+    pub cases: u64,
+}
+
+impl Quota {
+    /// Returns whether a vector with these flags is one of the cases.
+    #[must_use]
+    pub fn counts(&self, instruction: &Instruction, flags: FlagSet) -> bool {
+        let is_size = self.size.is_none_or(|size| instruction.parts().size == Ok(size));
+        is_size && flags.iter().any(|flag| flag.name == self.flag.name)
+    }
+}
+
+/// How many cases show a flag in a set of vectors, if the instruction can show it.
+const CASES_OF_FLAG: u64 = 2;
+
+/// The flags that cases of each size show: what a size can get wrong on its own. First those that
+/// [every SM](Generator::quotas_of_values) is asked for.
+const FLAGS_OF_SIZES: [&str; 7] = [
+    "distinct-words",
+    "first-access",
+    "last-access",
+    "misaligned-first",
+    "misaligned-last",
+    "just-after",
+    "crosses-allocation",
+];
 
 /// The draws of one case, of which that is taken which shows most of the pairs: the first pair that each
 /// aims at, and the number of pairs.
@@ -42,7 +78,8 @@ pub struct Generator {
     wanted: FlagSet,
     /// The numbers of the flags that the instruction can show.
     possible: Vec<usize>,
-    aims: Aims,
+    /// Made when a case first aims at pairs.
+    aims: OnceLock<Aims>,
 }
 
 /// One vector.
@@ -50,6 +87,8 @@ pub struct Generator {
 pub struct Case {
     /// What it is called: its instruction, its seed unless that is 0, and its number.
     pub id: String,
+    /// Its instruction.
+    pub instruction: Instruction,
     /// The text of its instruction.
     pub name: String,
     /// What it is a case of.
@@ -66,7 +105,7 @@ impl Case {
     /// Returns the vector as one line of JSON, without its end (docs/vectors.md).
     #[must_use]
     pub fn line(&self) -> String {
-        let Self { id, name, flags, is_decision, question, expected } = self;
+        let Self { id, name, flags, is_decision, question, expected, .. } = self;
         // Neither ids, texts of instructions nor names of flags have characters that JSON escapes.
         let flags: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
         let flags = flags.join(",");
@@ -75,6 +114,16 @@ impl Case {
             r#"{{"id":"{id}","name":"{name}","flags":[{flags}],"source":"document",{decision}{question},"final":{expected}}}"#
         )
     }
+}
+
+/// What a case is drawn for.
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    /// What it shows.
+    flags: FlagSet,
+    size: Option<LoadSize>,
+    /// Whether it shows nothing else that could be left out.
+    is_alone: bool,
 }
 
 /// A draw that has been executed. Warps are large, and moved often.
@@ -114,15 +163,10 @@ impl Generator {
     pub fn new(instruction: &str, sm: Sm, seed: u64) -> Result<Self, GenerateError> {
         let unknown = || GenerateError::UnknownInstruction { name: instruction.to_owned(), sm };
         let family = Family::new(instruction, sm).ok_or_else(unknown)?;
-        let are_possible = |numbers: &[usize]| {
-            let mut flags = numbers.iter().filter_map(|number| flags::all().get(*number));
-            let draft = Draft::new(&family, Random::new(0, &[]));
-            draft.is_some_and(|mut draft| flags.all(|flag| flag.apply(&mut draft)))
-        };
-        let possible: Vec<usize> =
-            (0..flags::all().len()).filter(|number| are_possible(&[*number])).collect();
-        let aims = Aims::new(pairs(&possible).filter(|pair| are_possible(pair)));
-        Ok(Self { family, seed, wanted: FlagSet::default(), possible, aims })
+        let possible =
+            (0..flags::all().len()).filter(|number| are_possible(&family, &[*number])).collect();
+        let wanted = FlagSet::default();
+        Ok(Self { family, seed, wanted, possible, aims: OnceLock::new() })
     }
 
     /// Restricts the cases to those that show all of these flags.
@@ -153,13 +197,77 @@ impl Generator {
         Coverage::new(&self.possible)
     }
 
+    /// Returns the cases that a set of vectors has at least: some of each flag that the instruction can show, and
+    /// one of each size of some flags.
+    pub fn quotas(&self) -> Vec<Quota> {
+        let flags = self.possible.iter().filter_map(|number| flags::all().get(*number));
+        let of_flags = flags.map(|flag| Quota { flag, size: None, cases: CASES_OF_FLAG });
+        let of_sizes = FLAGS_OF_SIZES.iter().flat_map(|name| self.quotas_of_sizes(name));
+        // Those of sizes show many flags as well.
+        of_sizes.chain(of_flags).collect()
+    }
+
+    /// Returns the least that is asked of every SM: of each size a case whose words show where they came from.
+    #[must_use]
+    pub fn quotas_of_values(&self) -> Vec<Quota> {
+        self.quotas_of_sizes(FLAGS_OF_SIZES[0])
+    }
+
+    fn quotas_of_sizes(&self, name: &str) -> Vec<Quota> {
+        let mut sizes: Vec<LoadSize> = Vec::new();
+        for form in &self.family.forms {
+            if !sizes.contains(&form.size) {
+                sizes.push(form.size);
+            }
+        }
+        let Some(flag) = Flag::named(name) else { return Vec::new() };
+        let quota = |size| {
+            let mut draft = Draft::new(&self.family, Random::new(0, &[]))?;
+            let is_possible = draft.keep(|form| form.size == size) && flag.apply(&mut draft);
+            is_possible.then_some(Quota { flag, size: Some(size), cases: 1 })
+        };
+        sizes.into_iter().filter_map(quota).collect()
+    }
+
     /// Draws a case.
     ///
     /// # Errors
     /// Returns [`GenerateError`] if no draw shows the flags that all cases are to show, or if the
     /// executors differ.
     pub fn case(&self, number: u64) -> Result<Case, GenerateError> {
-        let drawn = self.draw(number)?;
+        self.finish(number, self.draw(number, Wanted { flags: self.wanted, ..Wanted::default() })?)
+    }
+
+    /// Draws a case of a quota, which shows little else.
+    ///
+    /// # Errors
+    /// As [`Self::case`].
+    pub fn case_of(&self, quota: &Quota, number: u64) -> Result<Case, GenerateError> {
+        let mut flags = FlagSet::default();
+        let number_of = flags::all().iter().position(|flag| flag.name == quota.flag.name);
+        flags.insert(number_of.unwrap_or_default());
+        self.finish(number, self.draw(number, Wanted { flags, size: quota.size, is_alone: true })?)
+    }
+
+    /// Draws a set of vectors: the first `count` cases, and as many more as quotas want.
+    ///
+    /// # Errors
+    /// As [`Self::case`].
+    pub fn set(&self, count: u64, quotas: &[Quota]) -> Result<Vec<Case>, GenerateError> {
+        let mut cases: Vec<Case> =
+            (0..count).map(|number| self.case(number)).collect::<Result<_, _>>()?;
+        for quota in quotas {
+            let counts = |case: &&Case| quota.counts(&case.instruction, case.flags);
+            let held = cases.iter().filter(counts).count() as u64;
+            for _ in held..quota.cases {
+                // A number that no other case of the set has, whose draws differ from theirs.
+                cases.push(self.case_of(quota, cases.len() as u64)?);
+            }
+        }
+        Ok(cases)
+    }
+
+    fn finish(&self, number: u64, drawn: Executed) -> Result<Case, GenerateError> {
         let id = self.id(number);
         let Vector { instruction, machine, warp, .. } = &*drawn.vector;
         let mut after = Box::new(warp.clone());
@@ -172,6 +280,7 @@ impl Generator {
         drawn.state.write_json(&mut question);
         Ok(Case {
             id,
+            instruction: *instruction,
             name: instruction.text().to_string(),
             flags: drawn.flags,
             is_decision: drawn.flags.is_decision(self.family.sm.has_wide_words()),
@@ -183,7 +292,7 @@ impl Generator {
     fn id(&self, number: u64) -> String {
         let mut id = format!("execute-{}", self.family.mnemonic.to_ascii_lowercase());
         // Writing to a string does not fail.
-        if self.family.sm.has_wide_words() {
+        if self.family.sm != Sm::SPA5 {
             let _ = write!(id, "-sm{}", self.family.sm);
         }
         if self.seed != 0 {
@@ -194,17 +303,24 @@ impl Generator {
     }
 
     /// Returns the best draw of a case.
-    fn draw(&self, number: u64) -> Result<Executed, GenerateError> {
-        let aims = self.aims.of_case(self.seed, number);
-        let has_wishes = self.wanted != FlagSet::default();
+    fn draw(&self, number: u64, wanted: Wanted) -> Result<Executed, GenerateError> {
+        let aims = match wanted.is_alone {
+            true => Vec::new(),
+            false => {
+                let pairs =
+                    || pairs(&self.possible).filter(|pair| are_possible(&self.family, pair));
+                self.aims.get_or_init(|| Aims::new(pairs())).of_case(self.seed, number)
+            }
+        };
+        let has_wishes = wanted.flags != FlagSet::default();
         let mut best: Option<(usize, Executed)> = None;
         for draw in 0..MOST_DRAWS {
             let is_enough = draw >= DRAWS.len() as u64 && best.is_some();
             if is_enough {
                 break;
             }
-            let Some(executed) = self.attempt(number, draw, &aims) else { continue };
-            if !executed.flags.is_superset(self.wanted) {
+            let Some(executed) = self.attempt(number, draw, wanted, &aims) else { continue };
+            if !executed.flags.is_superset(wanted.flags) {
                 continue;
             }
             let is_shown = |pair: &[usize; 2]| pair.iter().all(|n| executed.flags.contains(*n));
@@ -224,18 +340,27 @@ impl Generator {
         let missing = || GenerateError::NotFound {
             instruction: self.family.mnemonic,
             sm: self.family.sm,
-            flags: self.wanted.iter().map(|flag| flag.name).collect(),
+            flags: wanted.flags.iter().map(|flag| flag.name).collect(),
             draws: MOST_DRAWS,
         };
         best.map(|(_, executed)| executed).ok_or_else(missing)
     }
 
     /// Makes one draw: the flags that are wanted, then some of the pairs.
-    fn attempt(&self, number: u64, draw: u64, aims: &[[usize; 2]]) -> Option<Executed> {
+    fn attempt(
+        &self,
+        number: u64,
+        draw: u64,
+        wanted: Wanted,
+        aims: &[[usize; 2]],
+    ) -> Option<Executed> {
         let name = self.family.mnemonic.bytes().fold(0, |name, byte| name << 8 | u64::from(byte));
         let others = [name, self.family.sm.number().into(), number, draw];
         let mut draft = Draft::new(&self.family, Random::new(self.seed, &others))?;
-        for flag in self.wanted.iter() {
+        if wanted.size.is_some_and(|size| !draft.keep(|form| form.size == size)) {
+            return None;
+        }
+        for flag in wanted.flags.iter() {
             if !flag.apply(&mut draft) {
                 return None;
             }
@@ -248,6 +373,13 @@ impl Generator {
         }
         execute(draft.finish()?)
     }
+}
+
+/// Returns whether an instruction can show the flags with these numbers together.
+fn are_possible(family: &Family, numbers: &[usize]) -> bool {
+    let mut flags = numbers.iter().filter_map(|number| flags::all().get(*number));
+    let draft = Draft::new(family, Random::new(0, &[]));
+    draft.is_some_and(|mut draft| flags.all(|flag| flag.apply(&mut draft)))
 }
 
 /// Executes a draw, and returns it with its flags; `None` if it cannot be executed.

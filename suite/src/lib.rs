@@ -27,6 +27,7 @@
 
 pub mod case;
 mod draft;
+pub mod explain;
 pub mod families;
 pub mod flags;
 pub mod generate;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::explain::{Evidence, explains};
 use crate::families::FAMILIES;
 use crate::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
 
@@ -51,6 +52,7 @@ pub struct CaseTally {
 struct OfFamily {
     counts: CaseCounts,
     flags: BTreeMap<String, CaseCounts>,
+    evidence: Evidence,
     /// Failures that are no differences: by kind, how many there are and what the first one is.
     others: BTreeMap<&'static str, (u64, String)>,
 }
@@ -82,19 +84,6 @@ pub struct FlagCounts {
 /// How many different reasons are kept, and what the others become.
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
-/// Above this, that the failures are of a flag is worth a sentence.
-const MIN_SCORE: f64 = 0.5;
-/// How many flags of a family a sentence is about, if they explain its failures as well as each other.
-const MAX_SENTENCES: usize = 3;
-
-/// Returns how well the flag whose cases these are explains `failures` in all: the F1 score, the harmonic
-/// mean of the part of its cases that fail and the part of the failures that are its cases. It is 1 if the cases that fail
-/// are those of the flag; a flag that all cases have and one that a single failure has both get little.
-fn explains(counts: &CaseCounts, failures: u64) -> f64 {
-    let sum = counts.passed + counts.failed + failures;
-    if sum == 0 { 0.0 } else { 2.0 * counts.failed as f64 / sum as f64 }
-}
-
 impl CaseTally {
     /// Counts an outcome.
     pub fn add(&mut self, outcome: &CaseOutcome) {
@@ -110,6 +99,8 @@ impl CaseTally {
             self.unchosen.extend(about.flags.iter().cloned());
             return;
         }
+        let known = FAMILIES.iter().find(|known| known.name == *family);
+        let plain = known.map_or(&[][..], |known| known.plain);
         let family = self.families.entry(family).or_default();
         family.counts.add(verdict);
         if let CaseVerdict::Failed(failure) = verdict
@@ -118,6 +109,12 @@ impl CaseTally {
             let first = || failure.differences.first().cloned().unwrap_or_default();
             let others = family.others.entry(failure.kind.name());
             others.or_insert_with(|| (0, first())).0 += 1;
+        }
+        if !matches!(verdict, CaseVerdict::Skipped(_)) {
+            let has_passed = matches!(verdict, CaseVerdict::Passed);
+            let is_plain = |flag: &&String| plain.contains(&flag.as_str());
+            let flags = about.flags.iter().filter(|flag| !is_plain(flag));
+            family.evidence.add(flags, about.subject.as_ref(), has_passed);
         }
         for (i, flag) in about.flags.iter().enumerate() {
             // A flag that is there twice counts once.
@@ -155,7 +152,7 @@ impl CaseTally {
                     family,
                     flag: flag.clone(),
                     counts: *counts,
-                    explains: explains(counts, found.counts.failed),
+                    explains: explains(counts.passed, counts.failed, found.counts.failed),
                 })
             })
             .collect();
@@ -164,10 +161,9 @@ impl CaseTally {
         rows
     }
 
-    /// Returns a sentence for each flag that explains the failures of a family.
+    /// Returns sentences that explain the failures of each family.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let rows = self.flags();
         let mut sentences = Vec::new();
         for (family, found) in self.in_order() {
             let failures = found.counts.failed;
@@ -181,44 +177,39 @@ impl CaseTally {
                 sentences.push(format!("{family}: all {failures} {answered}cases fail"));
                 continue;
             }
-            let mut of_family = rows.iter().filter(|row| row.family == family).peekable();
-            let best = of_family.peek().map_or(0.0, |row| row.explains);
-            if best < MIN_SCORE {
-                continue;
-            }
-            let best = of_family.take_while(|row| row.explains >= best).take(MAX_SENTENCES);
-            sentences.extend(
-                best.map(|row| format!("{family}: {}", sentence(&row.flag, &row.counts, failures))),
-            );
+            let explained = found.evidence.sentences().into_iter();
+            sentences.extend(explained.map(|sentence| format!("{family}: {sentence}")));
         }
         sentences
     }
 }
 
-/// Says which of the failures are cases of the flag, and which of those fail.
-fn sentence(flag: &str, counts: &CaseCounts, failures: u64) -> String {
-    let (failed, run) = (counts.failed, counts.passed + counts.failed);
-    let failures = match (failed == failures, failures) {
-        (true, 1) => format!("the only failure is a `{flag}` case"),
-        (true, _) => format!("all {failures} failures are `{flag}` cases"),
-        (false, _) => format!("{failed} of {failures} failures are `{flag}` cases"),
-    };
-    let cases = match (failed == run, run) {
-        (true, 1) => "it is the only one".to_owned(),
-        (true, _) => format!("all `{flag}` cases fail"),
-        (false, _) => format!("{failed} of {run} `{flag}` cases fail"),
-    };
-    format!("{failures}; {cases}")
-}
-
 #[cfg(test)]
 mod tests {
+    use warpload_encoding::{Instruction, Sm};
+
     use super::*;
     use crate::case::CaseAbout;
+    use crate::explain::CaseSubject;
     use crate::outcome::CaseFailure;
 
     /// Adds cases with these flags, some of which fail.
     fn add(tally: &mut CaseTally, flags: &[&str], passed: u64, failed: u64) {
+        add_of(tally, flags, None, passed, failed);
+    }
+
+    /// Adds cases about an instruction of an SM.
+    fn add_of(
+        tally: &mut CaseTally,
+        flags: &[&str],
+        of: Option<(&str, u32)>,
+        passed: u64,
+        failed: u64,
+    ) {
+        let subject = of.and_then(|(text, sm)| {
+            let load = Instruction::parse(text, Sm::new(sm)?).ok()?;
+            Some(CaseSubject::new(&load))
+        });
         for i in 0..passed + failed {
             let differences = vec!["wrong".to_owned()];
             let failure =
@@ -226,7 +217,7 @@ mod tests {
             let verdict =
                 if i < passed { CaseVerdict::Passed } else { CaseVerdict::Failed(failure) };
             let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-            let about = CaseAbout { flags, ..CaseAbout::default() };
+            let about = CaseAbout { flags, subject: subject.clone(), ..CaseAbout::default() };
             tally.add(&CaseOutcome {
                 family: Some("execute"),
                 about,
@@ -257,7 +248,7 @@ mod tests {
         );
         assert_eq!(
             tally.sentences(),
-            ["execute: all 9 failures are `misaligned` cases; all `misaligned` cases fail"]
+            ["execute: all 9 failures are `misaligned` cases, and no such case passes"]
         );
     }
 
@@ -268,14 +259,48 @@ mod tests {
         add(&mut tally, &["pair"], 20, 2);
         assert_eq!(
             tally.sentences(),
-            ["execute: 6 of 8 failures are `quad` cases; 6 of 8 `quad` cases fail"]
+            ["execute: 6 of 8 failures are `quad` cases, and 2 such cases pass"]
         );
         let mut tally = CaseTally::default();
         add(&mut tally, &["quad"], 0, 1);
         add(&mut tally, &["pair"], 20, 0);
         assert_eq!(
             tally.sentences(),
-            ["execute: the only failure is a `quad` case; it is the only one"]
+            ["execute: the only failure is a `quad` case, and no such case passes"]
+        );
+    }
+
+    #[test]
+    fn sentences_say_instructions_and_sms() {
+        const LDG: &str = "LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64]";
+        const LDS: &str = "LDS.64 R4, [R2]";
+        let mut tally = CaseTally::default();
+        add_of(&mut tally, &["octet"], Some((LDG, 89)), 3, 0);
+        add_of(&mut tally, &["octet"], Some((LDG, 100)), 0, 3);
+        add_of(&mut tally, &["octet", "guard"], Some((LDG, 120)), 0, 2);
+        add_of(&mut tally, &["guard"], Some((LDS, 100)), 9, 0);
+        assert_eq!(
+            tally.sentences(),
+            ["execute: all 5 failures are LDG.256 on SM 100 and later, and no such case passes"]
+        );
+        // A second mistake, of a flag of one instruction.
+        add_of(&mut tally, &["guard"], Some((LDS, 75)), 0, 3);
+        add_of(&mut tally, &["pair"], Some((LDS, 75)), 4, 0);
+        assert_eq!(
+            tally.sentences(),
+            [
+                "execute: 5 of 8 failures are LDG.256 on SM 100 and later, and no such case passes",
+                "execute: 3 of 8 failures are `guard` cases before SM 100, and no such case passes",
+            ]
+        );
+        // Nothing special.
+        let mut tally = CaseTally::default();
+        add(&mut tally, &["all-lanes"], 0, 3);
+        add(&mut tally, &["all-lanes", "quad"], 0, 3);
+        add(&mut tally, &["pair"], 9, 0);
+        assert_eq!(
+            tally.sentences(),
+            ["execute: 3 of 6 failures are `quad` cases, and no such case passes"]
         );
     }
 

@@ -193,6 +193,11 @@ impl Form {
         matches!(self.parts.space, MemorySpace::Generic { .. })
     }
 
+    /// Returns whether addresses of global memory have 32 bits.
+    pub(crate) fn is_narrow_pointer(&self) -> bool {
+        (self.is_generic() || self.is_global()) && !self.is_wide()
+    }
+
     pub(crate) fn is_global(&self) -> bool {
         self.parts.space == MemorySpace::Global
     }

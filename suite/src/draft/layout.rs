@@ -3,7 +3,7 @@
 
 use warpload::lane::LANES;
 use warpload::memory::{Space, Window};
-use warpload_encoding::MemorySpace;
+use warpload_encoding::{LoadSize, MemorySpace};
 
 use super::{Draft, align_up};
 
@@ -24,6 +24,14 @@ pub(crate) struct MemoryWishes {
     pub(crate) has_touching_parts: bool,
     /// Whether allocations end within an access.
     pub(crate) has_partial_ends: bool,
+    /// Whether each lane can load words that are neither zero nor those of another lane.
+    pub(crate) has_distinct_words: bool,
+    /// Where the first allocation begins, if that matters.
+    pub(crate) base: Option<u64>,
+    /// Whether allocations begin within an access.
+    pub(crate) has_partial_starts: bool,
+    /// Whether the windows do not touch, and global memory is below, between and above them.
+    pub(crate) has_apart_windows: bool,
     /// Whether the constant bank is missing.
     pub(crate) lacks_bank: bool,
     /// Whether the constant bank has no bytes.
@@ -40,14 +48,18 @@ impl Default for MemoryWishes {
             is_at_top: false,
             has_touching_parts: false,
             has_partial_ends: false,
+            has_distinct_words: false,
+            base: None,
+            has_partial_starts: false,
+            has_apart_windows: false,
             lacks_bank: false,
             has_empty_bank: false,
         }
     }
 }
 
-/// The bases of global memory: below and above each bit that an offset or a register can have.
-const BASES: [u64; 10] = [
+/// The bases of global memory: below and above each bit that an offset, a register or an address can have.
+const BASES: [u64; 12] = [
     0x1000,
     0x2_0000,
     0x7f_f000,
@@ -58,6 +70,8 @@ const BASES: [u64; 10] = [
     0x9000_0000,
     0x1_0000_1000,
     0x7f_ffff_0000,
+    0x100_0000_1000,
+    0x1_2345_6789_a000,
 ];
 
 /// Small windows, and one that begins where the other ends.
@@ -66,6 +80,12 @@ const WINDOWS: [(Window, Window); 4] = [
     (Window { base: 0x30_0040, size: 0x100 }, Window { base: 0x30_0000, size: 0x40 }),
     (Window { base: 0, size: 0x80 }, Window { base: 0x100, size: 0x80 }),
     (Window { base: 0x8000_0000, size: 0x40 }, Window { base: 0x8000_0040, size: 0x40 }),
+];
+
+/// Windows with addresses below, between and above them.
+const APART: [(Window, Window); 2] = [
+    (Window { base: 0x10_0000, size: 0x40 }, Window { base: 0x20_0000, size: 0x1000 }),
+    (Window { base: 0x9_0000, size: 0x80 }, Window { base: 0x5_0000, size: 0x80 }),
 ];
 
 impl Draft<'_> {
@@ -101,6 +121,11 @@ impl Draft<'_> {
     }
 
     pub(super) fn lay_out(&mut self) {
+        if self.layout.has_apart_windows
+            && let Some((shared, local)) = self.random.pick(&APART)
+        {
+            (self.state.shared_window, self.state.local_window) = (shared, local);
+        }
         if self.layout.has_touching_parts {
             // A window of one access, which both parts fill.
             self.state.local_window.size = 16;
@@ -127,18 +152,33 @@ impl Draft<'_> {
     /// Returns a size of a few accesses.
     fn some_size(&mut self) -> usize {
         let bytes = self.form.bytes();
+        if self.layout.has_distinct_words {
+            let accesses = match self.form.size {
+                _ if self.form.fills_uniform() => 1,
+                LoadSize::Matrices { count, .. } => 8 * u64::from(count),
+                _ => LANES as u64,
+            };
+            return (bytes * accesses) as usize;
+        }
         let partial = if self.layout.has_partial_ends && bytes > 1 {
             1 + self.random.below(bytes - 1)
         } else {
             0
         };
-        (bytes * (1 + self.random.below(4)) + partial) as usize
+        let least = if self.layout.has_partial_starts { 2 } else { 1 };
+        (bytes * (least + self.random.below(4)) + partial) as usize
     }
 
     fn some_bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> =
             (0..count.div_ceil(8)).flat_map(|_| self.random.next().to_le_bytes()).collect();
         bytes.truncate(count);
+        if self.layout.has_distinct_words && self.form.bytes() == 1 {
+            // 11 and 255 have no divisor in common.
+            let first = self.random.below(255);
+            let distinct = (0..).map(|i| 1 + ((first + 11 * i) % 255) as u8);
+            bytes.iter_mut().zip(distinct).for_each(|(byte, distinct)| *byte = distinct);
+        }
         bytes
     }
 
@@ -149,12 +189,23 @@ impl Draft<'_> {
         let end = (1u128 << self.state.address_bits) - 1;
         let highest = if self.form.is_wide() { end as u64 } else { u32::MAX.into() };
         let reach = (self.layout.reach.0, self.layout.reach.1.min(highest));
+        if self.layout.has_apart_windows {
+            self.lay_out_around_windows();
+            return;
+        }
         let base = if self.layout.is_at_top {
             (end as u64).wrapping_sub(size as u64 - 1)
+        } else if let Some(base) = self.layout.base {
+            base
         } else {
             let bases: Vec<u64> =
                 BASES.into_iter().filter(|base| (reach.0..=reach.1).contains(base)).collect();
             self.random.pick(&bases).unwrap_or(align_up(reach.0, 32))
+        };
+        let base = if self.layout.has_partial_starts && self.form.bytes() > 1 {
+            base + 1 + self.random.below(self.form.bytes() - 1)
+        } else {
+            base
         };
         self.state.memory.global.push((base, contents));
         if self.layout.has_adjacent {
@@ -168,6 +219,18 @@ impl Draft<'_> {
                 (1, base.wrapping_add(size as u64))
             };
             self.state.memory.global.insert(at, (next, contents));
+        }
+    }
+
+    /// Lays out global memory where windows begin and end.
+    fn lay_out_around_windows(&mut self) {
+        let (shared, local) = (self.state.shared_window, self.state.local_window);
+        let (low, high) = if shared.base < local.base { (shared, local) } else { (local, shared) };
+        let size = 2 * self.form.bytes();
+        for base in [low.base - size, low.base + low.size, high.base - size, high.base + high.size]
+        {
+            let contents = self.some_bytes(size as usize);
+            self.state.memory.global.push((base, contents));
         }
     }
 

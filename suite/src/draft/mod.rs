@@ -71,6 +71,10 @@ pub(crate) struct Draft<'f> {
     pub(crate) ra: u8,
     /// The uniform register of the address, 255 for `URZ`.
     pub(crate) ur: u8,
+    /// Whether an index of 32 bits has its highest bit set.
+    pub(crate) has_high_index: bool,
+    /// Whether the register after the base is set although it is no part of the address.
+    pub(crate) has_stale_pair: bool,
     /// The offset, if a recipe or the lack of a base has decided it.
     pub(crate) offset: Option<i64>,
     /// The guard predicate, and whether it is negated.
@@ -109,6 +113,8 @@ impl<'f> Draft<'f> {
             other_rd: 0,
             ra: 255,
             ur: 255,
+            has_high_index: false,
+            has_stale_pair: false,
             offset: None,
             guard: (7, false),
             guarded: u32::MAX,

@@ -75,8 +75,9 @@ impl Draft<'_> {
         }
         let offset = i64::from(parts.address.offset.signed());
         let rest = target.wrapping_sub(offset as u64);
-        let value =
-            if self.has_base() { rest.wrapping_sub(16 * self.random.below(64)) } else { rest };
+        let least = if self.has_high_index { 0x8000_0000 } else { 0 };
+        let index = least + 16 * self.random.below(64);
+        let value = if self.has_base() { rest.wrapping_sub(index) } else { rest };
         let number = uniform.register.number();
         self.state.uniform_registers.insert(number, value as u32);
         if uniform.extended && number < 254 {
@@ -120,7 +121,7 @@ impl Draft<'_> {
             if high != [0; LANES] {
                 self.state.registers.insert(next, high);
             }
-        } else if self.form.width("E") > 0 && self.random.one_in(4) {
+        } else if self.has_stale_pair || self.form.width("E") > 0 && self.random.one_in(4) {
             // No part of an address of 32 bits.
             self.state.registers.insert(next, [0x7; LANES]);
         }
@@ -132,7 +133,9 @@ impl Draft<'_> {
         let (first, second) = if count == 8 { (4, 4) } else { (count, 0) };
         for (from, count) in [(self.rd, first), (self.other_rd, second)] {
             for number in (0..count).filter_map(|i| from.checked_add(i)).filter(|n| *n < 255) {
-                let value = 1 + self.random.below(14) as u32;
+                // Of numbers of 8 and 16 bits it shows which bits are set.
+                let high = if self.form.bytes() < 4 { 0xa5a5_a5a0 } else { 0 };
+                let value = high + 1 + self.random.below(14) as u32;
                 if self.form.fills_uniform() {
                     self.state.uniform_registers.entry(number).or_insert(value);
                 } else {

@@ -111,7 +111,7 @@ impl State {
     /// Writes `initial` without the defaults (docs/vectors.md).
     pub(crate) fn write_json(&self, to: &mut String) {
         let mut object = Object::open(to);
-        if self.sm.has_wide_words() {
+        if self.sm != Sm::SPA5 {
             object.key("sm").push_str(&format!("\"{}\"", self.sm));
         }
         if self.register_limit != 255 {

@@ -1,11 +1,17 @@
 //! `execute`: vectors, whose `final` is the answer; and checking vectors with both executors at once.
 
+use std::borrow::Cow;
+
+use crate::explain::CaseSubject;
 use crate::json::JsonError;
 use crate::vector::{Difference, Final, Vector};
 use serde_json::value::RawValue;
+use warpload::encoding::Sm;
 use warpload::load::{ExecuteError, Executor};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, CheckedCase, Uncomparable};
+use super::object::JsonObject;
+use super::word;
 
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,
@@ -14,6 +20,15 @@ pub(super) fn compare(
     let vector = Vector::from_json(expected.case).map_err(Uncomparable::Case)?;
     let got = Final::from_json(answer).map_err(Uncomparable::Answer)?;
     Ok(vector.compare(&got).iter().map(ToString::to_string).collect())
+}
+
+/// Returns the instruction of a vector and its SM.
+pub(super) fn subject(case: &JsonObject<'_>) -> Option<CaseSubject> {
+    let text: Cow<'_, str> = case.read("instruction").ok()??;
+    let initial = case.read::<JsonObject<'_>>("initial").ok()?;
+    let sm = initial.and_then(|initial| initial.read::<Cow<'_, str>>("sm").ok()?);
+    let sm = sm.map_or(Ok(Sm::SPA5), |sm| word::read_sm(&sm)).ok()?;
+    word::subject_of(&text, sm)
 }
 
 pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {

@@ -1,6 +1,8 @@
 //! [`CaseFamily`]: how the questions of a family are answered and how an answer is compared with the expectation of
 //! a case; and what its functions take and return.
 
+use super::object::JsonObject;
+use crate::explain::CaseSubject;
 use crate::json::JsonError;
 use serde::Serialize;
 use warpload::load::Executor;
@@ -16,6 +18,10 @@ pub struct CaseFamily {
     pub expectation: &'static str,
     /// The key of a question that names a file, relative to that of the case.
     pub(crate) file: Option<&'static str>,
+    /// Returns the instruction and the SM that a case is about; `None` of a family whose cases have none.
+    pub(crate) subject: Option<SubjectOf>,
+    /// The flags of cases in which nothing special happens. That these fail explains nothing.
+    pub(crate) plain: &'static [&'static str],
     /// Returns how an answer differs from the expectation of a case, one line each.
     pub(crate) compare: fn(&CaseExpectation<'_>, answer: &str) -> Result<Vec<String>, Uncomparable>,
     /// Answers a question. `None` if only a caller can, because the answer is that of a command with its files and
@@ -23,6 +29,7 @@ pub struct CaseFamily {
     answer: Option<AnswerQuestion>,
 }
 
+type SubjectOf = fn(&JsonObject<'_>) -> Option<CaseSubject>;
 type AnswerQuestion = fn(question: &str, &mut Answerer) -> Result<CaseAnswer, JsonError>;
 
 impl CaseFamily {
@@ -31,7 +38,15 @@ impl CaseFamily {
         name: &'static str,
         compare: fn(&CaseExpectation<'_>, &str) -> Result<Vec<String>, Uncomparable>,
     ) -> Self {
-        Self { name, expectation: "expect", file: None, compare, answer: None }
+        Self {
+            name,
+            expectation: "expect",
+            file: None,
+            subject: None,
+            plain: &[],
+            compare,
+            answer: None,
+        }
     }
 
     pub(super) const fn answered(self, answer: AnswerQuestion) -> Self {
@@ -40,6 +55,14 @@ impl CaseFamily {
 
     pub(super) const fn expecting(self, expectation: &'static str) -> Self {
         Self { expectation, ..self }
+    }
+
+    pub(super) const fn about(self, subject: SubjectOf) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
+    pub(super) const fn with_plain(self, flags: &'static [&'static str]) -> Self {
+        Self { plain: flags, ..self }
     }
 
     pub(super) const fn with_file(self, key: &'static str) -> Self {

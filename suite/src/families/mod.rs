@@ -22,9 +22,17 @@ pub use self::ptx::UNCOMPARED_KEYS;
 
 /// The families, in the order of reports.
 pub const FAMILIES: [CaseFamily; 8] = [
-    CaseFamily::new("execute", execute::compare).answered(execute::answer).expecting("final"),
-    CaseFamily::new("decode", word::compare_text).answered(word::decode),
-    CaseFamily::new("encode", word::compare_word).answered(word::encode),
+    CaseFamily::new("execute", execute::compare)
+        .answered(execute::answer)
+        .expecting("final")
+        .about(execute::subject)
+        .with_plain(&["all-lanes", "distinct-words"]),
+    CaseFamily::new("decode", word::compare_text)
+        .answered(word::decode)
+        .about(|case| word::subject(case, "word")),
+    CaseFamily::new("encode", word::compare_word)
+        .answered(word::encode)
+        .about(|case| word::subject(case, "text")),
     CaseFamily::new("ptx-legality", ptx::compare_legality).answered(ptx::check),
     CaseFamily::new("ptx-execute", ptx::compare_loads),
     CaseFamily::new("tensor-memory", tensor_memory::compare).answered(tensor_memory::answer),

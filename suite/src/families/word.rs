@@ -1,11 +1,30 @@
 //! `decode` and `encode`: words and their text.
 
+use std::borrow::Cow;
+
 use crate::json::{self, JsonError};
 use serde::Deserialize;
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::object::hexadecimal;
+use super::object::{JsonObject, hexadecimal};
+use crate::explain::CaseSubject;
+
+/// Returns the instruction of a case, a word or a text with that key, and its SM.
+pub(super) fn subject(case: &JsonObject<'_>, key: &str) -> Option<CaseSubject> {
+    let sm: Cow<'_, str> = case.read("sm").ok()??;
+    let text: Cow<'_, str> = case.read(key).ok()??;
+    subject_of(&text, read_sm(&sm).ok()?)
+}
+
+/// Returns the subject of a word in hexadecimal, or of a text.
+pub(super) fn subject_of(text: &str, sm: Sm) -> Option<CaseSubject> {
+    let load = match read_word(text, sm) {
+        Ok(word) => Instruction::decode(word, sm).load(),
+        Err(_) => Instruction::parse(text, sm).ok(),
+    };
+    Some(load.map_or_else(|| CaseSubject::of_sm(sm), |load| CaseSubject::new(&load)))
+}
 
 /// What a word or a text becomes: one of these.
 #[derive(Deserialize)]
@@ -121,7 +140,7 @@ fn read_word(text: &str, sm: Sm) -> Result<MachineWord, JsonError> {
     }
 }
 
-fn read_sm(text: &str) -> Result<Sm, JsonError> {
+pub(super) fn read_sm(text: &str) -> Result<Sm, JsonError> {
     text.parse()
         .map_err(|_| JsonError::at("sm", format!("unknown SM {text:?}; expected one as 50 or 90a")))
 }

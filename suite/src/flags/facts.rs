@@ -272,4 +272,144 @@ impl<'v> Facts<'v> {
                 from != 255 && first < from + count && from <= first + u32::from(is_pair)
             })
     }
+
+    /// Returns the fault if it is that of the only rule that is broken.
+    pub(crate) fn only_fault(&self) -> Option<WarpFault> {
+        self.outcome.warp_fault.filter(|_| self.broken.len() == 1)
+    }
+
+    /// Returns whether a fault is that of Ra.
+    pub(crate) fn is_of_base(&self, fault: WarpFault) -> bool {
+        let base = self.parts.address.base;
+        let is_filled =
+            self.destinations().iter().any(|(first, _)| *first == u32::from(base.number()));
+        fault.register() == AnyRegister::General(base) && !is_filled
+    }
+
+    /// Returns whether a fault is that of the first register that is filled.
+    pub(crate) fn is_of_destination(&self, fault: WarpFault) -> bool {
+        let number = match (fault.register(), self.fills_uniform()) {
+            (AnyRegister::General(register), false) => register.number(),
+            (AnyRegister::Uniform(register), true) => register.number(),
+            _ => return false,
+        };
+        let destinations = self.destinations();
+        destinations.first().is_some_and(|(first, _)| *first == u32::from(number))
+    }
+
+    /// Returns the sum of the low words of a lane's address, if that has 64 bits and the lane loads.
+    pub(crate) fn low_sum(&self, lane: usize, found: &LaneLoad) -> Option<i64> {
+        if found.is_outside || !self.is_wide() {
+            return None;
+        }
+        let (warp, address) = (&self.vector.warp, &self.parts.address);
+        let base = if self.has_base() { warp.register(address.base)[lane] } else { 0 };
+        let uniform = address.uniform.map_or(0, |uniform| warp.uniform_register(uniform.register));
+        let offset = match address.offset {
+            Offset::ByBase { unsigned, .. } if !self.has_base() => unsigned.into(),
+            offset => i64::from(offset.signed()),
+        };
+        Some(i64::from(base) + i64::from(uniform) + offset)
+    }
+
+    /// Returns where each allocation begins and ends that a lane's access may be in, as addresses of the load.
+    pub(crate) fn extents(&self, lane: usize, found: &LaneLoad) -> Vec<(u128, u128)> {
+        let memory = &self.vector.machine.memory;
+        let of = |base: u64, start: u64, bytes: &[u8]| {
+            let start = u128::from(base) + u128::from(start);
+            (start, start + bytes.len() as u128)
+        };
+        let [shared, local] = self.windows();
+        let base = |window: Window| if self.is_generic() { window.base } else { 0 };
+        let mut extents = match found.space {
+            Some(Space::Global) => {
+                let known = memory.allocations().iter();
+                known.map(|known| of(known.base, 0, memory.allocation_bytes(known))).collect()
+            }
+            Some(Space::Shared) => vec![of(base(shared), 0, memory.shared_bytes())],
+            Some(Space::Local) => {
+                let high = memory.local_high_bytes(lane);
+                let start = local.size - high.len() as u64;
+                let low = of(base(local), 0, memory.local_low_bytes(lane));
+                vec![low, of(base(local), start, high)]
+            }
+            Some(Space::Constant { bank }) => {
+                let held = memory.constant_bytes(bank).into_iter();
+                held.map(|bytes| of(0, 0, bytes)).collect()
+            }
+            None => Vec::new(),
+        };
+        extents.retain(|(start, end)| start < end);
+        extents
+    }
+
+    /// Returns whether a lane that accesses memory, and the allocations that it may be in, are so. `test` is passed
+    /// where the access begins and ends, and where an allocation does.
+    pub(crate) fn any_extent(
+        &self,
+        test: impl Fn(&LaneLoad, [u128; 2], (u128, u128)) -> bool,
+    ) -> bool {
+        self.lanes.iter().any(|(lane, found)| {
+            let first = u128::from(found.rounded);
+            let ends = [first, first + u128::from(self.bytes())];
+            self.extents(*lane, found).into_iter().any(|extent| test(found, ends, extent))
+        })
+    }
+
+    /// Returns whether lanes load, and all that do so load where `test` is true of, which is passed where the access and
+    /// its allocation begin and end.
+    pub(crate) fn all_loads(&self, test: impl Fn([u128; 2], (u128, u128)) -> bool) -> bool {
+        let mut loads = self.lanes.iter().filter(|(_, found)| !found.is_outside).peekable();
+        loads.peek().is_some()
+            && loads.all(|(lane, found)| {
+                let first = u128::from(found.rounded);
+                let ends = [first, first + u128::from(self.bytes())];
+                self.extents(*lane, found).into_iter().any(|extent| test(ends, extent))
+            })
+    }
+
+    /// Returns whether a lane loads global memory through a generic address that `test` is true of, with the windows,
+    /// lower one first.
+    pub(crate) fn beside_windows(&self, test: impl Fn(u64, [Window; 2]) -> bool) -> bool {
+        let mut windows = self.windows();
+        windows.sort_by_key(|window| window.base);
+        self.is_generic()
+            && self.any(|lane| {
+                lane.space == Some(Space::Global) && !lane.is_outside && test(lane.rounded, windows)
+            })
+    }
+
+    /// Returns whether all lanes that execute have one rounded address in one memory.
+    pub(crate) fn is_one_place(&self) -> bool {
+        let mut pairs = self.lanes.windows(2);
+        let place = |lane: &LaneLoad| (lane.rounded, lane.space);
+        !self.lanes.is_empty() && pairs.all(|pair| place(&pair[0].1) == place(&pair[1].1))
+    }
+
+    /// Returns the words that lanes load, one after the other; `None` if a lane has a fault or none is written.
+    pub(crate) fn loaded_words(&self) -> Option<Vec<u32>> {
+        let is_written = self.destinations().iter().all(|(first, _)| *first != 255);
+        let is_good = self.outcome.warp_fault.is_none()
+            && self.outcome.lane_faults.is_empty()
+            && !self.lanes.is_empty()
+            && is_written;
+        let accesses = if self.fills_uniform() { 1 } else { LANES };
+        let count = match self.size {
+            LoadSize::Matrices { .. } => 4,
+            size => size.registers() as usize,
+        };
+        let lanes = self.lanes.iter().take(accesses);
+        is_good.then(|| lanes.flat_map(|(_, lane)| &lane.values[..count]).copied().collect())
+    }
+
+    /// Returns the uniform registers that the load names, first and number of each group.
+    pub(crate) fn uniform_groups(&self) -> Vec<(u32, u32)> {
+        let mut groups = if self.fills_uniform() { self.destinations() } else { Vec::new() };
+        if let Some(uniform) = self.parts.address.uniform {
+            let count = if uniform.extended { 2 } else { 1 };
+            groups.push((uniform.register.number().into(), count));
+        }
+        groups.retain(|(first, _)| *first != 255);
+        groups
+    }
 }

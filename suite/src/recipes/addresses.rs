@@ -1,7 +1,7 @@
 //! Offsets and addresses, wherever they lie.
 
-use crate::draft::{Draft, Stage, default_address_bits};
-use crate::recipes::memory;
+use crate::draft::{Draft, DraftStep, Stage, default_address_bits};
+use crate::recipes::{memory, warp};
 use warpload::memory::Space;
 
 pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
@@ -56,6 +56,49 @@ pub(crate) fn address_wraps(draft: &mut Draft<'_>) -> bool {
         d.offset = Some(if d.addresses[first] < most as u64 { most - near } else { least + near });
         true
     })
+}
+
+/// Where the low word of an address ends, and how far from there offsets lead.
+const WORD_ENDS: u64 = 0x2_0000_0000;
+const BESIDE: i64 = 0x400;
+
+/// Wants global memory at `base`, and an address whose offset leads over the end of the low word.
+fn cross_word(draft: &mut Draft<'_>, layout: DraftStep, offset: DraftStep) -> bool {
+    draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, layout)
+        && draft.then(Stage::Lanes, |d| {
+            let slots = d.slots(Space::Global);
+            d.random.pick(&slots).is_some_and(|address| d.claim_at(Space::Global, address))
+        })
+        && draft.then(Stage::Adjust, offset)
+}
+
+pub(crate) fn carry(draft: &mut Draft<'_>) -> bool {
+    cross_word(
+        draft,
+        |d| {
+            (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS));
+            true
+        },
+        |d| {
+            d.offset = Some(BESIDE);
+            true
+        },
+    )
+}
+
+pub(crate) fn borrow(draft: &mut Draft<'_>) -> bool {
+    cross_word(
+        draft,
+        |d| {
+            (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS - BESIDE as u64));
+            true
+        },
+        |d| {
+            d.offset = Some(-BESIDE);
+            true
+        },
+    )
 }
 
 pub(crate) fn negative_offset(draft: &mut Draft<'_>) -> bool {
@@ -114,6 +157,60 @@ pub(crate) fn uniform(draft: &mut Draft<'_>) -> bool {
             if d.layout.main == Space::Local {
                 d.layout.main = Space::Global;
             }
+            true
+        })
+}
+
+/// Has all lanes load from one address in a memory.
+fn together_in(draft: &mut Draft<'_>, main: DraftStep) -> bool {
+    draft.keep(|form| form.may_broadcast() && form.is_generic())
+        && draft.then(Stage::Machine, |d| {
+            d.is_together = true;
+            true
+        })
+        && draft.then(Stage::Machine, main)
+}
+
+pub(crate) fn shared_broadcast(draft: &mut Draft<'_>) -> bool {
+    together_in(draft, |d| {
+        d.layout.main = Space::Shared;
+        true
+    })
+}
+
+pub(crate) fn local_uniform(draft: &mut Draft<'_>) -> bool {
+    together_in(draft, |d| {
+        d.layout.main = Space::Local;
+        true
+    })
+}
+
+pub(crate) fn outside_uniform(draft: &mut Draft<'_>) -> bool {
+    uniform(draft) && memory::all_outside(draft)
+}
+
+pub(crate) fn rounded_broadcast(draft: &mut Draft<'_>) -> bool {
+    uniform(draft) && rounds_to_one(draft)
+}
+
+pub(crate) fn misaligned_broadcast(draft: &mut Draft<'_>) -> bool {
+    uniform(draft)
+        && draft.then(Stage::Adjust, |d| {
+            let low = 1 + d.random.below(d.form.bytes() - 1);
+            d.addresses = d.addresses.map(|address| address & !(d.form.bytes() - 1) | low);
+            true
+        })
+}
+
+pub(crate) fn lone_broadcast(draft: &mut Draft<'_>) -> bool {
+    uniform(draft) && warp::single_lane(draft)
+}
+
+/// Has a hint that is ignored where it would be a broadcast.
+pub(crate) fn hint_128(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.get(form.word, "sz") == Some(7) && !form.may_broadcast())
+        && draft.then(Stage::Machine, |d| {
+            d.is_together = true;
             true
         })
 }

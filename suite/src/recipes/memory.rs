@@ -2,7 +2,7 @@
 
 use warpload::memory::{GenericAddress, Space};
 
-use crate::draft::{Draft, Form, Stage, align_up, default_address_bits};
+use crate::draft::{Draft, DraftStep, Form, Stage, align_up, default_address_bits};
 
 pub(crate) fn reporting(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
@@ -115,6 +115,191 @@ pub(crate) fn all_outside(draft: &mut Draft<'_>) -> bool {
         }
         true
     })
+}
+
+/// Wants allocations of whole accesses, none of which follows another.
+fn want_whole_accesses(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Machine, |d| {
+        (d.layout.has_partial_ends, d.layout.has_adjacent) = (false, false);
+        true
+    })
+}
+
+/// Returns the first or the last access of an allocation of the memory that the lanes load from.
+fn access_at_end(draft: &Draft<'_>, is_last: bool) -> Option<u64> {
+    let slots = draft.slots(draft.layout.main);
+    if is_last { slots.last().copied() } else { slots.first().copied() }
+}
+
+/// Gives all lanes an access at an end of an allocation.
+fn load_at_end(draft: &mut Draft<'_>, is_last: bool) -> bool {
+    let Some(address) = access_at_end(draft, is_last) else { return false };
+    let space = draft.layout.main;
+    for lane in draft.free.lanes() {
+        draft.place(lane, space, address);
+    }
+    true
+}
+
+/// Claims an access at an end of an allocation, at an address within it.
+fn claim_within_end(draft: &mut Draft<'_>, is_last: bool) -> bool {
+    let bytes = draft.form.bytes();
+    let Some(address) = access_at_end(draft, is_last) else { return false };
+    let address = address + 1 + draft.random.below(bytes - 1);
+    claim_in_its_space(draft, address)
+}
+
+pub(crate) fn first_access(draft: &mut Draft<'_>) -> bool {
+    want_whole_accesses(draft) && draft.then(Stage::Lanes, |d| load_at_end(d, false))
+}
+
+pub(crate) fn last_access(draft: &mut Draft<'_>) -> bool {
+    want_whole_accesses(draft) && draft.then(Stage::Lanes, |d| load_at_end(d, true))
+}
+
+pub(crate) fn misaligned_first(draft: &mut Draft<'_>) -> bool {
+    draft.keep(is_wider_than_byte)
+        && want_whole_accesses(draft)
+        && draft.then(Stage::Lanes, |d| claim_within_end(d, false))
+}
+
+pub(crate) fn misaligned_last(draft: &mut Draft<'_>) -> bool {
+    draft.keep(is_wider_than_byte)
+        && want_whole_accesses(draft)
+        && draft.then(Stage::Lanes, |d| claim_within_end(d, true))
+}
+
+pub(crate) fn just_after(draft: &mut Draft<'_>) -> bool {
+    want_whole_accesses(draft)
+        && draft.then(Stage::Lanes, |d| {
+            let end = d.end_of(d.layout.main);
+            claim_in_its_space(d, end)
+        })
+}
+
+pub(crate) fn just_before(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_generic() || form.is_global() || form.is_local())
+        && want_whole_accesses(draft)
+        && draft.then(Stage::Machine, |d| {
+            if d.form.is_local() {
+                d.layout.has_local = [false, true];
+            } else {
+                d.layout.main = Space::Global;
+            }
+            true
+        })
+        && draft.then(Stage::Lanes, |d| {
+            let Some(first) = access_at_end(d, false) else { return false };
+            claim_in_its_space(d, first.wrapping_sub(d.form.bytes()))
+        })
+}
+
+/// Wants global memory that begins within an access.
+fn want_partial_start(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, |d| {
+            d.layout.main = Space::Global;
+            (d.layout.has_partial_starts, d.layout.has_adjacent) = (true, false);
+            true
+        })
+}
+
+pub(crate) fn unaligned_allocation(draft: &mut Draft<'_>) -> bool {
+    want_partial_start(draft) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
+}
+
+pub(crate) fn rounds_out(draft: &mut Draft<'_>) -> bool {
+    want_partial_start(draft)
+        && draft.then(Stage::Lanes, |d| {
+            let base = d.state.memory.global.first().map_or(0, |(base, _)| *base);
+            let left = align_up(base, d.form.bytes()) - base;
+            let address = base + d.random.below(left);
+            d.claim_at(Space::Global, address)
+        })
+}
+
+/// Wants windows that do not touch, and lanes that load between them or above them.
+fn claim_beside_windows(draft: &mut Draft<'_>, step: DraftStep) -> bool {
+    draft.keep(Form::is_generic)
+        && draft.then(Stage::Machine, |d| {
+            (d.layout.has_apart_windows, d.layout.is_at_top) = (true, false);
+            true
+        })
+        && draft.then(Stage::Lanes, step)
+}
+
+pub(crate) fn between_windows(draft: &mut Draft<'_>) -> bool {
+    claim_beside_windows(draft, |d| {
+        let (base, _) = d.state.memory.global[1 + d.random.below(2) as usize];
+        d.claim_at(Space::Global, base)
+    })
+}
+
+pub(crate) fn above_windows(draft: &mut Draft<'_>) -> bool {
+    claim_beside_windows(draft, |d| {
+        let (base, _) = d.state.memory.global[3];
+        d.claim_at(Space::Global, base)
+    })
+}
+
+pub(crate) fn beyond_40_bits(draft: &mut Draft<'_>) -> bool {
+    draft.family.sm.has_wide_words()
+        && draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, |d| {
+            d.layout.reach.0 = d.layout.reach.0.max(1 << 40);
+            true
+        })
+        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
+}
+
+pub(crate) fn distinct_words(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Machine, |d| {
+        d.layout.has_distinct_words = true;
+        (d.layout.has_partial_ends, d.layout.has_adjacent) = (false, false);
+        if d.form.is_local() {
+            d.layout.has_local = [true, false];
+        }
+        true
+    }) && draft.then(Stage::Lanes, |d| {
+        let slots = d.slots(d.layout.main);
+        let count = slots.len();
+        for (place, lane) in d.free.lanes().enumerate() {
+            let Some(address) = slots.get(place % count.max(1)) else { return false };
+            d.place(lane, d.layout.main, *address);
+        }
+        count > 0
+    })
+}
+
+pub(crate) fn within_word(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.bytes() < 4)
+        && draft.then(Stage::Lanes, |d| {
+            let mut slots = d.slots(d.layout.main);
+            slots.retain(|address| address % 4 != 0);
+            d.random.pick(&slots).is_some_and(|address| claim_in_its_space(d, address))
+        })
+}
+
+pub(crate) fn whole_words(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.bytes() >= 4)
+        && draft.then(Stage::Lanes, |d| claim_slot(d, d.layout.main))
+}
+
+pub(crate) fn high_word(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, |d| {
+            d.layout.reach.0 = d.layout.reach.0.max(1 << 32);
+            true
+        })
+        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
+}
+
+pub(crate) fn high_bank(draft: &mut Draft<'_>) -> bool {
+    draft.keep(Form::is_constant)
+        && draft.then(Stage::Machine, |d| {
+            d.bank |= 16;
+            true
+        })
 }
 
 fn is_wider_than_byte(form: &Form) -> bool {

@@ -130,6 +130,35 @@ pub(crate) fn last_register(draft: &mut Draft<'_>) -> bool {
         })
 }
 
+pub(crate) fn last_base(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Ra"))
+        && draft.then(Stage::Warp, |d| {
+            if d.ra != 255 {
+                d.state.register_limit =
+                    d.ra.min(250) + 1 + u8::from(d.form.parts.address.extended);
+            }
+            true
+        })
+}
+
+pub(crate) fn last_destination(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(1, 4) as u8;
+            (d.rd, d.other_rd) = (96, 0);
+            d.state.register_limit = d.rd + count;
+            true
+        })
+}
+
+pub(crate) fn stale_pair(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.has("Ra") && form.is_narrow_pointer())
+        && draft.then(Stage::Warp, |d| {
+            d.has_stale_pair = true;
+            true
+        })
+}
+
 /// Returns whether a form has registers that must be aligned.
 fn has_groups(form: &Form) -> bool {
     form.registers() > 1 || has_pairs(form)
@@ -167,6 +196,228 @@ pub(crate) fn misaligned_register(draft: &mut Draft<'_>) -> bool {
             } else {
                 d.ur |= 1;
             }
+            true
+        })
+}
+
+pub(crate) fn destination_alignment(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            misalign(d);
+            true
+        })
+}
+
+pub(crate) fn destination_range(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(1, 4) as u8;
+            put_limit_within(d, count);
+            // Of 256 bits, the other half is below it.
+            d.other_rd = 0;
+            d.state.register_limit = d.rd + count - 1;
+            true
+        })
+}
+
+pub(crate) fn destination_ends_in_rz(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            d.rd = 0u8.wrapping_sub(d.form.registers().clamp(1, 4) as u8);
+            true
+        })
+}
+
+pub(crate) fn base_alignment(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.parts.address.extended)
+        && draft.then(Stage::Warp, |d| {
+            d.ra = d.ra.min(200) | 1;
+            true
+        })
+}
+
+pub(crate) fn base_range(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.parts.address.extended)
+        && draft.then(Stage::Warp, |d| {
+            d.ra = d.ra.min(200);
+            d.state.register_limit = d.ra + 1;
+            true
+        })
+}
+
+pub(crate) fn base_ends_in_rz(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.parts.address.extended)
+        && draft.then(Stage::Warp, |d| {
+            d.ra = 254;
+            true
+        })
+}
+
+pub(crate) fn order_destination(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() > if form.fills_uniform() { 2 } else { 1 })
+        && draft.then(Stage::Warp, |d| {
+            let count = d.form.registers().clamp(1, 4) as u8;
+            if d.form.fills_uniform() {
+                d.rd = beyond_uniform(d, count) + 1;
+            } else {
+                misalign(d);
+                put_limit_within(d, count);
+            }
+            true
+        })
+}
+
+pub(crate) fn order_base(draft: &mut Draft<'_>) -> bool {
+    base_alignment(draft)
+        && draft.then(Stage::Warp, |d| {
+            d.state.register_limit = d.ra + 1;
+            true
+        })
+}
+
+pub(crate) fn order_operands(draft: &mut Draft<'_>) -> bool {
+    let has_pair = |form: &Form| {
+        form.parts.address.extended || form.uniform().is_some_and(|uniform| uniform.extended)
+    };
+    draft.keep(|form| has_pair(form) && !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            if d.form.parts.address.extended {
+                d.ra = d.ra.min(200) | 1;
+            } else {
+                d.ur |= 1;
+            }
+            // Rd is aligned, and at the limit; Ra is below it, and so is what follows it.
+            let ra = if d.has_base() { d.ra } else { 0 };
+            d.rd = (ra / 4 + 2) * 4;
+            d.state.register_limit = d.rd;
+            true
+        })
+}
+
+pub(crate) fn high_register(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| !form.fills_uniform())
+        && draft.then(Stage::Warp, |d| {
+            for number in [&mut d.rd, &mut d.other_rd, &mut d.ra] {
+                if *number < 128 {
+                    *number += 128;
+                }
+            }
+            true
+        })
+}
+
+pub(crate) fn odd_destination(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.registers() == 1)
+        && draft.then(Stage::Warp, |d| {
+            d.rd |= 1;
+            true
+        })
+}
+
+pub(crate) fn odd_descriptor(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_descriptor)
+        && draft.then(Stage::Warp, |d| {
+            d.ur |= 1;
+            true
+        })
+}
+
+pub(crate) fn descriptor_alone(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_descriptor)
+        && within_offsets(draft)
+        && draft.then(Stage::Warp, |d| {
+            d.ra = 255;
+            true
+        })
+}
+
+fn has_descriptor(form: &Form) -> bool {
+    form.get(form.word, "desc") == Some(1)
+}
+
+fn has_uniform(form: &Form) -> bool {
+    form.fills_uniform() || form.uniform().is_some()
+}
+
+pub(crate) fn uniform_alignment(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| {
+        let is_group = form.fills_uniform() && form.registers() > 1;
+        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
+    }) && draft.then(Stage::Warp, |d| {
+        if d.form.fills_uniform() {
+            misalign(d);
+        } else {
+            d.ur |= 1;
+        }
+        true
+    })
+}
+
+pub(crate) fn uniform_range(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| {
+        let is_group = form.fills_uniform() && form.registers() > 1;
+        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
+    }) && draft.then(Stage::Warp, |d| {
+        if d.form.fills_uniform() {
+            d.rd = beyond_uniform(d, d.form.registers().clamp(1, 4) as u8);
+        } else {
+            d.ur = beyond_uniform(d, 2);
+        }
+        true
+    })
+}
+
+/// Returns the first register of the last group of uniform registers.
+fn last_group(draft: &Draft<'_>, count: u8) -> u8 {
+    let all = draft.form.parts.uniform_registers;
+    (all - count) / count * count
+}
+
+pub(crate) fn last_uniform(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_uniform)
+        && draft.then(Stage::Warp, |d| {
+            if d.form.fills_uniform() {
+                d.rd = last_group(d, d.form.registers().clamp(1, 4) as u8);
+            } else {
+                let is_pair = d.form.uniform().is_some_and(|uniform| uniform.extended);
+                d.ur = last_group(d, 1 + u8::from(is_pair));
+            }
+            true
+        })
+}
+
+pub(crate) fn high_uniform(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| has_uniform(form) && form.parts.uniform_registers > 63)
+        && draft.then(Stage::Warp, |d| {
+            let number = if d.form.fills_uniform() { &mut d.rd } else { &mut d.ur };
+            if *number < 64 {
+                *number += 128;
+            }
+            true
+        })
+}
+
+pub(crate) fn uniform_beyond_limit(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_uniform)
+        && draft.then(Stage::Warp, |d| {
+            if d.form.fills_uniform() {
+                d.rd = 32;
+                d.state.register_limit = 8;
+            } else {
+                (d.rd, d.other_rd, d.ur) = (0, 4, 40);
+                if d.ra != 255 {
+                    d.ra = 8;
+                }
+                d.state.register_limit = 16;
+            }
+            true
+        })
+}
+
+pub(crate) fn high_index(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_wide() && !form.parts.address.extended && form.has("Ra"))
+        && draft.then(Stage::Warp, |d| {
+            d.has_high_index = true;
             true
         })
 }

@@ -5,7 +5,9 @@ use crate::draft::{Draft, Stage};
 /// Chooses a guard if there is none.
 fn choose_guard(draft: &mut Draft<'_>) {
     if draft.guard.0 == 7 {
-        draft.guard.0 = draft.random.below(4) as u8;
+        // Plg is one of the others.
+        let count = if draft.form.has("Plg") { 4 } else { 7 };
+        draft.guard.0 = draft.random.below(count) as u8;
     }
 }
 
@@ -48,6 +50,20 @@ pub(crate) fn negated_guard(draft: &mut Draft<'_>) -> bool {
         } else {
             choose_guard(d);
         }
+        true
+    })
+}
+
+pub(crate) fn never_guard(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        (d.guard, d.guarded) = ((7, true), 0);
+        true
+    })
+}
+
+pub(crate) fn high_predicate(draft: &mut Draft<'_>) -> bool {
+    draft.then(Stage::Warp, |d| {
+        d.guard.0 = 4 + d.random.below(3) as u8;
         true
     })
 }

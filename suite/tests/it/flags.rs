@@ -65,6 +65,7 @@ fn filled(row: &str) -> String {
         ("<OUT>", first("0x3000", "0x1000")),
         ("<ALLOUT>", first("0x3000", "0x4000")),
         ("<1>", first("0x1", "0x1")),
+        ("<2>", first("0x2", "0x2")),
         ("<100>", first("0x100", "0x100")),
         ("<SHARED>", first("0xfe000000", "0x1000")),
         ("<EDGE>", first("0xfdfffffc", "0xfe000000")),
@@ -82,6 +83,11 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD.E R4, [R2] | "registers": {"R3": <1>}"#,
     ],
     [
+        "above-windows",
+        r#"LD R4, [0x1000] | "windows": {"shared": {"base": "0x0", "size": "0x10"}, "local": {"base": "0x10", "size": "0x10"}}, "memory": {"global": [{"base": "0x1000", "hex": "01020304"}]}"#,
+        "LD R4, [0x1000]",
+    ],
+    [
         "address-wraps",
         r#"LD R4, [R2+0x10] | "registers": {"R2": <MINUS>}"#,
         r#"LD R4, [R2-0x10] | "registers": {"R2": <MINUS>}"#,
@@ -94,19 +100,46 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD R4, [R2] | "registers": {"R2": <ALLOUT>}"#,
         r#"LD R4, [R2] | "registers": {"R2": <OUT>}"#,
     ],
+    ["base-alignment", "LD.E R4, [R3]", "LD.E R4, [R2]"],
     [
         "base-beyond-limit",
         r#"LD R4, [R9+0x1000] | "register_limit": 9"#,
         r#"LD R4, [R8+0x1000] | "register_limit": 9"#,
+    ],
+    ["base-ends-in-rz", "LD.E R4, [R254]", "LD.E R4, [R252]"],
+    [
+        "base-range",
+        r#"LD.E R4, [R8] | "register_limit": 9"#,
+        r#"LD.E R4, [R8] | "register_limit": 10"#,
+    ],
+    [
+        "between-windows",
+        r#"LD R4, [0x1000] | "windows": {"shared": {"base": "0x0", "size": "0x10"}, "local": {"base": "0x2000", "size": "0x10"}}, "memory": {"global": [{"base": "0x1000", "hex": "01020304"}]}"#,
+        r#"LD R4, [0x1000] | "windows": {"shared": {"base": "0x0", "size": "0x10"}, "local": {"base": "0x10", "size": "0x10"}}, "memory": {"global": [{"base": "0x1000", "hex": "01020304"}]}"#,
+    ],
+    [
+        "beyond-40-bits",
+        r#"LDG.E R4, [R2] | "sm": "80", "registers": {"R3": <100>}, "memory": {"global": [{"base": "0x10000000000", "hex": "01020304"}]}"#,
+        r#"LDG.E R4, [R2] | "sm": "80", "registers": {"R3": <1>}, "memory": {"global": [{"base": "0x100000000", "hex": "01020304"}]}"#,
     ],
     [
         "blackwell-matrix",
         r#"LDSM.16.M88 R4, [R2] | "sm": "100""#,
         r#"LDSM.16.M88 R4, [R2] | "sm": "90""#,
     ],
+    [
+        "borrow",
+        r#"LDG.E R4, [R2-0x10] | "registers": {"R3": <2>}, "memory": {"global": [{"base": "0x1fffffff0", "hex": "01020304"}]}"#,
+        r#"LDG.E R4, [R2-0x10] | "registers": {"R2": <100>, "R3": <2>}, "memory": {"global": [{"base": "0x2000000f0", "hex": "01020304"}]}"#,
+    ],
     ["byte", "LD.S8 R4, [0x1000]", "LD.S16 R4, [0x1000]"],
     ["cache-operator", "LDG.CV R4, [0x1000]", "LDG R4, [0x1000]"],
     ["cache-operator", r#"LDG.E.EF R4, [R2] | "sm": "80""#, r#"LDG.E.SYS R4, [R2] | "sm": "70""#],
+    [
+        "carry",
+        r#"LDG.E R4, [R2+0x10] | "registers": {"R2": <MINUS>, "R3": <1>}, "memory": {"global": [{"base": "0x200000000", "hex": "01020304"}]}"#,
+        r#"LDG.E R4, [R2] | "registers": {"R3": <2>}, "memory": {"global": [{"base": "0x200000000", "hex": "01020304"}]}"#,
+    ],
     ["crosses-allocation", "LDS.64 R4, [0x10]", "LDS R4, [0x10]"],
     [
         "crosses-local-parts",
@@ -119,7 +152,21 @@ const ROWS: &[[&str; 3]] = &[
         r#"LDG.E R4, desc[UR4][R2.64] | "sm": "90""#,
         r#"LDG.E R4, [R2.64+UR4] | "sm": "90""#,
     ],
+    [
+        "descriptor-alone",
+        r#"LDG.E R4, desc[UR4][RZ.64+0x1000] | "sm": "90""#,
+        r#"LDG.E R4, desc[UR4][R2.64+0x1000] | "sm": "90""#,
+    ],
+    ["destination-alignment", "LD.64 R5, [0x1000]", "LD.64 R4, [0x1000]"],
+    ["destination-ends-in-rz", "LD.64 R254, [0x1000]", "LD.64 R252, [0x1000]"],
+    [
+        "destination-range",
+        r#"LD.64 R6, [0x1000] | "register_limit": 7"#,
+        r#"LD.64 R6, [0x1000] | "register_limit": 6"#,
+    ],
     ["discarded", "LD RZ, [0x1000]", "LD R254, [0x1000]"],
+    ["discarded-broadcast", "LD.U.128 RZ, [0x1000]", "LD.U.128 R4, [0x1000]"],
+    ["distinct-words", r#"LD R4, [0x1000] | "active": "0x1""#, "LD R4, [0x1000]"],
     ["divergent-uniform", r#"LD.U.128 R4, [0x3000]"#, "LD.U.128 R4, [0x1000]"],
     [
         "divided-predicate",
@@ -132,6 +179,7 @@ const ROWS: &[[&str; 3]] = &[
         r#"ULDC UR4, c[0x3][0x40] | "sm": "80""#,
         r#"ULDC UR4, c[0x3][0x4] | "sm": "80""#,
     ],
+    ["first-access", "LD R4, [0x1000]", "LD R4, [0x1004]"],
     ["global-memory", "LD R4, [0x1000]", "LDG R4, [0x1000]"],
     [
         "guard",
@@ -144,10 +192,28 @@ const ROWS: &[[&str; 3]] = &[
         r#"@P1 LD R4, [0x1000] | "predicates": {"P1": "0x1"}, "active": "0x1""#,
     ],
     ["halfword", "LDC.U16 R4, c[0x3][0x0]", "LDC.U8 R4, c[0x3][0x0]"],
+    ["high-bank", "LDC R4, c[0x10][0x0]", "LDC R4, c[0xf][0x0]"],
     [
         "high-half-fault",
         r#"LDG.E.ENL2.256 R13, R8, desc[UR4][R2.64] | "sm": "100""#,
         r#"LDG.E.ENL2.256 R13, R9, desc[UR4][R2.64] | "sm": "100""#,
+    ],
+    [
+        "high-index",
+        r#"LDG.E R4, [R2.U32+UR4] | "sm": "90", "registers": {"R2": <MINUS>}, "uniform_registers": {"UR4": "0x1010", "UR5": "0xffffffff"}"#,
+        r#"LDG.E R4, [R2.U32+UR4] | "sm": "90", "uniform_registers": {"UR4": "0x1000"}"#,
+    ],
+    ["high-predicate", "@P4 LD R4, [0x1000]", "@P3 LD R4, [0x1000]"],
+    ["high-register", "LD R128, [0x1000]", "LD R127, [0x1000]"],
+    [
+        "high-uniform",
+        r#"LDG.E R4, [R2.64+UR64] | "sm": "100", "registers": {"R2": <A>}"#,
+        r#"LDG.E R4, [R2.64+UR62] | "sm": "100", "registers": {"R2": <A>}"#,
+    ],
+    [
+        "high-word",
+        r#"LDG.E R4, [R2] | "registers": {"R3": <1>}, "memory": {"global": [{"base": "0x100000000", "hex": "01020304"}]}"#,
+        r#"LDG.E R4, [R2] | "registers": {"R2": <A>}"#,
     ],
     [
         "highest-address",
@@ -156,29 +222,57 @@ const ROWS: &[[&str; 3]] = &[
     ],
     [
         "hint-128",
-        r#"LDG.E.U.128.SYS R4, [R2] | "sm": "70""#,
-        r#"LDG.E.128.SYS R4, [R2] | "sm": "70""#,
+        r#"LDG.E.U.128.SYS R4, [R2] | "sm": "70", "registers": {"R2": <A>}"#,
+        r#"LDG.E.128.SYS R4, [R2] | "sm": "70", "registers": {"R2": <A>}"#,
     ],
     ["inactive-lanes", r#"LD R4, [0x1000] | "active": "0x7fffffff""#, r#"@!PT LD R4, [0x1000]"#],
+    ["just-after", "LDS R4, [0x14]", "LDS R4, [0x10]"],
+    ["just-before", "LD R4, [0xffc]", "LD R4, [0xff8]"],
+    ["last-access", "LDS R4, [0x10]", "LDS R4, [0xc]"],
+    [
+        "last-base",
+        r#"LD.E R4, [R8] | "register_limit": 10"#,
+        r#"LD.E R4, [R8] | "register_limit": 11"#,
+    ],
+    [
+        "last-destination",
+        r#"LD.64 R6, [0x1000] | "register_limit": 8"#,
+        r#"LD.64 R6, [0x1000] | "register_limit": 9"#,
+    ],
     [
         "last-register",
         r#"LD.64 R6, [0x1000] | "register_limit": 8"#,
         r#"LD.64 R6, [0x1000] | "register_limit": 9"#,
     ],
+    ["last-uniform", r#"LDS R4, [R2+UR62] | "sm": "80""#, r#"LDS R4, [R2+UR61] | "sm": "80""#],
     ["local-high", "LDL R4, [0xfffff8]", "LDL R4, [0x8]"],
+    [
+        "local-uniform",
+        r#"LD.U.128 R4, [0xff000000] | "memory": {"local": {"bytes_per_lane": 16, "hex": "<16>"}}"#,
+        "LD.U.128 R4, [0x1000]",
+    ],
     ["local-window", "LD R4, [0xff000000]", "LD R4, [0xfefffffc]"],
+    [
+        "lone-broadcast",
+        r#"LD.U.128 R4, [0x1000] | "active": "0x2""#,
+        r#"LD.U.128 R4, [0x1000] | "active": "0x3""#,
+    ],
     [
         "matrix-fault",
         r#"LDSM.16.M88 R4, [0x40] | "sm": "80""#,
         r#"LDSM.16.M88 R4, [RZ] | "sm": "80""#,
     ],
     ["misaligned", "LD R4, [0x1001]", "LD.U8 R4, [0x1001]"],
+    ["misaligned-broadcast", "LD.U.128 R4, [0x1001]", "LD.U.128 R4, [0x1000]"],
+    ["misaligned-first", "LD R4, [0x1001]", "LD R4, [0x1005]"],
+    ["misaligned-last", "LDS R4, [0x11]", "LDS R4, [0x10]"],
     ["misaligned-register", "LD.64 R5, [0x1000]", "LD R5, [0x1000]"],
     ["misaligned-reported", r#"LD R4, [0x1001] | "misaligned": "report""#, "LD R4, [0x1001]"],
     ["missing-bank", "LDC R4, c[0x4][0x0]", "LDC R4, c[0x5][0x0]"],
     ["narrow-address", "LDG R4, [0x1000]", "LDS R4, [0x0]"],
     ["negated-guard", "@!P1 LD R4, [0x1000]", "@P1 LD R4, [0x1000]"],
     ["negative-offset", "LD R4, [R2-0x4]", "LD R4, [0xfffffffc]"],
+    ["never-guard", "@!PT LD R4, [0x1000]", "@!P0 LD R4, [0x1000]"],
     ["no-base", "LD R4, [0x1000]", "LD R4, [R2]"],
     ["no-lane", r#"LD R4, [0x1000] | "active": "0x0""#, r#"LD R4, [0x1000] | "active": "0x1""#],
     [
@@ -187,13 +281,39 @@ const ROWS: &[[&str; 3]] = &[
         r#"LDG.E.128 R8, desc[UR4][R2.64] | "sm": "100""#,
     ],
     ["odd-base", "LD R4, [R3]", "LD.E R4, [R3]"],
+    [
+        "odd-descriptor",
+        r#"LDG.E R4, desc[UR5][R2.64] | "sm": "90""#,
+        r#"LDG.E R4, desc[UR4][R2.64] | "sm": "90""#,
+    ],
+    ["odd-destination", "LD R5, [0x1000]", "LD R4, [0x1000]"],
     ["offset-unsigned", "LDL R4, [0xfffff8]", "LDL R4, [R2-0x8]"],
     [
         "one-lane-outside",
         r#"LD R4, [R2] | "registers": {"R2": <OUT>}"#,
         r#"LD R4, [R2] | "registers": {"R2": <OUT>}, "active": "0x1""#,
     ],
+    [
+        "order-base",
+        r#"LD.E R4, [R9] | "register_limit": 10"#,
+        r#"LD.E R4, [R9] | "register_limit": 11"#,
+    ],
+    [
+        "order-destination",
+        r#"LD.64 R7, [0x1000] | "register_limit": 8"#,
+        r#"LD.64 R7, [0x1000] | "register_limit": 9"#,
+    ],
+    [
+        "order-operands",
+        r#"LD.E R12, [R9] | "register_limit": 12"#,
+        r#"LD.E R12, [R9] | "register_limit": 13"#,
+    ],
     ["outside-allocation", "LDG R4, [0x3000]", "LDG R4, [0x1020]"],
+    [
+        "outside-uniform",
+        "LD.U.128 R4, [0x3000]",
+        r#"LD.U.128 R4, [R2] | "registers": {"R2": <ALLOUT>}"#,
+    ],
     ["outside-window", "LD R4, [0xfe000000]", "LD R4, [0xff000000]"],
     ["overlap", "LD.64 R4, [R5]", "LD.64 R4, [R6]"],
     [
@@ -222,6 +342,12 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD.64 R6, [0x1000] | "register_limit": 8"#,
     ],
     [
+        "rounded-broadcast",
+        r#"LD.U.128 R4, [R2] | "registers": {"R2": <AM>}"#,
+        r#"LD.U.128 R4, [R2] | "registers": {"R2": <M>}"#,
+    ],
+    ["rounds-out", "LDG.64 R4, [0x1015]", "LDG.64 R4, [0x1019]"],
+    [
         "rounds-to-one",
         r#"LD R4, [R2] | "registers": {"R2": <AM>}"#,
         r#"LD R4, [R2] | "registers": {"R2": <M>}"#,
@@ -232,12 +358,18 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD R4, [R2], P0 | "registers": {"R2": <SHARED>}, "predicates": {"P0": "0xfffffffe"}"#,
         r#"LD R4, [R2] | "registers": {"R2": <SHARED>}"#,
     ],
+    ["shared-broadcast", "LD.U.128 R4, [0xfe000000], P0", "LD.U.128 R4, [0x1000]"],
     ["shared-window", "LD R4, [0xfe000000]", "LD R4, [0xff000000]"],
     ["sign-extension", "LD.S8 R4, [0x1000]", "LD.U8 R4, [0x1000]"],
     [
         "single-lane",
         r#"LD R4, [0x1000] | "active": "0x10""#,
         r#"LD R4, [0x1000] | "active": "0x11""#,
+    ],
+    [
+        "stale-pair",
+        r#"LDG R4, [R2] | "registers": {"R2": <A>, "R3": <1>}"#,
+        r#"LDG R4, [R2] | "registers": {"R2": <A>}"#,
     ],
     [
         "straddles-limit",
@@ -250,9 +382,20 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD.64 R7, [0x1000] | "register_limit": 8"#,
         r#"LD.64 R7, [0x1000] | "register_limit": 9"#,
     ],
+    ["unaligned-allocation", "LDG.64 R4, [0x1018]", "LDG.64 R4, [0x1000]"],
     ["unfaulted", "@!PT LD.64 R5, [0x1000]", "@!PT LD.64 R4, [0x1000]"],
     ["uniform", "LD.U.128 R4, [0x1000]", "LD.128 R4, [0x1000]"],
+    [
+        "uniform-alignment",
+        r#"LDG.E R4, [R2.64+UR5] | "sm": "90""#,
+        r#"LDG.E R4, [R2.64+UR4] | "sm": "90""#,
+    ],
     ["uniform-alone", r#"LDS R4, [UR4+0x4] | "sm": "80""#, r#"LDS R4, [R2+UR4+0x4] | "sm": "80""#],
+    [
+        "uniform-beyond-limit",
+        r#"LDS R4, [R2+UR40] | "sm": "80", "register_limit": 16"#,
+        r#"LDS R4, [R2+UR8] | "sm": "80", "register_limit": 16"#,
+    ],
     [
         "uniform-fault",
         r#"LDG.E R4, [R2.64+UR5] | "sm": "90""#,
@@ -264,8 +407,14 @@ const ROWS: &[[&str; 3]] = &[
         r#"LDCU.256 UR12, UR8, c[0x3][UR4] | "sm": "120""#,
         r#"LDCU.128 UR8, c[0x3][UR4] | "sm": "120""#,
     ],
+    [
+        "uniform-range",
+        r#"LDG.E R4, [R2.64+UR62] | "sm": "90""#,
+        r#"LDG.E R4, [R2.64+UR60] | "sm": "90""#,
+    ],
     ["uniform-register", r#"LDS R4, [R2+UR4] | "sm": "80""#, r#"LDS R4, [R2] | "sm": "80""#],
     ["unread-bits", "0xef4ce00000070204", "0xef4c000000070204"],
+    ["whole-words", "LD R4, [0x1000]", "LD.U16 R4, [0x1000]"],
     ["wide-address", "LDG.E R4, [R2]", "LDG R4, [R2]"],
     [
         "width-decides",
@@ -277,14 +426,18 @@ const ROWS: &[[&str; 3]] = &[
         r#"LD R4, [R2] | "registers": {"R2": <EDGE>}"#,
         r#"LD R4, [R2] | "registers": {"R2": <SHARED>}"#,
     ],
+    ["within-word", "LD.U16 R4, [0x1002]", "LD.U16 R4, [0x1004]"],
     ["word", "LD R4, [0x1000]", "LD.64 R4, [0x1000]"],
     ["zero-extension", "LD.U16 R4, [0x1000]", "LD.U16 RZ, [0x1000]"],
 ];
 
 #[test]
 fn each_flag_is_shown_by_one_vector_and_not_by_another() {
-    let local =
-        |row: String| row.replace("<9>", &"81".repeat(9 * 32)).replace("<7>", &"82".repeat(7 * 32));
+    let local = |row: String| {
+        row.replace("<9>", &"81".repeat(9 * 32))
+            .replace("<7>", &"82".repeat(7 * 32))
+            .replace("<16>", &"83".repeat(16 * 32))
+    };
     for [flag, has, has_not] in ROWS {
         let is_shown =
             |text: &str| flags(&local(filled(text))).iter().any(|shown| shown.name == *flag);
@@ -308,7 +461,9 @@ fn each_flag_is_in_the_table_above() {
 #[test]
 fn a_plain_load_has_few_flags() {
     let text = filled(r#"LD R4, [R2] | "registers": {"R2": <A>}"#);
-    assert_eq!(names(&text), ["all-lanes", "global-memory", "narrow-address", "word"]);
+    let expected =
+        ["all-lanes", "first-access", "global-memory", "narrow-address", "whole-words", "word"];
+    assert_eq!(names(&text), expected);
 }
 
 #[test]

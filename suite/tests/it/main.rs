@@ -5,6 +5,7 @@ mod configuration;
 mod flags;
 mod generate;
 mod images;
+mod mutants;
 mod runner;
 mod tensor_cases;
 mod vector_errors;

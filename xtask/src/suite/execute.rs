@@ -1,11 +1,11 @@
 //! `execute`: vectors of every load that is executed.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use warpload::encoding::{OpcodeFacts, OpcodeSpace, Sm};
 use warpload_suite::flags;
 use warpload_suite::generate::{self, Generator};
 
-use super::case::{CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
+use super::case::{Case, CaseFile, Cases, DOCUMENT, Family, Head, MODEL};
 use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family {
@@ -14,8 +14,8 @@ pub(crate) const FAMILY: Family = Family {
     flags: || flags::all().iter().map(|flag| (flag.name, flag.note)).collect(),
 };
 
-/// The SMs whose loads are drawn, and how many of each instruction; of 12.0 those alone that fill two groups
-/// of uniform registers, which earlier ones do not.
+/// The SMs of which cases aim at pairs of flags, how many of each instruction, and of which ones; of 12.0 those alone
+/// that fill two groups of uniform registers, which earlier ones do not. All others show the values of each size.
 const SMS: [(u32, u64, Option<&str>); 6] = [
     (50, 180, None),
     (75, 42, None),
@@ -27,29 +27,34 @@ const SMS: [(u32, u64, Option<&str>); 6] = [
 
 fn cases(_: &Sources) -> Result<Cases> {
     let mut files = Vec::new();
-    for (number, count, only) in SMS {
-        let Some(sm) = Sm::new(number) else { bail!("no SM {number}") };
-        let drawn = generate::instructions(sm);
-        for instruction in drawn.filter(|name| only.is_none_or(|only| *name == only)) {
+    for sm in Sm::all() {
+        for instruction in generate::instructions(sm) {
             let generator = Generator::new(instruction, sm, 0)?;
-            let mut cases = Vec::new();
-            for number in 0..count {
-                let drawn = generator.case(number)?;
-                let source = source(&drawn.name, sm);
-                let head = Head {
-                    name: Some(drawn.name),
-                    flags: drawn.flags.iter().map(|flag| flag.name).collect(),
-                    source,
-                    is_decision: drawn.is_decision,
-                };
-                cases.push(head.asking("execute", &drawn.question, &drawn.expected));
-            }
-            let sm = if sm.has_wide_words() { format!("-sm{sm}") } else { String::new() };
+            let is_of = |(number, _, only): &&(u32, u64, Option<&str>)| {
+                *number == sm.number() && only.is_none_or(|only| instruction == only)
+            };
+            let drawn = match SMS.iter().find(is_of) {
+                Some((_, count, _)) => generator.set(*count, &generator.quotas())?,
+                None => generator.set(0, &generator.quotas_of_values())?,
+            };
+            let sm = if sm == Sm::SPA5 { String::new() } else { format!("-sm{sm}") };
             let instruction = format!("{}{sm}", instruction.to_ascii_lowercase());
+            let cases = drawn.into_iter().map(case).collect();
             files.push(CaseFile { instruction, cases });
         }
     }
     Ok(Cases { files, ..Cases::default() })
+}
+
+fn case(drawn: generate::Case) -> Case {
+    let source = source(&drawn.name, drawn.instruction.sm());
+    let head = Head {
+        name: Some(drawn.name),
+        flags: drawn.flags.iter().map(|flag| flag.name).collect(),
+        source,
+        is_decision: drawn.is_decision,
+    };
+    head.asking("execute", &drawn.question, &drawn.expected)
 }
 
 /// Returns where an expectation is from. The models of `tests/independent` answer the same

@@ -45,7 +45,7 @@ fn only_faults_of(count: usize, how: &str, kind: &str, difference: &str) {
     }
     assert_eq!((&summary["passed"], &summary["failed"]), (&passed.into(), &all.into()), "{how}");
     let mut explanations =
-        vec![format!("coalescing: all {all} failures are `faulty` cases; all `faulty` cases fail")];
+        vec![format!("coalescing: all {all} failures are `faulty` cases, and no such case passes")];
     if kind != "difference" {
         let first = failures[0]["differences"][0].as_str().unwrap();
         let sentence =
