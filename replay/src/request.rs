@@ -95,7 +95,7 @@ pub struct ReplayRequest {
 
     /// Only loads of kernels whose mangled or demangled name has this part or a match of this regular expression
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "REGEX", help_heading = SELECTION))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME|REGEX", help_heading = SELECTION))]
     pub kernel: Option<NamePattern>,
 
     /// Only loads at a program counter, or from one to another, both included: decimal, or hexadecimal
