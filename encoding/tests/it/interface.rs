@@ -1,4 +1,4 @@
-//! What generic code relies on.
+//! The traits that generic code relies on.
 
 use std::error::Error;
 use std::fmt::Display;
