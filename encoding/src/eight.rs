@@ -23,7 +23,7 @@ impl Eight {
         Self(eight)
     }
 
-    /// Below [`HASHES`].
+    /// A number below [`HASHES`].
     #[inline(always)]
     pub(crate) const fn hash(self) -> usize {
         (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - HASHES.ilog2())) as usize
@@ -69,14 +69,14 @@ impl Eight {
         Self(self.0.unbounded_shr(8 * count as u32))
     }
 
-    /// Letters in upper case. Some other bytes change, too, but never to letters or digits.
+    /// Converts letters to upper case. Some other bytes change, too, but never to letters or digits.
     #[inline]
     pub(crate) const fn to_upper(self) -> Self {
         Self(self.0 & !((self.0 & splat(0x40)) >> 1))
     }
 }
 
-/// Bit 7 of each byte from `first` to `last` is set; the other bits are arbitrary. No byte may exceed 0x7f.
+/// Sets bit 7 of each byte from `first` to `last`; the other bits are arbitrary. No byte may exceed 0x7f.
 #[inline(always)]
 const fn within(bytes: u64, first: u8, last: u8) -> u64 {
     // A sum carries into bit 7 of its byte, never into the next byte.

@@ -56,7 +56,7 @@ impl Instruction {
         }
     }
 
-    /// `URZ` follows the last one.
+    /// The uniform register after `register`; `URZ` after the last one.
     pub(crate) fn next(&self, register: UniformReg) -> UniformReg {
         let last = if TAH.contains(self.sm().group()) { 62 } else { 254 };
         if register.number() >= last {

@@ -430,7 +430,7 @@ impl Instruction {
         self.plan().place(slot).width > 0
     }
 
-    /// In bits; 0 if the form lacks the field.
+    /// The width in bits; 0 if the form lacks the field.
     pub(crate) fn width(&self, slot: Slot) -> u32 {
         self.width_at(self.plan().place(slot), slot)
     }
@@ -445,7 +445,7 @@ impl Instruction {
         rows.map(|row| row.field.width()).sum()
     }
 
-    /// 0 if the form lacks the field.
+    /// The number in the field; 0 if the form lacks it.
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> u64 {
         self.get_by(self.plan(), slot)
@@ -557,7 +557,7 @@ impl Instruction {
         left == 0
     }
 
-    /// Finds why the form rejects this word, which has its opcode.
+    /// Finds the reason why the form rejects this word, although the opcode matches.
     fn illegal(self) -> NoLoad {
         let word = self.bits();
         let is_wrong = |row: &Row| row.fixed.is_some_and(|fixed| row.field.get(word) != fixed);
@@ -576,8 +576,8 @@ impl Instruction {
     }
 }
 
-/// Why a word is not a load. Small enough for two registers: a call that returned more through memory would keep all
-/// results of decoding there.
+/// Why a word is not a load. Small enough for two registers, because a call that returned it through memory would keep
+/// all results of decoding there.
 #[derive(Clone, Copy)]
 enum NoLoad {
     Other,

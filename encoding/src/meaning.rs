@@ -125,7 +125,7 @@ impl LoadSize {
 pub enum NotExecutable {
     /// A meaningless modifier: `INVALIDSIZE7`, `INVALID7`, `???0`.
     InvalidModifier(&'static str),
-    /// A part with public text but undocumented effect.
+    /// A part with a public text but an undocumented effect.
     TextOnly(&'static str),
     /// A copy to shared memory or a load of Tensor Memory, instead of a load into registers from memory that lanes
     /// address.
@@ -272,7 +272,8 @@ impl Instruction {
         if !(plan.is_executed && plan.is_public(self.halves()))
             || may_lack && self.lacks_base_or_extended().is_some()
         {
-            // Two calls, each with a result in registers: a call that wrote to memory would keep all parts there.
+            // Two calls, each with a result in registers, because a call that wrote to memory would keep all parts
+            // there.
             let reason = self.reason();
             return Err(match self.obstacle() {
                 Obstacle::Modifier => NotExecutable::InvalidModifier(reason),

@@ -153,7 +153,7 @@ static UNIFORM_PREDICATES: [Ready<8>; 16] = predicated("", "UP", "", false);
 pub(crate) static GUARDS: [Ready<8>; 16] = guards("P");
 pub(crate) static UNIFORM_GUARDS: [Ready<8>; 16] = guards("UP");
 
-/// By number, the zero register last.
+/// Register names by number, the zero register last.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn numbered<const COUNT: usize>(file: &str) -> [Ready<8>; COUNT] {
     let mut registers = [Ready::EMPTY.with(file); COUNT];
@@ -173,7 +173,7 @@ const fn numbered<const COUNT: usize>(file: &str) -> [Ready<8>; COUNT] {
     registers
 }
 
-/// By number, or by 7 minus the number; negated ones last.
+/// Predicate names by number, or by 7 minus the number; negated ones last.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn predicated(before: &str, file: &str, after: &str, is_inverted: bool) -> [Ready<8>; 16] {
     let mut predicates = [Ready::EMPTY.with(before); 16];

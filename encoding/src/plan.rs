@@ -389,7 +389,7 @@ impl Plan {
         self.modifiers.get(..usize::from(self.modifier_count)).unwrap_or_default()
     }
 
-    /// With the space after it; empty for `@PT`.
+    /// The guard with the space after it; empty for `@PT`.
     #[inline(always)]
     pub(crate) fn guard(&self, word: Halves) -> &'static Ready<8> {
         let [first, ..] = self.guards;

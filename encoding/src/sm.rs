@@ -99,7 +99,7 @@ enum Suffix {
 }
 
 impl Sm {
-    /// SM 5.0. All SMs with words of 64 bits have the same loads.
+    /// SM 5.0. All SMs with 64-bit words have the same loads.
     pub const SPA5: Sm = Self::of(50, Group::Spa5);
 
     const fn of(number: u16, group: Group) -> Self {

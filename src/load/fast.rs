@@ -189,7 +189,7 @@ pub fn load_many<M: LoadMemory>(
     rows: &mut [LaneValues],
     mut each: impl FnMut(usize, &Loaded, &[LaneValues]),
 ) {
-    /// The distance to the warp that is prefetched.
+    /// The prefetch distance in warps.
     const AHEAD: usize = 2;
     for (i, lanes) in warps.iter().enumerate() {
         if let Some(next) = warps.get(i + AHEAD)
@@ -272,7 +272,8 @@ fn report_misaligned(op: LoadOp, lanes: &LaneAddresses, space: Space, faults: &m
     }
 }
 
-/// Whether all executing lanes have one rounded address. May miss it for loads that cannot be broadcast.
+/// Whether all executing lanes have one rounded address. May be false despite one address if the load cannot be
+/// broadcast.
 #[inline]
 fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
     match &lanes.addresses {

@@ -63,7 +63,7 @@ pub(super) fn executing(guard: Guard, warp: &Warp) -> LaneMask {
     warp.active & if guard.negated { !allowed } else { allowed }
 }
 
-/// `None` if no predicate selects the memory.
+/// The predicate Plg; `None` if no predicate selects the memory.
 #[inline]
 pub(super) fn plg(space: MemorySpace) -> Option<Pred> {
     match space {

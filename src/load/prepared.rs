@@ -115,7 +115,7 @@ impl Prepared {
         Some(self.outcome(LaneMask::ALL, Loaded::run(space)))
     }
 
-    /// Executes the instruction for any lanes.
+    /// Executes the instruction for any set of lanes.
     // Inlined, because the instruction would otherwise be written to memory in bytes and read back in words.
     #[inline(always)]
     fn execute_spread<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {

@@ -64,7 +64,7 @@ impl Arena {
     /// Allocates an arena of zeroes.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much.
+    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much memory.
     pub fn zeroed(size: u64) -> io::Result<Self> {
         let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
         // Checked first, because a system that promises more than it has would end the process later.

@@ -22,7 +22,7 @@ pub enum Width {
     Bytes8 = 8,
     /// 16 bytes.
     Bytes16 = 16,
-    /// 32 bytes: PTX loads of 256 bits.
+    /// 32 bytes: 256-bit loads of PTX.
     Bytes32 = 32,
 }
 
@@ -188,7 +188,7 @@ fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &m
     }
 }
 
-/// The caller knows the word to be there.
+/// The caller guarantees that the word exists.
 #[inline(always)]
 fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])

@@ -52,8 +52,8 @@ impl Fill {
         access.extend(self.words(address, access.width, lane))
     }
 
-    /// Loads the values of all 32 lanes, which follow one another from `first` on, lane 0's first; `first` is a
-    /// multiple of the width. Missing rows drop their values.
+    /// Loads the values of all 32 lanes from consecutive accesses, lane 0's at `first`, a multiple of the width.
+    /// Missing rows drop their values.
     #[inline]
     pub(super) fn copy(self, access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
         match (self, access.width) {
@@ -109,7 +109,7 @@ impl Fill {
         }
     }
 
-    /// For an access of at most 4 bytes.
+    /// A word of the fill, for an access of at most 4 bytes.
     #[inline]
     fn word(self, address: u64, width: Width, lane: u64) -> u32 {
         let eight = self.eight(address, lane);

@@ -3,14 +3,14 @@
 /// The size from which an arena is large: worth huge pages, and worth asking whether there is enough memory.
 pub(super) const LARGE: usize = 64 << 20;
 
-/// Zeroes on huge pages; `None` if they are few or the system does not have such pages.
+/// Zeroes on huge pages; `None` if they would be few or the system does not have such pages.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 pub(super) fn huge_pages(size: usize) -> Option<memmap2::MmapMut> {
     if size < LARGE {
         return None;
     }
     let map = memmap2::MmapMut::map_anon(size).ok()?;
-    // Before the first write, because that takes the pages.
+    // Before the first write, which takes the pages.
     map.advise(memmap2::Advice::HugePage).ok()?;
     Some(map)
 }

@@ -348,7 +348,7 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
-                // Without a branch per lane if all execute. A loop, because the compiler makes a call of a fold.
+                // Without a branch per lane if all execute. A loop, because the compiler turns a fold into a call.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
                 let mut are_held = true;
                 if executing == LaneMask::ALL {
@@ -368,7 +368,7 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Modulo 2^64.
+    /// The distance from the first address, modulo 2^64.
     #[inline]
     const fn offset_of(&self, address: GenericAddress) -> u64 {
         address.0.wrapping_sub(self.base)

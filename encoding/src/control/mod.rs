@@ -23,7 +23,7 @@ pub use crate::operand::{Scoreboard, WaitMask};
 /// The width of a slot of a control word in bits.
 const SLOT_BITS: u32 = 21;
 
-/// The lowest bit of the slot in an instruction word of 128 bits.
+/// The lowest bit of the slot in a 128-bit instruction word.
 const WIDE_WORD_LSB: u32 = 105;
 
 /// The word of `NOP`, which fills bundles of fewer than three instructions.

@@ -29,7 +29,7 @@ impl Schedule {
         self.0
     }
 
-    /// In either case and without `?`.
+    /// Looks up a name, in either case and without `?`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, value)) =
             SCHEDULE_NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))

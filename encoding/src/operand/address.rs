@@ -64,7 +64,7 @@ impl Address {
         Self { base, extended, offset, scale: 0, uniform: None }
     }
 
-    /// Returns the number of bits that the base is shifted left by, 0..=4. Always 0 on SM 5.x and 6.x.
+    /// Returns the left shift of the base in bits, 0..=4. Always 0 on SM 5.x and 6.x.
     #[inline]
     #[must_use]
     pub const fn scale(self) -> u8 {

@@ -61,7 +61,7 @@ impl fmt::Display for Reg {
 pub struct UniformReg(u8);
 
 impl UniformReg {
-    /// The zero register, number 255 in fields of any width.
+    /// The zero register. Its number is 255, whatever the width of the field.
     pub const URZ: UniformReg = UniformReg(255);
 
     /// Creates the register with that number; 255 is [`UniformReg::URZ`].

@@ -1,5 +1,5 @@
 //! The grammar of modifiers and operands. The writer, the parser, the examples in messages and the fuzzer's dictionary
-//! follow the same rows, so that text is read as it is printed.
+//! follow the same rows, so that reading and printing agree.
 //!
 //! An operand is a list of [`Alternative`]s. The writer prints the first one that fits the word; the parser takes the
 //! first one that fits the text, and sets the fields that select it.

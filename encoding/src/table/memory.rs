@@ -173,7 +173,7 @@ pub(super) const LDL_UNIFORM: &[&[Row]] = &[
     GUARDED,
 ];
 
-/// Bits 90:64 of `LDS`, from the scale to `.U` and the size.
+/// Bits 90:64 of `LDS`: scale, `.U`, size and the bits between them.
 const SHARED_MIDDLE: &[Row] = &[
     reserved(90, 88),
     ZD.only(VT),

@@ -41,7 +41,7 @@ impl Groups {
     }
 }
 
-/// SM 5.x and 6.x, with words of 64 bits.
+/// SM 5.x and 6.x, with 64-bit words.
 pub(super) const P: Groups = Groups::of(Group::Spa5);
 pub(super) const V: Groups = Groups::of(Group::Volta);
 pub(crate) const T: Groups = Groups::of(Group::Turing);
@@ -58,7 +58,7 @@ pub(super) const AH: Groups = A.or(H);
 pub(super) const AHB: Groups = AH.or(B);
 pub(crate) const TAH: Groups = T.or(AH);
 pub(crate) const TAHB: Groups = T.or(AHB);
-/// Every SM with words of 128 bits.
+/// Every SM with 128-bit words.
 pub(super) const BITS_128: Groups = V.or(TAHB);
 pub(super) const ALL: Groups = P.or(BITS_128);
 

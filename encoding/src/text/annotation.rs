@@ -19,7 +19,7 @@ pub(crate) struct Annotations {
     pub(crate) batch: Option<u8>,
     /// The PM field of a 128-bit word.
     pub(crate) pm: Option<u8>,
-    /// The descriptor that the text of a 128-bit load hides, and the place that names it.
+    /// The descriptor that the text of a 128-bit load hides, and the place of its annotation.
     pub(crate) descriptor: Option<(HiddenDescriptor, LineSpan)>,
 }
 
@@ -95,7 +95,7 @@ impl Cursor<'_> {
         Ok(any.then_some(found))
     }
 
-    /// Reads the name after `?`; returns whether the line repeats it.
+    /// Reads the name after `?`; returns whether the line already had one of its kind.
     fn question(&mut self, is_wide: bool, found: &mut Annotations) -> Result<bool, ParseError> {
         if is_wide {
             // `????3` is batch 3.

@@ -78,7 +78,7 @@ pub(crate) fn token(text: &str, from: usize) -> Token {
     Token { kind, span: LineSpan { start, end } }
 }
 
-/// `start` itself if no word starts there.
+/// The end of the word at byte `start`; `start` itself if there is none.
 fn word_end(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     loop {

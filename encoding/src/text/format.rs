@@ -24,7 +24,7 @@ impl Text {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
 
-    /// `write` returns the length.
+    /// Creates a text; `write` returns its length.
     #[inline(always)]
     pub(crate) fn of(write: impl FnOnce(Out<'_>) -> usize) -> Self {
         let mut text = Self::new();
@@ -106,7 +106,6 @@ impl Out<'_> {
         }
     }
 
-    /// At most three digits.
     pub(crate) fn push_decimal(&mut self, number: u8) {
         if number >= 100 {
             self.push_byte(b'0' + number / 100);

@@ -14,8 +14,8 @@ use crate::table::row::Slot;
 
 type Read<T> = Result<T, ParseError>;
 
-/// An alternative that does not apply, such as an offset beside a base register that turns out to be the zero register.
-/// Another alternative reports a better error.
+/// The error of an alternative that does not apply, such as an offset beside a base register that turns out to be the
+/// zero register. Another alternative has a better error.
 const OTHER: Error = Error::Expected(Expected::Address);
 
 impl Instruction {

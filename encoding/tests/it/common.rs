@@ -1,4 +1,4 @@
-//! Random words from a fixed seed, and short names for words of 64 bits.
+//! Random words from a fixed seed, and short names for 64-bit words.
 
 use std::io::Read;
 
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// Decodes a word of 64 bits.
+/// Decodes a 64-bit word.
 pub(crate) fn decode(word: u64) -> Option<Instruction> {
     Instruction::decode(word, Sm::SPA5).load()
 }

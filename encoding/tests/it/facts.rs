@@ -18,7 +18,7 @@ const NO_ROWS: [(&str, &[&str]); 4] = [
     ("matrix", &["BGMMA", "HGMMA", "IGMMA", "QGMMA", "UTCHMMA", "UTCIMMA", "UTCOMMA", "UTCQMMA"]),
     // The scheduler is asked for a thread block, and writes the answer.
     ("scheduler", &["UGETNEXTWORKID"]),
-    // The address is an address of code.
+    // The operand is an address of code.
     ("code", &["UCCTL"]),
     // The number of a property of a pixel.
     ("pixel", &["PIXLD"]),
