@@ -96,7 +96,7 @@ pub fn effect(instruction: &Instruction) -> String {
     )
 }
 
-/// Returns the fault that the instruction raises with any register contents. `None` if there is none, if no lane ever
+/// Returns the fault that the instruction raises whatever its registers contain; `None` if there is none, if no lane ever
 /// executes it, or if it cannot be executed.
 ///
 /// ```
@@ -117,7 +117,7 @@ pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
     executable(instruction).ok()?.1.filter(|_| !never)
 }
 
-/// The size, and the fault that the instruction raises with any register contents.
+/// The size, and the fault that the instruction raises whatever its registers contain.
 fn executable(instruction: &Instruction) -> Result<(LoadSize, Option<WarpFault>), ExecuteError> {
     let size = instruction.parts().size.map_err(ExecuteError::from)?;
     Ok((size, Prepared::new(instruction, RegisterLimit::ALL)?.fault()))
