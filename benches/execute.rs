@@ -1,5 +1,4 @@
-//! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and
-//! copying the bytes at them.
+//! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and copying the bytes there.
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
@@ -54,7 +53,7 @@ fn execute(criterion: &mut Criterion) {
             let load = Prepared::new(&instruction, machine.register_limit).expect("executable");
             b.iter(|| black_box(&load).execute(&machine, &mut prepared));
         });
-        // The state that a coalesced instruction touches, added up instead of understood.
+        // The state that a coalesced instruction touches, only summed up.
         let mut touched = warp(|lane| 4 * lane);
         let limit = "limit: two registers and 128 bytes read, one register written";
         group.bench_function(limit, |b| {
@@ -83,7 +82,7 @@ fn execute(criterion: &mut Criterion) {
 /// beside gathers on the same pages.
 fn far(criterion: &mut Criterion) {
     const WARPS: usize = 1 << 16;
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` only checks that it runs.
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let length = if is_measured { 1 << 30 } else { BYTES };
     let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
@@ -155,7 +154,7 @@ fn far(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Asks the processor to have a byte at hand soon; other processors than x86-64 are not asked.
+/// Prefetches a byte, on x86-64 only.
 #[inline(always)]
 fn prefetch(byte: &u8) {
     #[cfg(target_arch = "x86_64")]
@@ -168,8 +167,8 @@ fn prefetch(byte: &u8) {
     let _ = byte;
 }
 
-/// Warps whose addresses are read one after the other, so that the cache holds them and the
-/// branch predictor does not.
+/// The number of warps, read one after the other so that the cache holds their addresses but the branch predictor does
+/// not.
 const WARPS: usize = 256;
 
 /// The load alone, beside its limits.

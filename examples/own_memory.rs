@@ -48,7 +48,7 @@ impl LoadMemory for PagedMemory {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Pages that follow one another, in frames that do not.
+    // Consecutive pages, in frames that are not consecutive.
     let mut memory = PagedMemory::default();
     memory.insert(0x10_0001, [0xbb; PAGE as usize]);
     memory.insert(0x10_0000, [0xaa; PAGE as usize]);

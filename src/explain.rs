@@ -137,7 +137,7 @@ pub fn remarks(instruction: &Instruction) -> Vec<String> {
     remarks
 }
 
-/// Returns what executing the instruction does, in one sentence.
+/// Returns the effect of executing the instruction, in one sentence.
 #[must_use]
 pub fn effect(instruction: &Instruction) -> String {
     let parts = instruction.parts();
@@ -185,8 +185,8 @@ pub fn effect(instruction: &Instruction) -> String {
     )
 }
 
-/// Returns the fault that executing the instruction raises whatever its registers contain, or `None` if
-/// there is none, if no lane ever executes it, or if it cannot be executed.
+/// Returns the fault that the instruction raises whatever its registers contain; `None` if there is none, if no lane ever
+/// executes it, or if it cannot be executed.
 ///
 /// ```
 /// use warpload::encoding::{Sm, parse_line};
@@ -206,7 +206,7 @@ pub fn certain_fault(instruction: &Instruction) -> Option<WarpFault> {
     executable(instruction).ok()?.1.filter(|_| !never)
 }
 
-/// Returns the size, and the fault that the instruction raises whatever its registers contain.
+/// The size, and the fault that the instruction raises whatever its registers contain.
 fn executable(instruction: &Instruction) -> Result<(LoadSize, Option<WarpFault>), ExecuteError> {
     let size = instruction.parts().size.map_err(ExecuteError::from)?;
     Ok((size, Prepared::new(instruction, RegisterLimit::ALL)?.fault()))
@@ -232,12 +232,12 @@ fn space(space: MemorySpace) -> String {
     }
 }
 
-/// Returns whether addresses of the memory are offsets into it.
+/// Whether addresses of the memory are offsets into it.
 fn has_offsets(space: MemorySpace) -> bool {
     !matches!(space, MemorySpace::Generic { .. } | MemorySpace::Global)
 }
 
-/// Returns the destination registers, `R4..R7`.
+/// `R4..R7`.
 fn registers(destination: LoadDestination, size: LoadSize) -> String {
     let range = |letter: &str, first: u8, count: u32| match count {
         _ if first == 255 => format!("{letter}Z, which drops them"),
@@ -261,14 +261,14 @@ fn registers(destination: LoadDestination, size: LoadSize) -> String {
 fn base(address: Address) -> String {
     let base = address.base;
     match (address.extended, address.scale()) {
-        // The register after R254 does not exist; the remark on faults says so.
+        // The register after R254 does not exist, as the remark on faults says.
         (true, _) => format!("{{R{}, {base}}}", u32::from(base.number()) + 1),
         (false, 0) => base.to_string(),
         (false, scale) => format!("{} * {base}", 1 << scale),
     }
 }
 
-/// Returns the uniform register of an address, if there is one.
+/// `None` if the address has no uniform register.
 fn uniform_base(address: Address) -> Option<String> {
     let uniform = address.uniform.filter(|uniform| !uniform.register.is_zero())?;
     let register = uniform.register;

@@ -1,5 +1,5 @@
-//! Reading JSON that people write, and writing it: errors name the key and the place, in words of JSON. Vectors, memory images and
-//! sets of traces are read with it.
+//! Reads JSON that people write: errors name the key and the place, in JSON's terms rather than Rust's. Vectors, memory
+//! images and sets of traces are read with it. Also writes objects, one a line.
 
 use std::io::{self, Write};
 
@@ -7,22 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::is_invisible;
 
-/// Why a JSON text is not what it should be.
+/// A mistake in a JSON text, with its key and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", key.as_deref().unwrap_or_default(), if key.is_some() { ": " } else { "" })]
 pub struct JsonError {
-    /// The key at fault, as a path: `initial.registers.R3[4]`; `None` if the text as a
-    /// whole is at fault.
+    /// The key at fault, as a path: `initial.registers.R3[4]`; `None` if the whole text is at fault.
     pub key: Option<String>,
-    /// Where the text is at fault: line and column, from 1; `None` if a rule is broken that
-    /// is checked after reading.
+    /// Line and column of the mistake, from 1; `None` if the broken rule is checked after reading.
     pub position: Option<(usize, usize)>,
-    /// What is wrong, and what was expected.
+    /// The mistake, and the expected value.
     pub message: String,
 }
 
 impl JsonError {
-    /// A broken rule at a key.
+    /// Creates the error of a broken rule at a key.
     pub fn at(key: impl Into<String>, message: impl ToString) -> Self {
         Self { key: Some(key.into()), position: None, message: message.to_string() }
     }
@@ -66,7 +64,7 @@ impl serde_json::ser::Formatter for OneLine {
     }
 }
 
-/// Reads a value out of a whole JSON text.
+/// Reads a value from a whole JSON text.
 ///
 /// # Errors
 /// Returns [`JsonError`] with the key and the place if the text is not JSON or not such a value.
@@ -74,19 +72,19 @@ pub fn from_str<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, JsonError> {
     from_slice(text.as_bytes())
 }
 
-/// Reads a value out of a whole JSON text in UTF-8.
+/// Reads a value from a whole JSON text in UTF-8.
 ///
 /// # Errors
 /// As [`from_str`].
 pub fn from_slice<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, JsonError> {
-    // Keeping track of the path takes time, and only an error needs it.
+    // Read again only after an error, because keeping track of the path takes time.
     serde_json::from_slice(bytes).map_err(|error| {
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let Err(at) = serde_path_to_error::deserialize::<_, T>(&mut json) else {
             return JsonError::from(&error);
         };
         let key = at.path().to_string();
-        // `.` is the whole text, `?` a key that the text ended in.
+        // `.` is the whole text; `?` is a key that the end of the text cut off.
         let key = (![".", "?"].contains(&&*key)).then(|| shortened(key));
         JsonError { key, ..JsonError::from(at.inner()) }
     })
@@ -95,16 +93,15 @@ pub fn from_slice<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, JsonErro
 impl From<&serde_json::Error> for JsonError {
     fn from(error: &serde_json::Error) -> Self {
         let whole = error.to_string();
-        // serde_json appends the position, which this error carries apart.
+        // serde_json appends the position, which is a separate field here.
         let tail = format!(" at line {} column {}", error.line(), error.column());
         let message = shortened(plain_words(whole.strip_suffix(&tail).unwrap_or(&whole)));
-        // serde_json names the column before the first byte 0.
+        // serde_json counts 0 as the column before the first byte.
         Self { key: None, position: Some((error.line(), error.column().max(1))), message }
     }
 }
 
-/// How serde's messages begin and end if they name Rust's types or its own, and what JSON
-/// calls these.
+/// Beginnings and ends of serde's messages that name types of Rust or serde, and the terms of JSON for them.
 const BEGINNINGS: [(&str, &str); 6] = [
     ("EOF while parsing", "the text ends while reading"),
     ("invalid type: map", "invalid type: object"),
@@ -134,10 +131,10 @@ fn plain_words(message: &str) -> String {
         .unwrap_or(begun)
 }
 
-/// The most characters that an error quotes of a text, or of a key.
+/// The most characters of a text or a key that an error quotes.
 const MAX_QUOTED: usize = 400;
 
-/// Returns a text without its middle if it is long: texts and keys of a file are quoted in errors.
+/// Cuts the middle out of a long text, because errors quote texts and keys of a file.
 fn shortened(text: String) -> String {
     let half = |mut chars: Box<dyn Iterator<Item = (usize, char)> + '_>| chars.nth(MAX_QUOTED / 2);
     let start = half(Box::new(text.char_indices()));

@@ -20,13 +20,13 @@ impl LaneMask {
     /// All 32 lanes.
     pub const ALL: LaneMask = LaneMask(u32::MAX);
 
-    /// Returns the set of the lanes whose bit is set.
+    /// Creates the set from its bits.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Returns one bit for each lane, lane 0's the lowest.
+    /// Returns one bit per lane, lane 0's the lowest.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
@@ -76,12 +76,12 @@ impl LaneMask {
         if self.0 == 0 { None } else { Some(self.0.ilog2() as usize) }
     }
 
-    /// Returns the lanes as a range if they follow one another and there are some.
+    /// Returns the lanes as a range; `None` if they are not consecutive, or if there are none.
     #[inline]
     #[must_use]
     pub const fn range(self) -> Option<Range<usize>> {
         let (start, count) = (self.0.trailing_zeros(), self.0.count_ones());
-        // As many ones as there are, from the lowest on.
+        // Consecutive if all ones follow the lowest one directly.
         if count == 0 || (self.0 >> start).trailing_ones() != count {
             return None;
         }

@@ -1,18 +1,18 @@
-//! Emulates GPU load instructions from their machine code: those of SPA 5.0 (Maxwell and Pascal; SM
-//! 5.x and 6.x), first of all the generic `LD`, and those of SM 7.0 to 12.x, whose words have 128 bits.
+//! Emulates GPU load instructions from their machine code: the generic `LD` and its siblings of Maxwell and Pascal (SM
+//! 5.x and 6.x, 64-bit words), and the loads of SM 7.0 to 12.x (128-bit words).
 //!
-//! - [`encoding`]: words and text to instructions and back. Its [`Instruction`](encoding::Instruction) is a load of
-//!   any SM.
-//! - [`memory`], [`machine`], [`warp`], [`lane`]: what an instruction executes on.
+//! - [`encoding`]: words and text to instructions and back. An [`Instruction`](encoding::Instruction) is a load of any
+//!   SM.
+//! - [`memory`], [`machine`], [`warp`], [`lane`]: the machine that executes an instruction.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
 //! - [`text`]: numbers as people write them, and foreign text made fit for a terminal.
 //! - `json` (feature `json`): reading JSON with errors that name the key.
 //!
-//! Files are the work of other packages: `warpload-binary` reads cubins and listings, `warpload-trace` and
-//! `warpload-replay` memory traces, `warpload-ptx` PTX, and `warpload-suite` test vectors and memory images.
+//! Other packages read files: `warpload-binary` cubins and listings, `warpload-trace` and `warpload-replay` memory
+//! traces, `warpload-ptx` PTX, and `warpload-suite` test vectors and memory images.
 //!
-//! # The three examples of the instruction's own description
+//! # Three examples
 //!
 //! Assembled:
 //! ```
@@ -111,7 +111,7 @@ pub mod warp;
 pub use self::simd::initialize;
 pub use warpload_encoding as encoding;
 
-/// The book's example, run as a test.
+/// Runs the book's example as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/book/rust.md")]
 struct Book;

@@ -1,19 +1,19 @@
-//! [`Machine`]: a memory, and the settings that hold for every warp on it.
+//! [`Machine`]: a memory, and the settings for every warp on it.
 
 use crate::memory::{AddressMap, ConfigError, Memory};
 
-/// How a misaligned address is treated. The load uses the rounded address either way.
+/// The treatment of a misaligned address. The load uses the rounded address either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Misaligned {
-    /// Rounds it down silently.
+    /// Rounds the address down silently.
     #[default]
     Force,
-    /// Rounds it down and reports a lane fault.
+    /// Rounds the address down and reports a lane fault.
     Report,
 }
 
-/// The number of general registers that a shader has, 1..=255.
+/// The number of general registers per thread, 1..=255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterLimit(u8);
 
@@ -46,13 +46,13 @@ impl Default for RegisterLimit {
     }
 }
 
-/// What a warp executes on: a memory and two settings. The memory is a [`Memory`] or any other
+/// A memory and two settings, on which warps execute. The memory is a [`Memory`] or any other
 /// [`LoadMemory`](crate::memory::LoadMemory).
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<M = Memory> {
-    /// The number of registers that the shader has.
+    /// The number of registers per thread.
     pub register_limit: RegisterLimit,
-    /// How misaligned addresses are treated.
+    /// The treatment of misaligned addresses.
     pub misaligned: Misaligned,
     /// The memory that loads read.
     pub memory: M,

@@ -1,11 +1,11 @@
-//! Loops that are compiled for several instruction sets. Which one runs is chosen when it is called:
-//! the best that the processor has with the feature `simd`, and what the build is for without.
+//! Loops compiled for several instruction sets. With the feature `simd`, each call selects the best set of the
+//! processor; without it, there is only the set that the build targets.
 //!
-//! What depends on the architecture is in this file and its dependency. A loop is an
-//! `#[inline(always)]` function without closures, or the compiler leaves it out of the choice.
+//! Only this file and its dependency depend on the architecture. A loop must be an `#[inline(always)]` function without
+//! closures, because the compiler otherwise leaves it out of the selection.
 
-/// Evaluates a call of an `#[inline(always)]` function with the processor's vectors. The choice takes
-/// about as long as a call: one per row of 32 lanes is little, one per lane is too much.
+/// Evaluates a call of an `#[inline(always)]` function with the processor's vectors. The selection takes about as long
+/// as a call: acceptable once per row of 32 lanes, too much once per lane.
 #[cfg(feature = "simd")]
 #[doc(hidden)]
 #[macro_export]
@@ -40,23 +40,21 @@ pub fn level() -> fearless_simd::Level {
     *LEVEL
 }
 
-/// Makes what is otherwise made on first use, by one thread while others wait for it. A process that is forked in
-/// the middle of that has a child that waits forever.
+/// Initializes the statics that one thread otherwise initializes on first use, while others wait. Call it before a
+/// fork, because the child of a process forked in the middle of that would wait forever.
 pub fn initialize() {
     #[cfg(feature = "simd")]
     let _ = level();
 }
 
-/// Asks the processor to have the bytes around `byte` at hand soon. Has no effect on any result, and
-/// none at all on processors other than x86-64.
+/// Prefetches the bytes around `byte`, on x86-64 only. Changes no result.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn prefetch(byte: &u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch neither reads nor faults, whatever the address; its instruction is part of
-        // every x86-64.
+        // SAFETY: a prefetch neither reads nor faults, whatever the address, and every x86-64 has the instruction.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]

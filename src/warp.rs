@@ -4,12 +4,12 @@ use warpload_encoding::{Pred, Reg, UniformReg};
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 
-/// The number of general registers that a warp holds, R0..=R254; a shader's limit may be lower.
+/// The number of general registers of a warp, R0..=R254; the number per thread can be lower.
 pub const REGISTERS: usize = 255;
 
 static ZEROES: LaneValues = [0; LANES];
 
-/// The state of a warp. Registers lie register by register, the 32 lanes side by side.
+/// The state of a warp. Stored register by register, so that the 32 lanes of one register lie side by side.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Warp {
     registers: Box<[LaneValues; REGISTERS]>,
@@ -19,7 +19,7 @@ pub struct Warp {
     pub active: LaneMask,
 }
 
-/// What a warp has once instead of once a lane.
+/// State with one value for the warp instead of one per lane.
 #[derive(Clone, PartialEq, Eq)]
 struct Uniform {
     registers: [u32; REGISTERS],
@@ -33,8 +33,8 @@ impl Default for Warp {
 }
 
 impl Warp {
-    /// Creates a warp with all lanes active, all registers 0 and all predicates false, the uniform
-    /// ones too.
+    /// Creates a warp with all lanes active, and with all registers 0 and all predicates false, including the uniform
+    /// ones.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Warp {
     #[inline]
     #[must_use]
     pub fn register(&self, register: Reg) -> &LaneValues {
-        // Number 255 is the one that the array does not have.
+        // `RZ`, number 255, is the only register past the end of the array.
         self.registers.get(usize::from(register.number())).unwrap_or(&ZEROES)
     }
 
@@ -59,8 +59,7 @@ impl Warp {
         self.registers.get_mut(usize::from(register.number()))
     }
 
-    /// Returns the values of `count` registers from `first` on mutably; none for `RZ`, and fewer if
-    /// the registers end before.
+    /// Returns `count` registers from `first` on mutably; none for `RZ`, and fewer if the registers end earlier.
     #[inline]
     pub fn rows_mut(&mut self, first: Reg, count: u32) -> &mut [LaneValues] {
         let start = usize::from(first.number()).min(REGISTERS);
@@ -103,7 +102,7 @@ impl Warp {
         }
     }
 
-    /// Returns a uniform predicate, that of the number of `predicate`; true for `UPT`.
+    /// Returns the uniform predicate with the number of `predicate`; true for `UPT`.
     #[inline]
     #[must_use]
     pub fn uniform_predicate(&self, predicate: Pred) -> bool {
@@ -117,7 +116,7 @@ impl Warp {
         }
     }
 
-    /// Returns the uniform registers whose value differs from `before`, in ascending order.
+    /// Returns the uniform registers that differ from `before`, in ascending order.
     pub fn uniform_changed_since<'w>(
         &'w self,
         before: &'w Warp,
@@ -126,7 +125,7 @@ impl Warp {
         registers.filter(|reg| self.uniform_register(*reg) != before.uniform_register(*reg))
     }
 
-    /// Returns the registers whose value differs from `before` in some lane, in ascending order.
+    /// Returns the registers that differ from `before` in some lane, in ascending order.
     pub fn changed_since<'w>(&'w self, before: &'w Warp) -> impl Iterator<Item = Reg> + 'w {
         (0..=254).map(Reg::new).filter(|reg| self.register(*reg) != before.register(*reg))
     }

@@ -1,9 +1,9 @@
 //! Measures decoding, encoding, formatting and parsing.
 //!
-//! Each group includes its limit: summing the same words, or the same bytes of text, which is the
-//! minimum cost of reading them; a parser has to find the end of each word, too. Throughput counts instructions
-//! in both. `RUSTFLAGS="--cfg iced" cargo bench -p warpload-encoding` also measures iced-x86, a decoder and
-//! formatter of x86-64, which takes long to build.
+//! Each group includes its limit: summing the same words, or the same bytes of text, which is the minimum cost of
+//! reading them. A parser also has to find the end of each word. Throughput counts instructions in both.
+//! `RUSTFLAGS="--cfg iced" cargo bench -p warpload-encoding` also measures iced-x86, a decoder and formatter of x86-64,
+//! which takes long to build.
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
 use std::hint::black_box;
@@ -156,7 +156,7 @@ fn parse(criterion: &mut Criterion) {
     limit_text(&mut group, &texts);
 }
 
-/// The groups `decode` and `text` as iced-x86 does them, on as many instructions of this executable's own code.
+/// The groups `decode` and `text` for iced-x86, on as many instructions of this executable's own code.
 #[cfg(iced)]
 fn x86(criterion: &mut Criterion) {
     use iced_x86::{
@@ -170,7 +170,7 @@ fn x86(criterion: &mut Criterion) {
     impl SpecializedFormatterTraitOptions for Fastest {
         const ENABLE_DB_DW_DD_DQ: bool = false;
         unsafe fn verify_output_has_enough_bytes_left() -> bool {
-            // The formatter reserves the longest text's room; the check is a second one.
+            // A second check, because the formatter reserves room for the longest text.
             false
         }
     }
@@ -180,7 +180,7 @@ fn x86(criterion: &mut Criterion) {
     let Ok(elf) = object::File::parse(&*file) else { return };
     let code = elf.section_by_name(".text").and_then(|text| text.data().ok()).unwrap_or_default();
     let decoder = |code| Decoder::new(64, code, DecoderOptions::NONE);
-    // Decoded from the start, so that the part, from the middle, begins at an instruction.
+    // Decoded from the start, so that the middle part begins at an instruction.
     let starts: Vec<usize> = decoder(code).into_iter().map(|one| one.ip() as usize).collect();
     let Some(first) = starts.len().checked_sub(COUNT + 1).map(|left| left / 2) else { return };
     let code = &code[starts[first]..starts[first + COUNT]];

@@ -1,10 +1,9 @@
-//! [`Eight`]: eight bytes of text as one number, which are compared at once.
+//! [`Eight`]: eight bytes of text in one integer, so that they are compared at once.
 
-/// Eight bytes, the first one lowest; 0 after the end of the text.
+/// The first byte is the lowest. Bytes after the end of the text are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Eight(u64);
 
-/// The number of different hashes.
 pub(crate) const HASHES: usize = 32;
 
 const fn splat(byte: u8) -> u64 {
@@ -12,7 +11,6 @@ const fn splat(byte: u8) -> u64 {
 }
 
 impl Eight {
-    /// Returns the first eight bytes of `text`.
     pub(crate) const fn of(mut text: &[u8]) -> Self {
         let (mut eight, mut shift) = (0, 0);
         while let [byte, rest @ ..] = text
@@ -25,7 +23,7 @@ impl Eight {
         Self(eight)
     }
 
-    /// Returns a number below [`HASHES`].
+    /// A number below [`HASHES`].
     #[inline(always)]
     pub(crate) const fn hash(self) -> usize {
         (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - HASHES.ilog2())) as usize
@@ -35,7 +33,7 @@ impl Eight {
         self.0.to_le_bytes()
     }
 
-    /// Returns the first eight bytes of `text` before a dot, with letters in upper case.
+    /// The first eight bytes of `text` before a dot, in upper case.
     pub(crate) const fn upper_of(text: &str) -> Self {
         let text = text.as_bytes();
         let mut length = 0;
@@ -47,47 +45,46 @@ impl Eight {
         Self::of(text.split_at(length).0).to_upper()
     }
 
-    /// Returns the bytes of `text` from byte `at`, at most the length of the text.
+    /// The bytes of `text` from byte `at`, which is at most the length of the text.
     #[inline]
     pub(crate) fn at(text: &[u8], at: usize) -> Self {
         let Some(last) = text.len().checked_sub(8) else {
             return Self::of(text.get(at..).unwrap_or_default());
         };
-        // The last bytes of a text are read with those before them, which are then shifted out.
+        // Near its end the text is read from its last eight bytes, and the bytes before `at` are shifted out.
         let start = at.min(last);
         let bytes = text.get(start..).and_then(<[u8]>::first_chunk);
         Self(u64::from_le_bytes(bytes.copied().unwrap_or_default())).after(at - start)
     }
 
-    /// Returns the first `count` bytes.
+    /// Keeps only the first `count` bytes.
     #[inline]
     pub(crate) const fn first(self, count: usize) -> Self {
         Self(self.0 & !u64::MAX.unbounded_shl(8 * count as u32))
     }
 
-    /// Returns the bytes after the first `count`.
+    /// Drops the first `count` bytes.
     #[inline]
     pub(crate) const fn after(self, count: usize) -> Self {
         Self(self.0.unbounded_shr(8 * count as u32))
     }
 
-    /// Returns the bytes with letters in upper case. Of the others, some become others that are
-    /// neither letters nor digits.
+    /// Converts letters to upper case. Some other bytes change, too, but never to letters or digits.
     #[inline]
     pub(crate) const fn to_upper(self) -> Self {
         Self(self.0 & !((self.0 & splat(0x40)) >> 1))
     }
 }
 
-/// Returns bit 7 of each byte from `first` to `last`, and other bits; no byte is above 0x7f.
+/// Sets bit 7 of each byte from `first` to `last`; the other bits are arbitrary. No byte may exceed 0x7f.
 #[inline(always)]
 const fn within(bytes: u64, first: u8, last: u8) -> u64 {
-    // The sums carry into bit 7 of a byte, never into the next byte.
+    // A sum carries into bit 7 of its byte, never into the next byte.
     (bytes + splat(0x80 - first)) & !(bytes + splat(0x7f - last))
 }
 
 impl Eight {
-    /// Returns the bytes before the first one that is no letter, no digit, no `_` and no `$`, and how many they are.
+    /// The leading word and its length: the bytes before the first one that is not a letter, a digit, `_` or `$`.
     #[inline(always)]
     pub(crate) const fn word(self) -> (Self, usize) {
         let ascii = self.0 & splat(0x7f);
@@ -102,8 +99,7 @@ impl Eight {
 }
 
 impl Eight {
-    /// Returns the number with these hexadecimal digits, `count` of them, with letters in upper case; `None` if there are
-    /// none, or another byte is among them.
+    /// Reads `count` hexadecimal digits in upper case; `None` if `count` is 0 or another byte is among them.
     #[inline(always)]
     pub(crate) const fn hexadecimal(self, count: usize) -> Option<u64> {
         let ascii = self.0 & splat(0x7f);
@@ -115,7 +111,7 @@ impl Eight {
         Some((fours | fours >> 16) & 0xffff_ffff)
     }
 
-    /// Returns the number with these decimal digits, `count` of them, at most three; `None` as above.
+    /// Reads `count` decimal digits, at most three; `None` as in [`hexadecimal`](Self::hexadecimal).
     #[inline(always)]
     pub(crate) const fn decimal(self, count: usize) -> Option<u64> {
         let ascii = self.0 & splat(0x7f);
@@ -125,7 +121,7 @@ impl Eight {
         }
     }
 
-    /// Returns the values of `count` digits, the last one lowest; `None` if bit 7 of one of them is not set in `digits`.
+    /// Orders the values of `count` digits, the last one lowest; `None` if bit 7 of any of them is clear in `digits`.
     #[inline(always)]
     const fn ordered(self, values: u64, digits: u64, count: usize) -> Option<u64> {
         if count == 0 || Self((!digits | self.0) & splat(0x80)).first(count).0 != 0 {

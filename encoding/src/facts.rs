@@ -1,50 +1,50 @@
 //! [`OpcodeFacts`]: kind, memory and size of every memory instruction of every SM, by the text of its opcode.
 //!
-//! The other modules read and write loads. Traces, statistics and listings also hold stores, atomics, copies and
-//! cache controls, and only their names: the table here has one row for each of them. Its mnemonics, SMs and modifiers are
-//! those of nvdisasm 12.8 and 13.5, which print no others for words with random fields.
+//! The other modules read and write loads. Traces, statistics and listings also name stores, atomics, copies and cache
+//! controls; the table here has one row for each. Its mnemonics, SMs and modifiers are complete for nvdisasm 12.8 and
+//! 13.5, which print no others for words with random fields.
 
 use crate::sm::{Group, Sm};
 use crate::table::row::Groups;
 
-/// The part of a memory instruction in the traffic between registers and memories.
+/// The role of a memory instruction in the traffic between registers and memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum OpcodeKind {
-    /// Memory to registers: every lane has its own address, or the warp one if [`OpcodeFacts::is_uniform`].
+    /// Memory to registers. Each lane has its own address, or the warp has one if [`OpcodeFacts::is_uniform`].
     Load,
     /// Rows of matrices in shared memory to registers of the whole warp: `LDSM`.
     MatrixLoad,
     /// Tensor Memory to registers of the whole warp: `LDTM`.
     TensorLoad,
-    /// The reduction of the values that several GPUs have at one address to registers: `LDGMC`.
+    /// Values of several GPUs at one address, reduced to registers: `LDGMC`.
     ReducingLoad,
     /// Texels, filtered or not, to registers: `TEX` and its siblings.
     Sample,
-    /// Registers to memory: every lane has its own address, or the warp one if [`OpcodeFacts::is_uniform`].
+    /// Registers to memory. Each lane has its own address, or the warp has one if [`OpcodeFacts::is_uniform`].
     Store,
     /// Registers of the whole warp to rows of matrices in shared memory: `STSM`.
     MatrixStore,
     /// Registers of the whole warp to Tensor Memory: `STTM`.
     TensorStore,
-    /// Memory is changed and its old value returned: `ATOM` and its siblings.
+    /// Changes memory and returns the old value: `ATOM` and its siblings.
     Atomic,
-    /// Memory is changed and nothing returned: `RED` and its siblings.
+    /// Changes memory without returning a value: `RED` and its siblings.
     Reduction,
     /// Memory to memory without registers: `LDGSTS` for each lane, `UTCCP` and `UTCSHIFT` once.
     Copy,
-    /// A block of memory is copied, or reduced into another: `UTMALDG`, `UBLKCP` and their siblings. The operands
-    /// state its size, not the opcode.
+    /// Copies a block of memory, or reduces it into another: `UTMALDG`, `UBLKCP` and their siblings. The operands give
+    /// its size, not the opcode.
     Transfer,
-    /// A block of memory is fetched into a cache: `UTMAPF`, `UBLKPF`.
+    /// Fetches a block of memory into a cache: `UTMAPF`, `UBLKPF`.
     Prefetch,
-    /// Lines of a cache are fetched, written back or dropped: `CCTL` and its siblings.
+    /// Fetches, writes back or drops lines of a cache: `CCTL` and its siblings.
     CacheControl,
-    /// An object in shared memory that threads and copies synchronize with: `SYNCS` and its siblings.
+    /// Synchronizes threads and copies through an object in shared memory: `SYNCS` and its siblings.
     Barrier,
-    /// The order of accesses, or the end of copies: `MEMBAR`, `FENCE`, `LDGDEPBAR`. There is no address.
+    /// Orders accesses, or waits for the end of copies: `MEMBAR`, `FENCE`, `LDGDEPBAR`. There is no address.
     Fence,
-    /// A property of an address, a texture or a surface: `QSPC`, `TXQ`, `SUQUERY`. Memory itself is not read.
+    /// Queries a property of an address, a texture or a surface instead of memory itself: `QSPC`, `TXQ`, `SUQUERY`.
     Query,
 }
 
@@ -52,13 +52,13 @@ pub enum OpcodeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum OpcodeSpace {
-    /// The address decides, by the address windows.
+    /// The address windows decide by the address.
     Generic,
     /// Global memory.
     Global,
     /// The lane's local memory.
     Local,
-    /// The thread block's shared memory; of a transfer also that of another thread block of the cluster.
+    /// The thread block's shared memory; for a transfer, also another thread block's in the cluster.
     Shared,
     /// Shared memory of any thread block of the cluster.
     DistributedShared,
@@ -74,18 +74,18 @@ pub enum OpcodeSpace {
     Attribute,
 }
 
-/// The modifiers that state the bytes of a lane.
+/// The modifiers that give the bytes per lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bytes {
-    /// None: operands state them, or there are none.
+    /// None, because operands give them or there are none.
     Unstated,
     /// The size of a register, `U8` to `256`.
     Size,
     /// The type of the numbers of an atomic or a reduction.
     Number,
-    /// The size, if the surface is addressed in bytes (`.D`); otherwise its format decides.
+    /// The size, if the surface is addressed in bytes (`.D`); otherwise the surface's format decides.
     SurfaceSize,
-    /// The type, in the same way.
+    /// The type, on the same condition.
     SurfaceNumber,
     /// Shape and number of matrices.
     Matrices,
@@ -104,16 +104,15 @@ const SM_107: Groups = Groups::of(Group::Blackwell107);
 /// SM 10.x and 11.0, which have Tensor Memory.
 const SM_10X: Groups = SM_100.without(Groups::from(Group::Blackwell120));
 
-/// An instruction.
 struct FactsRow {
     mnemonic: &'static str,
     groups: Groups,
     kind: OpcodeKind,
-    /// The memory of the address; of copies and transfers, the source.
+    /// The memory of the address; for copies and transfers, the source.
     space: Option<OpcodeSpace>,
     /// The memory that copies and transfers write.
     destination: Option<OpcodeSpace>,
-    /// The first two modifiers are the letters of destination and source.
+    /// The first two modifiers are letters for destination and source.
     has_letters: bool,
     bytes: Bytes,
     is_uniform: bool,
@@ -144,7 +143,7 @@ const fn fence(mnemonic: &'static str, groups: Groups) -> FactsRow {
     FactsRow { space: None, ..row }
 }
 
-/// A row of a block, the same for the whole warp.
+/// A row of a block, executed once per warp.
 const fn block(
     mnemonic: &'static str,
     groups: Groups,
@@ -216,7 +215,7 @@ const ROWS: &[FactsRow] = {
         row("STTM", SM_10X, TensorStore, Tensor, Bytes::Tensor),
         row("SUATOM", GRAPHICS, Atomic, Surface, SurfaceNumber),
         row("SULD", GRAPHICS, Load, Surface, SurfaceSize),
-        // Not of 8.0, but of 8.6 to 8.8, which are of its group.
+        // Of this group, 8.6 to 8.8 have it, but 8.0 does not.
         row("SUQUERY", SM_80.without(SM_107), Query, Surface, Unstated),
         row("SURED", GRAPHICS, Reduction, Surface, SurfaceNumber),
         row("SUST", GRAPHICS, Store, Surface, SurfaceSize),
@@ -252,10 +251,9 @@ const ROWS: &[FactsRow] = {
     ]
 };
 
-/// Facts about a memory instruction, as its opcode with its modifiers states them.
+/// Facts about a memory instruction, read from its opcode with modifiers.
 ///
-/// The table knows mnemonics, not words: text with modifiers that no instruction has gets the facts that the
-/// modifiers state.
+/// The table knows mnemonics rather than words, so the facts follow the modifiers even if no instruction has them.
 ///
 /// ```
 /// use warpload_encoding::{OpcodeFacts, OpcodeKind, OpcodeSpace, Sm};
@@ -280,8 +278,7 @@ pub struct OpcodeFacts<'a> {
 }
 
 impl<'a> OpcodeFacts<'a> {
-    /// Returns the facts about the instruction with this opcode, such as `LDG.E.64`; `None` if no memory instruction
-    /// has this mnemonic.
+    /// Returns the facts about an opcode such as `LDG.E.64`; `None` if no memory instruction has its mnemonic.
     #[must_use]
     pub fn of(opcode: &'a str) -> Option<Self> {
         let (mnemonic, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
@@ -312,8 +309,8 @@ impl<'a> OpcodeFacts<'a> {
         self.row.kind
     }
 
-    /// Returns the memory that is addressed, of copies and transfers their source; `None` without an address, or
-    /// if a letter for it is missing.
+    /// Returns the memory of the address; for copies and transfers, the source. `None` if there is no address, or no
+    /// letter for it.
     #[must_use]
     pub fn space(self) -> Option<OpcodeSpace> {
         if self.row.has_letters { self.letter(1) } else { self.row.space }
@@ -325,7 +322,7 @@ impl<'a> OpcodeFacts<'a> {
         if self.row.has_letters { self.letter(0) } else { self.row.destination }
     }
 
-    /// Returns whether the warp executes the instruction once, with uniform registers, instead of for each lane.
+    /// Returns whether the warp executes the instruction once, with uniform registers, instead of once per lane.
     #[must_use]
     pub fn is_uniform(self) -> bool {
         self.row.is_uniform
@@ -337,9 +334,9 @@ impl<'a> OpcodeFacts<'a> {
         self.modifiers().any(|present| present == modifier)
     }
 
-    /// Returns the bytes that each lane reads, writes or changes, of [`is_uniform`](Self::is_uniform) ones the warp, and
-    /// of matrices and Tensor Memory the bytes in the registers of each lane. `None` if the opcode does not state
-    /// them.
+    /// Returns the bytes that each lane reads, writes or changes; for [`is_uniform`](Self::is_uniform) instructions the
+    /// warp's bytes, and for matrices and Tensor Memory the bytes in each lane's registers. `None` if the opcode does
+    /// not state them.
     #[must_use]
     pub fn lane_bytes(self) -> Option<u32> {
         match self.row.bytes {
@@ -408,35 +405,33 @@ impl<'a> OpcodeFacts<'a> {
     }
 }
 
-/// The matrices of `LDSM` or `STSM`. A row has 16 bytes, and each row's address comes from a lane of its own, lane 0
-/// first.
+/// The matrices of `LDSM` or `STSM`. A row has 16 bytes and takes its address from a lane of its own, lane 0 first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct OpcodeMatrices {
-    /// How many there are: 1, 2 or 4.
+    /// The number of matrices: 1, 2 or 4.
     pub count: u32,
-    /// The rows of each: 8, or 16 of `MT1616`.
+    /// Rows per matrix: 8, or 16 for `MT1616`.
     pub rows: u32,
-    /// Whether lanes hold transposed elements, of matrices of 8 by 8 elements of 16 bits (`M88`, `MT88`). `None` for
-    /// other shapes and sizes: the lanes that hold their elements are not public.
+    /// Whether lanes hold transposed elements, for matrices of 8 by 8 elements of 16 bits (`M88`, `MT88`). `None` for
+    /// other shapes and sizes, because the lanes that hold their elements are not public.
     pub transposed: Option<bool>,
 }
 
 impl OpcodeMatrices {
-    /// Returns how many lanes give the address of a row, from lane 0 on: at most 32.
+    /// Returns the number of lanes with the address of a row, from lane 0 on: at most 32.
     #[must_use]
     pub fn address_lanes(self) -> u32 {
         (self.count * self.rows).min(32)
     }
 
-    /// Returns how many 32-bit registers of each lane they fill: a lane has a thirty-second of each matrix.
+    /// Returns the number of 32-bit registers per lane: a lane holds a thirty-second of each matrix.
     #[must_use]
     pub fn registers(self) -> u32 {
         self.count * self.rows / 8
     }
 }
 
-/// The mnemonic with its modifiers.
 impl core::fmt::Debug for OpcodeFacts<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let dot = if self.modifiers.is_empty() { "" } else { "." };
@@ -444,7 +439,7 @@ impl core::fmt::Debug for OpcodeFacts<'_> {
     }
 }
 
-/// The bytes of a size of registers. 32 bits have no modifier, though `LDS.U.32` and a few others print one.
+/// The bytes of a register size. 32 bits have no modifier, although `LDS.U.32` and a few others print one.
 fn register_bytes(modifier: &str) -> Option<u32> {
     match modifier {
         "U8" | "S8" => Some(1),
@@ -457,8 +452,8 @@ fn register_bytes(modifier: &str) -> Option<u32> {
     }
 }
 
-/// The bytes of a type of an atomic: a number of 64 or 128 bits, or several as in `F32x4`, `F16x2` or, as nvdisasm of CUDA
-/// 11 writes it, `BF16_V2`. `None` for numbers of 32 bits and other modifiers.
+/// The bytes of an atomic's type: a number of 64 or 128 bits, or a vector such as `F32x4`, `F16x2` or, in the spelling
+/// of CUDA 11, `BF16_V2`. `None` for 32-bit numbers and other modifiers.
 fn number_bytes(modifier: &str) -> Option<u32> {
     let (number, count) = match modifier {
         "U64" | "S64" | "F64" | "SD64" => return Some(8),

@@ -10,7 +10,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Only evaluated in constants, so that an invalid row of a table does not compile.
+    /// Called in constants only, so that an invalid table row does not compile.
     pub(crate) const fn new(high: u8, low: u8) -> Self {
         assert!(high < 128 && low <= high && high - low < 64);
         Self { high, low }

@@ -1,5 +1,5 @@
-//! What the text of a load of 128 bits does not say (docs/load-sm70.md sections 4 and 7): on SM 8.x the
-//! descriptor of an address, in all texts the scheduling and the bits that the disassembler does not read.
+//! Bits that the text of a 128-bit load does not show (docs/load-sm70.md sections 4 and 7): in all texts the scheduling
+//! and the bits that the disassembler does not read, on SM 8.x also the descriptor of an address.
 
 use core::fmt;
 
@@ -9,8 +9,8 @@ use crate::table::grammar::{Hides, Part, Token};
 use crate::table::row::{Slot, TAH};
 use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 
-/// The descriptor of an address whose text hides it. Displays as the annotation that the parser reads,
-/// with a space before it. Created by [`Instruction::hidden_descriptor`].
+/// The descriptor of an address, hidden by the text. Displays as the annotation that the parser reads, with a space
+/// before it. Created by [`Instruction::hidden_descriptor`].
 ///
 /// ```
 /// use warpload_encoding::{Instruction, parse_line};
@@ -25,7 +25,7 @@ use crate::text::{Expected, LineSpan, ParseError, ParseErrorKind as Error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HiddenDescriptor {
-    /// There is none, although the text is the same as with one.
+    /// There is none; the text is the same as with one.
     None,
     /// It is in this uniform register.
     Register(UniformReg),
@@ -56,7 +56,7 @@ impl Instruction {
         }
     }
 
-    /// Returns the uniform register after `register`, `URZ` after the last one.
+    /// The uniform register after `register`; `URZ` after the last one.
     pub(crate) fn next(&self, register: UniformReg) -> UniformReg {
         let last = if TAH.contains(self.sm().group()) { 62 } else { 254 };
         if register.number() >= last {
@@ -66,7 +66,7 @@ impl Instruction {
         }
     }
 
-    /// Returns the load with the descriptor that its text names in an annotation at `span`.
+    /// Sets the descriptor that an annotation at `span` names.
     pub(crate) fn with_hidden_descriptor(
         self,
         wanted: HiddenDescriptor,
@@ -82,7 +82,7 @@ impl Instruction {
             HiddenDescriptor::None => (0, UniformReg::URZ),
             HiddenDescriptor::Register(register) => (1, register),
         };
-        // In one form of `LDGSTS` the register is that after the base of the shared address.
+        // In one form of `LDGSTS` the descriptor is in the register after the base of the shared address.
         let follows = |token: &Token| matches!(token.part, Part::Next(_));
         let mut alternatives = self.plan().alternatives().iter();
         let is_next = alternatives.any(|one| one.row.tokens.iter().any(follows));
@@ -105,9 +105,9 @@ impl Instruction {
         }
     }
 
-    /// Returns this load with all that its text does not say taken from `like`, a load of the same form:
-    /// the scheduling, a hidden descriptor, and the bits that the disassembler does not read, but not what
-    /// `is_said`. The text stays the same. `None` if the forms or the SMs differ.
+    /// Takes everything that this load's text does not show from `like`, a load of the same form: scheduling, hidden
+    /// descriptor and unread bits. Fields that `is_said` accepts keep their values, and the text stays the same. `None`
+    /// if the forms or the SMs differ.
     pub(crate) fn like(&self, like: &Self, is_said: impl Fn(Slot) -> bool) -> Option<Self> {
         if self.plan_index() != like.plan_index() || self.sm() != like.sm() {
             return None;
@@ -129,7 +129,7 @@ impl Instruction {
                 _ => word,
             }
         };
-        // Together first: some values are refused, or shown, without those of other fields.
+        // All together first, because some values are invalid, or become visible, without the values of other fields.
         let word = taken(self.bits(), mask_of(&|_| true));
         let word = taken(word, mask_of(&is_scheduling));
         let word = taken(word, mask_of(&is_of_descriptor));
@@ -139,7 +139,7 @@ impl Instruction {
 }
 
 impl Instruction {
-    /// Decodes another word of the same SM.
+    /// Decodes another word for the same SM.
     pub(crate) fn again(&self, word: u128) -> Decoded {
         if self.sm().has_wide_words() {
             Self::decode(word, self.sm())
@@ -153,7 +153,7 @@ fn is_scheduling(slot: Slot) -> bool {
     is_control(slot) || matches!(slot, Slot::Batch | Slot::Pm)
 }
 
-/// Returns whether the notations of maxas and CuAssembler have the field.
+/// Whether the notations of maxas and CuAssembler have the field.
 pub(crate) fn is_control(slot: Slot) -> bool {
     use Slot as S;
     matches!(slot, S::Stall | S::Yield | S::WriteBarrier | S::ReadBarrier | S::Wait)

@@ -14,7 +14,7 @@ use crate::table::forms::{FORMS, Form, IllegalBits};
 use crate::table::row::{Kind, Row, Slot};
 use crate::table::values::{Value, Values};
 
-/// An instruction word as it is in memory. Displays as `0x` and 16 or 32 digits.
+/// An instruction word of either width. Displays as `0x` and 16 or 32 hexadecimal digits.
 ///
 /// ```
 /// use warpload_encoding::MachineWord;
@@ -100,31 +100,31 @@ impl fmt::Debug for MachineWord {
     }
 }
 
-/// A load instruction of any SM: its word, its form, and whose it is.
+/// A load instruction of any SM: its word, its form and the SM.
 ///
 /// Guarantees:
-/// - [`word`](Self::word) returns the word that [`decode`](Self::decode) took, in all of its bits.
-/// - [`parse_line`](crate::parse_line) reads [`text`](Self::text) as an instruction with the same text. What no text
-///   shows, such as the [reserved bits](Self::reserved_bits), can differ; [`parse_line_like`](crate::parse_line_like)
-///   keeps it.
-/// - The exception are numbers that mean nothing: their texts, `INVALIDSIZE7` or `???0`, cannot be assembled.
+/// - [`word`](Self::word) returns the word that [`decode`](Self::decode) took, bit for bit.
+/// - [`parse_line`](crate::parse_line) reads [`text`](Self::text) back as an instruction with the same text. Bits that
+///   no text shows, such as the [reserved bits](Self::reserved_bits), can differ;
+///   [`parse_line_like`](crate::parse_line_like) keeps them.
+/// - Meaningless numbers are the exception: their texts, `INVALIDSIZE7` or `???0`, cannot be assembled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instruction {
     low: u64,
     high: u64,
-    /// The number of the plan, and below it the bits of the SM. Whole words only: one that is read back right after
-    /// its bytes were written has to wait for them.
+    /// The index of the plan, above the bits of the SM. Stored as whole `u64`s, because reading a value just written in
+    /// smaller pieces defeats store-to-load forwarding and stalls.
     plan_and_sm: u64,
 }
 
-/// What a word is.
+/// The result of decoding a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A load.
     Load(Instruction),
-    /// A word with the opcode of a load that the disassembler calls illegal.
+    /// A word with a load's opcode that the disassembler calls illegal.
     Illegal(Illegal),
-    /// Another instruction, or none. Also a word of `LDSM` for which the disassembler prints nothing.
+    /// Another instruction, or none. Also an `LDSM` for which the disassembler prints no text.
     Other,
 }
 
@@ -140,19 +140,18 @@ impl Decoded {
     }
 }
 
-/// Why a word with the opcode of a load is illegal.
+/// The reason why a word with a load's opcode is illegal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Illegal {
-    /// SMs of other groups have the instruction.
+    /// Only SMs of other groups have the instruction.
     OtherSm {
         /// The mnemonic.
         mnemonic: &'static str,
     },
-    /// A field does not have the one value that it must have, fields exclude each other, or a field's value does not
-    /// exist.
+    /// A fixed field has another value, two fields exclude each other, or a field's value does not exist.
     Form(&'static str),
-    /// The scheduling bits are those of no schedule.
+    /// The scheduling bits encode no valid schedule.
     Schedule,
 }
 
@@ -169,7 +168,7 @@ impl fmt::Display for Illegal {
 impl core::error::Error for Illegal {}
 
 impl Instruction {
-    /// Decodes a word of `sm`. A word of the width that `sm` does not have is no load.
+    /// Decodes a word of `sm`. A word of the wrong width is [`Decoded::Other`].
     ///
     /// ```
     /// use warpload_encoding::{Decoded, Instruction, Sm};
@@ -184,7 +183,7 @@ impl Instruction {
     /// assert_eq!(Instruction::decode(0x7918_u128, sm), Decoded::Other);
     /// # Ok::<(), warpload_encoding::UnknownSm>(())
     /// ```
-    // A load is then put together where it is used, in registers.
+    // Always inlined, so that the caller assembles the load in registers.
     #[inline(always)]
     #[must_use]
     pub fn decode(word: impl Into<MachineWord>, sm: Sm) -> Decoded {
@@ -223,7 +222,7 @@ impl Instruction {
         (self.high as u128) << 64 | self.low as u128
     }
 
-    /// Returns whose word it is.
+    /// Returns the SM that the word belongs to.
     #[inline]
     #[must_use]
     pub const fn sm(&self) -> Sm {
@@ -236,10 +235,10 @@ impl Instruction {
         self.form().name
     }
 
-    /// Returns the mnemonics of the loads of an SM, each once, without modifiers.
+    /// Returns the mnemonics of an SM's loads, each once, without modifiers.
     pub fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
         FORMS.iter().zip(0..).filter_map(move |(form, n)| {
-            // Those of one name are neighbours.
+            // Forms of one mnemonic are adjacent.
             let mut before = FORMS.iter().take(n).rev().take_while(|b| b.name == form.name);
             let is_of_sm = |form: &Form| form.groups.contains(sm.group());
             let is_first = !before.any(is_of_sm);
@@ -247,15 +246,15 @@ impl Instruction {
         })
     }
 
-    /// Returns one instruction of each form that an SM has, without operands: registers are `RZ`, predicates `PT`.
-    /// Their [fields](Self::describe) are the table of the SM's loads.
+    /// Returns an instruction of each form of an SM, with default operands: registers are `RZ`, predicates `PT`. Their
+    /// [fields](Self::describe) are the table of the SM's loads.
     pub fn forms(sm: Sm) -> impl Iterator<Item = Self> {
         let plans = (0..FORMS.len()).filter_map(move |form| plan_index(form, sm.group()));
         plans.map(move |plan| Self::template(plan, sm))
     }
 
-    /// Creates an instruction without modifiers and operands: registers are `RZ`, predicates `PT`. Of several forms, the
-    /// first one. `None` if `mnemonic` is not that of a load of `sm`.
+    /// Creates an instruction without modifiers and with default operands: registers are `RZ`, predicates `PT`. If the
+    /// mnemonic has several forms, the first one. `None` if `sm` has no such load.
     ///
     /// ```
     /// use warpload_encoding::{Instruction, Slot, Sm};
@@ -270,23 +269,22 @@ impl Instruction {
         Self::forms(sm).find(|form| form.mnemonic() == mnemonic)
     }
 
-    /// Returns the instruction of a plan without operands.
     pub(crate) fn template(plan: u8, sm: Sm) -> Self {
         Self::of(plan, halves(plan_at(plan).template), sm)
     }
 
-    /// Returns the instruction of the same form without operands.
+    /// The same form with default operands.
     pub(crate) fn blank(&self) -> Self {
         Self::template(self.plan_index(), self.sm())
     }
 
-    /// Returns the instruction of a plan with that word, which must be one of it.
+    /// The word must belong to the plan.
     #[inline(always)]
     const fn of(plan: u8, [low, high]: Halves, sm: Sm) -> Self {
         Self { low, high, plan_and_sm: (plan as u64) << 32 | sm.bits() as u64 }
     }
 
-    /// Returns the instruction with another word of its form.
+    /// Replaces the word; the form stays.
     pub(crate) const fn with_word(self, word: u128) -> Self {
         self.with_halves(halves(word))
     }
@@ -301,26 +299,26 @@ impl Instruction {
         (self.plan_and_sm >> 32) as u8
     }
 
-    /// Returns how an instruction of 128 bits is scheduled; `None` if it has 64, whose scheduling is in another word.
-    /// The reuse flags, which a load does not have, are 0; their bits are the [batch hint](Self::batch).
+    /// Returns the scheduling of a 128-bit instruction; `None` for a 64-bit one, because a separate control word holds
+    /// it. The reuse flags are 0: a load has none, and their bits are the [batch hint](Self::batch).
     #[must_use]
     pub fn control(&self) -> Option<Control> {
         self.sm().has_wide_words().then(|| Control::of_wide_word(self.bits()))
     }
 
-    /// Returns the batch hint of a word of 128 bits, 0..=5; 0 is none.
+    /// Returns the batch hint of a 128-bit word, 0..=5; 0 is none.
     #[must_use]
     pub fn batch(&self) -> u8 {
         self.get(Slot::Batch) as u8
     }
 
-    /// Returns the PM field of a word of 128 bits, 0..=3.
+    /// Returns the PM field of a 128-bit word, 0..=3.
     #[must_use]
     pub fn pm(&self) -> u8 {
         self.get(Slot::Pm) as u8
     }
 
-    /// Returns the bits of the word that neither the disassembler reads nor the text shows, as a mask.
+    /// Returns a mask of the bits that the disassembler does not read and the text does not show.
     ///
     /// ```
     /// use warpload_encoding::{Instruction, Sm, parse_line};
@@ -348,7 +346,7 @@ impl Instruction {
         })
     }
 
-    /// Returns the number in a field; `None` if the form does not have it.
+    /// Returns the number in a field; `None` if the form lacks the field.
     ///
     /// ```
     /// use warpload_encoding::{Slot, Sm, parse_line};
@@ -365,15 +363,15 @@ impl Instruction {
         self.has(slot).then(|| self.get(slot))
     }
 
-    /// Returns the name of the number in a field without its leading dot, printed or not: `CA`, `STRONG.SYS`; empty if it
-    /// has none. `None` if the form does not have the field, or its numbers have no names.
+    /// Returns the name of a field's value without its leading dot, even if the text omits it: `CA`, `STRONG.SYS`.
+    /// Empty if this value has no name; `None` if the form lacks the field or its values have no names.
     #[must_use]
     pub fn modifier(&self, slot: Slot) -> Option<&'static str> {
         self.value(slot).map(|value| value.name)
     }
 
-    /// Returns the instruction with another number in a field, signed ones in two's complement; `None` if the form
-    /// does not have the field, the number does not fit or means nothing, or the word would be illegal.
+    /// Returns the instruction with another number in a field; signed numbers are in two's complement. `None` if the
+    /// form lacks the field, the number does not fit or is meaningless, or the word would be illegal.
     #[must_use]
     pub fn with(self, slot: Slot, number: u64) -> Option<Self> {
         let load = self.put(slot, number)?;
@@ -385,8 +383,8 @@ impl Instruction {
         (self.has(slot) && slot != Slot::Opcode && is_legal && !is_invalid).then_some(load)
     }
 
-    /// Returns the instruction with that displacement in bytes, or without a base register with that address; `None` if it
-    /// does not fit. The base comes first: it decides whether the number is signed.
+    /// Returns the instruction with this offset in bytes, or this address if it has no base register; `None` if it does
+    /// not fit. Set the base first, because it decides whether the number is signed.
     #[must_use]
     pub fn with_offset(self, bytes: i64) -> Option<Self> {
         let place = self.plan().place(Slot::Offset);
@@ -412,7 +410,6 @@ impl Instruction {
         self.plan().form
     }
 
-    /// Returns whether a register or a predicate is one of the warp.
     #[inline]
     pub(crate) fn is_uniform(&self, slot: Slot) -> bool {
         self.plan().place(slot).is_uniform()
@@ -428,18 +425,17 @@ impl Instruction {
         plan_at(self.plan_index())
     }
 
-    /// Returns whether the form has the field.
     #[inline]
     pub(crate) fn has(&self, slot: Slot) -> bool {
         self.plan().place(slot).width > 0
     }
 
-    /// Returns the width of a field in bits; 0 if the form does not have it.
+    /// The width in bits; 0 if the form lacks the field.
     pub(crate) fn width(&self, slot: Slot) -> u32 {
         self.width_at(self.plan().place(slot), slot)
     }
 
-    /// The same for a slot whose place is known.
+    /// Like [`width`](Self::width), without looking up the place.
     #[inline]
     pub(crate) fn width_at(&self, place: SlotPlace, slot: Slot) -> u32 {
         if !place.is_split() {
@@ -449,7 +445,7 @@ impl Instruction {
         rows.map(|row| row.field.width()).sum()
     }
 
-    /// Returns the number in a field, 0 if the form does not have it.
+    /// The number in the field; 0 if the form lacks it.
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> u64 {
         self.get_by(self.plan(), slot)
@@ -467,11 +463,11 @@ impl Instruction {
         rows.fold(0, |number, row| number << row.field.width() | row.field.get(self.bits()))
     }
 
-    /// Returns the number in a field of which it is the two's complement, in bytes.
+    /// Sign-extends the field and returns it in bytes.
     #[inline(always)]
     pub(crate) fn get_signed_by(&self, plan: &Plan, slot: Slot) -> i64 {
         let place = plan.place(slot);
-        // The one split field of that kind has 32 bits.
+        // The only split signed field has 32 bits.
         if place.is_split() {
             self.get_split(slot) as i32 as i64
         } else {
@@ -479,13 +475,13 @@ impl Instruction {
         }
     }
 
-    /// Returns the kind of a field; `None` if the form does not have it.
+    /// `None` if the form lacks the field.
     pub(crate) fn kind(&self, slot: Slot) -> Option<Kind> {
         let place = self.plan().place(slot);
         if place.width == 0 { None } else { place.row(self.form()).map(|row| row.kind) }
     }
 
-    /// Returns the names of a field's numbers, if they have names.
+    /// The names of a field's values. With [`Kind::NamedBeside`] they depend on another field.
     pub(crate) fn values(&self, slot: Slot) -> Option<&'static Values> {
         match self.kind(slot)? {
             Kind::Named(values) => Some(values),
@@ -497,7 +493,6 @@ impl Instruction {
         }
     }
 
-    /// Returns the value of a field whose numbers have names.
     pub(crate) fn value(&self, slot: Slot) -> Option<&'static Value> {
         self.values(slot)?.get(self.get(slot))
     }
@@ -507,7 +502,6 @@ impl Instruction {
         Reg::new(self.get(slot) as u8)
     }
 
-    /// Returns the uniform register in a field.
     #[inline]
     pub(crate) fn uniform(&self, slot: Slot) -> UniformReg {
         self.uniform_by(self.plan(), slot)
@@ -519,7 +513,6 @@ impl Instruction {
         UniformReg::from_field(place.get(self.halves()), place.width.into())
     }
 
-    /// Returns the predicate in a field.
     #[inline(always)]
     pub(crate) fn predicate_by(&self, plan: &Plan, slot: Slot) -> Pred {
         let place = plan.place(slot);
@@ -527,19 +520,19 @@ impl Instruction {
         Pred::from_bits(if place.is_inverted() { !bits } else { bits })
     }
 
-    /// Returns the instruction with another number in a field, legal or not; `None` if it does not fit.
+    /// The word may become illegal. `None` if the number does not fit.
     pub(crate) fn put(mut self, slot: Slot, number: u64) -> Option<Self> {
         self.set(slot, number).then_some(self)
     }
 
-    /// Puts a number into a field, legal or not; returns whether it fits. Nothing changes if the form does not have the
-    /// field, or the number does not fit.
+    /// Stores a number in a field, even if the word becomes illegal; returns whether it fits. Changes nothing if the
+    /// form lacks the field or the number does not fit.
     #[inline]
     pub(crate) fn set(&mut self, slot: Slot, number: u64) -> bool {
         self.set_at(self.plan().place(slot), slot, number)
     }
 
-    /// The same for a slot whose place is known.
+    /// Like [`set`](Self::set), without looking up the place.
     #[inline(always)]
     pub(crate) fn set_at(&mut self, place: SlotPlace, slot: Slot, number: u64) -> bool {
         if place.is_split() {
@@ -564,7 +557,7 @@ impl Instruction {
         left == 0
     }
 
-    /// Returns what a word with the opcode of a form is that the form does not have.
+    /// Finds the reason why the form rejects this word, although the opcode matches.
     fn illegal(self) -> NoLoad {
         let word = self.bits();
         let is_wrong = |row: &Row| row.fixed.is_some_and(|fixed| row.field.get(word) != fixed);
@@ -578,12 +571,13 @@ impl Instruction {
         let mut illegal = self.form().illegal.iter();
         let excluded =
             illegal.find(|bits| word & bits.mask == bits.value && bits.groups.contains(group));
-        // A number without a text comes last.
+        // The only case left is a number without a text.
         excluded.map_or(NoLoad::Other, NoLoad::Excluded)
     }
 }
 
-/// Why a word is no load, in two registers: what a call writes to memory would keep all results of decoding there.
+/// Why a word is not a load. Small enough for two registers, because a call that returned it through memory would keep
+/// all results of decoding there.
 #[derive(Clone, Copy)]
 enum NoLoad {
     Other,
@@ -606,7 +600,6 @@ impl NoLoad {
     }
 }
 
-/// Returns why a word of 128 bits is no load.
 #[cold]
 #[inline(never)]
 fn no_load(low: u64, high: u64, sm: Sm) -> NoLoad {

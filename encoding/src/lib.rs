@@ -1,9 +1,9 @@
-//! Bits and text of NVIDIA's load instructions: `LD` and its siblings of SM 5.0 to 12.x, as words of 64 bits (Maxwell,
-//! Pascal) and of 128 bits (Volta and later).
+//! Bits and text of NVIDIA's load instructions: `LD` and its siblings of SM 5.0 to 12.x, in 64-bit words (Maxwell,
+//! Pascal) and 128-bit words (Volta and later).
 //!
-//! An [`Instruction`] is a word and its form. Every form is one row of one table: opcode, fields, text and meaning, for
-//! each SM that has it. Decoder, encoder, disassembler, assembler and descriptions read the same rows, and the compiler
-//! checks that they cover each bit of each form once.
+//! An [`Instruction`] is a word and its form. A form is one row of one table: opcode, fields, text and meaning, for
+//! each SM that has it. Decoder, encoder, disassembler, assembler and descriptions all read this table, so they agree.
+//! The compiler checks that the fields of a form cover each bit exactly once.
 //!
 //! ```
 //! use warpload_encoding::{Decoded, Instruction, LoadSize, MemorySpace, Size, Slot, Sm, parse_line};
@@ -29,19 +29,19 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! - A word that decodes survives the round trip in all of its bits. Words that NVIDIA's disassembler calls illegal are
+//! - A decoded word encodes back to the same word, bit for bit. A word that NVIDIA's disassembler calls illegal is
 //!   [illegal](Illegal) here, with the reason.
-//! - The text is that of nvdisasm, written without allocating. [`parse_line`] reads it and a documented superset of it; a
+//! - The text matches nvdisasm and is written without allocating. [`parse_line`] reads it and a documented superset; a
 //!   [`ParseError`] has the bytes at fault, and often a [hint](ParseError::hint).
 //! - [`control`] reads and writes scheduling: control words, 32-byte bundles and three textual notations.
-//! - [`OpcodeFacts`] knows the opcodes of all memory instructions, stores and atomics among them, by their text: kind,
-//!   memory, bytes a lane.
+//! - [`OpcodeFacts`] looks up the opcode of any memory instruction, including stores and atomics, by its text: kind,
+//!   memory, bytes per lane.
 //!
-//! The crate decodes loads alone, no other instructions, and executes nothing: the crate `warpload` does. To disassemble
-//! whole programs, use nvdisasm; to take cubins apart, the crate `warpload-binary`.
+//! The crate decodes only loads and executes nothing; the crate `warpload` executes them. Use nvdisasm to disassemble
+//! whole programs, and the crate `warpload-binary` to take cubins apart.
 //!
-//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and `63:61` means bits 63 down to
-//! 61. In memory, words of 64 and of 128 bits are little-endian.
+//! Bits are numbered as in the hardware's documents: bit 0 is the least significant one, and `63:61` means bits 63 down
+//! to 61. Instruction words are little-endian in memory.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic))]
@@ -86,7 +86,7 @@ pub use text::{
     parse_opcode,
 };
 
-/// The example of the README, run as a test.
+/// Runs the README's example as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
-//! [`LoadParts`]: the meaning of a load: its memory, its address, its registers, and why it cannot be executed if it
-//! cannot (docs/load-sm70.md section 10).
+//! [`LoadParts`]: the memory, address and registers of a load, or the reason why it cannot be executed
+//! (docs/load-sm70.md section 10).
 
 use core::fmt;
 
@@ -21,34 +21,33 @@ pub struct LoadParts {
     pub guard: Guard,
     /// Whether the guard is a uniform predicate, one for the whole warp.
     pub is_guard_uniform: bool,
-    /// Where the values go.
+    /// The destination of the values.
     pub destination: LoadDestination,
-    /// The memory that is addressed.
+    /// The addressed memory.
     pub space: MemorySpace,
     /// The address operand.
     pub address: Address,
-    /// The number of uniform registers that the SM has: 0, 63 or 255.
+    /// The SM's number of uniform registers: 0, 63 or 255.
     pub uniform_registers: u8,
-    /// How much is loaded and how it fills the destination; an error if the instruction cannot be
-    /// executed.
+    /// The access size and how it fills the destination; an error if the instruction cannot be executed.
     pub size: Result<LoadSize, NotExecutable>,
 }
 
-/// Where the values of a load go.
+/// The destination of a load's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadDestination {
-    /// This register and those after it.
+    /// This register and the following ones.
     Registers(Reg),
-    /// 256 bits: the first four words to the registers from `low` on, the others to those from
-    /// `high` on.
+    /// 256 bits: the first four words go to the registers from `low` on, the other four to the registers from `high`
+    /// on.
     Halves {
         /// The first register of the first four words, Rd.
         low: Reg,
         /// The first register of the last four words.
         high: Reg,
     },
-    /// This uniform register and those after it.
+    /// This uniform register and the following ones.
     Uniform(UniformReg),
     /// 256 bits in two groups of four uniform registers.
     UniformHalves {
@@ -62,7 +61,7 @@ pub enum LoadDestination {
 }
 
 impl LoadDestination {
-    /// Returns the first general register that is written; `None` if none is.
+    /// Returns the first general register written; `None` if there is none.
     #[must_use]
     pub const fn register(self) -> Option<Reg> {
         match self {
@@ -72,17 +71,17 @@ impl LoadDestination {
     }
 }
 
-/// How much is loaded.
+/// The size of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadSize {
-    /// This much by every lane, or by the warp into uniform registers.
+    /// This size per lane, or once per warp into uniform registers.
     Lane(Size),
     /// 32 bytes, eight registers.
     Bits256,
-    /// Matrices of 8 rows of 16 bytes, a register each: `LDSM`.
+    /// Matrices of 8 rows of 16 bytes, one register each: `LDSM`.
     Matrices {
-        /// How many: 1, 2 or 4.
+        /// The number of matrices: 1, 2 or 4.
         count: u8,
         /// Whether they are transposed.
         transposed: bool,
@@ -100,7 +99,7 @@ impl LoadSize {
         }
     }
 
-    /// Returns the number of registers that are written in all.
+    /// Returns the number of registers written.
     #[must_use]
     pub const fn registers(self) -> u32 {
         match self {
@@ -110,7 +109,7 @@ impl LoadSize {
         }
     }
 
-    /// Returns the size of an access of one lane; `None` if it is none of an 8-bit to 128-bit one.
+    /// Returns the size per lane; `None` for 256 bits and for matrices.
     #[must_use]
     pub const fn of_lane(self) -> Option<Size> {
         match self {
@@ -120,20 +119,20 @@ impl LoadSize {
     }
 }
 
-/// Why an instruction cannot be executed.
+/// The reason why an instruction cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotExecutable {
-    /// It has a modifier whose number means nothing: `INVALIDSIZE7`, `INVALID7`, `???0`.
+    /// A meaningless modifier: `INVALIDSIZE7`, `INVALID7`, `???0`.
     InvalidModifier(&'static str),
-    /// It has something of which only the text is public, named here.
+    /// A part with a public text but an undocumented effect.
     TextOnly(&'static str),
-    /// It copies to shared memory, or loads Tensor Memory: no load of registers from memory that
-    /// lanes address. Named here.
+    /// A copy to shared memory or a load of Tensor Memory, instead of a load into registers from memory that lanes
+    /// address.
     OtherExecutor(&'static str),
 }
 
-/// The variants of [`NotExecutable`].
+/// [`NotExecutable`] without its text, which [`Instruction::reason`] adds.
 enum Obstacle {
     Modifier,
     Text,
@@ -152,7 +151,7 @@ impl fmt::Display for NotExecutable {
 
 impl core::error::Error for NotExecutable {}
 
-/// The fields of which only the text is public with most numbers, in the order in which they are named; others follow.
+/// Fields with mostly text-only values, in the order in which errors name them. All other fields follow.
 const TEXT_ONLY: [Slot; 11] = [
     Slot::Zd,
     Slot::PredicateOut,
@@ -168,11 +167,11 @@ const TEXT_ONLY: [Slot; 11] = [
 ];
 
 impl Instruction {
-    /// Returns what all loads have, for those who need several parts: the instruction is looked at once.
+    /// Returns the parts that all loads have, decoded in one pass.
     #[inline(always)]
     #[must_use]
     pub fn parts(&self) -> LoadParts {
-        // Executing a load begins here, mostly one of the five forms of 64 bits: compiled for each of them.
+        // Execution begins here, mostly with one of the five 64-bit forms, so this is compiled for each of them.
         let [ld, ldg, ldl, lds, ldc] = const { &SPA5 };
         match self.plan_index() {
             _ if self.sm().has_wide_words() => self.parts_by(self.plan()),
@@ -238,13 +237,13 @@ impl Instruction {
         }
     }
 
-    /// Returns the address operand; of `LDGSTS` the global one.
+    /// For `LDGSTS`, the global address.
     #[inline(always)]
     fn address(&self, plan: &Plan) -> Address {
         let has = |slot| plan.place(slot).width > 0;
         let get = |slot| self.get_by(plan, slot);
         let base = if has(Slot::Base) { Reg::new(get(Slot::Base) as u8) } else { Reg::RZ };
-        // Immediate forms of `LD` and `LDG` have no such field: there `.E` says it.
+        // The immediate forms of `LD` and `LDG` lack the field: `.E` gives the width instead.
         let is_pair = get(if has(Slot::Wide) { Slot::Wide } else { Slot::Extended }) != 0;
         let adds_uniform = plan.adds_uniform && get(Slot::Descriptor) == 0;
         let uniform = adds_uniform.then(|| UniformBase {
@@ -260,7 +259,7 @@ impl Instruction {
         };
         let scale = match get(Slot::Scale) as u8 {
             0 => 0,
-            // Its text has no scale either, except beside a uniform register.
+            // Without a base the text has no scale either, except beside a uniform register.
             _ if base.is_zero() => 0,
             scale => scale + 1,
         };
@@ -273,7 +272,8 @@ impl Instruction {
         if !(plan.is_executed && plan.is_public(self.halves()))
             || may_lack && self.lacks_base_or_extended().is_some()
         {
-            // In two results, which are in registers: memory that a call writes would keep all parts there.
+            // Two calls, each with a result in registers, because a call that wrote to memory would keep all parts
+            // there.
             let reason = self.reason();
             return Err(match self.obstacle() {
                 Obstacle::Modifier => NotExecutable::InvalidModifier(reason),
@@ -290,7 +290,7 @@ impl Instruction {
             FormSize::Field | FormSize::Tensor => {
                 let size = Size::ALL.get(self.get_by(plan, Slot::Size) as usize).copied();
                 LoadSize::Lane(match size.unwrap_or(Size::B32) {
-                    // What the U of Volta and Turing does is not public.
+                    // The effect of `U` on Volta and Turing is not public.
                     Size::U128 if !plan.is_narrow => Size::B128,
                     size => size,
                 })
@@ -298,7 +298,7 @@ impl Instruction {
         })
     }
 
-    /// Returns why the address of an `LD` or `LDG` cannot be executed, if it cannot.
+    /// The reason why the address of an `LD` or `LDG` cannot be executed, if there is one.
     fn lacks_base_or_extended(&self) -> Option<NotExecutable> {
         let is_wide = self.get(Slot::Wide) != 0;
         if self.lacks_extended() {
@@ -308,7 +308,7 @@ impl Instruction {
         if is_wide && !has_base && !self.is_uniform_alone() {
             return Some(NotExecutable::InvalidModifier("64 without a base register"));
         }
-        // A uniform register pair in an address of 32 bits.
+        // A pair of uniform registers in a 32-bit address.
         let is_narrow = self.has(Slot::Extended) && self.get(Slot::Extended) == 0;
         let what = "a uniform register in an address without `.E`";
         is_narrow.then_some(NotExecutable::TextOnly(what))
@@ -334,7 +334,7 @@ impl Instruction {
         }
     }
 
-    /// Returns why the instruction, which cannot be executed, cannot be.
+    /// Call only if the instruction cannot be executed.
     fn not_executable(&self) -> NotExecutable {
         use NotExecutable::{InvalidModifier, OtherExecutor, TextOnly};
         let execution = self.form().execution;
@@ -368,7 +368,6 @@ impl Instruction {
         }
     }
 
-    /// Returns the first modifier whose number means nothing.
     pub(crate) fn invalid_modifier(&self) -> Option<&'static str> {
         let modifiers = self.form().modifiers.iter().filter_map(|modifier| match *modifier {
             Modifier::Field(slot) | Modifier::Shown { slot, .. } => self.value(slot),
@@ -378,24 +377,24 @@ impl Instruction {
         invalid.next().map(|value| value.name)
     }
 
-    /// Returns whether the base of 64 bits would need an `.E` that the word does not have.
+    /// Whether the base has 64 bits although the word lacks `.E`.
     pub(crate) fn lacks_extended(&self) -> bool {
-        // The two forms of `LD` and `LDG` that have both fields.
+        // Only two forms of `LD` and `LDG` have both fields.
         self.has(Slot::Extended)
             && self.get(Slot::Extended) == 0
             && self.get(Slot::Wide) != 0
             && !self.is_uniform_alone()
     }
 
-    /// Returns whether `[UR+off]` is all that the address of an `LD` or `LDG` shows.
+    /// Whether the address of an `LD` or `LDG` prints as `[UR+off]` alone.
     fn is_uniform_alone(&self) -> bool {
         let sets = |condition: &Condition| matches!(condition, Condition::SetAsExtended(_));
         let mut alternatives = self.plan().alternatives().iter();
         alternatives.any(|one| one.row.when.iter().any(sets) && one.fits(self.halves()))
     }
 
-    /// Returns how many bits each lane loads or copies, of `LDSM` the share of each lane in the matrices; `None` if the
-    /// size field encodes no size. Also of instructions that cannot be executed.
+    /// Returns the bits that each lane loads or copies; for `LDSM`, the lane's share of the matrices. `None` if the
+    /// size field encodes no size. Also works for instructions that cannot be executed.
     #[must_use]
     pub fn lane_bits(&self) -> Option<u32> {
         match self.form().size {
@@ -406,7 +405,7 @@ impl Instruction {
         }
     }
 
-    /// Returns how many bits each lane loads at most in this form; `None` if it has one size.
+    /// Returns the most bits that a lane can load in this form; `None` if the form has a single size.
     #[must_use]
     pub fn widest_lane_bits(&self) -> Option<u32> {
         if self.form().size != FormSize::Field {
@@ -416,7 +415,7 @@ impl Instruction {
         sizes.map(|size| 8 * size.bytes()).max()
     }
 
-    /// Returns how many bits of the matrices each lane gets. A matrix has 8 rows of 16 bytes, `MT1616` 16.
+    /// A lane's share of the matrices. A matrix has 8 rows of 16 bytes; an `MT1616` has 16 rows.
     fn matrix_bits(&self) -> Option<u32> {
         let count = match self.get(Slot::Count) {
             count @ 0..=2 => 1 << count,

@@ -1,5 +1,5 @@
-//! The texts of operands as pieces: what stands before a field, and the text that the field chooses from a table. Worked
-//! out by the compiler for each form and each group of SMs, so that the writer copies texts and decides nothing.
+//! The texts of operands, cut into pieces: punctuation, then a text that a field selects from a table. The compiler
+//! works them out for each form and each group of SMs, so that the writer only copies texts.
 
 use crate::operand::Pred;
 use crate::plan::{Halves, SlotPlace};
@@ -14,37 +14,36 @@ pub(crate) struct Piece {
     pub(crate) place: SlotPlace,
     texts: &'static [Ready<8>],
     pub(crate) part: &'static Part,
-    /// The sign of a predicate is the highest bit of the place.
+    /// The highest bit of the place is the predicate's sign.
     pub(crate) is_signed: bool,
-    /// The zero register here would be another alternative.
+    /// With the zero register here, another alternative applies.
     pub(crate) excludes_zero: bool,
-    /// Nothing else belongs to the operand.
+    /// The only piece of its operand.
     pub(crate) is_alone: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PieceKind {
-    /// One of the texts, by the field.
+    /// The field selects one of the texts.
     Text,
     /// `+0x10` after a register.
     Offset,
     /// `0x3`
     Number,
-    /// More than a table: an address without a register, a split field, a register that does not exist.
+    /// Needs more than a table: an address without a register, a split field, a register that does not exist.
     Part,
 }
 
-/// No alternative has more pieces.
 pub(crate) const MAX_PIECES: usize = 4;
 
-/// All that an alternative prints.
+/// Everything that an alternative prints.
 #[derive(Clone, Copy)]
 pub(crate) struct Pieces {
     pieces: [Piece; MAX_PIECES],
     count: u8,
-    /// What stands after the last one.
+    /// The text after the last piece.
     pub(crate) after: Ready<8>,
-    /// The same with the comma before the next operand.
+    /// `after` with the comma before the next operand.
     pub(crate) end: Ready<8>,
 }
 
@@ -54,7 +53,7 @@ impl Pieces {
         self.pieces.get(..usize::from(self.count)).unwrap_or_default().iter()
     }
 
-    /// Finds the pieces of an alternative; `places` are those of its tokens.
+    /// `places` has the place of each token.
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
     pub(crate) const fn of(row: &'static Alternative, places: &[SlotPlace]) -> Self {
         static NO_PART: Part = Part::Unknown(crate::table::row::Slot::Base);
@@ -75,7 +74,7 @@ impl Pieces {
             let mut token = &row.tokens[n];
             let (mut place, mut is_signed) = (places[n], false);
             before = before.with(token.before);
-            // The negation of a predicate is the bit above it: sixteen texts.
+            // The negation bit lies above the predicate, so that both select one of sixteen texts.
             if let Part::Not(_) = token.part
                 && n + 1 < row.tokens.len()
                 && let Some(both) = places[n + 1].joined_with(place)
@@ -102,7 +101,6 @@ impl Pieces {
 }
 
 impl Piece {
-    /// Returns the text that the field of a word chooses.
     #[inline(always)]
     pub(crate) fn text(&self, word: Halves) -> Option<&'static Ready<8>> {
         self.texts.get(self.place.get(word) as usize)
@@ -143,7 +141,7 @@ const fn predicates(place: SlotPlace) -> &'static [Ready<8>] {
 /// `R0` to `RZ`, and `UR0` to `URZ`.
 static REGISTERS: [Ready<8>; 256] = numbered("R");
 pub(crate) static UNIFORM_REGISTERS: [Ready<8>; 256] = numbered("UR");
-/// Those of the SMs that have 63.
+/// For SMs with 63 uniform registers.
 static UNIFORM_REGISTERS_63: [Ready<8>; 64] = numbered("UR");
 
 /// `P0` to `PT`, then `!P0` to `!PT`.
@@ -155,7 +153,7 @@ static UNIFORM_PREDICATES: [Ready<8>; 16] = predicated("", "UP", "", false);
 pub(crate) static GUARDS: [Ready<8>; 16] = guards("P");
 pub(crate) static UNIFORM_GUARDS: [Ready<8>; 16] = guards("UP");
 
-/// Returns registers by number, the zero register last.
+/// Register names by number, the zero register last.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn numbered<const COUNT: usize>(file: &str) -> [Ready<8>; COUNT] {
     let mut registers = [Ready::EMPTY.with(file); COUNT];
@@ -175,7 +173,7 @@ const fn numbered<const COUNT: usize>(file: &str) -> [Ready<8>; COUNT] {
     registers
 }
 
-/// Returns predicates by number, or by 7 minus their number, negated ones last.
+/// Predicate names by number, or by 7 minus the number; negated ones last.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn predicated(before: &str, file: &str, after: &str, is_inverted: bool) -> [Ready<8>; 16] {
     let mut predicates = [Ready::EMPTY.with(before); 16];

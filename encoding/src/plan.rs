@@ -1,5 +1,5 @@
-//! The table, worked out by the compiler for each form and each group of SMs: where the fields are, which words are
-//! illegal, and how the alternatives of operands are told apart. Decoding and writing read nothing else.
+//! The table, evaluated by the compiler for each form and each group of SMs: field positions, illegal words, and the
+//! bits that tell alternatives of an operand apart. Decoding and writing read only this.
 
 use crate::eight::HASHES;
 use crate::instruction::Instruction;
@@ -15,7 +15,7 @@ use crate::table::values::{Hashed, Modifier, Modifiers, Values};
 
 const GROUPS: usize = Group::Blackwell120 as usize + 1;
 
-/// The groups in the order of their numbers.
+/// In numeric order.
 const ALL_GROUPS: [Group; GROUPS] = [
     Group::Spa5,
     Group::Volta,
@@ -29,32 +29,31 @@ const ALL_GROUPS: [Group; GROUPS] = [
     Group::Blackwell120,
 ];
 
-/// A word as two halves, the low one first: most fields are in one of them, and a `u128` would align every type that has
-/// one to 16 bytes.
+/// The low and high half of a word. Most fields lie in one half, and a `u128` would align every type that contains one
+/// to 16 bytes.
 pub(crate) type Halves = [u64; 2];
 
-/// Returns the low half of a word, and the high one.
 pub(crate) const fn halves(word: u128) -> Halves {
     [word as u64, (word >> 64) as u64]
 }
 
-/// Where a slot is: its width is 0 if the form does not have it on these SMs.
+/// The position of a slot. The width is 0 if the form lacks it on these SMs.
 #[derive(Clone, Copy)]
 pub(crate) struct SlotPlace {
     low: u8,
     pub(crate) width: u8,
-    /// The number of the row; of a slot of several rows, that of the last one.
+    /// The number of its row; of the last row if there are several.
     row: u8,
     traits: u8,
 }
 
-/// The slot has several rows, or one in both halves of the word.
+/// The slot has several rows, or a row that crosses the halves of the word.
 const SPLIT: u8 = 1 << 0;
-/// The register or predicate is one of the warp.
+/// A uniform register or predicate.
 const UNIFORM: u8 = 1 << 1;
-/// A predicate is stored as 7 minus its number.
+/// A predicate stored as 7 minus its number.
 const INVERTED: u8 = 1 << 2;
-/// A number is in units of 32 bytes.
+/// A number in units of 32 bytes.
 const BY_32: u8 = 1 << 3;
 
 impl SlotPlace {
@@ -84,7 +83,7 @@ impl SlotPlace {
         self.traits & BY_32 != 0
     }
 
-    /// Returns both places as one, if `above` is the bit above this.
+    /// Merges both places if `above` is the bit above this one.
     pub(crate) const fn joined_with(self, above: Self) -> Option<Self> {
         if above.width == 1 && above.low == self.low + self.width {
             Some(Self { width: self.width + 1, ..self })
@@ -93,17 +92,17 @@ impl SlotPlace {
         }
     }
 
-    /// Returns the highest number, all ones.
+    /// All ones.
     pub(crate) const fn max(self) -> u64 {
         (1 << self.width) - 1
     }
 
-    /// Returns whether a number fits a slot of one row, or is 0.
+    /// A slot that the form lacks accepts only 0.
     pub(crate) const fn fits(self, number: u64) -> bool {
         number >> self.width == 0
     }
 
-    /// Returns a word with a number, which fits, in a slot that is not split.
+    /// The slot must not be split, and the number must fit.
     #[inline(always)]
     pub(crate) const fn with(self, [low, high]: Halves, number: u64) -> Halves {
         let mask = ((1 << self.width) - 1) << (self.low & 63);
@@ -111,7 +110,7 @@ impl SlotPlace {
         if self.low < 64 { [low & !mask | bits, high] } else { [low, high & !mask | bits] }
     }
 
-    /// Returns the bits of a slot that is not split.
+    /// The slot must not be split.
     #[inline(always)]
     pub(crate) const fn get(self, [low, high]: Halves) -> u64 {
         let half = if self.low < 64 { low } else { high };
@@ -120,7 +119,7 @@ impl SlotPlace {
 }
 
 impl SlotPlace {
-    /// Returns the bits of a slot that is not split as the two's complement of a number, in bytes.
+    /// Sign-extends the number in a slot that is not split, and returns it in bytes.
     #[inline(always)]
     pub(crate) const fn get_signed(self, word: Halves) -> i64 {
         let unused = (64 - self.width as u32) & 63;
@@ -138,7 +137,7 @@ const fn traits(kind: Kind) -> u8 {
     }
 }
 
-/// Bits that are compared with those of a word.
+/// Bits that a word is compared with.
 #[derive(Clone, Copy)]
 struct Pattern {
     mask: Halves,
@@ -146,9 +145,9 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// That of every word.
+    /// Matches every word.
     const ANY: Self = Self { mask: [0; 2], value: [0; 2] };
-    /// That of no word.
+    /// Matches no word.
     const NEVER: Self = Self { mask: [0; 2], value: [1; 2] };
 
     const fn of(mask: u128, value: u128) -> Self {
@@ -160,31 +159,31 @@ impl Pattern {
         (low & self.mask[0] ^ self.value[0]) | (high & self.mask[1] ^ self.value[1]) == 0
     }
 
-    /// Returns a word that fits.
+    /// Changes the word so that it fits.
     #[inline(always)]
     const fn set_in(&self, [low, high]: Halves) -> Halves {
         [low & !self.mask[0] | self.value[0], high & !self.mask[1] | self.value[1]]
     }
 }
 
-/// What a word of 128 bits must be besides having the opcode and the bit 91 of its form. Apart from the plan, so that
-/// decoding touches few lines.
+/// The checks of a 128-bit word beyond the opcode and bit 91 of its form. Separate from the plan, so that decoding
+/// touches few cache lines.
 #[derive(Clone, Copy)]
 struct Acceptance {
     no_schedules: &'static [u32; 8],
-    /// The bits of the high half that every word has, and what they are.
+    /// Mask and value of the fixed bits, all in the high half.
     fixed: (u64, u64),
-    /// Two patterns of illegal words. The first one has no bits in the low half.
+    /// Up to two illegal patterns, the first without bits in the low half. Unused ones match no word, which spares a
+    /// count.
     illegal: (u64, u64),
     illegal_both: Pattern,
-    /// The lowest bit, in the high half, of a field of three bits with numbers that have no text at all, and these
-    /// numbers as a mask.
+    /// A 3-bit field with numbers that have no text: its lowest bit, in the high half, and a mask of these numbers.
     textless: u8,
     without_text: u8,
 }
 
 impl Acceptance {
-    /// Returns whether the disassembler takes a word of the form and prints it.
+    /// Whether the disassembler accepts and prints a word of this form.
     #[inline(always)]
     fn accepts(&self, word: Halves) -> bool {
         let [_, high] = word;
@@ -201,24 +200,22 @@ impl Acceptance {
     }
 }
 
-/// No form has more modifiers.
 const MAX_MODIFIERS: usize = 10;
 
-/// A modifier of a form, found without its row.
+/// A modifier of a form, resolved so that its row need not be read.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedModifier {
     pub(crate) place: SlotPlace,
-    /// By number; `None` if it takes more than that to know the text.
+    /// By number; `None` if other fields affect the text.
     texts: Option<&'static Modifiers>,
-    /// The names of the field's numbers, unless another field can change them.
+    /// The names of the field's values, unless they depend on another field.
     values: Option<&'static Values>,
     pub(crate) modifier: &'static FormModifier,
 }
 
-/// The most fields of a form that have numbers with which the load cannot be executed.
 const MAX_DOUBTFUL: usize = 6;
 
-/// Numbers of a field with which the load cannot be executed.
+/// Numbers of a field that keep a load from being executed.
 #[derive(Clone, Copy)]
 struct Doubtful {
     place: SlotPlace,
@@ -239,7 +236,7 @@ impl PlannedModifier {
         Self { place: SlotPlace::NOWHERE, texts: None, values: None, modifier }
     }
 
-    /// Returns the names of the field's numbers, which other fields of the word can change.
+    /// Names that depend on another field are looked up in the load.
     #[inline(always)]
     pub(crate) fn values(&self, load: &Instruction) -> Option<&'static Values> {
         match *self.modifier {
@@ -250,7 +247,7 @@ impl PlannedModifier {
         }
     }
 
-    /// Returns the modifier's name in messages.
+    /// The modifier's name in messages.
     pub(crate) fn kind(&self, load: &Instruction) -> &'static str {
         match *self.modifier {
             FormModifier::Always { kind, .. } => kind,
@@ -258,35 +255,35 @@ impl PlannedModifier {
         }
     }
 
-    /// Returns the modifier of a word, if its field alone decides.
+    /// The modifier's text, if its field alone decides it.
     #[inline(always)]
     pub(crate) fn text(&self, word: Halves) -> Option<&'static Modifier> {
         self.texts?.get(self.place.get(word) as usize & 15)
     }
 }
 
-/// An alternative of an operand.
+/// An alternative of an operand, resolved for a form and a group.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedAlternative {
     is: Pattern,
     is_not: Pattern,
     pub(crate) row: &'static Alternative,
-    /// How many alternatives of its operand follow it.
+    /// The number of alternatives of this operand that follow.
     pub(crate) others: u8,
     pub(crate) pieces: Pieces,
-    /// The bits that a text of this alternative sets.
+    /// The bits that the parser sets for this alternative.
     sets: Pattern,
-    /// The bit that is set to what `.E` says.
+    /// The bit that the parser sets to the value of `.E`.
     pub(crate) set_as_extended: SlotPlace,
     /// When the parser checks `is_not`.
     pub(crate) check: Check,
-    /// It can be read: no part of it is a register that does not exist.
+    /// The parser can read it, because all its registers exist.
     pub(crate) is_read: bool,
     /// Its base has 64 bits.
     pub(crate) is_wide: bool,
 }
 
-/// When the parser checks the bits that a word of an alternative must not have.
+/// When the parser checks that the word does not match [`PlannedAlternative::is_not`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
     Never,
@@ -300,26 +297,24 @@ impl PlannedAlternative {
         self.is.fits(word) & !self.is_not.fits(word)
     }
 
-    /// Returns whether the word is refused by a check of the parser.
+    /// Whether this check applies and rules the word out.
     #[inline(always)]
     pub(crate) fn is_refused(&self, check: Check, word: Halves) -> bool {
         self.check == check && self.is_not.fits(word)
     }
 
-    /// Returns a word with the bits that a text of this alternative sets.
     #[inline(always)]
     pub(crate) const fn set_in(&self, word: Halves) -> Halves {
         self.sets.set_in(word)
     }
 }
 
-/// No form has more operands.
 const MAX_OPERANDS: usize = 5;
 
-/// An operand with the alternatives that it has there.
+/// An operand with its alternatives on the SMs of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedOperand {
-    /// Among [`ALTERNATIVES`].
+    /// A range of [`ALTERNATIVES`].
     start: u16,
     end: u16,
     pub(crate) is_optional: bool,
@@ -341,40 +336,39 @@ impl PlannedOperand {
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) form: &'static Form,
-    /// The words have 64 bits; each mnemonic has one form with one address.
+    /// The words have 64 bits, and each mnemonic has one form with one address.
     pub(crate) is_narrow: bool,
-    /// Those of the form: reached through it, they are not known where a function is compiled for a plan.
+    /// Copied from the form: behind the reference, a function compiled for one plan would not see them as constants.
     pub(crate) space: FormSpace,
     pub(crate) destination: FormDestination,
     pub(crate) size: FormSize,
     pub(crate) is_executed: bool,
-    /// The number of uniform registers of the SMs.
     pub(crate) uniform_registers: u8,
     pub(crate) places: [SlotPlace; Slot::COUNT],
-    /// Those that it has there.
+    /// The modifiers on these SMs.
     modifiers: [PlannedModifier; MAX_MODIFIERS],
     modifier_count: u8,
-    /// Those with a name that begins with bytes of a certain [hash](Eight::hash), a bit each.
+    /// For each [hash](Eight::hash) of first bytes, the modifiers with such a name, one bit each.
     pub(crate) hashed: Hashed,
-    /// Those that every text has, a bit each.
+    /// The modifiers that every text has, one bit each.
     pub(crate) required: u16,
-    /// The guard with its negation, and its texts.
+    /// The guard joined with its negation bit, and its texts.
     guard: SlotPlace,
     guards: &'static [Ready<8>; 16],
     /// The mnemonic.
     pub(crate) name: Ready<8>,
     operands: [PlannedOperand; MAX_OPERANDS],
     operand_count: u8,
-    /// Those of all operands, among [`ALTERNATIVES`].
+    /// The alternatives of all operands, a range of [`ALTERNATIVES`].
     alternatives: (u16, u16),
-    /// The word without operands.
+    /// The word with default operands.
     pub(crate) template: u128,
-    /// The bits of fields with one number that has a public meaning.
+    /// The fields in which only one number has a public meaning, and these numbers.
     public: Pattern,
     doubtful: [Doubtful; MAX_DOUBTFUL],
     /// An offset without a base register is unsigned.
     pub(crate) is_bare_unsigned: bool,
-    /// The address has a uniform register, which its fields name.
+    /// The address adds a uniform register.
     pub(crate) adds_uniform: bool,
 }
 
@@ -384,7 +378,6 @@ impl Plan {
         self.operands.get(..usize::from(self.operand_count)).unwrap_or_default()
     }
 
-    /// Returns the alternatives of all operands.
     #[inline(always)]
     pub(crate) fn alternatives(&self) -> &'static [PlannedAlternative] {
         let (start, end) = self.alternatives;
@@ -396,7 +389,7 @@ impl Plan {
         self.modifiers.get(..usize::from(self.modifier_count)).unwrap_or_default()
     }
 
-    /// Returns the guard of a word with the blank after it; empty if it is `@PT`.
+    /// The guard with the space after it; empty for `@PT`.
     #[inline(always)]
     pub(crate) fn guard(&self, word: Halves) -> &'static Ready<8> {
         let [first, ..] = self.guards;
@@ -408,14 +401,14 @@ impl Plan {
         self.places.get(slot as usize).copied().unwrap_or(SlotPlace::NOWHERE)
     }
 
-    /// Returns whether nothing in the fields of a word keeps it from being executed.
+    /// Whether the values of all fields allow execution.
     #[inline(always)]
     pub(crate) fn is_public(&self, word: Halves) -> bool {
         self.public.fits(word) & !self.doubtful.iter().fold(false, |any, of| any | of.fits(word))
     }
 }
 
-/// `?trans1`, no barriers, no waits: bits 127:104 of a word whose text has no scheduling.
+/// `?trans1`, no barriers, no waits: bits 127:104 of a word assembled from text without scheduling.
 const UNSCHEDULED: u128 = 0x00_0fe2 << 104;
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -519,7 +512,7 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     with_textless(plan, acceptance)
 }
 
-/// Returns the number that a text without it means.
+/// The number that a text without the field stands for.
 const fn default(row: &Row, form: &Form) -> u64 {
     let ones = row.field.max();
     match (row.fixed, row.text_only, row.kind) {
@@ -530,17 +523,17 @@ const fn default(row: &Row, form: &Form) -> u64 {
         },
         (None, Some((number, _)), _) => number,
         (None, None, Kind::Opcode) => form.opcode as u64,
-        // Of `LD` and `LDS` it is printed beside `.ZD` only.
+        // `LD` and `LDS` print it only beside `.ZD`.
         (None, None, _) if matches!(row.slot, Slot::PredicateOut) => 0,
         (None, None, Kind::Predicate | Kind::UniformPredicate) => ones,
         (None, None, Kind::Register | Kind::UniformRegister) => ones,
-        // The text of `LD` and `LDG` says it, the others have no other base.
+        // The text of `LD` and `LDG` shows the width; the other forms default to 64 bits.
         (None, None, _) if matches!(row.slot, Slot::Wide) && !has(form, Slot::Extended) => 1,
         _ => 0,
     }
 }
 
-/// Returns a row of a form by its number, its block times 32 plus its index.
+/// The number of a row is its block times 32 plus its index.
 #[expect(clippy::indexing_slicing, reason = "compared with the lengths")]
 const fn row_at(form: &Form, number: u8) -> Option<&'static Row> {
     let (block, index) = (number as usize / 32, number as usize % 32);
@@ -548,7 +541,6 @@ const fn row_at(form: &Form, number: u8) -> Option<&'static Row> {
     if is_there { Some(&form.rows[block][index]) } else { None }
 }
 
-/// Returns the number of the row after that one.
 const fn row_after(form: &Form, number: u8) -> u8 {
     if row_at(form, number + 1).is_some() { number + 1 } else { (number / 32 + 1) * 32 }
 }
@@ -593,7 +585,7 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
                 if values.default.is_none() {
                     plan.required |= 1 << count;
                 }
-                // Without its `.E`, a base of 64 bits has a text of its own.
+                // A 64-bit base without `.E` has a text of its own, so the field alone does not decide.
                 let is_plain = is_simple
                     && !is_beside
                     && matches!(plan.form.modifiers[n], FormModifier::Field(_))
@@ -620,7 +612,7 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the names of a slot, and those that it has beside a number of another field.
+/// The names of a slot, and the names that replace them beside a certain number of another field.
 const fn values_of(
     plan: &Plan,
     place: SlotPlace,
@@ -634,8 +626,7 @@ const fn values_of(
     }
 }
 
-/// Returns the bits of a slot in a word, those of `number` first. Slots of several rows are compared with 0 and with all
-/// ones alone.
+/// Returns `number` in its slot, and the mask of the slot. A split slot is compared only with 0 and all ones.
 const fn bits_of(form: &Form, group: Group, slot: Slot, number: u64) -> (u128, u128) {
     let (mut value, mut mask) = (0, 0);
     let mut at = 0;
@@ -654,7 +645,7 @@ const fn bits_of(form: &Form, group: Group, slot: Slot, number: u64) -> (u128, u
     (value, mask)
 }
 
-/// Finds how the address is read.
+/// Finds whether a bare offset is unsigned and whether the address adds a uniform register.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn with_address(mut plan: Plan, group: Group) -> Plan {
     let mut is_unsigned = false;
@@ -692,7 +683,6 @@ const fn with_address(mut plan: Plan, group: Group) -> Plan {
     plan
 }
 
-/// Returns an alternative on the SMs of a group, and what it prints.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> PlannedAlternative {
     let mut places = [SlotPlace::NOWHERE; MAX_PIECES + 1];
@@ -741,7 +731,7 @@ const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> Pl
                 set_mask |= of;
                 set_value |= bits;
             }
-            // A predicate or the like that the SM does not have.
+            // The SM lacks the field, so the alternative never fits.
             _ if of == 0 => planned.is_not = Pattern::ANY,
             _ => planned.is_not = Pattern::of(of, bits),
         }
@@ -759,7 +749,7 @@ const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> Pl
     planned
 }
 
-/// Finds the numbers of `LDSM` for which the disassembler prints nothing.
+/// Finds the numbers of `LDSM` that have no text.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Acceptance) {
     let mut n = 0;
@@ -786,7 +776,7 @@ const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Accepta
     (plan, acceptance)
 }
 
-/// The number of plans: one for each form and each group that has it.
+/// One plan for each form and each group that has it.
 const COUNT: usize = {
     let (mut count, mut forms) = (0, FORMS);
     while let [form, rest @ ..] = forms {
@@ -797,10 +787,9 @@ const COUNT: usize = {
     count
 };
 
-/// No plan: the index after the last.
 const NO_PLAN: u8 = u8::MAX;
 
-/// The form and the group of each plan. Those of SM 5.x come first.
+/// The form and group of each plan. [`SPA5`] relies on SM 5.x coming first.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const PLANNED: [(usize, Group); COUNT] = {
     let mut planned = [(0, Group::Spa5); COUNT];
@@ -816,7 +805,7 @@ const PLANNED: [(usize, Group); COUNT] = {
     planned
 };
 
-/// Returns the number of the plan of a form on the SMs of a group, which has it.
+/// The plan of each form and group.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static INDICES: [[u8; GROUPS]; FORMS.len()] = {
     let mut indices = [[NO_PLAN; GROUPS]; FORMS.len()];
@@ -852,7 +841,7 @@ const TOTAL: usize = {
 struct Plans {
     plans: [Plan; COUNT],
     acceptances: [Acceptance; COUNT],
-    /// The alternatives of all plans, in the order of their numbers.
+    /// In the order of the plans.
     alternatives: [PlannedAlternative; TOTAL],
 }
 
@@ -901,10 +890,10 @@ static PLANS: [Plan; COUNT] = ALL.plans;
 static ACCEPTANCES: [Acceptance; COUNT] = ALL.acceptances;
 static ALTERNATIVES: [PlannedAlternative; TOTAL] = ALL.alternatives;
 
-/// The bit of a word of 128 bits that chooses among the forms of an opcode.
+/// The bit of a 128-bit word that chooses among the forms of an opcode.
 const FORM_BIT: u8 = 91;
 
-/// One more than the number of the first form of an opcode of 128 bits, 0 for an opcode that no form has.
+/// By 128-bit opcode: one more than the index of its first form, or 0 if no form has it.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static OPCODES: [u8; 4096] = {
     let mut opcodes = [0; 4096];
@@ -918,7 +907,7 @@ static OPCODES: [u8; 4096] = {
     opcodes
 };
 
-/// The plans of the highest 13 bits of words of 64 bits.
+/// The plan by the highest 13 bits of a 64-bit word.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static OPCODES_64: [u8; 1 << 13] = {
     let mut opcodes = [NO_PLAN; 1 << 13];
@@ -938,7 +927,7 @@ static OPCODES_64: [u8; 1 << 13] = {
     opcodes
 };
 
-/// The plan of a word, by the entry of its opcode, the group, and [`FORM_BIT`]: see [`choice_of`].
+/// The plan by the opcode's entry, the group and [`FORM_BIT`], combined by [`choice_of`].
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static CHOICES: [u8; 1 << 11] = {
     assert!(FORMS.len() < 64 && GROUPS <= 16);
@@ -970,7 +959,7 @@ const fn choice_of(entry: u8, group: u8, bit: u64) -> usize {
     (entry as usize & 63) << 5 | (group as usize & 15) << 1 | bit as usize & 1
 }
 
-/// Returns the number that the words of a form have in [`Slot::Form`].
+/// The number in [`Slot::Form`] of the form's words.
 const fn form_bit(form: &Form, group: Group) -> Option<u64> {
     let mut number = 0;
     while let Some(row) = row_at(form, number) {
@@ -982,17 +971,16 @@ const fn form_bit(form: &Form, group: Group) -> Option<u64> {
     None
 }
 
-/// Why a word is of no form.
+/// Why a word has no form.
 #[derive(Clone, Copy)]
 pub(crate) enum NoForm {
-    /// The form of its opcode does not have it; the number of the plan.
+    /// The form of its opcode rejects it; holds the plan.
     IllegalIn(u8),
-    /// Its opcode is that of a load which other SMs have.
+    /// Only other SMs have a load with this opcode.
     OfOtherSms,
     Other,
 }
 
-/// Returns why a word of 128 bits has no plan.
 #[cold]
 #[inline(never)]
 pub(crate) fn no_form(low: u64, high: u64, group: u8) -> NoForm {
@@ -1006,13 +994,11 @@ pub(crate) fn no_form(low: u64, high: u64, group: u8) -> NoForm {
     }
 }
 
-/// Returns the number of the plan of a word of 64 bits.
 #[inline(always)]
 pub(crate) fn plan_of_64(word: u64) -> Option<u8> {
     OPCODES_64.get((word >> 51) as usize).copied().filter(|plan| *plan != NO_PLAN)
 }
 
-/// Returns the number of the plan of a word of 128 bits.
 #[inline(always)]
 pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Option<u8> {
     let entry = OPCODES.get(low as usize & 0xfff).copied()?;
@@ -1020,30 +1006,26 @@ pub(crate) fn plan_of_128(low: u64, high: u64, group: u8) -> Option<u8> {
     ACCEPTANCES.get(usize::from(plan))?.accepts([low, high]).then_some(plan)
 }
 
-/// Returns whether the scheduling bits of a word are those of a schedule.
 pub(crate) fn has_schedule(plan: u8, word: Halves) -> bool {
     ACCEPTANCES.get(usize::from(plan)).is_some_and(|acceptance| acceptance.has_schedule(word))
 }
 
-/// Returns the plan of a form on the SMs of a group, if they have it.
 pub(crate) fn plan_index(form: usize, group: Group) -> Option<u8> {
     let index = INDICES.get(form)?.get(group as usize).copied()?;
     (index != NO_PLAN).then_some(index)
 }
 
-/// Returns the first form with an opcode of 128 bits.
 pub(crate) fn first_form(opcode: u128) -> Option<&'static Form> {
     let entry = OPCODES.get(opcode as usize & 0xfff)?.checked_sub(1)?;
     FORMS.get(usize::from(entry))
 }
 
-/// The plans of 64 bits: a function that is given one of these is compiled for it.
+/// The plans of 64-bit words, as constants, so that a function can be compiled for each of them.
 pub(crate) const SPA5: [Plan; 5] = {
     assert!(!ALL.plans[5].is_narrow);
     [ALL.plans[0], ALL.plans[1], ALL.plans[2], ALL.plans[3], ALL.plans[4]]
 };
 
-/// Returns the plan with that number.
 #[inline(always)]
 pub(crate) fn plan_at(index: u8) -> &'static Plan {
     let [first, ..] = &PLANS;

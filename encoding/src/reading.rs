@@ -1,4 +1,4 @@
-//! [`FieldReading`]: a field of a word, for explanations.
+//! [`FieldReading`]: one field of a word, for explanations.
 
 use core::fmt;
 
@@ -12,20 +12,20 @@ use crate::table::spa5::CONTROL;
 pub struct FieldReading {
     pub(crate) row: &'static Row,
     pub(crate) mnemonic: &'static str,
-    /// The number that has the name, if numbers have names: of a field in two parts, the whole.
+    /// The value to look up in the field's name table. For a field split in two, the joined value.
     pub(crate) named: u64,
     /// The bits of the field, unsigned.
     pub raw: u64,
 }
 
 impl FieldReading {
-    /// Returns which bits of the word these are.
+    /// Returns the bits that the field occupies.
     #[must_use]
     pub fn field(&self) -> Field {
         self.row.field
     }
 
-    /// Returns the part that the field plays.
+    /// Returns the role of the field in the instruction.
     #[must_use]
     pub fn slot(&self) -> Slot {
         self.row.slot
@@ -37,13 +37,13 @@ impl FieldReading {
         self.row.name
     }
 
-    /// Returns what the field decides, in one line.
+    /// Returns the purpose of the field, in one line.
     #[must_use]
     pub fn purpose(&self) -> &'static str {
         self.row.purpose
     }
 
-    /// Returns the value that every word of the form has here, if there is one.
+    /// Returns the value that is the same in every word of the form, if there is one.
     #[must_use]
     pub fn fixed(&self) -> Option<u64> {
         match self.row.kind {
@@ -52,8 +52,8 @@ impl FieldReading {
         }
     }
 
-    /// Returns the names of the values in the order of their numbers, as the text has them but without the dot; a name
-    /// is empty if it is not printed. There are none if the values are numbers, registers or the like.
+    /// Returns the names of the values in numeric order, as in the text but without the dot; a name is empty if it is
+    /// not printed. There are none if the values are numbers, registers or the like.
     #[must_use]
     pub fn value_names(&self) -> impl ExactSizeIterator<Item = &'static str> + use<> {
         let rows = match self.row.kind {
@@ -69,8 +69,7 @@ impl FieldReading {
         Self { raw: number, named: number, ..self }
     }
 
-    /// Returns whether the disassembler does not read these bits: they survive decoding and encoding, but no text
-    /// shows them.
+    /// Returns whether the disassembler ignores these bits: they survive decoding and encoding, but no text shows them.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         self.row.slot == Slot::Reserved

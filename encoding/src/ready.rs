@@ -1,7 +1,7 @@
-//! Short texts made at compile time, copied whole.
+//! Short texts, prepared at compile time and copied whole.
 
-/// A text of less than `ROOM` bytes. The last byte is its length, which is copied with it: one load and one store for
-/// eight bytes.
+/// A text of less than `ROOM` bytes. The last byte is the length, so that one load and one store copy a text of up to
+/// seven bytes together with its length.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready<const ROOM: usize> {
     pub(crate) bytes: [u8; ROOM],
@@ -14,7 +14,6 @@ pub(crate) struct Ready<const ROOM: usize> {
 impl<const ROOM: usize> Ready<ROOM> {
     pub(crate) const EMPTY: Self = Self { bytes: [0; ROOM] };
 
-    /// Returns the length of the text.
     #[inline(always)]
     pub(crate) const fn len(&self) -> usize {
         self.bytes[ROOM - 1] as usize
@@ -25,7 +24,6 @@ impl<const ROOM: usize> Ready<ROOM> {
         self.bytes.get(..self.len()).unwrap_or_default()
     }
 
-    /// Appends `text`.
     pub(crate) const fn with(mut self, text: &str) -> Self {
         let mut rest = text.as_bytes();
         while let [byte, after @ ..] = rest {

@@ -1,15 +1,14 @@
-//! [`Sm`]: whose words these are. [`SMS`] is the table of the SMs that are known.
+//! [`Sm`]: the GPU architecture that an instruction word belongs to. [`SMS`] lists the known ones.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// SMs whose loads have the same layouts and texts (docs/load-sm70.md section 1).
+/// SMs with the same load layouts and texts (docs/load-sm70.md section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Group {
-    /// SM 5.x and 6.x (Maxwell, Pascal): words of 64 bits, three of them in a bundle. All others
-    /// have words of 128 bits.
+    /// SM 5.x and 6.x (Maxwell, Pascal): 64-bit words, three in a bundle. All other groups have 128-bit words.
     Spa5,
     /// SM 7.0 and 7.2 (Volta).
     Volta,
@@ -17,7 +16,7 @@ pub enum Group {
     Turing,
     /// SM 8.0 to 8.8 (Ampere).
     Ampere,
-    /// SM 8.9 (Ada): Ampere with loads of 256 bits.
+    /// SM 8.9 (Ada): Ampere plus 256-bit loads.
     Ada,
     /// SM 9.0 (Hopper).
     Hopper,
@@ -25,24 +24,23 @@ pub enum Group {
     Blackwell100,
     /// SM 10.1, 10.3 and 11.0.
     Blackwell101,
-    /// SM 10.7: 10.1 with the `LDCU` of 12.0.
+    /// SM 10.7: 10.1, but with the `LDCU` of 12.0.
     Blackwell107,
     /// SM 12.x (Blackwell).
     Blackwell120,
 }
 
-/// What nvdisasm 12.8 appends to the text of a load of 128 bits.
+/// The scheduling that nvdisasm 12.8 appends to the text of a 128-bit load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     Nothing,
-    /// The PM field alone.
+    /// Only the PM field.
     Pm,
-    /// All of its scheduling.
+    /// All fields.
     All,
 }
 
-/// One row an SM: ten times the major number plus the minor number, its group, and what nvdisasm
-/// 12.8 appends to its loads.
+/// One row per SM: its number (ten times major plus minor), its group, and the [`Tail`] of its loads.
 const SMS: &[(u16, Group, Tail)] = &[
     (50, Group::Spa5, Tail::Nothing),
     (52, Group::Spa5, Tail::Nothing),
@@ -68,10 +66,10 @@ const SMS: &[(u16, Group, Tail)] = &[
     (121, Group::Blackwell120, Tail::All),
 ];
 
-/// The first SM with code that no other SM executes: its names can end in `a`.
+/// The first SM with architecture-specific code, marked by the suffix `a`.
 const FIRST_SPECIFIC: u32 = 90;
 
-/// A known SM version, such as 5.0 or 9.0a. Displays as in the names of targets: `50`, `90a`.
+/// A known SM version, such as 5.0 or 9.0a. Displays as in target names: `50`, `90a`.
 ///
 /// ```
 /// use warpload_encoding::{Group, Sm};
@@ -86,13 +84,13 @@ const FIRST_SPECIFIC: u32 = 90;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sm {
-    /// The number, the suffix and the group, from the most significant byte on; one number, because
-    /// an instruction that has it is then copied as a few whole words.
+    /// Number, suffix and group, from the most significant byte down. One integer, so that an instruction that contains
+    /// it is copied as a few whole words.
     bits: u32,
 }
 
-/// A letter after the number: features that only this SM, or only its family, has. Loads are the
-/// same with and without.
+/// The letter after the number: architecture-specific (`a`) or family-specific (`f`) features. Loads do not depend on
+/// it.
 #[derive(Clone, Copy)]
 enum Suffix {
     None,
@@ -101,7 +99,7 @@ enum Suffix {
 }
 
 impl Sm {
-    /// SM 5.0. All SMs with words of 64 bits have the same loads.
+    /// SM 5.0. All SMs with 64-bit words have the same loads.
     pub const SPA5: Sm = Self::of(50, Group::Spa5);
 
     const fn of(number: u16, group: Group) -> Self {
@@ -116,21 +114,19 @@ impl Sm {
         self.bits
     }
 
-    /// The inverse of [`bits`](Self::bits).
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self { bits }
     }
 
-    /// Returns the SM with that number, ten times the major number plus the minor number; `None` if
-    /// it is not known.
+    /// Returns the SM with this number, ten times major plus minor; `None` if it is unknown.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         let (number, group, _) = SMS.iter().find(|(known, ..)| u32::from(*known) == number)?;
         Some(Self::of(*number, *group))
     }
 
-    /// Returns this SM with the suffix `a`: code that only this SM executes. Before 9.0 there is no such
-    /// code, and this SM is returned.
+    /// Returns this SM with the suffix `a` (architecture-specific code), or unchanged before 9.0, which has no such
+    /// code.
     ///
     /// ```
     /// use warpload_encoding::Sm;
@@ -184,13 +180,12 @@ impl Sm {
         }
     }
 
-    /// Returns the number of the group, as which it is in tables.
     #[inline(always)]
     pub(crate) const fn group_index(self) -> u8 {
         self.bits as u8
     }
 
-    /// Returns whether words have 128 bits: from SM 7.0 on.
+    /// Returns whether instruction words have 128 bits, as they do from SM 7.0 on.
     #[inline]
     #[must_use]
     pub const fn has_wide_words(self) -> bool {
@@ -203,7 +198,7 @@ impl Sm {
     }
 }
 
-/// Text that names no known SM.
+/// A text that names no known SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownSm;
 
@@ -222,7 +217,7 @@ impl core::error::Error for UnknownSm {}
 impl FromStr for Sm {
     type Err = UnknownSm;
 
-    /// Reads `80`, `90a`, `100f`; also as compilers name it, `sm_80`, and as a compute capability, `8.0`.
+    /// Parses `80`, `90a` or `100f`, a compiler's name such as `sm_80`, or a compute capability such as `8.0`.
     fn from_str(text: &str) -> Result<Self, UnknownSm> {
         let prefix = text.get(..3).filter(|prefix| prefix.eq_ignore_ascii_case("sm_"));
         let text = prefix.map_or(text, |prefix| &text[prefix.len()..]);
@@ -233,7 +228,7 @@ impl FromStr for Sm {
                 None => (text, Suffix::None),
             },
         };
-        // No sign, no leading zero.
+        // `parse` alone would also accept a sign and leading zeros.
         let canonical = |digits: &str| {
             digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0')
         };

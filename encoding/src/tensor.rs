@@ -1,4 +1,4 @@
-//! `LDTM`: which load of Tensor Memory a word is.
+//! [`TensorParts`]: the fields of `LDTM`, the load from Tensor Memory.
 
 use crate::instruction::Instruction;
 use crate::meaning::NotExecutable;
@@ -8,30 +8,29 @@ use crate::table::row::Slot;
 
 use NotExecutable::InvalidModifier;
 
-/// What an `LDTM` or `LDTM.STAT` loads, and where to. Its guard is in
-/// [`LoadParts`](crate::LoadParts).
+/// Shape, address and destination of an `LDTM` or `LDTM.STAT`. Its guard is in [`LoadParts`](crate::LoadParts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorParts {
     /// The shape.
     pub shape: TensorShape,
-    /// How often the shape is repeated along the columns: 1, 2, 4 and so on to 128. Not every shape
-    /// can be repeated 128 times.
+    /// The number of repetitions along the columns: 1, 2, 4 and so on to 128. Not every shape can be repeated 128
+    /// times.
     pub repeat: u8,
-    /// `.PACK16BIT`: the low halves of two neighbouring columns make one register.
+    /// `.PACK16BIT`: packs the low halves of two neighbouring columns into one register.
     pub is_packed: bool,
-    /// What `.STAT` computes on the way.
+    /// The reduction of `.STAT`.
     pub reduction: Option<TensorReduction>,
     /// The first register.
     pub destination: Reg,
     /// The register that holds the address.
     pub base: UniformReg,
-    /// What is added to the address.
+    /// The offset added to the address.
     pub offset: i32,
 }
 
 impl TensorParts {
-    /// Returns how many registers of each thread are written, without the result of a reduction.
+    /// Returns the number of registers written per thread, without the result of a reduction.
     #[must_use]
     pub const fn registers(&self) -> u32 {
         let of_one = match self.shape {
@@ -64,7 +63,7 @@ pub enum TensorShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorReduction {
-    /// Whether the smallest value is kept, or else the largest.
+    /// Whether the smallest value is kept instead of the largest.
     pub is_minimum: bool,
     /// Whether magnitudes are compared.
     pub is_absolute: bool,
@@ -76,19 +75,19 @@ pub struct TensorReduction {
     pub destination: Reg,
 }
 
-/// How an `LDTM.STAT` compares values.
+/// The type of the values that an `LDTM.STAT` compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorType {
-    /// Integers without sign.
+    /// Unsigned integers.
     U32,
-    /// Integers in two's complement.
+    /// Signed integers.
     S32,
-    /// Numbers of 32 bits.
+    /// 32-bit floating-point numbers.
     F32,
 }
 
 impl Instruction {
-    /// Returns which load of Tensor Memory an `LDTM` is; `None` if it is another instruction.
+    /// Returns the parts of an `LDTM`, or an error if a modifier is invalid; `None` for another instruction.
     ///
     /// ```
     /// use warpload_encoding::{Sm, TensorShape, parse_line};

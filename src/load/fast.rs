@@ -1,21 +1,17 @@
 //! The fast executor: [`load`] executes a [`LoadOp`] on any [`LoadMemory`].
 //!
-//! Almost every load of a real program has all its lanes in one place: one allocation, the
-//! CTA's shared memory, or one part of the lanes' local memories. So the lanes are classified
-//! once:
+//! Almost every load of a real program has all its lanes in one place: one allocation, the CTA's shared memory, or one
+//! part of the lanes' local memories. So the lanes are classified once:
 //!
-//! 1. Consecutive (`load_run`): lane n's address is the first one plus n accesses. Then the first and
-//!    the last byte decide, and the load is one copy. Addresses that are a stride say so themselves; a
-//!    list is compared with a run. This part alone is inlined into callers.
-//! 2. Otherwise the region of the first executing lane is looked up. If the lanes agree on Plg it may
-//!    serve them all.
-//! 3. One address, if the addresses say so or if the load may be broadcast: one fetch.
-//! 4. Else a gather out of the region's bytes, which stops at the first lane that is outside.
-//! 5. Only what is left goes lane by lane, each with a look-up of its own; it writes the values of
-//!    all executing lanes again.
+//! 1. Consecutive (`load_run`): lane n's address is the first one plus n accesses. The first and the last byte then
+//!    decide, and the load is one copy. A stride shows this directly; a list is compared with a run. Only this case is
+//!    inlined into callers.
+//! 2. Otherwise the region of the first executing lane is looked up. It can serve all lanes if they agree on Plg.
+//! 3. One address, found in the stride or because the load may be broadcast: one fetch.
+//! 4. Otherwise a gather from the region's bytes, which stops at the first lane outside of them.
+//! 5. The remaining loads go lane by lane, each with its own lookup, and write the values of all executing lanes again.
 //!
-//! Comments cite the clauses of docs/ld.md, as those of the literal executor do: clause 4.6 is
-//! number 6 of section 4.
+//! Comments cite the clauses of docs/ld.md, as in the literal executor: clause 4.6 is number 6 of section 4.
 
 use super::lanes::LaneAddresses;
 use super::op::LoadOp;
@@ -27,7 +23,7 @@ use crate::memory::{
     set_row,
 };
 
-/// What loading did, apart from the values.
+/// The result of loading, apart from the values.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Loaded {
     /// The faults of single lanes.
@@ -41,7 +37,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What loading all lanes at once did.
+    /// The result of loading all lanes at once.
     #[inline(always)]
     pub(super) fn run(space: Space) -> Self {
         Self {
@@ -52,9 +48,9 @@ impl Loaded {
     }
 }
 
-/// Loads the executing lanes' values into `rows`, one row for each destination register. Lanes
-/// that are outside get zeroes; lanes that do not execute keep what the rows hold. Values of
-/// missing rows are dropped; rows beyond the operation's registers keep theirs.
+/// Loads the executing lanes' values into `rows`, one row per destination register. Lanes that are outside get zeroes;
+/// lanes that do not execute keep the values of the rows. Values of missing rows are dropped; rows beyond the
+/// operation's registers are unchanged.
 #[inline]
 pub fn load<M: LoadMemory>(
     op: LoadOp,
@@ -72,10 +68,10 @@ pub fn load<M: LoadMemory>(
     load_spread(op, lanes, memory, misaligned, rows)
 }
 
-/// Loads all lanes at once, whose aligned accesses follow one another from `first` on, if they are in
-/// one region; returns the memory that it belongs to. There is nothing to report then.
+/// Loads all lanes at once, given that their aligned accesses follow one another from `first` on. Returns the memory,
+/// or `None` if the accesses are not in one region or the lanes disagree on Plg. There are no faults to report.
 ///
-/// Borrows the operation: a copy is read back in other pieces than it was written in, which costs an
+/// Borrows the operation, because a copy is read back in other pieces than it was written in, which costs an
 /// instruction that is not prepared a fifth of its time.
 #[inline(always)]
 pub(super) fn load_run<M: LoadMemory>(
@@ -85,7 +81,7 @@ pub(super) fn load_run<M: LoadMemory>(
     memory: &M,
     rows: &mut [LaneValues],
 ) -> Option<Space> {
-    // For all lanes at once, Plg, the allocation and the values: clause 4.5, clause 4.6, clause 4.8.
+    // For all lanes at once: Plg (clause 4.5), the allocation (clause 4.6), the values (clause 4.8).
     let plg = match plg {
         None => None,
         Some(LaneMask::ALL) => Some(true),
@@ -99,8 +95,8 @@ pub(super) fn load_run<M: LoadMemory>(
     }
 }
 
-/// Does what [`load_run`] does for memory other than global. Apart, or the compiler makes tables of
-/// jumps of the four memories, which take longer than the rest of a load.
+/// [`load_run`] for memory other than global. Separate, because the compiler would make jump tables of the four
+/// memories, which take longer than the rest of a load.
 #[inline(never)]
 fn load_run_elsewhere<M: LoadMemory>(
     op: &LoadOp,
@@ -113,7 +109,7 @@ fn load_run_elsewhere<M: LoadMemory>(
     copy_run(op, place, memory, rows).then_some(place.space)
 }
 
-/// Copies the values of all lanes from a place on; returns false if it cannot.
+/// Copies the values of all lanes from a place on; returns false if the memory or its region ends too early.
 #[inline(always)]
 fn copy_run<M: LoadMemory>(op: &LoadOp, place: Place, memory: &M, rows: &mut [LaneValues]) -> bool {
     place.reaches(LANES as u64 * u64::from(op.width.bytes()))
@@ -122,7 +118,7 @@ fn copy_run<M: LoadMemory>(op: &LoadOp, place: Place, memory: &M, rows: &mut [La
             .is_some_and(|region| region.copy(op.access(), GenericAddress(place.offset), rows))
 }
 
-/// Loads lanes whose accesses do not follow one another.
+/// Loads lanes with accesses that do not follow one another.
 #[inline(never)]
 pub(super) fn load_spread<M: LoadMemory>(
     op: LoadOp,
@@ -157,12 +153,11 @@ pub(super) fn load_spread<M: LoadMemory>(
     loaded
 }
 
-/// Executes one operation for warp after warp, as [`load`] does for each. `each` gets the warp's number,
-/// what loading did, and the rows, which are the same for all warps: lanes that do not execute keep what
-/// the warp before left there.
+/// Executes one operation for warp after warp, as [`load`] does for each. `each` gets the warp's index, the result, and
+/// the rows. All warps share the rows, so lanes that do not execute keep the values of the warp before.
 ///
-/// Asks the processor for the bytes of the warps that come next. For lanes spread over more memory than
-/// caches hold this is several times as fast as one load after the other.
+/// Prefetches the bytes of the next warps, which is several times as fast as separate loads if lanes are spread over
+/// more memory than caches hold.
 ///
 /// ```
 /// use warpload::lane::LaneMask;
@@ -194,7 +189,7 @@ pub fn load_many<M: LoadMemory>(
     rows: &mut [LaneValues],
     mut each: impl FnMut(usize, &Loaded, &[LaneValues]),
 ) {
-    /// Warps whose bytes are asked for before they load.
+    /// The prefetch distance in warps.
     const AHEAD: usize = 2;
     for (i, lanes) in warps.iter().enumerate() {
         if let Some(next) = warps.get(i + AHEAD)
@@ -208,8 +203,8 @@ pub fn load_many<M: LoadMemory>(
     }
 }
 
-/// Loads out of one region. Returns whether it holds the accesses of all executing lanes; their values
-/// are meaningless if not. Inlined, or each load copies the region through memory.
+/// Loads from one region; returns whether it holds the accesses of all executing lanes. Their values are meaningless if
+/// not. Inlined, because each load would otherwise copy the region through memory.
 #[inline(always)]
 fn load_region(
     op: LoadOp,
@@ -232,8 +227,7 @@ fn load_region(
     true
 }
 
-/// Returns the memory and the region that may serve all executing lanes: those of the first one, if
-/// all agree on Plg (clause 4.5).
+/// The memory and the region of the first lane, which may serve all executing lanes if they agree on Plg (clause 4.5).
 #[inline(always)]
 fn common_region<'m, M: LoadMemory>(
     op: LoadOp,
@@ -249,7 +243,7 @@ fn common_region<'m, M: LoadMemory>(
         }
     }
     let address = op.rounded(lanes.addresses.of(first));
-    // Global memory apart: see `load_run_elsewhere`.
+    // Global memory is separate for the reason given at `load_run_elsewhere`.
     if let Some(place) = memory.map().locate_global(op.space, address, plg) {
         let region = memory.region(Space::Global, address.0)?;
         return Some((Space::Global, region.reached(place, address)?));
@@ -278,8 +272,8 @@ fn report_misaligned(op: LoadOp, lanes: &LaneAddresses, space: Space, faults: &m
     }
 }
 
-/// Returns whether all executing lanes have one rounded address. For loads that cannot be broadcast
-/// it may return false although they have.
+/// Whether all executing lanes have one rounded address. May be false despite one address if the load cannot be
+/// broadcast.
 #[inline]
 fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
     match &lanes.addresses {
@@ -292,7 +286,7 @@ fn is_one_address(op: LoadOp, lanes: &LaneAddresses, first: usize) -> bool {
     }
 }
 
-/// Loads lane by lane, each with a look-up of its own: the general path.
+/// The general path: loads lane by lane, each with its own lookup.
 #[cold]
 #[inline(never)]
 fn load_lanes<M: LoadMemory>(
@@ -342,8 +336,7 @@ fn load_lanes<M: LoadMemory>(
             }
         }
     }
-    // The broadcast: clause 4.10. Lanes with one address that are in several memories do not agree
-    // on Plg, so that some are outside.
+    // The broadcast: clause 4.10. Lanes with one address in several memories disagree on Plg, so that some are outside.
     let first = lanes.executing.first();
     loaded.is_broadcast = op.uniform
         && !is_outside
@@ -352,7 +345,7 @@ fn load_lanes<M: LoadMemory>(
     loaded
 }
 
-/// Fetches a value that one region holds as a whole.
+/// Fetches a value that lies in one region.
 fn fetch<M: LoadMemory>(
     access: LaneAccess,
     place: Place,
@@ -364,8 +357,8 @@ fn fetch<M: LoadMemory>(
     region.fetch(access, GenericAddress(place.offset), lane).filter(|_| is_reached)
 }
 
-/// Fetches a value that no region holds as a whole although all its bytes are allocated: from
-/// local memory whose low and high part touch because they fill the window (clause 4.6).
+/// Fetches a value that spans two regions: the low and the high part of local memory, which touch if they fill the
+/// window (clause 4.6).
 #[cold]
 fn fetch_across<M: LoadMemory>(op: LoadOp, place: Place, memory: &M, lane: usize) -> Option<Words> {
     const BYTE: LaneAccess = LaneAccess { width: Width::Bytes1, signed: false };

@@ -1,5 +1,5 @@
-//! [`LaneAddresses`]: who loads from where, all that is left of an instruction or a trace record
-//! besides its [`LoadOp`](super::LoadOp).
+//! [`LaneAddresses`]: the executing lanes and their addresses. With the [`LoadOp`](super::LoadOp), this is all that a
+//! load needs of an instruction or a trace record.
 
 use warpload_encoding::{
     Address, Guard, Instruction, LoadParts, MemorySpace, Offset, Pred, Reg, UniformBase, UniformReg,
@@ -10,13 +10,13 @@ use crate::machine::{Machine, RegisterLimit};
 use crate::memory::{WarpAddresses, Width};
 use crate::warp::Warp;
 
-/// The executing lanes of a load, with their addresses before rounding, and their Plg if there is one.
+/// The executing lanes of a load, with their addresses before rounding and their Plg, if any.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneAddresses {
     /// The lanes that execute.
     pub executing: LaneMask,
-    /// The lanes whose Plg is true. `None` if there is no Plg, as from SM 7.0 on: the windows alone
-    /// decide which memory a generic address lies in. Other addresses have no need of it.
+    /// The lanes with a true Plg. `None` if there is no Plg, as from SM 7.0 on, because the windows alone select the
+    /// memory of a generic address. Other addresses do not need it.
     pub plg: Option<LaneMask>,
     /// The effective addresses; meaningless for lanes that do not execute.
     pub addresses: WarpAddresses,
@@ -30,8 +30,8 @@ impl LaneAddresses {
         addresses: WarpAddresses::Stride { base: 0, stride: 0 },
     };
 
-    /// Returns the executing lanes of `instruction` on that warp, and the addresses that it forms.
-    /// These are meaningless if the load faults as a whole.
+    /// Returns the executing lanes of `instruction` on `warp`, and their addresses, which are meaningless if the whole
+    /// load faults.
     #[must_use]
     pub fn new<M>(instruction: &Instruction, machine: &Machine<M>, warp: &Warp) -> Self {
         let parts = instruction.parts();
@@ -56,14 +56,14 @@ impl LaneAddresses {
     }
 }
 
-/// Returns the lanes that execute: clause 4.1.
+/// The executing lanes: clause 4.1.
 #[inline(always)]
 pub(super) fn executing(guard: Guard, warp: &Warp) -> LaneMask {
     let allowed = warp.predicate(guard.pred);
     warp.active & if guard.negated { !allowed } else { allowed }
 }
 
-/// Returns the predicate that is Plg; `None` if the memory is not selected by one.
+/// The predicate Plg; `None` if no predicate selects the memory.
 #[inline]
 pub(super) fn plg(space: MemorySpace) -> Option<Pred> {
     match space {
@@ -72,26 +72,24 @@ pub(super) fn plg(space: MemorySpace) -> Option<Pred> {
     }
 }
 
-/// What an address is made of (clause 4.3 of docs/ld.md): two registers, `RZ` for one that there is
-/// not, and an offset.
+/// The terms of an address (clause 4.3 of docs/ld.md): two registers, `RZ` if there is none, and an offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base {
     low: Reg,
     high: Reg,
     offset: u64,
-    /// The bits that the sum has: 64, or 32 for a base of one register.
+    /// The bits of the sum: 64, or 32 for a base of one register.
     mask: u64,
 }
 
 impl Base {
-    /// Returns what the address operand means for a shader of that many registers. A base "beyond
-    /// the set of registers supported for the shader" is none (docs/ld.md section 3).
+    /// A base "beyond the set of registers supported for the shader" counts as no base (docs/ld.md section 3).
     #[inline]
     pub(super) fn new(address: Address, limit: RegisterLimit) -> Self {
         let Address { base, extended, offset, .. } = address;
         if base.is_zero() || base.number() >= limit.get() {
             let offset = match offset {
-                // Of SM 7.0 and later: the offset of a base of 64 bits that is not there.
+                // SM 7.0 and later: the offset from a 64-bit base that is not there.
                 Offset::Signed(offset)
                     if extended || address.uniform.is_some_and(|uniform| uniform.extended) =>
                 {
@@ -101,7 +99,7 @@ impl Base {
             };
             return Self { low: Reg::RZ, high: Reg::RZ, offset, mask: u64::MAX };
         }
-        // A base that is odd, or whose second register does not exist, faults.
+        // An odd base, or a base without a second register, faults.
         let (high, mask) = if extended {
             (Reg::new(base.number() | 1), u64::MAX)
         } else {
@@ -110,20 +108,19 @@ impl Base {
         Self { low: base, high, offset: i64::from(offset.signed()) as u64, mask }
     }
 
-    /// Returns the first register of a base of two.
+    /// The first register of a base of two.
     #[inline]
     pub(super) fn pair(self) -> Option<Reg> {
         (self.mask == u64::MAX && !self.low.is_zero()).then_some(self.low)
     }
 
-    /// Returns lane 0's effective address, if those of all lanes are aligned and follow one another.
+    /// Lane 0's effective address, if all addresses are aligned and follow one another.
     #[inline(always)]
     pub(super) fn run(self, width: Width, warp: &Warp) -> Option<u64> {
         let first = self.strided(width.bytes(), warp)?;
         (first & u64::from(width.bytes() - 1) == 0).then_some(first)
     }
 
-    /// Returns each lane's effective address.
     #[inline]
     fn addresses(self, warp: &Warp) -> WarpAddresses {
         let low = warp.register(self.low);
@@ -134,19 +131,19 @@ impl Base {
         }
     }
 
-    /// Returns lane 0's address, if the others are at that distance from their neighbours, which is 0
-    /// or the size of an access.
+    /// Lane 0's address, if all lanes are `stride` bytes from their neighbours. Knows only the strides of
+    /// [`DISTANCES`].
     #[inline(always)]
     fn strided(self, stride: u32, warp: &Warp) -> Option<u64> {
         let (low, high) = (warp.register(self.low), warp.register(self.high));
         let distances = DISTANCES.get((u32::BITS - stride.leading_zeros()) as usize)?;
         let first = self.address(0, warp);
-        // The last one shows first that addresses are spread, or that they pass 2^32.
+        // Compared first, because the last lane alone usually shows that addresses are spread or pass 2^32.
         let last = first.wrapping_add(distances[LANES - 1].into());
         if self.address(LANES - 1, warp) != last {
             return None;
         }
-        // Counted, or the compiler makes 64 branches of the one pass in vectors.
+        // Counted, because the compiler would otherwise make 64 branches of one pass over vectors.
         let mut equal = 0;
         for lane in 0..LANES {
             equal += u32::from(low[lane].wrapping_sub(low[0]) == distances[lane]);
@@ -163,8 +160,7 @@ impl Base {
     }
 }
 
-/// What only loads of SM 7.0 and later have in their addresses, and in who executes them
-/// (docs/load-sm70.md section 10).
+/// The parts of guard and address that only loads of SM 7.0 and later have (docs/load-sm70.md section 10).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extras {
     is_guard_uniform: bool,
@@ -173,7 +169,7 @@ pub(super) struct Extras {
 }
 
 impl Extras {
-    /// Returns what the load has, or `None` if it is like one of SM 5.x.
+    /// `None` if the load is like a load of SM 5.x.
     #[inline]
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
         let LoadParts { is_guard_uniform, address, .. } = *parts;
@@ -182,7 +178,6 @@ impl Extras {
         (!is_plain).then_some(Self { is_guard_uniform, scale, uniform })
     }
 
-    /// Returns the executing lanes and their addresses.
     #[inline(never)]
     pub(super) fn lanes(
         &self,
@@ -202,13 +197,13 @@ impl Extras {
         LaneAddresses { executing, plg, addresses: self.addresses(base, warp) }
     }
 
-    /// Returns each lane's address: the scaled base, the uniform register and the offset.
+    /// The sum of the scaled base, the uniform register and the offset.
     fn addresses(&self, mut base: Base, warp: &Warp) -> WarpAddresses {
         if let Some(UniformBase { register, extended }) = self.uniform {
             let low = warp.uniform_register(register);
             let next = UniformReg::new(register.number().saturating_add(1));
             let high = if extended { warp.uniform_register(next) } else { 0 };
-            // Without a base the sum had no need of a width.
+            // Without a base, the sum had no width yet.
             let is_pair = extended || base.pair().is_some();
             base.mask = if is_pair { u64::MAX } else { u32::MAX.into() };
             let value = u64::from(high) << 32 | u64::from(low);
@@ -225,8 +220,8 @@ impl Extras {
     }
 }
 
-/// The lanes' distances from lane 0 for strides of 0, 1, 2, 4, 8 and 16 bytes. A table, because vectors
-/// are slow to multiply.
+/// The lanes' distances from lane 0 for strides of 0, 1, 2, 4, 8 and 16 bytes. A table, because vectors are slow to
+/// multiply.
 static DISTANCES: [LaneValues; 6] = {
     let mut rows = [[0; LANES]; 6];
     let mut row = 1;
@@ -245,7 +240,7 @@ static DISTANCES: [LaneValues; 6] = {
 mod tests {
     use super::*;
 
-    /// Compares the addresses with what each lane's registers and offset add up to.
+    /// Compares the addresses with the sums of each lane's registers and offset.
     fn check(low: LaneValues, high: Option<LaneValues>, offset: i32) -> WarpAddresses {
         let mut warp = Warp::new();
         warp.set_register(Reg::new(4), low);
@@ -290,10 +285,10 @@ mod tests {
         let end = 4 * (LANES as u32 - 1);
         assert!(is_stride(&check(low(u32::MAX - end), None, 0)));
         assert!(!is_stride(&check(low(u32::MAX - end + 1), None, 0)));
-        // The sum of 32 bits counts, not the register.
+        // The 32-bit sum counts, not the register.
         assert!(is_stride(&check(low(u32::MAX - 7), None, 8)));
         assert!(!is_stride(&check(low(0), None, -4)));
-        // Of a pair it is the low register: the offset is added to both.
+        // In a pair the low register counts, because the offset is added to both.
         assert!(is_stride(&check(low(0), Some([0; LANES]), -4)));
         assert!(!is_stride(&check(low(u32::MAX - 7), Some([0; LANES]), 8)));
     }

@@ -1,4 +1,4 @@
-//! [`MatrixLoad`]: how `LDSM` loads. A lane gives the address of a row, and receives elements of several rows.
+//! [`MatrixLoad`]: the load of an `LDSM`. A lane gives the address of a row, and receives elements of several rows.
 
 use super::fast::{Loaded, load};
 use super::lanes::LaneAddresses;
@@ -7,8 +7,8 @@ use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::machine::Misaligned;
 use crate::memory::{AddressSpace, LoadMemory, Width};
 
-/// The matrices that an `LDSM` loads from shared memory: 1, 2 or 4 of 8 rows of 16 bytes, which are 8 elements of 16
-/// bits. Lane 8m + r has the address of row r of matrix m (docs/load-sm70.md, section 10).
+/// The matrices that an `LDSM` loads from shared memory: 1, 2 or 4, each with 8 rows of 16 bytes (8 elements of 16
+/// bits). Lane 8m + r has the address of row r of matrix m (docs/load-sm70.md, section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatrixLoad {
     count: usize,
@@ -24,7 +24,7 @@ impl MatrixLoad {
         uniform: false,
     };
 
-    /// Creates a load of `count` matrices; `None` unless they are 1, 2 or 4.
+    /// Creates a load of `count` matrices; `None` if `count` is not 1, 2 or 4.
     #[must_use]
     pub const fn new(count: u32, transposed: bool) -> Option<Self> {
         match count {
@@ -33,7 +33,7 @@ impl MatrixLoad {
         }
     }
 
-    /// Returns the number of matrices, which is that of the registers that are filled.
+    /// Returns the number of matrices, which is also the number of registers filled.
     #[must_use]
     pub const fn count(self) -> usize {
         self.count
@@ -45,9 +45,9 @@ impl MatrixLoad {
         LaneMask::from_bits(u32::MAX >> (LANES - 8 * self.count))
     }
 
-    /// Loads the rows whose lanes execute, and writes what lanes receive to `registers`: 32 values, lane 0 first, for
-    /// each matrix; drops those of missing registers. Elements of other rows, and of rows that are outside, are zero.
-    /// Faults are of the lanes with the rows' addresses.
+    /// Loads the rows of executing lanes and writes the received elements to `registers`: 32 values per matrix, lane 0
+    /// first; values of missing registers are dropped. Elements of other rows, and of rows that are outside, are zero.
+    /// Faults belong to the lanes with the rows' addresses.
     pub fn load<M: LoadMemory>(
         self,
         lanes: &LaneAddresses,

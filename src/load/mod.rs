@@ -1,9 +1,8 @@
-//! Executing loads: a [`LoadOp`] on a [`LoadMemory`], what can go wrong,
-//! and the two executors.
+//! Executing loads: a [`LoadOp`] on a [`LoadMemory`], its faults, and the two executors.
 //!
-//! [`reference::execute`](reference()) follows docs/ld.md section 4 and docs/load-family.md
-//! section 3 clause by clause, lane by lane, and is kept slow and obvious. [`execute`] is fast.
-//! They share no code beyond types; property tests hold them equal.
+//! [`reference::execute`](reference()) follows docs/ld.md section 4 and docs/load-family.md section 3 clause by clause,
+//! lane by lane, and is kept slow and obvious. [`execute`] is fast. They share types but no code, so that property
+//! tests can hold one against the other.
 
 mod fast;
 mod lanes;
@@ -53,8 +52,8 @@ impl Executor {
     /// Executes an instruction with this executor.
     ///
     /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-    /// unknown. The warp is then unchanged.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or an undocumented mode. The warp is then
+    /// unchanged.
     #[inline]
     pub fn execute<M: LoadMemory>(
         self,

@@ -1,4 +1,4 @@
-//! [`LoadOp`]: what is loaded.
+//! [`LoadOp`]: the operation of a load, without lanes and addresses.
 
 use warpload_encoding::{
     ConstantMode, Instruction, LoadParts, LoadSize, MemorySpace, NotExecutable,
@@ -6,12 +6,12 @@ use warpload_encoding::{
 
 use crate::memory::{AddressSpace, GenericAddress, LaneAccess, Width};
 
-/// What one lane of a load reads, and how it fills registers.
+/// The access of one lane of a load, and how it fills registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoadOp {
-    /// How its addresses are read.
+    /// The interpretation of addresses.
     pub space: AddressSpace,
-    /// The number of bytes that a lane reads; its address is rounded down to a multiple of that.
+    /// The access size of a lane. Addresses are rounded down to a multiple of it.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
@@ -19,7 +19,7 @@ pub struct LoadOp {
     pub uniform: bool,
 }
 
-/// Why an instruction cannot be executed.
+/// The reason why an instruction cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
@@ -29,10 +29,10 @@ pub enum ExecuteError {
         .0.name()
     )]
     ConstantMode(ConstantMode),
-    /// Something that it has is invalid, undocumented, or for another executor.
+    /// A part of it is invalid, undocumented, or left to another executor.
     #[error("{0}, so that the instruction cannot be executed")]
     NotExecutable(NotExecutable),
-    /// It needs all lanes of the warp, and some do not execute.
+    /// It needs all lanes of the warp, but some do not execute.
     #[error("{0} is defined only if all 32 lanes execute it")]
     PartialWarp(&'static str),
 }
@@ -47,8 +47,8 @@ impl LoadOp {
     /// Returns the operation of an instruction of any family.
     ///
     /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size, a mode of `LDC` whose meaning is
-    /// unknown (docs/load-family.md section 3), or anything else that cannot be executed.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size, an undocumented mode of `LDC`
+    /// (docs/load-family.md section 3), or another part that cannot be executed.
     pub fn of(instruction: &Instruction) -> Result<Self, ExecuteError> {
         Self::try_from(&instruction.parts())
     }
@@ -66,7 +66,7 @@ impl TryFrom<&Instruction> for LoadOp {
 impl TryFrom<&LoadParts> for LoadOp {
     type Error = ExecuteError;
 
-    /// As [`LoadOp::of`]. Of matrices, a lane reads one row.
+    /// As [`LoadOp::of`]. For matrices, a lane reads one row.
     #[inline]
     fn try_from(LoadParts { size, space, .. }: &LoadParts) -> Result<Self, ExecuteError> {
         let (size, space) = (size.map_err(ExecuteError::from)?, *space);
@@ -85,14 +85,14 @@ impl TryFrom<&LoadParts> for LoadOp {
 }
 
 impl LoadOp {
-    /// Returns what each lane reads.
+    /// Returns the access of each lane.
     #[inline]
     #[must_use]
     pub const fn access(self) -> LaneAccess {
         LaneAccess { width: self.width, signed: self.signed }
     }
 
-    /// Returns an address rounded down to a multiple of the access size (clause 4.4 of docs/ld.md).
+    /// Rounds an address down to a multiple of the access size (clause 4.4 of docs/ld.md).
     #[inline]
     pub(super) const fn rounded(self, address: u64) -> GenericAddress {
         GenericAddress(address).align_down(self.width)

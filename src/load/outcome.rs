@@ -1,5 +1,6 @@
-//! [`Outcome`]: what executing one load did, and what goes wrong in the emulated machine: [`WarpFault`] and [`LaneFault`].
-//! Faults are values of an outcome, not errors of this library. Names and hardware codes: docs/ld.md section 4.
+//! [`Outcome`]: the result of executing one load, and the faults of the emulated machine: [`WarpFault`] and
+//! [`LaneFault`]. Faults are values of an outcome rather than errors of this library. Names and hardware codes:
+//! docs/ld.md section 4.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -27,27 +28,27 @@ pub struct Destination {
     pub count: u32,
 }
 
-/// What executing one load did, apart from the values, which are in the warp. The default is that
-/// of a load that no lane executes.
+/// The result of executing one load, apart from the values, which are in the warp. The default is the outcome of a load
+/// that no lane executes.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The lanes that executed: active, and predicated on by the guard.
     pub executing: LaneMask,
-    /// The general registers that were written; `None` if no lane executed, the warp faulted, or Rd is
-    /// `RZ` or a uniform register.
+    /// The general registers written; `None` if no lane executed, the warp faulted, or Rd is `RZ` or a uniform
+    /// register.
     pub destination: Option<Destination>,
-    /// Of 256 bits, the registers of the last four words.
+    /// For 256 bits, the registers of the last four words.
     pub other_half: Option<Destination>,
     /// The fault that kept the whole warp from loading.
     pub warp_fault: Option<WarpFault>,
     /// The faults of single lanes.
     pub lane_faults: LaneFaults,
-    /// The path that a `.U.128` took; `None` for other loads and if nothing was loaded.
+    /// The path that a `.U.128` took; `None` for other loads and if no memory was read.
     pub uniform: Option<UniformPath>,
 }
 
 impl Outcome {
-    /// Returns the outcome of a load that faults before it reads memory.
+    /// A load that faults before it reads memory.
     pub(crate) fn warp_fault(executing: LaneMask, fault: WarpFault) -> Self {
         Self { executing, warp_fault: Some(fault), ..Self::default() }
     }
@@ -62,23 +63,23 @@ impl Outcome {
 /// A fault of the whole warp, raised before any lane reads memory. It changes no register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WarpFault {
-    /// A register that must be a multiple of the number of registers is not: the destination
-    /// of a wide load, or the base of an extended address.
+    /// The register should be a multiple of the number of registers but is not: the destination of a wide load, or the
+    /// base of an extended address.
     MisalignedRegister(Reg),
-    /// A register, or one that follows it in the operand, is at or above the shader's limit.
+    /// The register, or one that follows it in the operand, is at or above the register limit.
     OutOfRangeRegister(Reg),
-    /// As [`MisalignedRegister`](Self::MisalignedRegister), of a uniform register.
+    /// As [`MisalignedRegister`](Self::MisalignedRegister), for a uniform register.
     MisalignedUniform(UniformReg),
-    /// A uniform register, or one that follows it in the operand, is one that the SM does not have.
+    /// The SM does not have the uniform register, or one that follows it in the operand.
     OutOfRangeUniform(UniformReg),
 }
 
-/// A register of either file.
+/// A general or a uniform register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnyRegister {
-    /// One with a value in each lane.
+    /// A register with a value for each lane.
     General(Reg),
-    /// One with a value for the warp.
+    /// A register with one value for the warp.
     Uniform(UniformReg),
 }
 
@@ -134,7 +135,7 @@ impl WarpFault {
         }
     }
 
-    /// Returns what the hardware reports.
+    /// Returns the error that the hardware reports.
     #[must_use]
     pub const fn warp_error(self) -> WarpError {
         let (code, name) = match self {
@@ -156,16 +157,16 @@ impl fmt::Display for WarpFault {
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 pub enum LaneFaultKind {
-    /// The lane cannot access the address: it gets zeroes.
+    /// The lane cannot access the address and gets zeroes.
     OutsideWindow,
-    /// Nothing is allocated at the address: the lane gets zeroes.
+    /// No memory is allocated at the address, and the lane gets zeroes.
     OutsideAllocation,
-    /// The address was rounded down; the lane loads from the rounded one.
+    /// The address was rounded down, and the lane loads from the rounded address.
     MisalignedAddress,
 }
 
 impl LaneFaultKind {
-    /// All kinds, in the order in which they are written.
+    /// All kinds, in the order of output.
     pub const ALL: [LaneFaultKind; 3] =
         [Self::OutsideWindow, Self::OutsideAllocation, Self::MisalignedAddress];
 
@@ -224,7 +225,7 @@ impl ByFaultKind<u64> {
         self.outside_window + self.outside_allocation + self.misaligned_address
     }
 
-    /// Adds the counts of another part; a sum that does not fit becomes the highest number.
+    /// Adds the counts of another part; a sum that does not fit saturates.
     #[inline]
     pub fn add(&mut self, other: &Self) {
         self.outside_window = self.outside_window.saturating_add(other.outside_window);
@@ -257,7 +258,7 @@ impl<T> IndexMut<LaneFaultKind> for ByFaultKind<T> {
     }
 }
 
-/// What is wrong with a lane's address: the kind of its fault and, outside of a window, the reason.
+/// The cause of a lane's fault: its kind and, outside of a window, the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultCause {
     /// [`LaneFaultKind::OutsideWindow`].
@@ -286,7 +287,7 @@ impl FaultCause {
 pub struct LaneFault {
     /// The lane, 0..=31.
     pub lane: usize,
-    /// What is wrong.
+    /// The cause.
     pub cause: FaultCause,
     /// The effective address.
     pub address: GenericAddress,
@@ -294,7 +295,7 @@ pub struct LaneFault {
     pub rounded: GenericAddress,
     /// The access size in bytes.
     pub bytes: u32,
-    /// The memory that the rounded address lies in, if the lane can access it.
+    /// The memory of the rounded address, if the lane can access it.
     pub space: Option<Space>,
 }
 
@@ -306,7 +307,7 @@ impl LaneFault {
         self.cause.kind()
     }
 
-    /// Returns what the hardware reports.
+    /// Returns the error that the hardware reports.
     #[must_use]
     pub fn warp_error(&self) -> WarpError {
         const OUT_OF_RANGE: &str = "CUDA_EXCEPTION_5 Warp Out-of-range Address";
@@ -344,10 +345,10 @@ impl fmt::Display for LaneFault {
     }
 }
 
-/// The lane faults of one load, by ascending lane; a lane that is both misaligned and outside has
-/// two, the misalignment first. An empty list does not allocate.
+/// The lane faults of one load, in lane order. A lane that is both misaligned and outside has two, the misalignment
+/// first.
 ///
-/// Boxed, because nearly all loads have none and every load returns one of these.
+/// Boxed, because every load returns one of these and nearly all are empty. An empty list does not allocate.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::box_collection, reason = "one word instead of three")]
 pub struct LaneFaults(Option<Box<Vec<LaneFault>>>);
@@ -380,7 +381,7 @@ impl LaneFaults {
         lanes
     }
 
-    /// Adds a fault, after those of lower lanes.
+    /// Adds a fault, which must come after the faults of lower lanes.
     pub fn push(&mut self, fault: LaneFault) {
         self.0.get_or_insert_default().push(fault);
     }

@@ -1,4 +1,4 @@
-//! The fast executor of instructions: [`execute`], and [`Prepared`] for one that many warps execute.
+//! The fast executor of instructions: [`execute`], and [`Prepared`] for an instruction that many warps execute.
 
 use warpload_encoding::{Guard, Instruction, LoadDestination, LoadSize, Pred, Reg};
 
@@ -12,11 +12,10 @@ use crate::machine::{Machine, RegisterLimit};
 use crate::memory::LoadMemory;
 use crate::warp::Warp;
 
-/// An instruction as the fast executor needs it: its operation, its registers and its offset, for a
-/// shader of a certain number of registers.
+/// An instruction prepared for the fast executor: its operation, registers and offset, for a certain number of
+/// registers per thread.
 ///
-/// [`execute`] prepares an instruction each time. If many warps execute it, prepare
-/// it once:
+/// [`execute`] prepares an instruction each time. If many warps execute it, prepare it once:
 ///
 /// ```
 /// use warpload::encoding::{Instruction, Reg, Sm};
@@ -44,12 +43,12 @@ pub struct Prepared {
     base: Base,
     destination: Destination,
     fault: Option<WarpFault>,
-    /// What only loads of SM 7.0 and later have.
+    /// The parts that only loads of SM 7.0 and later have.
     wide: Option<Wide>,
 }
 
 impl Prepared {
-    /// Prepares an instruction for machines with that register limit.
+    /// Prepares an instruction for machines with this register limit.
     ///
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
@@ -59,10 +58,10 @@ impl Prepared {
         register_limit: RegisterLimit,
     ) -> Result<Self, ExecuteError> {
         let parts = instruction.parts();
-        // The cache operator is left out: it never changes the value (clause 4.9).
+        // The cache operator is left out, because it never changes the value (clause 4.9).
         let op = LoadOp::try_from(&parts)?;
         let base = Base::new(parts.address, register_limit);
-        // Of a load of 64 bits `execute` knows without looking that it has none.
+        // Always `None` for a 64-bit word, so that `execute` is compiled without the case.
         let wide = if instruction.sm().has_wide_words() { Wide::of(&parts) } else { None };
         let (first, count) = match parts.destination {
             LoadDestination::Registers(first) => (first, parts.size.map_or(0, LoadSize::registers)),
@@ -81,8 +80,7 @@ impl Prepared {
         self.fault
     }
 
-    /// Executes the instruction. The machine's own register limit does not matter: that of
-    /// [`Self::new`] holds.
+    /// Executes the instruction under the register limit of [`Self::new`] instead of the machine's.
     ///
     /// # Errors
     /// Returns [`ExecuteError::PartialWarp`] if the instruction needs all lanes and some do not execute.
@@ -99,8 +97,8 @@ impl Prepared {
         }
     }
 
-    /// Executes the instruction if all lanes do, without a fault, and if their accesses follow one
-    /// another. Changes nothing else.
+    /// Executes the instruction if all lanes execute it without a fault and their accesses follow one another.
+    /// Otherwise returns `None` and leaves the warp as it is.
     #[inline(always)]
     fn execute_run<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Option<Outcome> {
         if self.fault.is_some()
@@ -117,14 +115,14 @@ impl Prepared {
         Some(self.outcome(LaneMask::ALL, Loaded::run(space)))
     }
 
-    /// Executes the instruction whatever its lanes do.
-    // Inlined, or the instruction is written to memory in bytes and read back in words.
+    /// Executes the instruction for any set of lanes.
+    // Inlined, because the instruction would otherwise be written to memory in bytes and read back in words.
     #[inline(always)]
     fn execute_spread<M: LoadMemory>(&self, machine: &Machine<M>, warp: &mut Warp) -> Outcome {
         // The addresses are formed before any register is written: clause 4.3.
         let lanes = LaneAddresses::of(self.guard, self.plg, self.base, warp);
         let executing = lanes.executing;
-        // Without an executing lane nothing happens and nothing faults: clause 4.1.
+        // Without an executing lane there is no effect and no fault: clause 4.1.
         if executing.is_empty() {
             return Outcome::default();
         }
@@ -153,7 +151,7 @@ impl Prepared {
         if lanes.executing.is_empty() {
             return Ok(Outcome::default());
         }
-        // An error, not a fault, also if the registers are wrong.
+        // An error rather than a fault, even if the registers are wrong.
         if matches!(wide.kind, Kind::Matrices(_)) && lanes.executing != LaneMask::ALL {
             return Err(ExecuteError::PartialWarp("LDSM"));
         }
@@ -197,8 +195,8 @@ impl Prepared {
     }
 }
 
-/// Checks the registers: misaligned or missing destination registers, then misaligned or missing
-/// address registers (clause 4.2 and section 3 of docs/ld.md).
+/// Checks the registers for alignment and range: first the destination, then the address (clause 4.2 and section 3 of
+/// docs/ld.md).
 #[inline]
 fn register_fault(
     destination: Destination,
@@ -249,14 +247,14 @@ fn register_fault(
 /// ```
 ///
 /// # Errors
-/// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
-/// The warp is then unchanged.
+/// Returns [`ExecuteError`] if the instruction cannot be executed, even if no lane would execute it. The warp is then
+/// unchanged.
 pub fn execute<M: LoadMemory>(
     instruction: &Instruction,
     machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {
-    // Apart, because a load of 64 bits is then known to have nothing of the others.
+    // Separate, so that a 64-bit load is compiled without the parts of the others.
     if instruction.sm().has_wide_words() {
         return execute_128(instruction, machine, warp);
     }

@@ -1,5 +1,5 @@
-//! What the fast executor does for loads that only SM 7.0 and later have (docs/load-sm70.md section
-//! 10): 256 bits and uniform destinations; `matrices.rs` has matrices. Their accesses are those of `fast.rs`.
+//! The fast executor for loads that only SM 7.0 and later have (docs/load-sm70.md section 10): 256 bits and uniform
+//! destinations, with matrices in `matrices.rs`. All of them access memory through `fast.rs`.
 
 use warpload_encoding::{LoadDestination, LoadParts, LoadSize, Reg, UniformReg};
 
@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::memory::LoadMemory;
 use crate::warp::Warp;
 
-/// What a load has that those of SM 5.x and 6.x do not.
+/// The parts that loads of SM 5.x and 6.x lack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wide {
     pub(super) extras: Option<Extras>,
@@ -26,11 +26,11 @@ pub(super) struct Wide {
 pub(super) enum Kind {
     /// Lane by lane, into consecutive registers.
     Lanes,
-    /// 256 bits; the last four words go to the registers from this one on.
+    /// 256 bits. The last four words go to the registers from this one on.
     Halves(Reg),
-    /// One access for the warp, of up to four words, or of twice four.
+    /// One access for the warp, of up to four words or of two groups of four.
     Once {
-        /// The first register, and how many there are.
+        /// The first register, and the number of registers.
         low: (UniformReg, usize),
         /// The first register of the last four words.
         high: Option<UniformReg>,
@@ -39,7 +39,7 @@ pub(super) enum Kind {
 }
 
 impl Wide {
-    /// Returns what the load has, or `None` if it is like one of SM 5.x.
+    /// `None` if the load is like a load of SM 5.x.
     #[inline]
     pub(super) fn of(parts: &LoadParts) -> Option<Self> {
         let extras = Extras::of(parts);
@@ -73,7 +73,7 @@ impl Wide {
     }
 }
 
-/// Checks the uniform registers: destinations, then the pair of an address (clause 4.2).
+/// Checks the uniform destinations, then the register pair of an address (clause 4.2).
 fn uniform_fault(parts: &LoadParts, kind: Kind) -> Option<WarpFault> {
     let check = |first: UniformReg, count: usize| {
         let (number, end) = (usize::from(first.number()), usize::from(parts.uniform_registers));
@@ -115,7 +115,7 @@ pub(super) fn load_halves<M: LoadMemory>(
     loaded
 }
 
-/// Loads uniform registers: one access, whose faults all executing lanes have.
+/// Loads uniform registers with one access. All executing lanes have its faults.
 pub(super) fn load_once<M: LoadMemory>(
     op: LoadOp,
     lanes: &LaneAddresses,

@@ -13,7 +13,7 @@ enum Backing {
     Shared(Box<dyn AsRef<[u8]> + Send + Sync>),
     #[cfg(feature = "mmap")]
     ReadOnly(memmap2::Mmap),
-    /// Of a file copy-on-write, or of no file, on huge pages.
+    /// A copy-on-write mapping of a file, or huge pages without a file.
     #[cfg(feature = "mmap")]
     Private(memmap2::MmapMut),
 }
@@ -33,8 +33,7 @@ impl Arena {
         }
     }
 
-    /// Creates a read-only arena of bytes that something else owns, such as an `Arc<[u8]>`. They are not
-    /// copied.
+    /// Creates a read-only arena of bytes with another owner, such as an `Arc<[u8]>`, without copying them.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -65,10 +64,10 @@ impl Arena {
     /// Allocates an arena of zeroes.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much.
+    /// Returns [`io::ErrorKind::OutOfMemory`] if the system does not have that much memory.
     pub fn zeroed(size: u64) -> io::Result<Self> {
         let failed = |message: String| io::Error::new(io::ErrorKind::OutOfMemory, message);
-        // A system that promises more than it has would end the process later instead.
+        // Checked first, because a system that promises more than it has would end the process later.
         let available = if size < linux::LARGE as u64 { u64::MAX } else { linux::available() };
         if size > available {
             return Err(failed(format!(
@@ -143,8 +142,8 @@ impl Arena {
 }
 
 impl From<Vec<u8>> for Arena {
-    /// Keeps the bytes, or moves them to huge pages if there are many and the system has such
-    /// pages: loads spread over a large arena then miss the TLB less often.
+    /// Keeps the bytes, or moves them to huge pages if there are many and the system has such pages, because loads
+    /// spread over a large arena then miss the TLB less often.
     fn from(bytes: Vec<u8>) -> Self {
         #[cfg(feature = "mmap")]
         if let Some(mut map) = linux::huge_pages(bytes.len()) {

@@ -1,5 +1,4 @@
-//! [`MemoryBuilder`], and the checks that every layout of a [`Memory`] passes (docs/ld.md
-//! section 4, configuration).
+//! [`MemoryBuilder`], and the checks of every [`Memory`]'s layout (docs/ld.md section 4, configuration).
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ impl Regions {
     /// allocations.
     ///
     /// # Errors
-    /// Returns [`ConfigError`] for the first rule that they break.
+    /// Returns [`ConfigError`] for the first broken rule.
     pub fn checked(mut self, map: &AddressMap, arena: u64) -> Result<Self, ConfigError> {
         self.global.retain(|allocation| allocation.size > 0);
         self.global.sort_by_key(|allocation| allocation.base);
@@ -45,16 +44,16 @@ impl Regions {
 }
 
 impl Memory {
-    /// Creates a memory of those regions of `arena`.
+    /// Creates a memory from these regions of `arena`.
     ///
     /// # Errors
-    /// Returns [`ConfigError`] for the first rule that is broken.
+    /// Returns [`ConfigError`] for the first broken rule.
     pub fn new(map: AddressMap, arena: Arena, regions: Regions) -> Result<Self, ConfigError> {
         let regions = regions.checked(&map, arena.bytes().len() as u64)?;
         Ok(Self { map, arena, regions })
     }
 
-    /// Returns a memory of the same bytes, which it shares, with another address map.
+    /// Returns a memory that shares the same bytes under another address map.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -132,7 +131,7 @@ fn check_constant(banks: &[ConstantBank]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Builds a [`Memory`] from bytes that it copies into an arena of its own.
+/// Builds a [`Memory`] from bytes that it copies into its own arena.
 ///
 /// ```
 /// use warpload::memory::Memory;
@@ -159,19 +158,19 @@ pub struct MemoryBuilder {
 }
 
 impl MemoryBuilder {
-    /// Creates a builder with nothing allocated.
+    /// Creates a builder without allocations.
     pub fn new(map: AddressMap) -> Self {
         Self { map, ..Self::default() }
     }
 
-    /// Appends to the arena; returns the place there.
+    /// Returns the place in the arena.
     fn append(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         start..self.bytes.len()
     }
 
-    /// Adds a global allocation whose first generic address is `base`.
+    /// Adds a global allocation with `base` as its first generic address.
     pub fn global(mut self, base: u64, bytes: &[u8]) -> Self {
         let start = self.append(bytes).start;
         self.global.push(Allocation { base, size: bytes.len() as u64, start });
@@ -230,7 +229,7 @@ impl MemoryBuilder {
     /// Builds the memory.
     ///
     /// # Errors
-    /// Returns [`ConfigError`] for the first rule that is broken.
+    /// Returns [`ConfigError`] for the first broken rule.
     pub fn build(self) -> Result<Memory, ConfigError> {
         if let Some(error) = self.error {
             return Err(error);

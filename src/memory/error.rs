@@ -1,4 +1,4 @@
-//! What makes the configuration of a machine invalid.
+//! [`ConfigError`]: an invalid configuration of a machine.
 
 use super::windows::{Space, Window};
 
@@ -118,14 +118,14 @@ pub enum ConfigError {
         /// The window's size.
         window_size: u64,
     },
-    /// Local memory that is not 32 times what a lane has.
+    /// Local memory that is not 32 times the size per lane.
     #[error(
         "local memory with bytes_per_lane {bytes_per_lane} needs 32 times that, {} bytes; its size is \
          {size}",
         *bytes_per_lane as u128 * 32
     )]
     LocalNotThirtyTwoLanes {
-        /// The size that each lane should have.
+        /// The size per lane.
         bytes_per_lane: u64,
         /// The size given for all lanes together.
         size: u64,

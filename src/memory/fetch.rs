@@ -1,14 +1,14 @@
-//! Bytes of memory to register values: [`Width`], [`LaneAccess`], and how the lanes' bytes are read.
+//! From bytes of memory to register values: [`Width`], [`LaneAccess`], and the loops over lanes.
 
 use warpload_encoding::Size;
 
 use crate::lane::{LANES, LaneMask, LaneValues};
 
-/// As many words of 32 bits as the widest access has; those after an access's own are 0.
+/// The 32-bit words of the widest access; after a narrower access they are 0.
 pub type Words = [u32; Width::MAX_REGISTERS];
 
-/// The number of bytes that each lane of a load reads. Addresses are rounded down to a multiple
-/// of it. [`Size`] counts bits: `Size::B32` is `Width::Bytes4`.
+/// The access size of a lane in bytes. Addresses are rounded down to a multiple of it. [`Size`] counts bits:
+/// `Size::B32` is `Width::Bytes4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Width {
@@ -22,7 +22,7 @@ pub enum Width {
     Bytes8 = 8,
     /// 16 bytes.
     Bytes16 = 16,
-    /// 32 bytes: PTX loads of 256 bits.
+    /// 32 bytes: 256-bit loads of PTX.
     Bytes32 = 32,
 }
 
@@ -66,10 +66,10 @@ impl From<Size> for Width {
     }
 }
 
-/// How many bytes a lane reads, and how they fill registers.
+/// The access of a lane, and how its bytes fill registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaneAccess {
-    /// The number of bytes that a lane reads.
+    /// The access size.
     pub width: Width,
     /// Whether a value narrower than 32 bits is sign-extended.
     pub signed: bool,
@@ -83,7 +83,6 @@ impl LaneAccess {
         words
     }
 
-    /// Extends the first word of a value of this width.
     #[inline]
     pub(super) fn extend_word(self, word: u32) -> u32 {
         match (self.width, self.signed) {
@@ -94,7 +93,7 @@ impl LaneAccess {
     }
 }
 
-/// Returns one lane's value at that place; `None` if the bytes end before it does.
+/// One lane's value at `place`; `None` if the bytes end too early.
 #[inline]
 pub(super) fn fetch(bytes: &[u8], access: LaneAccess, place: usize) -> Option<Words> {
     let rest = bytes.get(place..)?;
@@ -109,7 +108,6 @@ pub(super) fn fetch(bytes: &[u8], access: LaneAccess, place: usize) -> Option<Wo
     value.map(|words| access.extend(words))
 }
 
-/// Returns a single word, with zeroes after it.
 #[inline]
 fn word(word: u32) -> Words {
     let mut words = Words::default();
@@ -117,7 +115,7 @@ fn word(word: u32) -> Words {
     words
 }
 
-/// Returns little-endian words, with zeroes after the last.
+/// Little-endian words, with zeroes after the last.
 #[inline]
 fn words<const N: usize>(bytes: &[u8; N]) -> Words {
     let mut words = Words::default();
@@ -127,15 +125,14 @@ fn words<const N: usize>(bytes: &[u8; N]) -> Words {
     words
 }
 
-/// Loads the values of all lanes, whose bytes are side by side at the beginning of `bytes`, lane 0's
-/// first. Returns false, without changing a row, if `bytes` is too short. Missing rows (Rd is RZ) drop
-/// their values.
+/// Loads the values of all lanes from the beginning of `bytes`, side by side, lane 0's first. Returns false, without
+/// changing a row, if `bytes` is too short. Missing rows (Rd is RZ) drop their values.
 #[inline(always)]
 pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) -> bool {
     let Some(bytes) = bytes.get(..LANES * access.width.bytes() as usize) else { return false };
     match (access.width, rows, bytes.first_chunk::<{ 4 * LANES }>()) {
         (Width::Bytes4, [row, ..], Some(bytes)) => {
-            // Copied first, or the compiler moves single words: bytes and row might overlap.
+            // Copied first, because bytes and row might overlap and the compiler would move single words.
             let bytes = *bytes;
             for (value, word) in row.iter_mut().zip(bytes.as_chunks().0) {
                 *value = u32::from_le_bytes(*word);
@@ -146,8 +143,8 @@ pub(super) fn copy(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) ->
     true
 }
 
-/// Does what [`copy`] does, for widths other than the most common one. Not inlined for their sake. Loops, because
-/// whether `std::array::from_fn` becomes vectors depends on the code around it.
+/// [`copy`] for the less common widths, which are not worth inlining. Loops, because whether `std::array::from_fn`
+/// becomes vectors depends on the code around it.
 #[inline(never)]
 fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     match (access.width, rows) {
@@ -173,7 +170,7 @@ fn copy_other(bytes: &[u8], access: LaneAccess, rows: &mut [LaneValues]) {
     }
 }
 
-/// Does what [`copy`] does for values of `REGISTERS` registers; all lanes together have `BYTES` bytes.
+/// [`copy`] for values of `REGISTERS` registers; all lanes together have `BYTES` bytes.
 #[inline]
 fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &mut [LaneValues]) {
     let Some(bytes) = bytes.first_chunk::<BYTES>() else { return };
@@ -191,14 +188,13 @@ fn copy_words<const BYTES: usize, const REGISTERS: usize>(bytes: &[u8], rows: &m
     }
 }
 
-/// Returns the `i`-th little-endian word, which the caller knows to be there.
+/// The caller guarantees that the word exists.
 #[inline(always)]
 fn word_at<const N: usize>(bytes: &[u8; N], i: usize) -> u32 {
     u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
 }
 
-/// Loads the value of each executing lane from its offset into `bytes`; returns false at the first
-/// one that is outside.
+/// Loads the value of each executing lane from its offset into `bytes`; returns false at the first lane outside.
 #[inline(always)]
 pub(super) fn gather(
     bytes: &[u8],
@@ -213,7 +209,7 @@ pub(super) fn gather(
         && let [row, ..] = &mut *rows
     {
         for (lane, value) in row.iter_mut().enumerate() {
-            // One comparison a lane, with the last place of a word.
+            // One comparison per lane, with the last place of a word.
             let offset = offset(lane);
             if offset > last as u64 {
                 return false;
@@ -227,7 +223,7 @@ pub(super) fn gather(
     gather_strided(bytes, last as u64, 0, access, offset, executing, rows)
 }
 
-/// Does what [`gather`] does for lanes that have bytes of their own, all of lane 0's first.
+/// [`gather`] for lanes with their own bytes, all of lane 0's first.
 #[inline]
 pub(super) fn gather_of_each_lane(
     bytes: &[u8],
@@ -241,8 +237,8 @@ pub(super) fn gather_of_each_lane(
     gather_strided(bytes, last as u64, each as u64, access, offset, executing, rows)
 }
 
-/// Gathers out of bytes in which `last` is the last place of a lane's access, and which begin
-/// `stride` bytes after those of the lane before.
+/// Gathers from bytes in which `last` is the last place of a lane's access, and each lane's bytes begin `stride` after
+/// the lane before.
 #[inline]
 fn gather_strided(
     bytes: &[u8],
@@ -258,7 +254,7 @@ fn gather_strided(
         if offset > last {
             return false;
         }
-        // Inside the bytes, and therefore without overflow.
+        // Inside the bytes, so it cannot overflow.
         let place = offset + lane as u64 * stride;
         let Some(one) = fetch(bytes, access, place as usize) else { return false };
         put(rows, lane, one);
@@ -266,7 +262,7 @@ fn gather_strided(
     true
 }
 
-/// Sets one lane's registers. Missing rows drop their values.
+/// Missing rows drop their values.
 #[inline]
 pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: Words) {
     for (row, value) in rows.iter_mut().zip(one) {
@@ -274,7 +270,6 @@ pub(crate) fn put(rows: &mut [LaneValues], lane: usize, one: Words) {
     }
 }
 
-/// Sets the executing lanes' values in one register.
 #[inline(always)]
 pub(crate) fn set_row(row: &mut LaneValues, executing: LaneMask, value: impl Fn(usize) -> u32) {
     if executing == LaneMask::ALL {

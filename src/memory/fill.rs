@@ -1,5 +1,5 @@
-//! Memory contents that are a pure function of the address, [`Fill`] (docs/traces.md), and [`FilledMemory`], a memory
-//! that has them instead of bytes.
+//! [`Fill`]: memory contents that are a pure function of the address (docs/traces.md), and [`FilledMemory`], a memory
+//! with such contents instead of bytes.
 
 use super::fetch::{self, LaneAccess, Width, Words, set_row};
 use super::region::Region;
@@ -8,7 +8,7 @@ use super::windows::{AddressMap, GenericAddress, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::vectorized;
 
-/// Returns what splitmix64 makes of a value: the mixing function of fills and digests.
+/// Returns splitmix64 of a value, the mixing function of fills and digests.
 #[inline(always)]
 #[must_use]
 pub const fn mix(value: u64) -> u64 {
@@ -18,7 +18,7 @@ pub const fn mix(value: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// The contents of a memory that no image describes.
+/// The contents of a memory without an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// The eight bytes at address 8k are `mix(k)`, little-endian; in local memory, lane n's are
@@ -29,8 +29,8 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// Returns the bytes at `address`, a multiple of the width, as little-endian words, with zeroes
-    /// after them. `lane` is the lane whose local memory is read, 0 for other memories.
+    /// Returns the bytes at `address`, a multiple of the width, as little-endian words, with zeroes after them. `lane`
+    /// is the owner of the local memory, 0 for other memories.
     #[inline]
     #[must_use]
     pub fn words(self, address: u64, width: Width, lane: u64) -> Words {
@@ -47,21 +47,20 @@ impl Fill {
         words
     }
 
-    /// Returns the value of one lane's access at `address`.
     #[inline]
     pub(super) fn value(self, access: LaneAccess, address: u64, lane: u64) -> Words {
         access.extend(self.words(address, access.width, lane))
     }
 
-    /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane 0's
-    /// first; `first` is a multiple of the width. Missing rows drop their values.
+    /// Loads the values of all 32 lanes from consecutive accesses, lane 0's at `first`, a multiple of the width.
+    /// Missing rows drop their values.
     #[inline]
     pub(super) fn copy(self, access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
         match (self, access.width) {
             (Self::Zero, width) => {
                 rows.iter_mut().take(width.registers() as usize).for_each(|row| row.fill(0));
             }
-            // As many times eight bytes as hold all lanes' bytes, wherever these begin.
+            // Enough groups of eight bytes for all lanes' bytes, wherever these begin.
             (Self::Address, Width::Bytes1) => copy_mixed::<8>(access, first, rows),
             (Self::Address, Width::Bytes2) => copy_mixed::<16>(access, first, rows),
             (Self::Address, Width::Bytes4) => copy_mixed::<24>(access, first, rows),
@@ -71,8 +70,8 @@ impl Fill {
         }
     }
 
-    /// Sets the values of the executing lanes, each from its address in the fill; lanes have bytes
-    /// of their own if `is_per_lane`. Missing rows drop their values.
+    /// Sets the values of the executing lanes, each from its address in the fill; with `is_per_lane`, lanes have their
+    /// own bytes. Missing rows drop their values.
     #[inline]
     pub(super) fn set_rows(
         self,
@@ -110,7 +109,7 @@ impl Fill {
         }
     }
 
-    /// Returns the bytes at `address` as one word, for an access of at most 4 bytes.
+    /// A word of the fill, for an access of at most 4 bytes.
     #[inline]
     fn word(self, address: u64, width: Width, lane: u64) -> u32 {
         let eight = self.eight(address, lane);
@@ -121,7 +120,7 @@ impl Fill {
         }
     }
 
-    /// Returns the bytes from `address` to the next multiple of 8.
+    /// The bytes from `address` to the next multiple of 8.
     #[inline]
     fn eight(self, address: u64, lane: u64) -> u64 {
         match self {
@@ -131,7 +130,7 @@ impl Fill {
     }
 }
 
-/// Does what [`Fill::copy`] does for [`Fill::Address`].
+/// [`Fill::copy`] for [`Fill::Address`].
 #[inline]
 fn copy_mixed<const EIGHTS: usize>(access: LaneAccess, first: u64, rows: &mut [LaneValues]) {
     let mut eights = [[0; 8]; EIGHTS];
@@ -139,7 +138,7 @@ fn copy_mixed<const EIGHTS: usize>(access: LaneAccess, first: u64, rows: &mut [L
     fetch::copy(&eights.as_flattened()[(first & 7) as usize..], access, rows);
 }
 
-/// Sets what the fill has from `8 * first` on.
+/// Sets the bytes of the fill from `8 * first` on.
 #[inline(always)]
 fn mix_from(first: u64, eights: &mut [[u8; 8]]) {
     for (k, eight) in eights.iter_mut().enumerate() {
@@ -147,7 +146,7 @@ fn mix_from(first: u64, eights: &mut [[u8; 8]]) {
     }
 }
 
-/// Sets each lane's bytes `from` bytes after its address, to the next multiple of 8.
+/// Sets each lane's bytes from `from` bytes after its address to the next multiple of 8.
 #[inline(always)]
 fn mix_each(addresses: &[u64; LANES], from: u64, is_per_lane: bool, eights: &mut [u64; LANES]) {
     let shift = if is_per_lane { 56 } else { 64 };
@@ -158,13 +157,13 @@ fn mix_each(addresses: &[u64; LANES], from: u64, is_per_lane: bool, eights: &mut
     }
 }
 
-/// A memory in which every address below 2^address_bits is allocated and holds what a rule says.
-/// Offsets into shared and local memory mean the generic addresses of their windows.
+/// A memory in which every address below 2^address_bits is allocated, with contents from a rule. Offsets into shared
+/// and local memory stand for the generic addresses of their windows.
 #[derive(Clone, Copy, Debug)]
 pub struct FilledMemory {
-    /// How generic addresses are divided.
+    /// The map of generic addresses.
     pub map: AddressMap,
-    /// The rule that the bytes follow.
+    /// The rule for the bytes.
     pub fill: Fill,
 }
 
@@ -177,7 +176,7 @@ impl LoadMemory for FilledMemory {
     #[inline]
     fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let map = &self.map;
-        // Offsets have no end: the fill has a value for every one.
+        // Offsets have no end, because the fill has a value for every one.
         let (last, start) = match space {
             Space::Global if map.is_beyond(GenericAddress(offset)) => return None,
             Space::Global => (map.last_address, 0),
@@ -236,7 +235,7 @@ mod tests {
             prop_assert_eq!(vectors, portable);
         }
 
-        /// The values of all lanes at once are those of each.
+        /// Loading all lanes at once gives the values of each lane.
         #[test]
         fn lanes_read_what_one_lane_reads(
             start in prop_oneof![Just(0x100u64), any::<u64>()],

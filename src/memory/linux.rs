@@ -1,11 +1,9 @@
-//! What Linux has for large arenas: huge pages, and how much memory is left. Other systems have neither
-//! here.
+//! Large arenas on Linux: huge pages, and the amount of memory left. Other systems have neither here.
 
-/// The size from which an arena is large: worth huge pages, and worth asking whether there is that
-/// much memory.
+/// The size from which an arena is large: worth huge pages, and worth asking whether there is enough memory.
 pub(super) const LARGE: usize = 64 << 20;
 
-/// Returns zeroes on huge pages, or `None` if they are few or the system does not have such pages.
+/// Zeroes on huge pages; `None` if they would be few or the system does not have such pages.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 pub(super) fn huge_pages(size: usize) -> Option<memmap2::MmapMut> {
     if size < LARGE {
@@ -22,7 +20,7 @@ pub(super) fn huge_pages(_: usize) -> Option<memmap2::MmapMut> {
     None
 }
 
-/// Returns how much memory can be allocated without swapping; 64 GiB if the system does not tell.
+/// The memory that can be allocated without swapping; 64 GiB if the system does not tell.
 pub(super) fn available() -> u64 {
     let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

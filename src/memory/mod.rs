@@ -1,5 +1,5 @@
-//! What loads read, a [`LoadMemory`]: a [`Memory`] of global allocations, shared memory, the 32
-//! lanes' local memories and the constant banks, all in one flat [`Arena`]; or a [`FilledMemory`].
+//! Memories that loads read, each a [`LoadMemory`]. A [`Memory`] has global allocations, shared memory, the 32 lanes'
+//! local memories and the constant banks, all in one flat [`Arena`]; a [`FilledMemory`] computes its contents.
 
 mod arena;
 mod builder;
@@ -29,7 +29,7 @@ pub use windows::{
 };
 pub use write::WriteError;
 
-/// A global allocation, and the place of its bytes.
+/// A global allocation and its place in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// The first generic address.
@@ -50,7 +50,7 @@ pub struct LocalPart {
 }
 
 impl LocalPart {
-    /// Creates the part whose bytes, of all lanes, are at `place` in the arena.
+    /// Creates the part with the bytes of all lanes at `place` in the arena.
     ///
     /// # Errors
     /// Returns [`ConfigError::LocalNotThirtyTwoLanes`] if `place` is not 32 times `bytes_per_lane`.
@@ -63,7 +63,7 @@ impl LocalPart {
     }
 }
 
-/// A constant bank, and the place of its bytes.
+/// A constant bank and its place in the arena.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantBank {
     /// The bank's number, 0..=31.
@@ -87,8 +87,8 @@ pub struct Regions {
     pub constant: Vec<ConstantBank>,
 }
 
-/// All memory of a machine. Every `Memory` is valid: what is allocated is in the arena, and
-/// allocations overlap neither each other nor the windows.
+/// All memory of a machine. Every `Memory` is valid: its regions are in the arena, and allocations overlap neither each
+/// other nor the windows.
 #[derive(Debug)]
 pub struct Memory {
     map: AddressMap,
@@ -98,28 +98,28 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates a memory in which nothing is allocated.
+    /// Creates a memory without allocations.
     #[must_use]
     pub fn empty(map: AddressMap) -> Self {
         Self { map, arena: Vec::new().into(), regions: Regions::default() }
     }
 
-    /// Returns how generic addresses are divided.
+    /// Returns the map of generic addresses.
     #[inline]
     #[must_use]
     pub fn map(&self) -> &AddressMap {
         &self.map
     }
 
-    /// Returns the arena, which holds all bytes.
+    /// Returns the arena with all bytes.
     #[inline]
     #[must_use]
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// Returns all bytes mutably, or `None` if they are mapped read-only. [`Self::write`] changes
-    /// those at an address.
+    /// Returns all bytes mutably, or `None` if they are shared or mapped read-only. [`Self::write`] changes the bytes
+    /// at an address.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         self.arena.bytes_mut()
     }
@@ -176,7 +176,7 @@ impl Memory {
     }
 
     fn slice(&self, start: usize, length: usize) -> &[u8] {
-        // What is allocated is in the arena, unless a caller made up an allocation.
+        // Always in the arena, unless a caller made up an allocation.
         self.arena.bytes().get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default()
     }
 }

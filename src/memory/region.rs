@@ -1,5 +1,4 @@
-//! [`Region`]: a run of allocated addresses, with what it holds; and [`WarpAddresses`], the addresses that lanes read it
-//! at.
+//! [`Region`]: a run of allocated addresses and its contents; and [`WarpAddresses`], the addresses of the lanes.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,19 +9,19 @@ use super::windows::{GenericAddress, Place, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::prefetch;
 
-/// The byte addresses of 32 lanes. Almost all loads of real programs have lanes at one distance from
-/// each other: what such lanes have in common is then computed once, and no list is made.
+/// The byte addresses of 32 lanes. In almost all loads of real programs lanes are at one distance from each other, so
+/// that their common properties are computed once, without a list.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, for one load")]
 pub enum WarpAddresses {
-    /// Lane n's is `base + n * stride`, modulo 2^64. Stride 0: all lanes have one address.
+    /// Lane n's address is `base + n * stride`, modulo 2^64. With stride 0, all lanes have one address.
     Stride {
         /// Lane 0's address.
         base: u64,
         /// The distance between neighbours in bytes, modulo 2^64.
         stride: u64,
     },
-    /// Each lane's, lane 0 first.
+    /// Each lane's address, lane 0 first.
     Each([u64; LANES]),
 }
 
@@ -47,15 +46,14 @@ impl WarpAddresses {
         }
     }
 
-    /// Returns whether each lane's address is a multiple of the width and follows the access of the
-    /// lane before.
+    /// Returns whether each lane's address is a multiple of the width and follows the access of the lane before.
     #[inline]
     #[must_use]
     pub fn is_run(&self, width: Width) -> bool {
         let bytes = u64::from(width.bytes());
         match self {
             Self::Stride { base, stride } => *stride == bytes && base & (bytes - 1) == 0,
-            // The last one shows first that addresses are spread.
+            // Compared first, because the last one alone usually shows that addresses are spread.
             Self::Each(list) => {
                 let last = list[0].wrapping_add(bytes * (LANES as u64 - 1));
                 list[LANES - 1] == last && list[0] & (bytes - 1) == 0 && different(list, bytes) == 0
@@ -64,45 +62,45 @@ impl WarpAddresses {
     }
 }
 
-/// Returns the bits in which some distance between neighbours differs from `bytes`. Apart from its
-/// comparison with 0, or the compiler makes 31 branches of the one pass in vectors.
+/// The bits in which some distance between neighbours differs from `bytes`. Separate from its comparison with 0,
+/// because the compiler would otherwise make 31 branches of one pass over vectors.
 #[inline(never)]
 fn different(addresses: &[u64; LANES], bytes: u64) -> u64 {
     let neighbours = addresses.iter().zip(&addresses[1..]);
     neighbours.fold(0, |bits, (one, next)| bits | (next.wrapping_sub(*one) ^ bytes))
 }
 
-/// A run of allocated offsets into a memory, in global memory of addresses, and the values there. It
-/// is never empty, and its last offset fits 64 bits.
+/// A run of allocated offsets into a memory (in global memory, addresses) and its contents. It is never empty, and its
+/// last offset fits 64 bits.
 #[derive(Clone, Copy)]
 pub struct Region<'m> {
-    /// The first offset. Of a region that is [reached](Self::reached) the first address.
+    /// The first offset; the first address if the region is [reached](Self::reached).
     base: u64,
     /// The last offset's distance from the first.
     last: u64,
     content: Content,
-    /// What `content` says; none of a fill.
+    /// The bytes of `content`; empty for a fill.
     bytes: &'m [u8],
     /// The fill's address of the first byte.
     start: u64,
 }
 
-/// What a region holds. Without the bytes, so that a region can be in registers.
+/// The contents of a region, without the bytes, so that a region can be in registers.
 #[derive(Clone, Copy)]
 enum Content {
-    /// One byte for each offset.
+    /// One byte per offset.
     Bytes,
-    /// One byte for each offset and lane: all of lane 0's come first.
+    /// One byte per offset and lane, all of lane 0's first.
     LaneBytes,
-    /// A rule, which has a value for every offset.
+    /// A rule with a value for every offset.
     Fill(Fill),
-    /// The same, with values of its own for each lane.
+    /// A rule with a value for every offset and lane.
     LaneFill(Fill),
 }
 
 impl<'m> Region<'m> {
-    /// Creates a region of bytes that the lanes share; `base` is the offset of the first.
-    /// Returns `None` if there are no bytes, or if the last one's offset does not fit 64 bits.
+    /// Creates a region of bytes that the lanes share; `base` is the offset of the first one. `None` if there are no
+    /// bytes, or if the last offset does not fit 64 bits.
     ///
     /// ```
     /// use warpload::memory::{GenericAddress, Region};
@@ -118,11 +116,11 @@ impl<'m> Region<'m> {
         Self::of_bytes(base, bytes, bytes.len(), false)
     }
 
-    /// Creates a region of local memory. `bytes` holds the bytes of all 32 lanes, lane 0's first;
-    /// `base` is the offset of each lane's first byte.
+    /// Creates a region of local memory. `bytes` has the bytes of all 32 lanes, lane 0's first; `base` is the offset of
+    /// each lane's first byte.
     ///
-    /// Returns `None` if there are no bytes, if their number is not a multiple of 32, or if the
-    /// last offset does not fit 64 bits.
+    /// Returns `None` if there are no bytes, if their number is not a multiple of 32, or if the last offset does not
+    /// fit 64 bits.
     #[inline]
     #[must_use]
     pub fn of_each_lane(base: u64, bytes: &'m [u8]) -> Option<Self> {
@@ -132,8 +130,7 @@ impl<'m> Region<'m> {
         Self::of_bytes(base, bytes, bytes.len() / LANES, true)
     }
 
-    /// Creates a region of `size` offsets, for each of which `bytes` has one byte, or one of each
-    /// lane.
+    /// Creates a region of `size` offsets. `bytes` has one byte per offset, or one per offset and lane.
     #[inline(always)]
     pub(super) fn of_bytes(
         base: u64,
@@ -147,9 +144,8 @@ impl<'m> Region<'m> {
         Some(Self { base, last, content, bytes, start: 0 })
     }
 
-    /// Creates a region of that memory whose bytes follow a rule: those of the first offset are the
-    /// fill's at `start`. Each lane has bytes of its own if it is local memory. Returns `None` if
-    /// there are no offsets.
+    /// Creates a region of `space` with contents from a rule; the first offset has the fill's bytes at `start`. In
+    /// local memory each lane has its own bytes. `None` if there are no offsets.
     #[inline]
     #[must_use]
     pub fn filled(
@@ -165,9 +161,8 @@ impl<'m> Region<'m> {
         Some(Self { base, last, content, bytes: &[], start })
     }
 
-    /// Returns the region with addresses instead of offsets, for those around `address`, which is in
-    /// this place; `None` if some of its offsets have addresses of another memory. Of a fill, which has
-    /// all of them, the part that has not.
+    /// Converts offsets to addresses, given that `address` is at `place`. `None` if some offsets have addresses of
+    /// another memory. A fill has all offsets, so it is cut down to the part without such addresses.
     #[inline(always)]
     pub(crate) fn reached(mut self, place: Place, address: GenericAddress) -> Option<Self> {
         let (first, last) = place.reach;
@@ -185,14 +180,14 @@ impl<'m> Region<'m> {
         Some(self)
     }
 
-    /// Returns the offsets of the region, in global memory the addresses.
+    /// Returns the offsets of the region; in global memory, the addresses.
     #[must_use]
     pub const fn offsets(&self) -> RangeInclusive<u64> {
         self.base..=self.base + self.last
     }
 
-    /// Returns one lane's byte at an offset; `None` if the region does not hold it, or if there is no
-    /// such lane. The literal executor reads through this.
+    /// Returns one lane's byte at an offset; `None` if the region does not hold it or there is no such lane. The
+    /// literal executor reads memory through this.
     #[must_use]
     pub fn byte(&self, offset: u64, lane: usize) -> Option<u8> {
         let from = offset.checked_sub(self.base).filter(|from| *from <= self.last)?;
@@ -217,7 +212,7 @@ impl<'m> Region<'m> {
         offset <= self.last && self.last - offset >= bytes.saturating_sub(1)
     }
 
-    /// Returns whether each lane has bytes of its own.
+    /// Returns whether each lane has its own bytes.
     #[inline]
     #[must_use]
     pub const fn is_per_lane(&self) -> bool {
@@ -245,10 +240,9 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Loads the values of all 32 lanes, whose accesses follow one another from `first` on, lane
-    /// 0's first; drops those of missing rows. Returns false, without changing a row, if the region
-    /// does not hold them all, if each lane has bytes of its own, or if the fill's addresses are
-    /// misaligned.
+    /// Loads the values of all 32 lanes, with accesses that follow one another from `first` on, lane 0's first. Missing
+    /// rows drop their values. Returns false, without changing a row, if the region does not hold all accesses, if each
+    /// lane has its own bytes, or if the fill's addresses are misaligned.
     #[inline(always)]
     #[must_use]
     pub fn copy(&self, access: LaneAccess, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
@@ -273,9 +267,9 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Loads the values of the executing lanes at their addresses, rounded down to a multiple of
-    /// the access size; drops those of missing rows. Returns false if the region does not hold all
-    /// of these accesses; the executing lanes' values are then meaningless.
+    /// Loads the values of the executing lanes at their addresses, rounded down to a multiple of the access size.
+    /// Missing rows drop their values. Returns false if the region does not hold all accesses; the executing lanes'
+    /// values are then meaningless.
     #[inline(always)]
     #[must_use]
     pub fn gather(
@@ -286,7 +280,7 @@ impl<'m> Region<'m> {
         rows: &mut [LaneValues],
     ) -> bool {
         match addresses {
-            // A fill's values are computed, which nobody asks for here.
+            // Without rows, a fill's values need not be computed.
             WarpAddresses::Stride { stride, .. }
                 if rows.is_empty()
                     && self.bytes.is_empty()
@@ -304,8 +298,8 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Returns whether the region holds the accesses of lanes `stride` bytes apart, which the first and the last one
-    /// tell. Also returns false if addresses or distances are near 2^64.
+    /// Whether the region holds the accesses of lanes `stride` bytes apart, judged by the first and the last one. Also
+    /// returns false if addresses or distances are near 2^64.
     #[inline]
     fn holds_stride(
         &self,
@@ -328,7 +322,7 @@ impl<'m> Region<'m> {
             && first.max(last) <= self.last - low_bits
     }
 
-    /// Asks the processor to have the lanes' bytes at hand soon. Changes no result.
+    /// Prefetches the lanes' bytes. Changes no result.
     #[inline]
     pub fn prefetch(&self, addresses: &WarpAddresses, executing: LaneMask) {
         if let Content::Bytes = self.content {
@@ -354,7 +348,7 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
-                // Without a branch for each lane if all execute. A loop: the compiler calls a fold.
+                // Without a branch per lane if all execute. A loop, because the compiler turns a fold into a call.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
                 let mut are_held = true;
                 if executing == LaneMask::ALL {
@@ -374,7 +368,7 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Returns the distance of an address from the first one, modulo 2^64.
+    /// The distance from the first address, modulo 2^64.
     #[inline]
     const fn offset_of(&self, address: GenericAddress) -> u64 {
         address.0.wrapping_sub(self.base)
@@ -422,7 +416,7 @@ mod tests {
         assert!(!WarpAddresses::Each(list).is_run(Width::Bytes4));
     }
 
-    /// Without rows, a stride is judged by its ends.
+    /// Without rows, only the ends of a stride are checked.
     #[test]
     fn strides_are_held_as_their_lanes_are() {
         let mut held = 0;

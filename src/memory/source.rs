@@ -1,4 +1,4 @@
-//! [`LoadMemory`]: what a load reads from, and how a [`Memory`] implements it.
+//! [`LoadMemory`]: a memory that loads can read, and its implementation for [`Memory`].
 
 use std::sync::Arc;
 
@@ -7,11 +7,10 @@ use super::region::Region;
 use super::windows::{AddressMap, Space};
 use crate::lane::LANES;
 
-/// A memory that loads can read from: a [`Memory`], a
-/// [`FilledMemory`](super::FilledMemory), or one of your own.
+/// A memory that loads can read: a [`Memory`], a [`FilledMemory`](super::FilledMemory), or one of your own.
 ///
-/// A memory of your own says which run of offsets is allocated around one, and what is there;
-/// the executors do the rest. `examples/own_memory.rs` finds pages through a table:
+/// A memory of your own only finds the allocated run around an offset, and its contents; the executors do the rest.
+/// `examples/own_memory.rs` finds pages through a table:
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -52,20 +51,20 @@ use crate::lane::LANES;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait LoadMemory {
-    /// Returns how generic addresses are divided.
+    /// Returns the map of generic addresses.
     fn map(&self) -> &AddressMap;
 
-    /// Returns the region around a byte offset into a memory, in global memory around an address.
-    /// `None` if nothing is allocated there; a region that does not hold the offset counts as `None`
-    /// too. The region must be that of each of its offsets.
+    /// Returns the region around a byte offset into a memory; in global memory, around an address. `None` if it is not
+    /// allocated; a region that does not hold the offset counts as `None`, too. `region` must return the same region
+    /// for every offset inside it.
     ///
-    /// An access that ends beyond its region is not allocated, even if another region follows. In
-    /// local memory alone it may continue in that. A generic access does not leave its window,
-    /// nor does one outside of them enter one, whatever the region says.
+    /// An access that ends beyond its region is not allocated, even if another region follows; only in local memory may
+    /// it continue there. A generic access never leaves its window, and an access outside of the windows never enters
+    /// one, whatever the region says.
     fn region(&self, space: Space, offset: u64) -> Option<Region<'_>>;
 }
 
-/// A memory that several owners share.
+/// A memory with several owners.
 impl<M: LoadMemory + ?Sized> LoadMemory for Arc<M> {
     #[inline]
     fn map(&self) -> &AddressMap {
@@ -84,7 +83,7 @@ impl LoadMemory for Memory {
         Memory::map(self)
     }
 
-    // Inlined, or the region is copied through memory, which takes longer than to find it.
+    // Inlined, because copying the region through memory takes longer than finding it.
     #[inline(always)]
     fn region(&self, space: Space, offset: u64) -> Option<Region<'_>> {
         let Run { base, start, size, is_per_lane } = self.run(space, offset)?;
@@ -95,24 +94,24 @@ impl LoadMemory for Memory {
     }
 }
 
-/// A run of allocated offsets, and the place of its bytes in the arena.
+/// A run of allocated offsets and its place in the arena.
 pub(super) struct Run {
-    /// The first offset, in global memory the first address.
+    /// The first offset; in global memory, the first address.
     pub(super) base: u64,
-    /// The place of the first byte: of lane 0's, if each lane has bytes of its own.
+    /// The place of the first byte; of lane 0's if each lane has its own bytes.
     pub(super) start: usize,
     /// The number of offsets.
     pub(super) size: usize,
-    /// Whether each lane has bytes of its own, lane after lane.
+    /// Whether each lane has its own bytes, lane after lane.
     pub(super) is_per_lane: bool,
 }
 
 impl Memory {
-    /// Returns the run that an offset is in, or one that does not hold it.
+    /// The run around an offset, or another run, which does not hold it.
     #[inline(always)]
     pub(super) fn run(&self, space: Space, offset: u64) -> Option<Run> {
         let regions = &self.regions;
-        // Apart, or a table of jumps takes longer than the search.
+        // Separate, because a jump table takes longer than the search.
         if space == Space::Global {
             let allocation = match regions.global.as_slice() {
                 [only] => only,
@@ -121,7 +120,7 @@ impl Memory {
                     global.get(after.checked_sub(1)?)?
                 }
             };
-            // It is in the arena, and its size therefore a `usize`.
+            // It is in the arena, so its size is a `usize`.
             let (base, start, size) = (allocation.base, allocation.start, allocation.size as usize);
             return Some(Run { base, start, size, is_per_lane: false });
         }

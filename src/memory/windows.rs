@@ -1,5 +1,5 @@
-//! Which memory an address lies in: [`GenericAddress`], the [`Window`]s and [`Space`]s that it can be in, and
-//! [`AddressMap`] (docs/ld.md section 4, clause 5 and the configuration table).
+//! From addresses to memories: [`GenericAddress`], [`Window`], [`Space`] and [`AddressMap`] (docs/ld.md section 4,
+//! clause 5 and the configuration table).
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::error::ConfigError;
 use super::fetch::Width;
 use crate::text::parse_number;
 
-/// A byte address, read as its load says: generic, global, or an offset.
+/// A byte address, interpreted by its load: generic, global, or an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GenericAddress(pub u64);
 
@@ -29,7 +29,7 @@ impl fmt::Display for GenericAddress {
     }
 }
 
-/// An address window: the range of generic addresses through which another memory is reached.
+/// An address window: the range of generic addresses that stands for another memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first address.
@@ -68,7 +68,7 @@ impl Window {
     /// The default local window: 16 MiB from 0xff000000.
     pub const DEFAULT_LOCAL: Window = Window { base: 0xff00_0000, size: 0x100_0000 };
 
-    /// Returns the address's distance from the base in bytes, or `None` if it is not in the window.
+    /// Returns the address's distance from the base in bytes, or `None` if it is outside of the window.
     #[inline]
     #[must_use]
     pub const fn offset_of(self, address: GenericAddress) -> Option<u64> {
@@ -76,12 +76,11 @@ impl Window {
         if offset < self.size { Some(offset) } else { None }
     }
 
-    /// Returns the address after the last one, which may be 2^64.
+    /// The address after the last one, which may be 2^64.
     pub(super) const fn end(self) -> u128 {
         self.base as u128 + self.size as u128
     }
 
-    /// Returns whether the two have an address in common.
     pub(crate) fn overlaps(self, other: Window) -> bool {
         u128::from(self.base) < other.end() && u128::from(other.base) < self.end()
     }
@@ -96,7 +95,7 @@ pub enum Space {
     Local,
     /// Memory of the thread block (CTA).
     Shared,
-    /// A constant bank. No generic address lies in one.
+    /// A constant bank. Generic addresses never lie in one.
     Constant {
         /// The bank's number.
         bank: u8,
@@ -104,7 +103,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// All memories, in the order of their declaration; of the constant banks the first.
+    /// All memories, in the order of their declaration, with the first constant bank.
     pub const ALL: [Space; 4] =
         [Self::Global, Self::Local, Self::Shared, Self::Constant { bank: 0 }];
 
@@ -126,18 +125,18 @@ impl fmt::Display for Space {
     }
 }
 
-/// How the addresses of a load are read.
+/// The interpretation of a load's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressSpace {
-    /// As generic addresses: the windows, and Plg if there is one, decide which memory they lie in.
+    /// Generic addresses: the windows, and Plg if there is one, select the memory.
     Generic,
-    /// As addresses of global memory.
+    /// Addresses of global memory.
     Global,
-    /// As byte offsets into the lane's local memory.
+    /// Byte offsets into the lane's local memory.
     Local,
-    /// As byte offsets into the CTA's shared memory.
+    /// Byte offsets into the CTA's shared memory.
     Shared,
-    /// As byte offsets into a constant bank.
+    /// Byte offsets into a constant bank.
     Constant {
         /// The bank's number.
         bank: u8,
@@ -145,7 +144,7 @@ pub enum AddressSpace {
 }
 
 impl AddressSpace {
-    /// Returns the memory that all addresses lie in; `None` if each may lie in another.
+    /// Returns the memory of all addresses; `None` if it depends on the address.
     #[inline]
     #[must_use]
     pub const fn only(self) -> Option<Space> {
@@ -160,11 +159,9 @@ impl AddressSpace {
 }
 
 impl From<MemorySpace> for AddressSpace {
-    /// Returns how an instruction's addresses are read. Neither the predicate of `LD` nor the mode
-    /// of `LDC` is part of that.
+    /// Returns the interpretation of an instruction's addresses, without the predicate of `LD` and the mode of `LDC`.
     ///
-    /// Tensor Memory and memory of which nothing is public are addressed by instructions that are not
-    /// executed; for them any answer is as good.
+    /// Loads of Tensor Memory and of undocumented memory are not executed, so any answer will do for them.
     fn from(space: MemorySpace) -> Self {
         match space {
             MemorySpace::Generic { .. } | MemorySpace::Tensor | MemorySpace::Undocumented => {
@@ -181,8 +178,8 @@ impl From<MemorySpace> for AddressSpace {
 /// Why a lane cannot access a generic address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum OutsideWindow {
-    /// Plg selects shared memory and the address is outside the shared window, or Plg selects local
-    /// and global memory and the address is inside.
+    /// Plg selects shared memory but the address is outside the shared window, or Plg selects local and global memory
+    /// but the address is inside it.
     #[error("the address is not in the memory that Plg selects")]
     ByPredicate,
     /// The address is at or above 2^address_bits.
@@ -190,34 +187,34 @@ pub enum OutsideWindow {
     BeyondAddressBits,
 }
 
-/// Where an address lies.
+/// The place of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The memory.
     pub space: Space,
-    /// The byte offset in the memory, in global memory the address.
+    /// The byte offset in the memory; in global memory, the address.
     pub offset: u64,
-    /// The first and the last offset that the addresses around it have which lie in the same memory:
-    /// those of a window, or of global memory up to the windows.
+    /// The first and the last offset around it in the same memory: the ends of a window, or of global memory up to the
+    /// windows.
     pub(crate) reach: (u64, u64),
 }
 
 impl Place {
-    /// Returns whether the addresses of that many bytes from here on lie in the same memory.
+    /// Whether `bytes` bytes from here on lie in the same memory.
     #[inline(always)]
     pub(crate) const fn reaches(self, bytes: u64) -> bool {
         self.reach.1 - self.offset >= bytes - 1
     }
 }
 
-/// How generic addresses are divided: their width and the two windows. Every map is valid.
+/// The division of generic addresses: their width and the two windows. Every map is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     /// The highest address, 2^address_bits - 1.
     pub(super) last_address: u64,
     shared: Window,
     local: Window,
-    /// The first and the last address of the windows and of what is between them.
+    /// The first and the last address of the windows, including the gap between them.
     windows: (u64, u64),
 }
 
@@ -253,9 +250,8 @@ impl AddressMap {
         Ok(map)
     }
 
-    /// Creates a map for loads that have offsets into shared and local memory, or addresses of
-    /// global memory, but no generic addresses. The windows do not matter to them and are not
-    /// checked.
+    /// Creates a map for loads with offsets into shared and local memory or with addresses of global memory, but
+    /// without generic addresses. The windows are not checked, because such loads do not use them.
     ///
     /// # Errors
     /// Returns [`ConfigError::AddressBits`] if the width is out of range.
@@ -301,8 +297,8 @@ impl AddressMap {
         address.0 > self.last_address
     }
 
-    /// Returns where `address` lies for a lane with that Plg, as [`Self::resolve`] says if it is
-    /// generic; else in the one memory that there is.
+    /// Returns the place of `address` for a lane with this Plg: as [`Self::resolve`] does for a generic address,
+    /// otherwise in the only memory.
     ///
     /// # Errors
     /// Returns [`OutsideWindow`] if the lane cannot access a generic address.
@@ -319,8 +315,8 @@ impl AddressMap {
         }
     }
 
-    /// Returns where a generic address lies for a lane with that Plg, clause 4.5 of docs/ld.md;
-    /// without one, as from SM 7.0 on, the windows alone decide.
+    /// Returns the place of a generic address for a lane with this Plg (clause 4.5 of docs/ld.md). Without Plg, as from
+    /// SM 7.0 on, the windows alone decide.
     ///
     /// # Errors
     /// Returns [`OutsideWindow`] if the lane cannot access the address.
@@ -344,7 +340,7 @@ impl AddressMap {
         }
     }
 
-    /// Returns what [`Self::locate`] does if the address lies in global memory, else `None`.
+    /// As [`Self::locate`], but `None` if the address is not in global memory.
     #[inline(always)]
     pub(crate) fn locate_global(
         &self,
@@ -360,8 +356,8 @@ impl AddressMap {
         Some(Place { space: Space::Global, offset: address.0, reach })
     }
 
-    /// Returns the first and the last address of global memory around one, up to the windows; `None`
-    /// if it is in a window or beyond the address space.
+    /// The first and the last address of global memory around one, up to the windows; `None` if it is in a window or
+    /// beyond the address space.
     #[inline(always)]
     fn global_around(&self, GenericAddress(address): GenericAddress) -> Option<(u64, u64)> {
         let (first, last) = self.windows;

@@ -1,18 +1,18 @@
-//! Storing into a [`Memory`] between loads.
+//! Writing to a [`Memory`] between loads.
 
 use super::Memory;
 use super::source::Run;
 use super::windows::{AddressSpace, GenericAddress, Place, Space};
 use crate::lane::LANES;
 
-/// Why bytes cannot be written. Nothing is written then.
+/// Why bytes cannot be written. The memory is then unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// Some of the bytes are not allocated, or not in the same global allocation as the first.
     #[error("the {size} bytes at {address} are not all allocated in {space} memory")]
     OutsideAllocation {
-        /// The memory that the first byte is in.
+        /// The memory of the first byte.
         space: Space,
         /// The address of the first byte.
         address: GenericAddress,
@@ -27,7 +27,7 @@ pub enum WriteError {
         /// The width of an address.
         address_bits: u32,
     },
-    /// The address is one of local memory, which every lane has its own of.
+    /// The address is in local memory, which exists once per lane.
     #[error("{address} is in local memory; expected a lane, see `Memory::write_lane`")]
     NoLane {
         /// The address of the first byte.
@@ -45,9 +45,8 @@ pub enum WriteError {
 }
 
 impl Memory {
-    /// Writes `bytes` at `address`, which is read as `space` says; the windows decide which memory
-    /// a generic address lies in. The bytes are written whole or not at all, and stay in one
-    /// allocation, as the accesses of loads do.
+    /// Writes `bytes` at `address`, interpreted as `space` says; the windows select the memory of a generic address.
+    /// The bytes are written whole or not at all, and must be in one allocation, as the accesses of loads must.
     ///
     /// ```
     /// use warpload::memory::{AddressSpace, GenericAddress, Memory, WriteError};
@@ -63,8 +62,8 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// Returns [`WriteError`] if not all bytes are allocated, if the address is one of local memory
-    /// (use [`Self::write_lane`]), or if the memory is mapped read-only. Nothing is written then.
+    /// Returns [`WriteError`] if not all bytes are allocated, if the address is in local memory (use
+    /// [`Self::write_lane`]), or if the memory is shared or mapped read-only. The memory is then unchanged.
     pub fn write(
         &mut self,
         space: AddressSpace,
@@ -74,11 +73,11 @@ impl Memory {
         self.write_for(None, space, address, bytes)
     }
 
-    /// Writes `bytes` as [`Self::write`] does, in local memory into that of `lane`.
+    /// Writes `bytes` as [`Self::write`] does; in local memory, for `lane`.
     ///
     /// # Errors
-    /// Returns [`WriteError`] if there is no such lane, if not all bytes are allocated, or if the
-    /// memory is mapped read-only. Nothing is written then.
+    /// Returns [`WriteError`] if there is no such lane, if not all bytes are allocated, or if the memory is shared or
+    /// mapped read-only. The memory is then unchanged.
     pub fn write_lane(
         &mut self,
         lane: usize,
@@ -114,7 +113,7 @@ impl Memory {
             let offset = offset.checked_add(from as u64)?;
             place_in(&self.run(found, offset)?, offset, lane)
         };
-        // The low and the high part of local memory may touch; other memory is one run.
+        // Only the low and the high part of local memory may touch; other memory is one run.
         let (first, room) = place(0).ok_or(outside)?;
         let (head, tail) = bytes.split_at(size.min(room));
         let second = match tail.len() {
@@ -134,8 +133,8 @@ impl Memory {
     }
 }
 
-/// Returns the place in the arena of a lane's byte at `offset`, and how many bytes of the run are
-/// there; `None` if the run does not hold the offset.
+/// The place in the arena of a lane's byte at `offset`, and the number of bytes left in the run; `None` if the run does
+/// not hold the offset.
 fn place_in(run: &Run, offset: u64, lane: usize) -> Option<(usize, usize)> {
     let offset = usize::try_from(offset.checked_sub(run.base)?).ok()?;
     let room = run.size.checked_sub(offset).filter(|room| *room > 0)?;

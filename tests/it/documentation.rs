@@ -1,5 +1,4 @@
-//! docs/ld.md says the same of the bits as the tables of the encoding, and both executors cite its
-//! clauses.
+//! Compares docs/ld.md with the tables of the encoding, and checks that both executors cite its clauses.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use warpload::encoding::{Control, Instruction, Sm};
@@ -28,7 +27,7 @@ fn both_executors_cite_the_clauses() {
     });
     let clauses: Vec<u32> = clauses.collect();
     assert_eq!(clauses, (1..=10).collect::<Vec<u32>>());
-    // Of an instruction and of a load.
+    // The executor of instructions, and the executor of loads below it.
     let fast = concat!(
         include_str!("../../src/load/prepared.rs"),
         include_str!("../../src/load/lanes.rs"),
@@ -47,7 +46,7 @@ fn both_executors_cite_the_clauses() {
     }
 }
 
-/// Whether a line has a clause, and not one of which its number is only the beginning.
+/// Whether a line cites a clause, rather than one with a longer number.
 fn cites(line: &str, clause: &str) -> bool {
     line.match_indices(clause)
         .any(|(at, _)| !line[at + clause.len()..].starts_with(|next: char| next.is_ascii_digit()))

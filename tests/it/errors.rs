@@ -1,4 +1,4 @@
-//! Errors can leave a thread, and outlive what they tell of.
+//! Errors can leave a thread and outlive the values that they describe.
 
 use std::error::Error;
 

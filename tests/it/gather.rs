@@ -1,5 +1,5 @@
-//! The gather: every access size, forced alignment, lanes with bytes of their own, partial masks,
-//! and both ends of a region that is the whole arena.
+//! Gathering: every access size, forced alignment, lanes with their own bytes, partial masks, and both ends of a region
+//! that fills the arena.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use warpload::memory::{
     AddressMap, LaneAccess, LoadMemory, Memory, MemoryBuilder, Space, WarpAddresses, Width, Words,
 };
 
-/// Of a region, and of one lane's part of local memory.
+/// The size of a region, or of one lane's part of local memory.
 const BYTES: usize = 64;
 const BASE: u64 = 0x1000;
 const UNTOUCHED: u32 = 0xaaaa_aaaa;
@@ -17,7 +17,7 @@ fn byte(at: usize) -> u8 {
     (at * 167 + 11) as u8
 }
 
-/// A memory that is nothing but one region, and the address of its first byte.
+/// Memories of a single region, and the address of its first byte.
 fn memories() -> [(Space, u64, Memory); 4] {
     let new = || MemoryBuilder::new(AddressMap::default());
     let bytes: Vec<u8> = (0..BYTES * LANES).map(byte).collect();
@@ -30,7 +30,7 @@ fn memories() -> [(Space, u64, Memory); 4] {
     ]
 }
 
-/// What a lane reads, byte by byte.
+/// The value of a lane, put together byte by byte.
 fn expected(access: LaneAccess, place: usize) -> Words {
     let mut words = Words::default();
     for i in 0..access.width.bytes() as usize {
@@ -44,8 +44,7 @@ fn expected(access: LaneAccess, place: usize) -> Words {
     words
 }
 
-/// Offsets by lane: the first and the last access of the region, in turn, all of them, and none
-/// that is aligned.
+/// Offsets by lane: the first and the last access in turn, all accesses, scattered ones, and only misaligned ones.
 fn patterns(bytes: u64) -> [[u64; LANES]; 4] {
     let all = BYTES as u64;
     [
@@ -56,7 +55,7 @@ fn patterns(bytes: u64) -> [[u64; LANES]; 4] {
     ]
 }
 
-/// The list, and the other shape if it has that.
+/// The list, and the stride if it is one.
 fn shapes(list: [u64; LANES]) -> Vec<WarpAddresses> {
     let stride = WarpAddresses::Stride { base: list[0], stride: list[1].wrapping_sub(list[0]) };
     let is_stride = stride.to_array() == list;

@@ -1,4 +1,4 @@
-//! Memory between loads: what can be written, and what a memory of one's own must say.
+//! Writing to memory between loads, and executing loads on a memory of one's own.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn what_is_set_twice_is_refused() {
     assert_eq!(build(|builder, bytes| builder.local_high(1, bytes)), ConfigError::LocalHighTwice);
 }
 
-/// Two allocations that touch, shared memory, a bank, and local memory whose parts touch.
+/// Two adjacent allocations, shared memory, a bank, and local memory with adjacent parts.
 fn memory() -> Memory {
     let local = Window { base: 0x4000, size: 32 };
     let map = AddressMap::new(32, Window::DEFAULT_SHARED, local).unwrap();
@@ -66,7 +66,7 @@ fn bytes_that_are_partly_outside_are_refused_whole() {
     let outside = |space, address, size| WriteError::OutsideAllocation { space, address, size };
     let spaces = [
         (AddressSpace::Global, Space::Global, 0x100c, 5),
-        // The next allocation follows, but is another one.
+        // The next allocation follows directly, but is another one.
         (AddressSpace::Global, Space::Global, 0x1004, 8),
         (AddressSpace::Global, Space::Global, 0xfff, 1),
         (AddressSpace::Shared, Space::Shared, 12, 5),
@@ -91,7 +91,7 @@ fn bytes_that_are_partly_outside_are_refused_whole() {
     assert_eq!(memory.arena().bytes(), before);
 }
 
-/// Global memory of pages of 64 bytes, every other one of which exists.
+/// Global memory in pages of 64 bytes, of which only every other one exists.
 struct Paged(AddressMap, Vec<[u8; 64]>);
 
 impl LoadMemory for Paged {
@@ -127,7 +127,7 @@ fn a_paged_memory_executes_a_warp_with_both_executors() {
     assert_eq!([values[7], values[8], values[16]], [0x0303_0303, 0, 0x0404_0404]);
 }
 
-/// A memory finds its bytes through regions; here its lists are searched for each of them.
+/// A memory finds its bytes through regions. This test searches its lists for each byte instead.
 #[test]
 fn regions_have_the_bytes_of_the_lists() {
     let mut memory = memory();
@@ -160,7 +160,7 @@ fn regions_have_the_bytes_of_the_lists() {
     }
 }
 
-/// A memory whose regions know nothing of windows.
+/// A memory with regions that ignore windows.
 #[derive(Clone)]
 struct Everywhere(AddressMap, Vec<u8>);
 
@@ -177,7 +177,7 @@ impl LoadMemory for Everywhere {
     }
 }
 
-/// No access leaves its memory where a window begins or ends, though the region goes on.
+/// No access leaves its memory at the end of a window, even if the region goes on.
 #[test]
 fn regions_end_where_windows_do() {
     let bytes: Vec<u8> = (0..0x400 * LANES).map(|i| (i * 167 + 11) as u8).collect();
@@ -197,7 +197,7 @@ fn regions_end_where_windows_do() {
     }
 }
 
-/// Holds the executors equal for lanes that follow one another or not, from each address on.
+/// Compares the executors from each address on, for lanes that follow one another and lanes that do not.
 fn check_windows(text: &str, sm: Sm, memory: &(impl LoadMemory + Clone)) {
     let load = Instruction::parse(text, sm).unwrap();
     for first in (0..0x300).step_by(8) {

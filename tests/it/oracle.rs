@@ -1,5 +1,5 @@
-//! Fresh words against NVIDIA's own disassembler, for those who have it. `cargo xtask oracle`
-//! fetches it and compares many more.
+//! Compares fresh words with NVIDIA's own disassembler, if it is there. `cargo xtask oracle` fetches it and compares
+//! many more.
 
 use warpload_oracle::{NVDISASM, Nvdisasm, run};
 

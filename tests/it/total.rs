@@ -1,5 +1,4 @@
-//! Public functions of `memory` and `load` with made-up values: nothing panics, whatever these are.
-//! Tests are built with overflow checks.
+//! Public functions of `memory` and `load` never panic, whatever values they get. Tests are built with overflow checks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +14,7 @@ use warpload::memory::{
 };
 use warpload::warp::Warp;
 
-/// Numbers near the borders at which arithmetic goes wrong, and others.
+/// Numbers near the limits at which arithmetic overflows, and others.
 fn number() -> impl Strategy<Value = u64> {
     let near = |border: u64| (0..130u64).prop_map(move |d| border.wrapping_add(d).wrapping_sub(65));
     prop_oneof![
@@ -50,10 +49,10 @@ fn space() -> impl Strategy<Value = Space> {
     prop::sample::select(&Space::ALL[..])
 }
 
-/// The bytes that regions are made of.
+/// The bytes of all regions.
 static BYTES: [u8; 4096] = [0xa5; 4096];
 
-/// Regions of whatever can be made.
+/// Regions of every kind that can be created.
 fn region() -> impl Strategy<Value = Region<'static>> {
     let bytes =
         (number(), 0..=BYTES.len()).prop_map(|(base, size)| Region::new(base, &BYTES[..size]));
@@ -65,7 +64,7 @@ fn region() -> impl Strategy<Value = Region<'static>> {
     prop_oneof![bytes, of_each_lane, filled].prop_filter_map("no such region", |region| region)
 }
 
-/// Addresses of either shape; those at one distance also as a list.
+/// Addresses of both shapes; strides also as a list.
 fn lane_addresses() -> impl Strategy<Value = WarpAddresses> {
     let stride = (number(), number(), any::<bool>()).prop_map(|(base, stride, is_listed)| {
         let addresses = WarpAddresses::Stride { base, stride };
@@ -97,7 +96,7 @@ fn window() -> impl Strategy<Value = Window> {
     (number(), number()).prop_map(|(base, size)| Window { base, size })
 }
 
-/// Arguments of functions that take any lane.
+/// For functions that take any lane.
 fn lane() -> impl Strategy<Value = usize> {
     prop_oneof![0..LANES, LANES..40, Just(usize::MAX)]
 }
@@ -115,7 +114,7 @@ fn memory() -> Memory {
         .unwrap()
 }
 
-/// Someone else's memory, in which a made-up region is everywhere.
+/// A memory of another implementor, with one made-up region at every offset.
 struct Foreign(AddressMap, Option<Region<'static>>);
 
 impl LoadMemory for Foreign {
@@ -128,7 +127,7 @@ impl LoadMemory for Foreign {
     }
 }
 
-/// Calls everything that a region offers.
+/// Calls every function of a region.
 fn use_region(
     access: LaneAccess,
     region: &Region<'_>,
@@ -248,8 +247,7 @@ proptest! {
         }
     }
 
-    /// Rows that the operation does not have, or that the caller does not, change nothing for the
-    /// others.
+    /// Missing rows, and rows beyond the operation's registers, do not affect the others.
     #[test]
     fn rows_are_independent(op in op(), lanes in lanes(), count in 0..10usize) {
         let memory = memory();

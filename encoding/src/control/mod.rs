@@ -1,4 +1,4 @@
-//! Control words: how the hardware schedules instructions (docs/ld.md section 5).
+//! Control words, with which the hardware schedules instructions (docs/ld.md section 5).
 //!
 //! Code comes in bundles of 32 bytes: a control word, then three instruction words. Slot `n`
 //! (0..=2) of the control word starts at bit `21 * n`; bit 63 is 0.
@@ -23,16 +23,16 @@ pub use crate::operand::{Scoreboard, WaitMask};
 /// The width of a slot of a control word in bits.
 const SLOT_BITS: u32 = 21;
 
-/// The lowest bit of the slot in an instruction word of 128 bits.
+/// The lowest bit of the slot in a 128-bit instruction word.
 const WIDE_WORD_LSB: u32 = 105;
 
-/// The word of `NOP`, which fills bundles that have fewer than three instructions.
+/// The word of `NOP`, which fills bundles of fewer than three instructions.
 pub const NOP: u64 = 0x50b0_0000_0007_0f00;
 
 /// The size of a bundle in bytes: one control word and three instruction words.
 pub const BUNDLE_BYTES: usize = 32;
 
-/// One instruction's slot of a control word: how the hardware schedules it. [`describe`](Self::describe) has its rows.
+/// One slot of a control word: the scheduling of one instruction. [`describe`](Self::describe) explains its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Control {
     /// Bits 20:17: operand reuse flags, bit 0 the first register source.
@@ -100,14 +100,14 @@ impl Control {
         slots.iter().rev().fold(0, |word, slot| word << SLOT_BITS | slot.pack())
     }
 
-    /// Returns how the instruction with that word of 128 bits is scheduled, its bits 121:105. The
-    /// reuse flags are 0: in loads their bits are a batch hint.
+    /// Returns the scheduling of a 128-bit word, bits 121:105. The reuse flags are 0, because loads have a batch hint
+    /// in their place.
     #[must_use]
     pub fn of_wide_word(word: u128) -> Control {
         Self { reuse: Bits::default(), ..Self::unpack((word >> WIDE_WORD_LSB) as u64) }
     }
 
-    /// Returns the yield flag and the stall count, bits 4:0: what `?NAME` names.
+    /// Returns the yield flag and the stall count, bits 4:0, which `?NAME` names.
     #[must_use]
     pub const fn schedule(self) -> Schedule {
         Schedule::of(self.yield_bit, self.stall)
@@ -130,7 +130,7 @@ impl Control {
     }
 }
 
-/// Three instruction words and how each is scheduled.
+/// Three instruction words and their scheduling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundle {
     /// The instruction words, in program order.

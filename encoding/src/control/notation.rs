@@ -1,5 +1,5 @@
-//! Writes and reads the notations of a slot (docs/ld.md section 5). The parser of lines reads
-//! NVIDIA's, which follows the operands.
+//! Writes and reads the notations of a slot (docs/ld.md section 5). The line parser reads NVIDIA's, because it follows
+//! the operands.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use super::Control;
 use crate::field::Bits;
 use crate::operand::{Scoreboard, WaitMask, write_list};
 
-/// A way to write a slot of a control word.
+/// A textual notation for a slot of a control word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notation {
@@ -21,7 +21,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// Returns whether the notation comes after the instruction instead of before it.
+    /// Returns whether the notation follows the instruction instead of preceding it.
     #[must_use]
     pub const fn is_trailing(self) -> bool {
         matches!(self, Self::Nvidia)
@@ -169,7 +169,6 @@ pub(crate) fn read_cuassembler(text: &str) -> Option<Control> {
     })
 }
 
-/// Returns what follows `letter`, in either case.
 fn strip_letter(text: &str, letter: char) -> Option<&str> {
     text.strip_prefix([letter, letter.to_ascii_lowercase()])
 }

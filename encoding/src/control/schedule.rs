@@ -1,5 +1,4 @@
-//! [`Schedule`]: yield flag and stall count, with the names that NVIDIA's tools use for them
-//! (docs/ld.md section 2).
+//! [`Schedule`]: yield flag and stall count, under the names of NVIDIA's tools (docs/ld.md section 2).
 
 use core::fmt;
 
@@ -30,7 +29,7 @@ impl Schedule {
         self.0
     }
 
-    /// Returns the schedule with that name, in either case and without `?`.
+    /// Looks up a name, in either case and without `?`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, value)) =
             SCHEDULE_NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -46,7 +45,7 @@ impl Schedule {
     }
 }
 
-/// The names without a number. The last one for a value is the one that is printed.
+/// Names without a number. The last name of a value is printed.
 const SCHEDULE_NAMES: [(&str, u8); 9] = [
     ("YIELD_SB", 0),
     ("DRAIN", 0),
@@ -59,8 +58,7 @@ const SCHEDULE_NAMES: [(&str, u8); 9] = [
     ("OFF_DECK", 31),
 ];
 
-/// The names that contain a number n, 1..=last, with value base + n. As above, the last one for a
-/// value is the one that is printed.
+/// Names with a number n, 1..=last, for the value base + n. Again the last name of a value is printed.
 const COUNTED_NAMES: [CountedName; 5] = [
     CountedName { prefix: "W", suffix: "G", base: 0, last: 15 },
     CountedName { prefix: "WAIT", suffix: "_GROUP", base: 0, last: 15 },
@@ -76,7 +74,7 @@ struct CountedName {
     last: u8,
 }
 
-/// Returns what is between `prefix` and `suffix`, in either case.
+/// Ignores the case of `prefix` and `suffix`.
 fn strip_around<'t>(text: &'t str, prefix: &str, suffix: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     let (middle, tail) = rest.split_at_checked(rest.len().checked_sub(suffix.len())?)?;

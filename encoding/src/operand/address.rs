@@ -1,17 +1,17 @@
-//! What an instruction says about its address.
+//! The address operand: base, offset, uniform register, memory.
 
 use core::fmt;
 
 use super::register::{Pred, Reg, UniformReg};
 use crate::field::Bits;
 
-/// The immediate of an instruction as a number of bytes. The instruction, and whether there is a base,
-/// decide how it is read.
+/// The immediate offset of an instruction, in bytes. The instruction and the presence of a base decide whether it is
+/// signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Offset {
     /// Signed with a base, the address itself without one: all but `LDC`.
     ByBase {
-        /// The offset that is added to a base.
+        /// The offset from a base.
         signed: i32,
         /// The address if there is no base.
         unsigned: u32,
@@ -21,7 +21,7 @@ pub enum Offset {
 }
 
 impl Offset {
-    /// Returns the offset that is added to a base register.
+    /// Returns the offset from a base register.
     #[inline]
     #[must_use]
     pub const fn signed(self) -> i32 {
@@ -41,8 +41,8 @@ impl Offset {
     }
 }
 
-/// The address operand of an instruction, `[Ra+offset]`. In text only `RZ` means "no base"; how a high
-/// base register interacts with the number of registers per thread is decided at execution.
+/// The address operand of an instruction, `[Ra+offset]`. In text only `RZ` means "no base"; execution decides about a
+/// base register above the number of registers per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The base register, `RZ` for none.
@@ -52,7 +52,7 @@ pub struct Address {
     /// The immediate.
     pub offset: Offset,
     pub(crate) scale: u8,
-    /// The uniform register that is added. Always `None` on SM 5.x and 6.x.
+    /// The uniform register to add. Always `None` on SM 5.x and 6.x.
     pub uniform: Option<UniformBase>,
 }
 
@@ -64,7 +64,7 @@ impl Address {
         Self { base, extended, offset, scale: 0, uniform: None }
     }
 
-    /// Returns by how many bits the base is shifted left, 0..=4. Always 0 on SM 5.x and 6.x.
+    /// Returns the left shift of the base in bits, 0..=4. Always 0 on SM 5.x and 6.x.
     #[inline]
     #[must_use]
     pub const fn scale(self) -> u8 {
@@ -77,17 +77,17 @@ impl Address {
 pub struct UniformBase {
     /// The register, `URZ` for none.
     pub register: UniformReg,
-    /// Whether it is 64 bits wide, in UR and the next register. The sum has 64 bits then.
+    /// Whether it is 64 bits wide, in UR and the next register. The sum then has 64 bits.
     pub extended: bool,
 }
 
 /// The memory that an instruction addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemorySpace {
-    /// `LD`: generic addresses; the address windows decide which memory they are in.
+    /// `LD`: generic addresses; the address windows select the memory.
     Generic {
-        /// Plg of SM 5.x and 6.x: the address is local or global if this is true, shared if it is false. `None` from
-        /// SM 7.0 on, where the windows decide alone.
+        /// Plg of SM 5.x and 6.x: true selects local or global memory, false shared memory. `None` from SM 7.0 on,
+        /// where the windows alone decide.
         plg: Option<Pred>,
     },
     /// `LDG`: addresses of global memory.
@@ -98,7 +98,7 @@ pub enum MemorySpace {
     Shared,
     /// `LDTM`: Tensor Memory.
     Tensor,
-    /// Memory of which nothing public says what it is.
+    /// A memory that no public source identifies.
     Undocumented,
     /// `LDC`: byte offsets into a constant bank.
     Constant {
@@ -109,12 +109,12 @@ pub enum MemorySpace {
     },
 }
 
-/// How `LDC` forms bank and offset, in the order of the encoding. No public source says exactly what the indexed modes
-/// do (docs/load-family.md section 3).
+/// How `LDC` forms bank and offset, in encoding order. No public source describes the indexed modes exactly
+/// (docs/load-family.md section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ConstantMode {
-    /// The bank as it stands, the offset added to Ra.
+    /// The bank as encoded, the offset added to Ra.
     Direct,
     /// Indexed linear.
     Il,
@@ -125,7 +125,7 @@ pub enum ConstantMode {
 }
 
 impl ConstantMode {
-    /// All of them, in the order of their encoding.
+    /// All modes, in encoding order.
     pub const ALL: [ConstantMode; 4] = [Self::Direct, Self::Il, Self::Is, Self::Isl];
 
     /// Returns the modifier without its leading dot; empty for [`Direct`](Self::Direct).
@@ -140,7 +140,6 @@ impl ConstantMode {
     }
 }
 
-/// Writes the name.
 impl fmt::Display for ConstantMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -55,13 +55,13 @@ impl fmt::Display for Reg {
     }
 }
 
-/// A uniform register, one value for the whole warp: `UR0` and up, or `URZ`, which reads as zero and
-/// discards writes. There are 63 before SM 10.0, and 255 from there on.
+/// A uniform register, one value for the whole warp: `UR0` and up, or `URZ`, which reads as zero and discards writes.
+/// There are 63 before SM 10.0, and 255 from 10.0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UniformReg(u8);
 
 impl UniformReg {
-    /// The zero register, number 255 whatever the width of its field.
+    /// The zero register. Its number is 255, whatever the width of the field.
     pub const URZ: UniformReg = UniformReg(255);
 
     /// Creates the register with that number; 255 is [`UniformReg::URZ`].
@@ -85,13 +85,13 @@ impl UniformReg {
         self.0 == Self::URZ.0
     }
 
-    /// Returns the register in a field of `width` bits, in which all ones are `URZ`.
+    /// In a field, all ones are `URZ`.
     #[inline]
     pub(crate) const fn from_field(bits: u64, width: u32) -> Self {
         if bits == (1 << width) - 1 { Self::URZ } else { Self(bits as u8) }
     }
 
-    /// Returns the bits of the register in a field of `width` bits; `None` if it is too high.
+    /// `None` if the number is too high for the field.
     pub(crate) const fn to_field(self, width: u32) -> Option<u64> {
         let zero = (1 << width) - 1;
         match self.0 as u64 {
@@ -137,19 +137,18 @@ impl Pred {
     /// The predicate that is always true, number 7.
     pub const PT: Pred = Pred(7);
 
-    /// All of them, in the order of their numbers.
+    /// All predicates, in numeric order.
     pub const ALL: [Pred; 8] =
         [Self::P0, Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::PT];
 
-    /// Creates the predicate with that number; 7 is [`Pred::PT`]. `TryFrom<u8>` checks a number of
-    /// 8 bits.
+    /// Creates the predicate with that number; 7 is [`Pred::PT`]. `TryFrom<u8>` checks a whole byte.
     #[inline]
     #[must_use]
     pub const fn new(number: Bits<3>) -> Self {
         Self(number.get())
     }
 
-    /// Returns the predicate in the lowest 3 bits; ignores the others.
+    /// Ignores all but the lowest 3 bits.
     #[inline]
     pub(crate) const fn from_bits(bits: u64) -> Self {
         Self(bits as u8 & 7)
@@ -205,7 +204,7 @@ impl fmt::Display for Pred {
     }
 }
 
-/// The predicate before an instruction: `@P0`, `@!P3`; `@PT` is not written.
+/// The guard predicate of an instruction: `@P0`, `@!P3`. `@PT` is not printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
     /// The predicate.

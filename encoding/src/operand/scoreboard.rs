@@ -1,4 +1,4 @@
-//! Scoreboards, by which instructions wait for one another.
+//! Scoreboards, with which instructions wait for one another.
 
 use core::fmt;
 
@@ -12,8 +12,7 @@ impl Scoreboard {
     /// No scoreboard, encoded as 7.
     pub const NONE: Scoreboard = Scoreboard(Bits::<3>::MAX);
 
-    /// Creates a scoreboard; `None` from 7 on. The hardware has 0..=5; 6 has an encoding that no
-    /// compiler emits.
+    /// Creates a scoreboard; `None` from 7 on. The hardware has 0..=5; 6 can be encoded, but no compiler emits it.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {
         match Bits::<3>::new(number) {
@@ -90,7 +89,6 @@ impl WaitMask {
     }
 }
 
-/// Writes `numbers`, separated by commas.
 pub(crate) fn write_list(
     f: &mut fmt::Formatter<'_>,
     numbers: impl Iterator<Item = u8>,

@@ -1,8 +1,8 @@
-//! [`Size`]: the bits that a load moves.
+//! [`Size`]: the access size of a load.
 
 use core::fmt;
 
-/// How many bits are loaded, and how they fill the destination, in the order of the encoding of `LD`.
+/// The access size and how it fills the destination, in the encoding order of `LD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Size {
@@ -20,12 +20,12 @@ pub enum Size {
     B64,
     /// 16 bytes, four registers.
     B128,
-    /// 16 bytes, four registers, uniform: all lanes are expected to have one address.
+    /// 16 bytes, four registers, uniform: all lanes should have the same address.
     U128,
 }
 
 impl Size {
-    /// All of them, in the order of their encoding.
+    /// All sizes, in encoding order.
     pub const ALL: [Size; 8] =
         [Self::U8, Self::S8, Self::U16, Self::S16, Self::B32, Self::B64, Self::B128, Self::U128];
 
@@ -48,12 +48,12 @@ impl Size {
     #[inline]
     #[must_use]
     pub const fn bytes(self) -> u32 {
-        // The logarithms, four bits each: the jumps of a `match` would be mispredicted.
+        // A table of logarithms, four bits each, because the jumps of a `match` would be mispredicted.
         1 << (0x4432_1100_u32 >> (4 * self as u32) & 0xf)
     }
 
-    /// Returns the number of 32-bit destination registers: 1, 2 or 4. The number of the first one must be a multiple
-    /// of it.
+    /// Returns the number of 32-bit destination registers: 1, 2 or 4. The first register's number must be a multiple of
+    /// it.
     #[inline]
     #[must_use]
     pub const fn registers(self) -> u32 {
@@ -75,7 +75,6 @@ impl Size {
     }
 }
 
-/// Writes the name.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

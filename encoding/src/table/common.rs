@@ -1,11 +1,11 @@
-//! Rows that several layouts have.
+//! Rows shared by several layouts.
 
 use super::row::Kind::*;
 use super::row::Slot as S;
 use super::row::*;
 use super::values;
 
-/// The scheduling bits at the top of every word, with the row of the read barrier.
+/// The scheduling bits at the top of every word, with the given row for the read barrier.
 macro_rules! scheduling {
     ($read:expr) => {
         &[
@@ -26,30 +26,29 @@ pub(super) const READ: Row = row(115, 113, S::ReadBarrier, Scoreboard, "rd", "ba
 pub(super) const NO_READ: Row = row(115, 113, S::ReadBarrier, Scoreboard, "rd", "none: there is no read barrier")
     .fixed(7, "bits 115:113 (rd) are not 7");
 
-/// How the hardware schedules the instruction.
 pub(super) const SCHEDULING: &[Row] = scheduling!(READ);
-/// The same for instructions that release no barrier when their sources have been read.
+/// For instructions that release no barrier once their sources have been read.
 pub(super) const SCHEDULING_WITHOUT_READ: &[Row] = scheduling!(NO_READ);
 
 pub(super) const GUARD_NEGATED: Row = row(15, 15, S::GuardNegated, Bit("no", "yes"), "!", "guard negated: execute where Pg is false");
 pub(super) const PG: Row = row(14, 12, S::Guard, Predicate, "Pg", "guard predicate: lanes where it is false do nothing");
 pub(super) const OPCODE: Row = row(11, 0, S::Opcode, Opcode, "opcode", "which instruction this is");
 
-/// The bottom of a word whose guard is a predicate of each lane.
+/// The bottom of a word with a predicate of each lane as its guard.
 pub(super) const GUARDED: &[Row] = &[
     GUARD_NEGATED,
     PG,
     OPCODE,
 ];
 
-/// The bottom of a word whose guard is a predicate of the warp.
+/// The bottom of a word with a uniform predicate as its guard.
 pub(super) const UNIFORMLY_GUARDED: &[Row] = &[
     GUARD_NEGATED,
     row(14, 12, S::Guard, UniformPredicate, "UPg", "guard predicate of the whole warp"),
     OPCODE,
 ];
 
-/// Of these only the text is public.
+/// Text-only parts, as errors name them.
 pub(super) const MASK: &str = "the mask of words";
 pub(super) const PREDICATE: &str = "the predicate after the address";
 
@@ -74,7 +73,7 @@ pub(super) const MUST_BE_SET: Row = row(91, 91, S::Form, Bit("no", "yes"), "form
     .fixed(1, "bit 91 (form) is not 1");
 pub(super) const ZD: Row = row(87, 87, S::Zd, Named(&values::ZD), "ZD", "text only").text_only_but(0, ".ZD");
 pub(super) const PD: Row = row(83, 81, S::PredicateOut, Predicate, "Pd", "a predicate that is written; text only");
-/// `LDG` writes it always, the others beside `.ZD` alone.
+/// `LDG` always writes it, the other loads only beside `.ZD`.
 pub(super) const PD_LDG: Row = PD.text_only_but(7, "the predicate that LDG writes");
 pub(super) const PIN_NEGATED: Row = row(67, 67, S::PredicateInNegated, Bit("no", "yes"), "!", "Pin negated; text only").text_only_but(0, PREDICATE);
 pub(super) const PIN: Row = row(66, 64, S::PredicateIn, InvertedPredicate, "Pin", "a predicate that is read; text only").text_only_but(0, PREDICATE);

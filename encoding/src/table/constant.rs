@@ -163,7 +163,7 @@ const HANDLE_OPERANDS: &[Row] =
 pub(super) const LDCU_HANDLE: &[&[Row]] =
     &[SCHEDULING_WITHOUT_READ, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
-/// The same on the SMs on which it can have a read barrier.
+/// The same on SMs where it can have a read barrier.
 pub(super) const LDCU_HANDLE_READ: &[&[Row]] =
     &[SCHEDULING, LDCU_TOP, LDCU_HANDLE_MIDDLE, LDCU_MODIFIERS, HANDLE_OPERANDS, UNIFORMLY_GUARDED];
 
@@ -177,7 +177,7 @@ pub(super) const LDCU_MEMORY: &[&[Row]] = &[
     UNIFORMLY_GUARDED,
 ];
 
-/// The mask and the other destination of `LDCU.256`, bits 83:72.
+/// The mask and the second destination of `LDCU.256`, bits 83:72.
 const LDCU_256_HIGH: &[Row] = &[
     row(83, 80, S::Mask, Unsigned, "mask", "words that are loaded, the last four").text_only_but(u64::MAX, MASK),
     row(79, 72, S::HighDestination, UniformRegister, "UR1st", "first register of the last four words"),

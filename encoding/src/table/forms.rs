@@ -1,4 +1,4 @@
-//! The forms: one row each, with opcode, SMs, fields, text, meaning, and the words that are illegal.
+//! The forms, one row each: opcode, SMs, fields, text, meaning and illegal words.
 
 use super::grammar::Modifier::{Field as M, Shown};
 use super::grammar::*;
@@ -7,7 +7,7 @@ use super::row::*;
 use super::{constant, memory, other, spa5};
 use crate::eight::Eight;
 
-/// Words of a form that are illegal: those with these bits.
+/// Bits that make a word of the form illegal.
 #[derive(Clone, Copy)]
 pub(crate) struct IllegalBits {
     pub(crate) groups: Groups,
@@ -28,7 +28,7 @@ pub(crate) enum FormSpace {
     Undocumented,
 }
 
-/// Where a form puts the values.
+/// The destination of a form's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormDestination {
     Registers,
@@ -39,10 +39,10 @@ pub(crate) enum FormDestination {
     SharedMemory,
 }
 
-/// How much a form loads.
+/// The size of a form's load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormSize {
-    /// What the size field says.
+    /// Given by the size field.
     Field,
     Bits256,
     Matrices,
@@ -54,9 +54,9 @@ pub(crate) enum FormSize {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Execution {
     Executed,
-    /// Only the text of this is public.
+    /// Only the text of the named part is public.
     TextOnly(&'static str),
-    /// Another executor does.
+    /// Left to another executor, for this reason.
     Elsewhere(&'static str),
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum Execution {
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// The beginning of the name.
+    /// The first bytes of the name, for fast comparison.
     pub(crate) first: Eight,
     pub(crate) opcode: u16,
     pub(crate) groups: Groups,
@@ -76,12 +76,12 @@ pub(crate) struct Form {
     pub(crate) destination: FormDestination,
     pub(crate) size: FormSize,
     pub(crate) execution: Execution,
-    /// The schedules that the form has not: bit n of entry b is that with the number n beside the batch hint b.
+    /// The invalid schedules: bit n of entry b is schedule n beside the batch hint b.
     pub(crate) no_schedules: &'static [u32; 8],
     pub(crate) illegal: &'static [IllegalBits],
 }
 
-/// A form that fills general registers as its size field says.
+/// A form that loads general registers, with a size field.
 const fn form(
     name: &'static str,
     opcode: u16,
@@ -136,7 +136,7 @@ impl Form {
 
 static NO_SCHEDULES: [u32; 8] = {
     let never = 1 << 16 | 0xf << 28;
-    // With a batch, also the schedule 0.
+    // Beside a batch hint, schedule 0 is invalid, too.
     [never, never | 1, never | 1, never | 1, never | 1, never | 1, u32::MAX, u32::MAX]
 };
 
@@ -184,7 +184,7 @@ const TENSOR_STAT: &[Modifier] = &[
     M(S::Nan),
 ];
 
-/// A descriptor needs a base of 64 bits.
+/// A descriptor needs a 64-bit base.
 const DESCRIPTOR_32: IllegalBits = IllegalBits {
     groups: AHB,
     mask: 1 << 90 | 1 << 76,
@@ -206,7 +206,7 @@ const DESCRIPTOR_WITHOUT_BASE: IllegalBits = IllegalBits {
 const SHARED_SIZE_7: IllegalBits =
     IllegalBits { groups: VT, mask: 7 << 73, value: 7 << 73, reason: "size 7" };
 
-/// `LDGSTS` with a 32-bit base, where that is illegal.
+/// `LDGSTS` with a 32-bit base, on SMs where it is illegal.
 const fn copy_32(groups: Groups, wide: u32, with: u128) -> IllegalBits {
     let (mask, value) = (1 << wide | with, with);
     IllegalBits { groups, mask, value, reason: "a 32-bit global base, where only 64 bits are" }
@@ -224,8 +224,8 @@ use FormDestination::{Halves, SharedMemory, Uniform, UniformHalves};
 use FormSize::{Bits256, Matrices, Tensor};
 use FormSpace::{Constant, Generic, Global, Local, Shared, Undocumented};
 
-/// Every form: mnemonic, opcode, SMs, memory, fields, modifiers, operands. Forms of one opcode are neighbours: bit 91 and
-/// the SM choose among them.
+/// Every form: mnemonic, opcode, SMs, memory, fields, modifiers, operands. Forms of one opcode are adjacent, because
+/// bit 91 and the SM choose among them.
 #[rustfmt::skip]
 pub(crate) static FORMS: &[Form] = &[
     form("LD", 0b100, P, Generic, spa5::LD, SPA5, &[RD, ADDRESS, PLG]),

@@ -1,18 +1,18 @@
-//! The grammar of modifiers and operands. The writer, the parser, the examples in messages and the dictionary of the
-//! fuzzer follow the same rows, so that what is printed is what is read.
+//! The grammar of modifiers and operands. The writer, the parser, the examples in messages and the fuzzer's dictionary
+//! follow the same rows, so that reading and printing agree.
 //!
 //! An operand is a list of [`Alternative`]s. The writer prints the first one that fits the word; the parser takes the
-//! first one that fits the text, and sets the fields that choose it.
+//! first one that fits the text, and sets the fields that select it.
 
 use super::row::{A, AHB, Groups, Slot, T};
 use crate::eight::Eight;
 use crate::ready::Ready;
 
-/// What is between two dots of a mnemonic.
+/// A part of the mnemonic after a dot.
 #[derive(Clone, Copy)]
 pub(crate) enum Modifier {
     Field(Slot),
-    /// Printed even if it is the silent one, beside a field that is not 0.
+    /// Printed beside a field that is not 0, even if it is the silent value.
     Shown {
         slot: Slot,
         beside: Slot,
@@ -20,14 +20,14 @@ pub(crate) enum Modifier {
     /// Always there; `kind` is its name in messages.
     Always {
         name: &'static str,
-        /// The beginning of the name.
+        /// The first bytes of the name.
         first: Eight,
         kind: &'static str,
         text: Ready<24>,
     },
 }
 
-/// A part of an operand, and the punctuation around it, which is printed as it is and read in either case.
+/// A part of an operand and the punctuation around it, which is printed as it is and read in either case.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
     pub(crate) before: &'static str,
@@ -35,14 +35,14 @@ pub(crate) struct Token {
     pub(crate) after: &'static str,
 }
 
-/// A part of an operand that fields decide.
+/// A part of an operand that fields determine.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
-    /// A general register or one of the warp, as the row says.
+    /// A general or a uniform register, as the row says.
     Register(Slot),
-    /// The uniform register after that of the slot.
+    /// The uniform register after the one in the slot.
     Next(Slot),
-    /// `???4`: a register that does not exist, printed and never read.
+    /// `???4`: a register that does not exist, printed but never read.
     Unknown(Slot),
     Predicate(Slot),
     /// `!` if the field is not 0.
@@ -51,16 +51,15 @@ pub(crate) enum Part {
     Number(Slot),
     /// `.X4`
     Scale(Slot),
-    /// `+0x10`, nothing for 0.
+    /// `+0x10`, omitted for 0.
     Offset(Slot),
-    /// An offset that is unsigned on SMs for which [`Bare`] says so.
+    /// An offset that is signed only on the SMs in [`Bare::signed`].
     BareOffset(Slot, Bare),
-    /// An address without a register, `0x10`; also read with the zero register, `RZ+0x10`.
+    /// An address without a register, `0x10`; the parser also accepts the zero register, `RZ+0x10`.
     Absolute(Slot, Bare),
 }
 
 impl Part {
-    /// Returns the field that decides.
     pub(crate) const fn slot(&self) -> Slot {
         match *self {
             Self::Register(slot)
@@ -80,17 +79,17 @@ impl Part {
 /// An address without a register.
 #[derive(Clone, Copy)]
 pub(crate) struct Bare {
-    /// The groups on which its offset is signed.
+    /// The groups with a signed offset.
     pub(crate) signed: Groups,
-    /// The zero register, as it is printed for 0 and read: `RZ`, `URZ`; empty if it is neither.
+    /// The name of the zero register, `RZ` or `URZ`; empty if it is neither printed nor read.
     pub(crate) zero: &'static str,
-    /// Whether 0 is printed as the zero register, or else as `0x0`.
+    /// Whether 0 prints as the zero register instead of `0x0`.
     pub(crate) prints_zero: bool,
-    /// The groups on which an offset after the zero register makes it another operand.
+    /// The groups where the zero register with an offset is a different operand.
     pub(crate) alone: Groups,
 }
 
-/// A condition on a field. It holds if the form does not have the field.
+/// A condition on a field. If the form lacks the field, `Is` and `Zero` hold, `Unless` and `Needs` do not.
 #[derive(Clone, Copy)]
 pub(crate) enum Condition {
     /// The field has this number; the parser sets it.
@@ -99,13 +98,13 @@ pub(crate) enum Condition {
     Zero(Slot),
     /// The register is not the zero register; the parser checks it.
     Nonzero(Slot),
-    /// The field has another number; the parser does not care.
+    /// The field has another number; the parser ignores it.
     Unless(Slot, u64),
-    /// The field, which stands before, has another number; the parser checks it.
+    /// The field, which comes earlier in the text, has another number; the parser checks it.
     Needs(Slot, u64),
-    /// No condition: the parser sets the field.
+    /// Always holds; the parser sets the field.
     Set(Slot, u64),
-    /// No condition: the parser sets the field to what `.E` says.
+    /// Always holds; the parser sets the field to the value of `.E`.
     SetAsExtended(Slot),
 }
 
@@ -113,11 +112,11 @@ pub(crate) enum Condition {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
-    /// There is none, although the text is the same as with one.
+    /// There is none; the text is the same as with one.
     NoDescriptor,
     /// It is in the uniform register of the address.
     Register,
-    /// It is in the uniform register after that of the other address.
+    /// It is in the register after the other address's uniform register.
     Next,
 }
 
@@ -134,7 +133,7 @@ pub(crate) struct Alternative {
 #[derive(Clone, Copy)]
 pub(crate) struct Operand {
     pub(crate) alternatives: &'static [Alternative],
-    /// Whether it can be left out: that is then its meaning.
+    /// Whether it can be left out; the field then has its default.
     pub(crate) is_optional: bool,
 }
 
@@ -151,7 +150,6 @@ impl Alternative {
         Self { hides, ..self }
     }
 
-    /// Returns whether it is an address.
     pub(crate) fn is_address(&self) -> bool {
         let is_of_address = |token: &Token| {
             matches!(token.part, Part::Offset(_) | Part::BareOffset(..) | Part::Absolute(..))
@@ -159,7 +157,7 @@ impl Alternative {
         self.tokens.iter().any(is_of_address)
     }
 
-    /// Returns whether a part is a register that must not be the zero register.
+    /// Whether `part` is a register that must not be the zero register.
     pub(crate) const fn excludes_zero(&self, part: &Part) -> bool {
         let mut conditions = self.when;
         while let [condition, rest @ ..] = conditions {
@@ -173,7 +171,7 @@ impl Alternative {
         false
     }
 
-    /// Returns whether the operand can be read: no part of it is a register that does not exist.
+    /// Whether the parser can read it, because all its registers exist.
     pub(crate) const fn is_read(&self) -> bool {
         let mut tokens = self.tokens;
         while let [token, rest @ ..] = tokens {
@@ -186,7 +184,7 @@ impl Alternative {
     }
 }
 
-/// A modifier that is always there; `kind` is its name with a dot, in backquotes.
+/// `kind` is the name with a dot, in backquotes.
 pub(super) const fn always(name: &'static str, kind: &'static str) -> Modifier {
     let text = Ready::EMPTY.with(".").with(name);
     Modifier::Always { name, first: Eight::upper_of(name), kind, text }
@@ -240,7 +238,7 @@ const SIGNED_URZ: Bare = Bare { zero: "URZ", ..SIGNED };
 const ALONE: Bare = Bare { zero: "", ..SIGNED_0 };
 const UNSIGNED_ALONE: Bare = Bare { zero: "", ..UNSIGNED_0 };
 const UNSIGNED_URZ_0: Bare = Bare { zero: "URZ", prints_zero: false, ..UNSIGNED };
-/// On Ampere `LDL R0, [RZ+0x10]` hides a descriptor.
+/// On Ampere, `LDL R0, [RZ+0x10]` hides a descriptor.
 const UNSIGNED_LOCAL: Bare = Bare { alone: A, ..UNSIGNED };
 const MATRIX: Bare = Bare { signed: AHB, ..UNSIGNED };
 
@@ -248,22 +246,22 @@ pub(super) const RD: Operand = operand(&[alternative(&[], &[plain(Register(S::De
 pub(super) const HIGH: Operand =
     operand(&[alternative(&[], &[plain(Register(S::HighDestination))])]);
 const PD_TOKENS: &[Token] = &[plain(Predicate(S::PredicateOut))];
-/// The predicate that is written: printed if it is not PT, and always beside `.ZD`.
+/// The predicate that is written: printed unless it is PT, and always beside `.ZD`.
 pub(super) const PD: Operand = optional(&[
     alternative(&[Unless(S::PredicateOut, 7)], PD_TOKENS),
     alternative(&[Unless(S::Zd, 0)], PD_TOKENS),
 ]);
-/// The same, which is there beside `.ZD` only.
+/// The same, but present only beside `.ZD`.
 pub(super) const PD_OF_ZD: Operand = optional(&[alternative(&[Needs(S::Zd, 0)], PD_TOKENS)]);
 pub(super) const MASK: Operand =
     optional(&[alternative(&[Unless(S::Mask, 0xff)], &[plain(Number(S::Mask))])]);
 const PIN_TOKENS: &[Token] = &[plain(Not(S::PredicateInNegated)), plain(Predicate(S::PredicateIn))];
-/// A predicate after the address, of which `PT` is not printed.
+/// A predicate after the address; `PT` is not printed.
 pub(super) const PIN: Operand = optional(&[
     alternative(&[Unless(S::PredicateIn, PT)], PIN_TOKENS),
     alternative(&[Unless(S::PredicateInNegated, 0)], PIN_TOKENS),
 ]);
-/// The number of `PT` in a condition, however the field stores it.
+/// The number of `PT` in a condition, even if the field stores it inverted.
 pub(crate) const PT: u64 = 7;
 pub(super) const PIN_ALWAYS: Operand = optional(&[alternative(&[], PIN_TOKENS)]);
 /// Printed unless the address has no register.
@@ -278,7 +276,7 @@ pub(super) const ADDRESS: Operand = operand(&[
     alternative(&[Nonzero(S::Base)], &[OPEN_BASE, OFFSET]),
     alternative(&[Zero(S::Base)], &[absolute(UNSIGNED)]),
 ]);
-/// The same of `LDL`.
+/// The same for `LDL`.
 pub(super) const LOCAL_ADDRESS: Operand = operand(&[
     alternative(&[Nonzero(S::Base)], &[OPEN_BASE, OFFSET]),
     alternative(&[Zero(S::Base)], &[absolute(UNSIGNED_LOCAL)]),
@@ -339,7 +337,7 @@ pub(super) const BINDLESS_UR: Operand = operand(&[
     alternative(&[Nonzero(S::UniformBase)], &[BINDLESS, OPEN_UR, OFFSET]),
     BINDLESS_ABSOLUTE,
 ]);
-/// The same on SMs that have no index.
+/// The same on SMs without an index.
 pub(super) const BINDLESS_UNKNOWN: Operand = operand(&[
     alternative(
         &[Nonzero(S::UniformBase)],
@@ -364,7 +362,7 @@ pub(super) const TMEM: Operand = operand(&[
 
 const WITHOUT_DESCRIPTOR: Condition = Is(S::Descriptor, 0);
 const WITH_DESCRIPTOR: Condition = Is(S::Descriptor, 1);
-/// The bit is there on Ampere and Ada alone, which hide descriptors.
+/// Only Ampere and Ada have the bit, because only they hide descriptors.
 const IS_SHOWN: Condition = Is(S::ShowDescriptor, 1);
 const IS_HIDDEN: Condition = Is(S::ShowDescriptor, 0);
 const IS_WIDE: Condition = Is(S::Wide, 1);
@@ -378,7 +376,7 @@ const HIDDEN: Alternative = alternative(
 )
 .only(A)
 .hiding(Hides::Register);
-/// Turing, Ampere and Ada print no base that is not there.
+/// Turing, Ampere and Ada do not print a missing base.
 const UR_ALONE: Alternative =
     alternative(&[WITHOUT_DESCRIPTOR, Zero(S::Base), SetAsExtended(S::Wide)], &[OPEN_UR, OFFSET]);
 const NO_BASE: Alternative = alternative(
@@ -392,7 +390,7 @@ const NARROW_UR: Alternative =
 /// `[Ra.64+UR+off]`, `desc[UR][Ra.64+off]` of `LD` and `LDG`.
 pub(super) const GLOBAL: Operand =
     operand(&[SHOWN, HIDDEN, UR_ALONE.only(T.or(A)), NO_BASE, WIDE_UR, NARROW_UR]);
-/// The same of 256 bits.
+/// The same for 256 bits.
 pub(super) const GLOBAL_256: Operand = operand(&[SHOWN, HIDDEN, UR_ALONE, WIDE_UR, NARROW_UR]);
 /// `[Ra+UR+off]`, `desc[UR][Ra+off]` of `LDL`.
 pub(super) const LOCAL_UNIFORM: Operand = operand(&[
@@ -417,7 +415,7 @@ pub(super) const COPY_TO_UNIFORM: Operand = operand(&[
 ]);
 const FROM_WIDE: &[Token] = &[BASE_WIDE, OFFSET];
 const FROM_NARROW: &[Token] = &[BASE_NARROW, OFFSET];
-/// The global address of `LDGSTS`, whose uniform register is its own.
+/// The global address of the `LDGSTS` with a uniform register in this address.
 pub(super) const COPY_FROM_UNIFORM: Operand = operand(&[
     SHOWN,
     HIDDEN,
@@ -435,7 +433,7 @@ const NARROW_UR_UNLESS_ZERO: Alternative = Alternative {
     when: &[WITHOUT_DESCRIPTOR, IS_NARROW, Unless(S::UniformBase, ZERO_REGISTER)],
     ..NARROW_UR
 };
-/// The number of the zero register in a condition, however wide the field is.
+/// The number of the zero register in a condition, for a field of any width.
 const ZERO_REGISTER: u64 = u64::MAX;
 /// The global address of the `LDGSTS` with a uniform register in its shared address.
 pub(super) const COPY_FROM: Operand = operand(&[
@@ -444,6 +442,6 @@ pub(super) const COPY_FROM: Operand = operand(&[
         &[token("desc[", Next(S::UniformBase), "]"), BASE_WIDE, OFFSET],
     ),
     alternative(&[WITHOUT_DESCRIPTOR, IS_WIDE], FROM_WIDE).hiding(Hides::NoDescriptor),
-    // Read as the one before.
+    // Reads as the alternative before it.
     alternative(&[WITH_DESCRIPTOR, IS_HIDDEN, IS_WIDE], FROM_WIDE).only(A).hiding(Hides::Next),
 ]);

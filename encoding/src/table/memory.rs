@@ -173,7 +173,7 @@ pub(super) const LDL_UNIFORM: &[&[Row]] = &[
     GUARDED,
 ];
 
-/// Scale, `.U`, size and what is between them in `LDS`, bits 90:64.
+/// Bits 90:64 of `LDS`: scale, `.U`, size and the bits between them.
 const SHARED_MIDDLE: &[Row] = &[
     reserved(90, 88),
     ZD.only(VT),

@@ -1,10 +1,10 @@
 //! The table: every field of every load, and every form of its text.
 //!
-//! - [`forms`] lists the forms: which opcode has which fields on which SMs, how it is written, and its meaning;
-//! - `spa5`, `memory`, `constant` and `other` have the fields, one row each, made of what `row` defines;
+//! - [`forms`] lists the forms: the fields of each opcode on each SM, their text and their meaning;
+//! - `spa5`, `memory`, `constant` and `other` have the fields, one row each, in the types of `row`;
 //! - [`values`] has the names of numbers, [`grammar`] the operands.
 //!
-//! To add an instruction: its rows, and a row in the list of forms.
+//! To add an instruction, add its rows and a row in the list of forms.
 
 #[rustfmt::skip]
 mod common;

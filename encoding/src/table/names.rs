@@ -1,8 +1,9 @@
-//! The tables of values: one line a value, by number.
+//! The tables of values: one line per value, in numeric order.
 
 use super::{Eight, Value, Values, doubtful, hashed, modifiers};
 
-/// The sizes of loads into registers: the first six are the same everywhere. SM 5.x and 6.x read the name of the fifth.
+/// The sizes of loads into registers. The first six are the same everywhere; SM 5.x and 6.x also accept the fifth by
+/// name.
 macro_rules! sizes {
     ($($(#[$attribute:meta])* $table:ident, $four:literal $($silent:literal)?: $six:literal $meaning6:literal, $seven:literal $meaning7:literal;)+) => {
         values! { $(
@@ -93,7 +94,7 @@ values! {
     "LTC128B" "prefetch 128 bytes into L2",
     "LTC256B" "prefetch 256 bytes into L2",
 
-    /// Volta and Turing. The scope follows.
+    /// Volta and Turing, where a separate scope follows.
     ORDER_KIND: "the memory order", default Some(1);
     "CONSTANT" "read-only data (ld.global.nc)",
     "" "weak",

@@ -39,7 +39,7 @@ pub(super) const LDSM_UNIFORM: &[&[Row]] = &[
     GUARDED,
 ];
 
-/// `LDGSTS`: which of the addresses has the uniform register is the opcode's matter.
+/// `LDGSTS`. The opcode decides which of its addresses has the uniform register.
 pub(super) const LDGSTS: &[&[Row]] = &[
     SCHEDULING,
     &[

@@ -18,7 +18,7 @@ impl Groups {
         Self(1 << group as u16)
     }
 
-    /// Returns the set of the group and all later ones.
+    /// This group and all later ones.
     pub(crate) const fn from(group: Group) -> Self {
         Self(u16::MAX << group as u16)
     }
@@ -41,7 +41,7 @@ impl Groups {
     }
 }
 
-/// SM 5.x and 6.x, with words of 64 bits.
+/// SM 5.x and 6.x, with 64-bit words.
 pub(super) const P: Groups = Groups::of(Group::Spa5);
 pub(super) const V: Groups = Groups::of(Group::Volta);
 pub(crate) const T: Groups = Groups::of(Group::Turing);
@@ -58,12 +58,12 @@ pub(super) const AH: Groups = A.or(H);
 pub(super) const AHB: Groups = AH.or(B);
 pub(crate) const TAH: Groups = T.or(AH);
 pub(crate) const TAHB: Groups = T.or(AHB);
-/// Every SM with words of 128 bits.
+/// Every SM with 128-bit words.
 pub(super) const BITS_128: Groups = V.or(TAHB);
 pub(super) const ALL: Groups = P.or(BITS_128);
 
-/// The part that a field plays in an instruction. A slot of several rows of one layout is one number, whose high
-/// bits are in the first row.
+/// The role of a field in an instruction. Several rows of one layout with the same slot are one number, with the high
+/// bits in the first row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -90,9 +90,9 @@ pub enum Slot {
     GuardNegated,
     /// The guard predicate.
     Guard,
-    /// The first destination register, general or uniform; of `LDGSTS` the shared address.
+    /// The first destination register, general or uniform; for `LDGSTS` the shared address.
     Destination,
-    /// The second one of 256 bits: printed first, loaded last.
+    /// The second destination of 256 bits: printed first, loaded last.
     HighDestination,
     /// Ra.
     Base,
@@ -158,13 +158,13 @@ pub enum Slot {
     StatisticType,
     /// Whether it propagates NaN.
     Nan,
-    /// The predicate that is written.
+    /// The predicate that the load writes.
     PredicateOut,
     /// The sign of the predicate after the address.
     PredicateInNegated,
     /// The predicate after the address: a source, or Plg of SM 5.x and 6.x.
     PredicateIn,
-    /// The words of 256 bits that are loaded.
+    /// The words that a 256-bit load reads.
     Mask,
 }
 
@@ -172,7 +172,7 @@ impl Slot {
     pub(crate) const COUNT: usize = Slot::Mask as usize + 1;
 }
 
-/// What the numbers of a field are.
+/// The interpretation of a field's number.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// The opcode of the layout.
@@ -180,7 +180,7 @@ pub(crate) enum Kind {
     Hexadecimal,
     Decimal,
     Named(&'static Values),
-    /// Named, but by others where another field has a certain number.
+    /// Named by the second table while another field has this number, otherwise by the first.
     NamedBeside(&'static Values, Slot, u64, &'static Values),
     Register,
     UniformRegister,
@@ -194,7 +194,7 @@ pub(crate) enum Kind {
     /// Signed, in units of 32 bytes.
     SignedBy32,
     Unsigned,
-    /// A bit and what 0 and 1 mean.
+    /// A bit, and the meanings of 0 and 1.
     Bit(&'static str, &'static str),
     Scoreboard,
     WaitMask,
@@ -237,17 +237,17 @@ pub(crate) struct Row {
     pub(crate) slot: Slot,
     pub(crate) kind: Kind,
     pub(crate) groups: Groups,
-    /// The value that every word of the layout has here.
+    /// The value in every word of the layout.
     pub(crate) fixed: Option<u64>,
-    /// Why words with another value are illegal.
+    /// The reason why words with another value are illegal.
     pub(crate) otherwise: &'static str,
-    /// The one number with a public meaning, and what the others are called.
+    /// The one number with a public meaning, and the name of the others in errors.
     pub(crate) text_only: Option<(u64, &'static str)>,
     pub(crate) name: &'static str,
     pub(crate) purpose: &'static str,
 }
 
-/// A field that all groups of the layout have.
+/// A field of all groups of the layout.
 pub(super) const fn row(
     high: u8,
     low: u8,
@@ -270,19 +270,19 @@ pub(super) const fn row(
     }
 }
 
-/// Bits that are kept, but that nothing reads.
+/// Bits that survive decoding and encoding, although the disassembler ignores them.
 pub(super) const fn reserved(high: u8, low: u8) -> Row {
     let purpose = "not read by the disassembler, 0 when assembled";
     row(high, low, Slot::Reserved, Kind::Hexadecimal, "-", purpose)
 }
 
 impl Row {
-    /// The row is that of these groups only.
+    /// Restricts the row to these groups.
     pub(super) const fn only(self, groups: Groups) -> Self {
         Self { groups, ..self }
     }
 
-    /// The same field with numbers of another kind.
+    /// The same field with another interpretation.
     pub(super) const fn of(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }
@@ -292,12 +292,12 @@ impl Row {
         Self { field: Field::new(high, low), ..self }
     }
 
-    /// Words with another value here are another instruction, or none, for the reason `otherwise`.
+    /// Words with another value are another instruction, or illegal for the reason `otherwise`.
     pub(super) const fn fixed(self, value: u64, otherwise: &'static str) -> Self {
         Self { fixed: Some(value), otherwise, ..self }
     }
 
-    /// What the load does is public with this number alone; `what` names the others.
+    /// Only this number has a public meaning; `what` names the others in errors.
     pub(super) const fn text_only_but(self, number: u64, what: &'static str) -> Self {
         Self { text_only: Some((number, what)), ..self }
     }

@@ -1,4 +1,4 @@
-//! The loads of SM 5.x and 6.x, words of 64 bits (docs/ld.md section 1, docs/load-family.md section 1).
+//! The loads of SM 5.x and 6.x, with 64-bit words (docs/ld.md section 1, docs/load-family.md section 1).
 
 use super::common::{GUARD_NEGATED, PG, RA};
 use super::row::Kind::*;

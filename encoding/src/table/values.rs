@@ -1,4 +1,4 @@
-//! The names of a field's numbers: the modifiers of the text.
+//! The names of a field's values, which are the modifiers of the text.
 
 use core::fmt;
 
@@ -9,41 +9,41 @@ use crate::ready::Ready;
 /// A modifier with its dot, ready to be printed.
 pub(crate) type Modifier = Ready<24>;
 
-/// The modifiers of a field of up to four bits, by number; empty for those that are not printed.
+/// The modifiers of a field of up to four bits, by number; empty if they are not printed.
 pub(crate) type Modifiers = [Modifier; 16];
 
 /// The values of a field, by number.
 pub(crate) struct Values {
-    /// What they decide, as messages call it.
+    /// The name of the field in messages.
     pub(crate) kind: &'static str,
-    /// The number of a text without the modifier, if there can be one.
+    /// The number if the text has no modifier; `None` if it needs one.
     pub(crate) default: Option<u64>,
     pub(crate) rows: &'static [Value],
-    /// Further names and their numbers: they are read, never printed.
+    /// Other names and their numbers, read but never printed.
     pub(crate) aliases: &'static [(&'static str, u64)],
-    /// Printed, by number.
+    /// As printed, by number.
     pub(crate) modifiers: &'static Modifiers,
-    /// The names that can be written and begin with bytes of a certain [hash](Eight::hash), a bit each: those of
+    /// The names that can be written, by the [hash](Eight::hash) of their first bytes, one bit each: first the names of
     /// `rows`, then the aliases.
     pub(crate) hashed: &'static Hashed,
-    /// The numbers with which a load cannot be executed, a bit each.
+    /// The numbers that keep a load from being executed, one bit each.
     pub(crate) doubtful: u16,
-    /// Yes or no, for people.
+    /// Displays as yes or no.
     is_flag: bool,
 }
 
 /// One value: its name without the leading dot, empty if it has none, and its meaning.
 pub(crate) struct Value {
     pub(crate) name: &'static str,
-    /// The beginning of the name.
+    /// The first bytes of the name.
     pub(crate) first: Eight,
     meaning: &'static str,
-    /// Its name in the message that only its text is public; empty if it can be executed.
+    /// Its name in the error if only its text is public; empty if it can be executed.
     pub(crate) text_only: &'static str,
 }
 
 impl Value {
-    /// Returns the size that a value of a size field names.
+    /// The size that a value of a size field stands for.
     pub(crate) fn size(&self) -> Option<Size> {
         match self.name {
             "" => Some(Size::B32),
@@ -51,13 +51,13 @@ impl Value {
         }
     }
 
-    /// Returns whether the name says that the value is invalid: it can be printed, but not written.
+    /// Whether the value is invalid: it can be printed, but not written.
     pub(crate) const fn is_invalid(&self) -> bool {
         is_invalid_name(self.name)
     }
 }
 
-/// Returns whether nvdisasm prints `name` for a value that is invalid.
+/// Whether nvdisasm prints `name` for an invalid value.
 pub(crate) const fn is_invalid_name(name: &str) -> bool {
     matches!(
         name.as_bytes(),
@@ -91,7 +91,7 @@ const fn doubtful(rows: &[Value]) -> u16 {
     numbers
 }
 
-/// Sets of names, by the hash of their beginning.
+/// Sets of names, by the hash of their first bytes.
 pub(crate) type Hashed = [u16; HASHES];
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -107,7 +107,7 @@ const fn hashed(rows: &[Value], aliases: &[(&str, u64)]) -> Hashed {
     hashed
 }
 
-/// Returns the numbers of the bits that are set, ascending.
+/// The numbers of the set bits, ascending.
 #[inline(always)]
 pub(crate) fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
@@ -118,7 +118,7 @@ pub(crate) fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
 }
 
 impl Values {
-    /// Returns the name with a number of [`hashed`](Self::hashed), and its beginning.
+    /// The name with a number of [`hashed`](Self::hashed), and its first bytes.
     #[inline(always)]
     pub(crate) fn name_at(&self, n: usize) -> Option<(&'static str, Eight)> {
         if let Some(value) = self.rows.get(n) {
@@ -132,14 +132,13 @@ impl Values {
         self.rows.get(usize::try_from(number).ok()?)
     }
 
-    /// Returns every name that can be written, with its number.
+    /// Every name that can be written, with its number.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let names = self.rows.iter().map(|value| value.name).zip(0u64..);
         let names = names.filter(|(name, _)| !name.is_empty() && !is_invalid_name(name));
         names.chain(self.aliases.iter().copied())
     }
 
-    /// Writes the name and the meaning of a value.
     pub(crate) fn fmt_meaning(&self, number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(value) = self.get(number) else { return write!(f, "{number}") };
         match (value.name, value.meaning) {
@@ -152,9 +151,9 @@ impl Values {
     }
 }
 
-/// `NAME: "what it decides", default N; "MODIFIER" "meaning", …` A meaning is empty if nothing public says more than the
-/// name, and `only "name"` follows it if a load with the value cannot be executed for that reason. After the default:
-/// `silent N`, the number whose name is read, but not printed; `aliases`; `flag`, for yes and no.
+/// `NAME: "what it decides", default N; "MODIFIER" "meaning", …` A meaning is empty if the name is all that is public.
+/// `only "name"` follows it if the value keeps a load from being executed, and names the value in the error. After the
+/// default: `silent N`, the number with a name that is read but not printed; `aliases`; `flag`, for yes and no.
 macro_rules! values {
     ($(
         $(#[$attribute:meta])*

@@ -1,5 +1,5 @@
-//! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, the notations of maxas
-//! and CuAssembler before it.
+//! Scheduling in text: `&req`, `&rd`, `&wr` and `?NAME` after an instruction, or the notations of maxas and CuAssembler
+//! before it.
 
 use super::cursor::{Cursor, LineSpan, Word, skip_blank};
 use super::error::{Expected, ParseError, ParseErrorKind};
@@ -8,23 +8,23 @@ use crate::control::{Control, Schedule, read_cuassembler, read_maxas};
 use crate::hidden::HiddenDescriptor;
 use crate::operand::{Scoreboard, WaitMask};
 
-/// The annotations of a line; `None` for those that it does not have.
+/// The annotations of a line; `None` if it lacks them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Annotations {
     pub(crate) wait: Option<WaitMask>,
     pub(crate) read: Option<Scoreboard>,
     pub(crate) write: Option<Scoreboard>,
     pub(crate) schedule: Option<Schedule>,
-    /// The batch hint of a word of 128 bits.
+    /// The batch hint of a 128-bit word.
     pub(crate) batch: Option<u8>,
-    /// The PM field of a word of 128 bits.
+    /// The PM field of a 128-bit word.
     pub(crate) pm: Option<u8>,
-    /// The descriptor that the text of a word of 128 bits hides, and where it is named.
+    /// The descriptor that the text of a 128-bit load hides, and the place of its annotation.
     pub(crate) descriptor: Option<(HiddenDescriptor, LineSpan)>,
 }
 
 impl Annotations {
-    /// Returns whether one of them says when the instruction issues or what it waits for.
+    /// Whether any of them affects issue or waiting; PM and the descriptor do not.
     pub(crate) fn schedules(&self) -> bool {
         let Self { wait, read, write, schedule, batch, pm: _, descriptor: _ } = self;
         wait.is_some() || read.is_some() || write.is_some() || schedule.is_some() || batch.is_some()
@@ -32,7 +32,7 @@ impl Annotations {
 }
 
 impl Annotations {
-    /// Returns the scheduling, without what it does not name.
+    /// Fields without an annotation get their defaults.
     pub(crate) fn control(self) -> Control {
         let default = Control::default();
         let control = Control {
@@ -45,13 +45,12 @@ impl Annotations {
     }
 }
 
-/// The names of the batch hint, 1 and up; `???3` is read apart.
+/// The names of the batch hints from 1 on. `???3` is parsed separately.
 pub(crate) const BATCHES: [&str; 5] =
     ["BATCH_START", "BATCH_START_TILE", "???3", "BATCH_END", "BARRIER_EXEMPT"];
 
 impl Cursor<'_> {
-    /// Reads the annotations that are here, in any order; `None` if there are none. `is_wide` allows
-    /// those that only words of 128 bits have.
+    /// Reads annotations in any order; `None` if there are none. `is_wide` allows the annotations of 128-bit words.
     pub(crate) fn annotations(&mut self, is_wide: bool) -> Result<Option<Annotations>, ParseError> {
         let mut found = Annotations::default();
         let mut any = false;
@@ -96,7 +95,7 @@ impl Cursor<'_> {
         Ok(any.then_some(found))
     }
 
-    /// Reads what is after `?`; returns whether the line had it already.
+    /// Reads the name after `?`; returns whether the line already had one of its kind.
     fn question(&mut self, is_wide: bool, found: &mut Annotations) -> Result<bool, ParseError> {
         if is_wide {
             // `????3` is batch 3.
@@ -153,7 +152,7 @@ impl Cursor<'_> {
         let number = if digits.is_empty() {
             self.expect(b'=')?;
             let (number, span) = self.number()?;
-            // The texts of 128-bit words name barrier 6, too.
+            // The texts of 128-bit words also name barrier 6.
             if is_wide && number == Some(6) { 6 } else { small_barrier(number, span)? }
         } else {
             let LineSpan { end, .. } = name.span;
@@ -163,7 +162,6 @@ impl Cursor<'_> {
         Ok(Scoreboard::from_bits(number.into()))
     }
 
-    /// Reads the number of a barrier, 0..=5.
     fn barrier_number(&mut self) -> Result<u8, ParseError> {
         let (number, span) = self.number()?;
         small_barrier(number, span)
@@ -177,7 +175,7 @@ fn small_barrier(number: Option<u64>, span: LineSpan) -> Result<u8, ParseError> 
     }
 }
 
-/// The word after `&`, with the number that it may contain.
+/// The word after `&`, with the number in it, if any.
 enum AnnotationName<'t> {
     Wait,
     Read(&'t str),
@@ -203,11 +201,11 @@ impl<'t> AnnotationName<'t> {
     }
 }
 
-/// Parses the notation of maxas or CuAssembler before an instruction. Returns the notation, or `None`
-/// if there is none, and the byte offset at which the rest of the line begins.
+/// Parses the notation of maxas or CuAssembler before an instruction. Returns the scheduling, or `None` if there is
+/// none, and the byte offset of the rest of the line, which is not checked.
 ///
-/// No instruction begins with `[` or contains a `:`, and no notation begins with `@` or `L`, so the
-/// notations are unambiguous. The rest of the line is not checked.
+/// The notations are unambiguous, because no instruction begins with `[` or contains a `:`, and no notation begins with
+/// `@` or `L`.
 ///
 /// ```
 /// use warpload_encoding::parse_control_prefix;
@@ -221,18 +219,18 @@ impl<'t> AnnotationName<'t> {
 /// ```
 ///
 /// # Errors
-/// Returns [`ParseErrorKind::BadControl`] if the notation is neither, and
-/// [`ParseErrorKind::UnclosedComment`] if a comment before it has no end.
+/// Returns [`ParseErrorKind::BadControl`] if the notation is neither, and [`ParseErrorKind::UnclosedComment`] if a
+/// comment before it has no end.
 pub fn parse_control_prefix(text: &str) -> Result<(Option<Control>, usize), ParseError> {
     let start = skip_blank(text.as_bytes(), 0)
         .map_err(|span| ParseError { kind: ParseErrorKind::UnclosedComment, span })?;
     let rest = &text[start..];
-    // Most lines begin with a guard or a load, which no notation does.
+    // Most lines begin with a guard or a load, and no notation does.
     if let [b'@' | b'L' | b'l', ..] = rest.as_bytes() {
         return Ok((None, start));
     }
     let (length, control) = if rest.starts_with('[') {
-        // The notation has no spaces: without its `]` it ends before the first one.
+        // The notation has no spaces, so without its `]` it ends before the first one.
         let end = rest.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(rest.len());
         let length = end + usize::from(rest[end..].starts_with(']'));
         (length, read_cuassembler(&rest[..length]))

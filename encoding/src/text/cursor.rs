@@ -1,4 +1,4 @@
-//! [`Cursor`]: reads the tokens of a line one after the other, each with its place, a [`LineSpan`].
+//! [`Cursor`]: reads the tokens of a line in order, each with its [`LineSpan`].
 
 use core::ops::Range;
 
@@ -43,7 +43,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// Returns the error of a token that no line has, or else that of `kind` at this token.
+    /// The error of an invalid token, otherwise `kind`, at this token.
     pub(crate) fn error(self, kind: ParseErrorKind) -> ParseError {
         let kind = match self.kind {
             TokenKind::Unexpected => ParseErrorKind::UnexpectedCharacter,
@@ -54,7 +54,7 @@ impl Token {
     }
 }
 
-/// Returns the token of `text` that starts at or after byte `from`.
+/// The first token of `text` at or after byte `from`.
 pub(crate) fn token(text: &str, from: usize) -> Token {
     let bytes = text.as_bytes();
     let start = match skip_blank(bytes, from) {
@@ -70,7 +70,7 @@ pub(crate) fn token(text: &str, from: usize) -> Token {
             | b'=' | b'{' | b'}'),
         ) => (TokenKind::Punctuation(*mark), start + 1),
         Some(_) => {
-            // The first byte of a character: everything before it was ASCII or a comment.
+            // The first byte of a character, because everything before it was ASCII or a comment.
             let character = text.get(start..).and_then(|rest| rest.chars().next());
             (TokenKind::Unexpected, start + character.map_or(1, char::len_utf8))
         }
@@ -78,7 +78,7 @@ pub(crate) fn token(text: &str, from: usize) -> Token {
     Token { kind, span: LineSpan { start, end } }
 }
 
-/// Returns the end of the word that starts at byte `start`, or `start` if there is none.
+/// The end of the word at byte `start`; `start` itself if there is none.
 fn word_end(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     loop {
@@ -89,8 +89,7 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Returns where the next token starts: after white space, `// …` and `/* … */`; or else where the
-/// comment is that has no end.
+/// The start of the next token, after white space, `// …` and `/* … */`; or the place of a comment without an end.
 #[inline(never)]
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> Result<usize, LineSpan> {
     let mut at = from;
@@ -121,7 +120,6 @@ pub(crate) struct Word<'t> {
 }
 
 impl<'t> Word<'t> {
-    /// Returns the bytes `span` of `line`.
     #[inline]
     pub(crate) fn of(line: &'t str, span: LineSpan) -> Self {
         let upper = Eight::at(line.as_bytes(), span.start).first(span.end - span.start);
@@ -138,38 +136,36 @@ impl<'t> Word<'t> {
         self.span.end - self.span.start
     }
 
-    /// Returns whether this is `name`, in either case.
+    /// Ignores case.
     #[inline]
     pub(crate) fn is(self, name: &str) -> bool {
         self.text().eq_ignore_ascii_case(name)
     }
 
-    /// The same for a name that begins with the eight bytes `first`, in upper case.
+    /// Like [`is`](Self::is), but compares `first` before the rest: the first eight bytes of `name` in upper case.
     #[inline(always)]
     pub(crate) fn is_named(self, name: &str, first: Eight) -> bool {
         let is_alike = self.upper == first && self.length() == name.len();
         is_alike && (name.len() <= 8 || self.is(name))
     }
 
-    /// Returns this without its first byte, which is ASCII.
+    /// The first byte must be ASCII.
     pub(crate) fn after_first(self) -> Self {
         let start = self.span.end.min(self.span.start + 1);
         let span = LineSpan { start, end: self.span.end };
         Self { span, upper: self.upper.after(1), ..self }
     }
 
-    /// Returns whether this begins with a digit.
     #[inline]
     pub(crate) fn is_digit_first(self) -> bool {
         self.line.as_bytes().get(self.span.start).is_some_and(u8::is_ascii_digit)
     }
 
-    /// Returns the error `kind` at this word.
     pub(crate) fn error(self, kind: ParseErrorKind) -> ParseError {
         ParseError { kind, span: self.span }
     }
 
-    /// Returns the number that `0x` and at most eight digits are.
+    /// Reads `0x` and at most eight digits.
     #[inline(always)]
     fn short_hexadecimal(self) -> Option<u64> {
         let count = self.length().checked_sub(2).filter(|count| *count <= 8)?;
@@ -178,7 +174,7 @@ impl<'t> Word<'t> {
         if is_prefixed { digits.hexadecimal(count) } else { None }
     }
 
-    /// Reads this as a number; `None` if it has more than 64 bits.
+    /// `None` if the number has more than 64 bits.
     #[inline(always)]
     pub(crate) fn number(self) -> Result<Option<u64>, ParseError> {
         match self.short_hexadecimal() {
@@ -196,7 +192,7 @@ impl<'t> Word<'t> {
         };
         match u64::from_str_radix(digits, radix) {
             Ok(number) => Ok(Some(number)),
-            // Only digits, so too many of them.
+            // Digits only, so there are too many.
             Err(_) if !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)) => Ok(None),
             Err(_) if self.is_digit_first() => Err(self.error(ParseErrorKind::BadNumber)),
             Err(_) => Err(self.error(ParseErrorKind::Expected(Expected::Number))),
@@ -204,27 +200,26 @@ impl<'t> Word<'t> {
     }
 }
 
-/// A position in a line: before a token, which is read when it is asked for.
+/// A position in a line, before a token. Tokens are read when they are asked for.
 ///
-/// `eat` takes what may be here and returns whether it was, `expect` takes what must be here.
+/// `eat` takes a token if it is next, and returns whether it was; `expect` takes a token that must be next.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     line: &'t str,
-    /// The end of the last token that was taken.
+    /// The end of the last token taken.
     position: usize,
-    /// The start of the token that is here.
+    /// The start of the next token.
     start: usize,
 }
 
 impl<'t> Cursor<'t> {
-    /// Begins at byte `position` of `line`.
     pub(crate) fn new(line: &'t str, position: usize) -> Self {
         let mut cursor = Self { line, position, start: position };
         cursor.go_to(position);
         cursor
     }
 
-    /// Goes to the token at or after byte `position`.
+    /// Moves to the token at or after byte `position`.
     #[inline(always)]
     fn go_to(&mut self, position: usize) {
         let bytes = self.line.as_bytes();
@@ -239,12 +234,10 @@ impl<'t> Cursor<'t> {
         };
     }
 
-    /// Returns the token that is here, without taking it.
     pub(crate) fn peek(&self) -> Token {
         token(self.line, self.start)
     }
 
-    /// Takes the token that is here.
     pub(crate) fn advance(&mut self) {
         self.go_to(self.peek().span.end);
     }
@@ -253,23 +246,19 @@ impl<'t> Cursor<'t> {
         self.position
     }
 
-    /// Returns the first byte's offset of the token that is here.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// Returns whether the text ends here.
     pub(crate) fn is_at_end(&self) -> bool {
         self.start >= self.line.len()
     }
 
-    /// Returns whether a punctuation character is here.
     #[inline(always)]
     pub(crate) fn is_at(&self, character: u8) -> bool {
         self.line.as_bytes().get(self.start) == Some(&character)
     }
 
-    /// Returns the word that is here, if one is.
     #[inline(always)]
     pub(crate) fn peek_word(&self) -> Option<Word<'t>> {
         let (bytes, start) = (self.line.as_bytes(), self.start);
@@ -282,20 +271,19 @@ impl<'t> Cursor<'t> {
         Some(Word { line: self.line, span: LineSpan { start, end }, upper: eight.to_upper() })
     }
 
-    /// Takes the word that is here.
     #[inline(always)]
     pub(crate) fn take(&mut self, word: Word<'t>) {
         self.go_to(word.span.end);
     }
 
-    /// Returns an error at the token that is here.
+    /// An error at the next token.
     #[cold]
     #[inline(never)]
     pub(crate) fn error(&self, kind: ParseErrorKind) -> ParseError {
         self.peek().error(kind)
     }
 
-    /// Takes the character if it is here; returns whether it was.
+    /// Takes the character if it is next; returns whether it was.
     #[inline(always)]
     pub(crate) fn eat(&mut self, character: u8) -> bool {
         let found = self.is_at(character);
@@ -305,7 +293,6 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Takes the character, which must be here.
     pub(crate) fn expect(&mut self, character: u8) -> Result<(), ParseError> {
         if self.eat(character) {
             return Ok(());
@@ -313,7 +300,6 @@ impl<'t> Cursor<'t> {
         Err(self.error(ParseErrorKind::Expected(Expected::Character(char::from(character)))))
     }
 
-    /// Takes a word, which must be here.
     #[inline(always)]
     pub(crate) fn word(&mut self, expected: Expected) -> Result<Word<'t>, ParseError> {
         let word = self.peek_word();
@@ -322,7 +308,7 @@ impl<'t> Cursor<'t> {
         Ok(word)
     }
 
-    /// Takes a number, which must be here; `None` if it has more than 64 bits.
+    /// `None` if the number has more than 64 bits.
     pub(crate) fn number(&mut self) -> Result<(Option<u64>, LineSpan), ParseError> {
         let word = self.word(Expected::Number)?;
         Ok((word.number()?, word.span))

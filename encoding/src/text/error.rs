@@ -1,4 +1,4 @@
-//! [`ParseError`]: what is wrong with a line, and where.
+//! [`ParseError`]: the mistake in a line, and its place.
 
 use core::fmt;
 
@@ -8,17 +8,17 @@ use super::names::Modifiers;
 use crate::instruction::Illegal;
 use crate::sm::Sm;
 
-/// Why a line could not be parsed, and which bytes of it are at fault.
+/// Why a line could not be parsed, and the bytes at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseError {
-    /// What is wrong.
+    /// The mistake.
     pub kind: ParseErrorKind,
     /// The bytes at fault; empty at the end of the line if something is missing.
     pub span: LineSpan,
 }
 
-/// What was expected instead of what is there.
+/// The text expected at the place of the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
@@ -58,7 +58,7 @@ pub enum Expected {
     End,
 }
 
-/// What is wrong with a line.
+/// A mistake in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
@@ -92,12 +92,12 @@ pub enum ParseErrorKind {
         /// The whole name, without its leading dot.
         whole: &'static str,
     },
-    /// `INVALIDSIZE6`, `INVALID7` or `???0`, which disassemblers print for numbers that mean nothing.
+    /// `INVALIDSIZE6`, `INVALID7` or `???0`, which disassemblers print for meaningless numbers.
     InvalidModifier {
         /// The modifiers of this load.
         known: Modifiers,
     },
-    /// A modifier that must be there is not.
+    /// A required modifier is missing.
     MissingModifier {
         /// The modifiers of this load, in order.
         known: Modifiers,
@@ -121,7 +121,7 @@ pub enum ParseErrorKind {
     PredicateWrittenAsNumber,
     /// A predicate above P6.
     PredicateTooHigh,
-    /// `!` before an operand that has no negation bit.
+    /// `!` before an operand without a negation bit.
     NegatedOperand,
     /// Not a number, although it begins with a digit.
     BadNumber,
@@ -130,7 +130,7 @@ pub enum ParseErrorKind {
         /// The number after the signs, if it has at most 64 bits.
         magnitude: Option<u64>,
     },
-    /// A negative address: there is no base to subtract from.
+    /// A negative address, with no base to subtract from.
     NegativeWithoutBase {
         /// The largest address that fits.
         max: u64,
@@ -171,16 +171,16 @@ pub enum ParseErrorKind {
         /// The number of the last one.
         last: u8,
     },
-    /// A guard of the lanes at an instruction that has one of the warp, or the reverse.
+    /// A guard of the lanes on an instruction with a uniform guard, or the reverse.
     GuardFile {
         /// The mnemonic.
         mnemonic: &'static str,
         /// Whether the guard must be a uniform predicate.
         uniform: bool,
     },
-    /// An address that the load does not have on this SM.
+    /// A form of address that the load does not have on this SM.
     AddressForm {
-        /// The addresses that it has.
+        /// The forms that it has.
         known: Addresses,
     },
     /// An offset that is not a multiple of its unit.
@@ -188,17 +188,17 @@ pub enum ParseErrorKind {
         /// The unit in bytes.
         unit: u8,
     },
-    /// A base of 64 bits without `.E`.
+    /// A 64-bit base without `.E`.
     NeedsExtended,
     /// A number that does not fit its field.
     NumberTooLarge,
-    /// The descriptor of an `LDGSTS` is not in the register after that of the shared address.
+    /// The descriptor of an `LDGSTS` is not in the register after the uniform register of the shared address.
     DescriptorAfterUniform,
-    /// The word of the text is illegal.
+    /// The assembled word is illegal.
     Illegal(Illegal),
-    /// A descriptor in an annotation, but the text of this load hides none.
+    /// An annotation with a descriptor, although the text of this load hides none.
     NoHiddenDescriptor,
-    /// The load from which all that the text does not say was to be taken has another form.
+    /// The load that should supply the bits missing in the text has another form.
     OtherForm {
         /// Its mnemonic.
         mnemonic: &'static str,

@@ -1,4 +1,4 @@
-//! [`Addresses`]: examples of the addresses of a load, made from its grammar, for messages.
+//! [`Addresses`]: example addresses of a load, made from its grammar, for messages.
 
 use core::fmt;
 
@@ -16,14 +16,14 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Returns one example of each form. An `LDGSTS` has two addresses.
+    /// Returns one example per form. An `LDGSTS` has two addresses.
     pub fn examples(self) -> impl Iterator<Item = Text> {
         let Self { mnemonic, sm } = self;
         let forms = Instruction::forms(sm).filter(move |form| form.mnemonic() == mnemonic);
         forms.flat_map(|form| {
             let alternatives = form.plan().alternatives().iter();
             let addresses = alternatives.filter(|one| one.row.is_address() && one.is_read);
-            // One without a register is named where there is no other.
+            // An address without a register is shown only if there is no other.
             let has_register = |row: &Alternative| {
                 row.tokens
                     .iter()
@@ -63,7 +63,7 @@ impl fmt::Display for Addresses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for (i, example) in self.examples().enumerate() {
-            // Forms of several opcodes can have the same addresses.
+            // Forms with different opcodes can have the same addresses.
             if !self.examples().take(i).any(|before| before.as_str() == example.as_str()) {
                 write!(f, "{separator}`{}`", example.as_str())?;
                 separator = ", ";
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::text::parse_line;
 
-    /// Each example is accepted in some load of that name.
+    /// Each example is accepted in some load of this name.
     #[test]
     fn examples_can_be_assembled() {
         for sm in Sm::all() {

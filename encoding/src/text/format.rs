@@ -1,8 +1,7 @@
-//! [`Text`]: the buffer of the canonical formatter, a bounded text on the stack.
+//! [`Text`]: a bounded text on the stack, the buffer of the canonical formatter.
 //!
-//! Registers, predicates and modifiers are [`Ready`] texts in tables, copied whole whatever their
-//! length: copying a fixed number of bytes takes a store or two, copying a number known only at run
-//! time takes a call.
+//! Registers, predicates and modifiers are [`Ready`] texts in tables, copied whole whatever their length, because a
+//! copy of a fixed number of bytes takes a store or two, and a copy of a number known only at run time takes a call.
 
 use core::fmt;
 
@@ -25,7 +24,7 @@ impl Text {
         Self { bytes: [0; CAPACITY], length: 0 }
     }
 
-    /// Creates the text that `write` writes.
+    /// Creates a text; `write` returns its length.
     #[inline(always)]
     pub(crate) fn of(write: impl FnOnce(Out<'_>) -> usize) -> Self {
         let mut text = Self::new();
@@ -33,7 +32,7 @@ impl Text {
         text
     }
 
-    /// Replaces the text by the one that `write` writes.
+    /// Replaces the text; `write` returns the new length.
     #[inline(always)]
     pub(crate) fn write(&mut self, write: impl FnOnce(Out<'_>) -> usize) {
         self.length = write(Out { bytes: &mut self.bytes, length: 0 });
@@ -42,7 +41,7 @@ impl Text {
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Only whole texts and ASCII digits are pushed.
+        // Always UTF-8, because only whole texts and ASCII digits are pushed.
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
@@ -53,7 +52,6 @@ impl Text {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Returns the text without its first byte.
     pub(crate) fn without_first(mut self) -> Self {
         self.bytes.copy_within(1.., 0);
         self.length = self.length.saturating_sub(1);
@@ -61,21 +59,21 @@ impl Text {
     }
 }
 
-/// The end of a text that is being written. Apart from the [`Text`], so that the length stays in a register: where it is
-/// in memory, each text has to wait for the one before.
+/// The end of a text that is being written. Separate from [`Text`], so that the length stays in a register instead of
+/// memory, where each text would wait for the one before.
 pub(crate) struct Out<'t> {
     bytes: &'t mut [u8; CAPACITY],
     pub(crate) length: usize,
 }
 
 impl Out<'_> {
-    /// Returns this for a function that is not inlined and returns the new length.
+    /// Reborrows for a function that is not inlined and returns the new length.
     #[inline(always)]
     pub(crate) fn again(&mut self) -> Out<'_> {
         Out { bytes: self.bytes, length: self.length }
     }
 
-    /// Writes `bytes` after the text, of which the first `length` then belong to it.
+    /// Copies all of `bytes`, although only the first `length` belong to the text: a copy of fixed size is faster.
     #[inline(always)]
     fn append(&mut self, bytes: &[u8], length: usize) {
         let room = self.bytes.get_mut(self.length..self.length + bytes.len());
@@ -101,7 +99,6 @@ impl Out<'_> {
         self.append(&ready.bytes, ready.len());
     }
 
-    /// Pushes one of some texts.
     #[inline(always)]
     pub(crate) fn push_nth<const ROOM: usize>(&mut self, texts: &[Ready<ROOM>], n: usize) {
         if let Some(text) = texts.get(n) {
@@ -109,7 +106,6 @@ impl Out<'_> {
         }
     }
 
-    /// Pushes a number of at most three digits.
     pub(crate) fn push_decimal(&mut self, number: u8) {
         if number >= 100 {
             self.push_byte(b'0' + number / 100);
@@ -120,7 +116,7 @@ impl Out<'_> {
         self.push_byte(b'0' + number % 10);
     }
 
-    /// Pushes `0x` and the digits in lower case, without leading zeros.
+    /// In lower case, without leading zeros.
     #[inline(always)]
     pub(crate) fn push_hexadecimal(&mut self, value: u32) {
         self.push_str("0x");

@@ -1,4 +1,4 @@
-//! [`Hint`]: what to write instead; and [`later_syntax`]: whether a line is in the syntax of SM 7.0 and
+//! [`Hint`]: the suggested correction of a mistake; and [`later_syntax`]: whether a line is in the syntax of SM 7.0 and
 //! later.
 
 use core::fmt;
@@ -13,7 +13,7 @@ use crate::table::forms::{FORMS, Form};
 use crate::table::grammar::Modifier;
 use crate::table::row::Kind;
 
-/// What to write instead, in one line. Created by [`ParseError::hint`].
+/// A suggested correction, in one line. Created by [`ParseError::hint`].
 #[derive(Clone, Copy, Debug)]
 pub struct Hint(HintText);
 
@@ -33,7 +33,7 @@ enum HintText {
 }
 
 impl ParseError {
-    /// Returns what to write instead, or `None` if the mistake is not a common one.
+    /// Returns a suggested correction, or `None` if the mistake is not a common one.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         use ParseErrorKind as Kind;
@@ -53,8 +53,8 @@ impl ParseError {
         }))
     }
 
-    /// Returns [`hint`](Self::hint), or that `line`, which is no load of `sm`, has the syntax of SM 7.0 and later:
-    /// `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
+    /// Returns [`hint`](Self::hint), or a hint that `line`, which is not a load of `sm`, has the syntax of SM 7.0 and
+    /// later: `[R2.64]`, `.SYS`, `desc[UR4]`, uniform registers.
     ///
     /// ```
     /// use warpload_encoding::{Sm, parse_line};
@@ -71,7 +71,7 @@ impl ParseError {
 }
 
 impl Hint {
-    /// Returns whether the hint is to say of which SM the line is.
+    /// Returns whether the hint asks for the SM of the line.
     #[must_use]
     pub const fn is_later_syntax(&self) -> bool {
         matches!(self.0, HintText::LaterSyntax)
@@ -101,8 +101,7 @@ fn fixed_hint(kind: ParseErrorKind) -> Option<&'static str> {
     })
 }
 
-/// Returns the magnitude of the negative offset that equals `value` modulo 2^32 if it fits: the
-/// offset was meant to wrap.
+/// The magnitude of the negative offset that equals `value` modulo 2^32, if it fits: the offset was meant to wrap.
 fn wrapped(value: i64, min: i64) -> Option<u32> {
     let magnitude = u32::try_from(value).ok()?.wrapping_neg();
     (u64::from(magnitude) <= min.unsigned_abs()).then_some(magnitude)
@@ -141,12 +140,11 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What can precede an address: a descriptor, a bank selected by a register, Tensor Memory.
+/// Prefixes of an address: a descriptor, a bank selected by a register, Tensor Memory.
 const PREFIXES: [&str; 3] = ["desc", "cx", "tmem"];
 
-/// Returns the first token of `text` that only the syntax of SM 7.0 and later has: the `64` of
-/// `[R2.64]`, `SYS`, `desc`, `UP0`. `None` does not imply that the text is for SM 5.x or 6.x: most
-/// loads look the same.
+/// Returns the first token of `text` that only SM 7.0 and later use: the `64` of `[R2.64]`, `SYS`, `desc`, `UP0`.
+/// `None` does not imply SM 5.x or 6.x, because most loads look the same.
 ///
 /// ```
 /// use warpload_encoding::later_syntax;
@@ -174,7 +172,7 @@ pub fn later_syntax(text: &str) -> Option<LineSpan> {
         let word = text.get(found.span.range()).unwrap_or_default();
         let is_prefix = |word: &str| PREFIXES.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_later = match (after_dot, in_brackets) {
-            // An address register with a modifier.
+            // A modifier of an address register.
             (true, true) => true,
             (true, false) => is_later_modifier(word),
             (false, _) => {
@@ -190,13 +188,12 @@ pub fn later_syntax(text: &str) -> Option<LineSpan> {
     }
 }
 
-/// Returns whether only SM 7.0 and later have a load.
 fn is_later_mnemonic(word: &str) -> bool {
     let mut named = FORMS.iter().filter(|form| form.name.eq_ignore_ascii_case(word)).peekable();
     named.peek().is_some() && named.all(|form| !form.groups.contains(Group::Spa5))
 }
 
-/// Returns whether the loads that all SMs have take a modifier on SM 7.0 and later alone.
+/// Whether the loads that all SMs have take this modifier on SM 7.0 and later only.
 fn is_later_modifier(word: &str) -> bool {
     let is_of = |form: &Form| {
         let names = form.modifiers.iter().flat_map(|modifier| names_of(form, modifier));
@@ -206,7 +203,7 @@ fn is_later_modifier(word: &str) -> bool {
     for form in FORMS.iter().filter(|form| !is_later_mnemonic(form.name)) {
         match form.groups.contains(Group::Spa5) {
             true => narrow |= is_of(form),
-            // Those of SM 5.x come first.
+            // Forms of SM 5.x come first.
             false if narrow => return false,
             false => wide |= is_of(form),
         }
@@ -214,7 +211,7 @@ fn is_later_modifier(word: &str) -> bool {
     wide
 }
 
-/// Returns the names of a modifier of a form, on any SM.
+/// The names of a modifier on any SM.
 fn names_of(form: &Form, modifier: &Modifier) -> impl Iterator<Item = &'static str> {
     let (always, slot) = match *modifier {
         Modifier::Always { name, .. } => (Some(name), None),
@@ -228,7 +225,7 @@ fn names_of(form: &Form, modifier: &Modifier) -> impl Iterator<Item = &'static s
     always.into_iter().chain(values.flat_map(|values| values.names().map(|(name, _)| name)))
 }
 
-/// Returns whether `word` is a uniform register or predicate: `UR4`, `URZ`, `UP0`, `UPT`.
+/// Whether `word` is a register or predicate such as `UR4`, `URZ`, `UP0`, `UPT`.
 fn is_uniform(word: &str) -> bool {
     let Some((b'U' | b'u', rest)) = word.as_bytes().split_first() else { return false };
     let Some((kind, number)) = rest.split_first() else { return false };
@@ -262,7 +259,7 @@ mod tests {
             ("ULDC.64 UR4, c[0x0][0x118]", Some("ULDC")),
             ("LDSM.16.M88.4 R4, [R8]", Some("LDSM")),
             ("ldg.e.sys r0, [r2.64]", Some("sys")),
-            // Wrong in their own ways.
+            // Wrong for other reasons.
             ("LD.E.64.128 R0, [R2]", None),
             ("LD R0, [R2 + x.y", Some("y")),
             ("LD SYS, [R2]", None),

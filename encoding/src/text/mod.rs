@@ -1,7 +1,8 @@
 //! Text: the canonical writer and the parser, which follow the grammar of the table.
 //!
-//! `cursor` reads tokens; `names`, `operands` and `annotation` the parts of a line, `read` the whole. `write` writes the
-//! text, `scheduling` what nvdisasm 12.8 appends to it. `error` and `hint` say what is wrong.
+//! `cursor` reads tokens; `names`, `operands` and `annotation` read the parts of a line, and `read` the whole line.
+//! `write` prints the canonical text, and `scheduling` the annotations that nvdisasm 12.8 appends. `error` and `hint`
+//! explain mistakes.
 
 pub(crate) mod annotation;
 pub(crate) mod cursor;

@@ -1,4 +1,4 @@
-//! Mnemonics and modifiers: reading them, and naming those that a load takes.
+//! Mnemonics and modifiers: reading them, and listing the modifiers of a load.
 
 use core::fmt;
 
@@ -20,16 +20,16 @@ pub struct Alias {
     pub span: LineSpan,
     /// The modifier that was written, without its dot.
     pub written: &'static str,
-    /// The modifier that it becomes and that disassembly prints, unless it is the default.
+    /// The modifier that it becomes. Disassembly prints it unless it is the default.
     pub becomes: &'static str,
 }
 
-/// The modifiers that a load takes. Displays as their names, in the order of the text.
+/// The modifiers of a load. Displays as their names, in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modifiers {
     /// A load of the form.
     load: Option<Instruction>,
-    /// The one field that is meant; all if there is none.
+    /// Limits the list to one field.
     only: Option<Slot>,
 }
 
@@ -38,7 +38,6 @@ impl Modifiers {
         Self { load: Some(load), only: None }
     }
 
-    /// Returns the sizes of `LD`.
     pub(super) fn of_sizes() -> Self {
         Self { load: Instruction::forms(Sm::SPA5).next(), only: Some(Slot::Size) }
     }
@@ -75,7 +74,7 @@ impl fmt::Display for Modifiers {
     }
 }
 
-/// A mnemonic and the words after its dots, whatever they are.
+/// A mnemonic and the words after its dots, not checked yet.
 pub(super) struct Opcode<'t> {
     pub(super) mnemonic: Word<'t>,
     /// Before the first dot.
@@ -87,12 +86,12 @@ pub(super) struct Opcode<'t> {
 /// A recognized modifier.
 #[derive(Clone, Copy)]
 struct Match<'t> {
-    /// Its number among those of the plan.
+    /// The index in the plan.
     index: usize,
     planned: &'static PlannedModifier,
     values: Option<&'static Values>,
     name: &'static str,
-    /// The number of the name among the values, the aliases last.
+    /// The index of the name among the values; the aliases come last.
     number: usize,
     /// After its last word.
     end: Cursor<'t>,
@@ -108,7 +107,7 @@ impl<'t> Opcode<'t> {
         Ok(opcode)
     }
 
-    /// Returns an error if a dot has no word after it.
+    /// Fails if a dot has no word after it.
     pub(super) fn check_words(&self, sm: Sm) -> Result<(), ParseError> {
         let mut cursor = self.words;
         while cursor.eat(b'.') {
@@ -120,25 +119,24 @@ impl<'t> Opcode<'t> {
         Ok(())
     }
 
-    /// Returns whether this is the mnemonic of a form.
     fn is(&self, form: &Form) -> bool {
         self.mnemonic.is_named(form.name, form.first)
     }
 
-    /// Returns one instruction of each form of the mnemonic, without operands.
+    /// One instruction of each form of the mnemonic, with default operands.
     pub(super) fn forms(&self, sm: Sm) -> impl Iterator<Item = Instruction> {
         let forms = FORMS.iter().enumerate().skip(self.first).take_while(|(_, form)| self.is(form));
         let plans = forms.filter_map(move |(n, _)| plan_index(n, sm.group()));
         plans.map(move |plan| Instruction::template(plan, sm))
     }
 
-    /// Returns the modifiers of the first form of the mnemonic.
+    /// The modifiers of the mnemonic's first form, for messages.
     fn known(&self, sm: Sm) -> Modifiers {
         Modifiers { load: self.forms(sm).next(), only: None }
     }
 
-    /// Sets the modifiers of an instruction without any, and `alias` to the one that was written under another name.
-    /// Returns where the operands are.
+    /// Sets the modifiers of `load`, which has none yet, and `alias` if one was written under another name. Returns the
+    /// position of the operands.
     pub(super) fn fit(
         &self,
         load: &mut Instruction,
@@ -152,7 +150,7 @@ impl<'t> Opcode<'t> {
             };
             cursor = found.end;
             let span = LineSpan { start: word.span.start, end: cursor.position() };
-            // They are in order, so the last one has the highest bit.
+            // Modifiers are in order, so the last one has the highest bit.
             if let Some(last) = (seen >> found.index).checked_ilog2() {
                 let given = found.planned.kind(load);
                 let kind = match plan.modifiers().get(found.index + last as usize) {
@@ -189,7 +187,7 @@ impl<'t> Opcode<'t> {
     }
 }
 
-/// Takes the word after a dot, if one is here.
+/// Takes a dot and the word after it, if both are next.
 #[inline(always)]
 fn next_word<'t>(cursor: &mut Cursor<'t>) -> Option<Word<'t>> {
     let mut ahead = *cursor;
@@ -199,7 +197,7 @@ fn next_word<'t>(cursor: &mut Cursor<'t>) -> Option<Word<'t>> {
     Some(word)
 }
 
-/// Returns the longest modifier of a form that begins with `word`: `U.128` before `U`.
+/// The longest modifier that begins with `word`: `U.128` rather than `U`.
 fn longest<'t>(load: &Instruction, word: Word<'_>, after: Cursor<'t>) -> Option<Match<'t>> {
     let (plan, hash) = (load.plan(), word.upper.hash());
     let mut longest: Option<Match<'t>> = None;
@@ -227,7 +225,7 @@ fn longest<'t>(load: &Instruction, word: Word<'_>, after: Cursor<'t>) -> Option<
     longest
 }
 
-/// Returns the end of `name`, if it is `word` and those after it.
+/// The end of `name`, if `word` and the words after it spell it.
 fn end_of<'t>(name: &str, word: Word<'_>, after: Cursor<'t>) -> Option<Cursor<'t>> {
     let (mut parts, mut end) = (name.split('.'), after);
     let is_begun = word.is(parts.next()?);
@@ -235,7 +233,7 @@ fn end_of<'t>(name: &str, word: Word<'_>, after: Cursor<'t>) -> Option<Cursor<'t
         .then_some(end)
 }
 
-/// Returns the error of a word that begins no modifier of a form.
+/// The error of a word that begins no modifier of the form.
 fn unknown(load: &Instruction, word: Word<'_>) -> Error {
     let known = Modifiers::of(*load);
     let first = |name: &str| name.split('.').next().is_some_and(|first| word.is(first));
@@ -256,7 +254,6 @@ fn unknown(load: &Instruction, word: Word<'_>) -> Error {
     }
 }
 
-/// Returns the names of the modifiers of a load.
 fn names_of(load: &Instruction) -> impl Iterator<Item = &'static str> {
     load.form().modifiers.iter().flat_map(move |modifier| {
         let (always, values) = match *modifier {

@@ -1,4 +1,4 @@
-//! Reads operands, token by token, as the grammar of a form says.
+//! Reads operands token by token, following the grammar of a form.
 
 use super::cursor::{Cursor, LineSpan, TokenKind, Word};
 use super::error::{Expected, ParseError, ParseErrorKind as Error};
@@ -14,12 +14,11 @@ use crate::table::row::Slot;
 
 type Read<T> = Result<T, ParseError>;
 
-/// The error of an offset beside a base register that turns out to be the zero register, or the like: another
-/// alternative has a better one.
+/// The error of an alternative that does not apply, such as an offset beside a base register that turns out to be the
+/// zero register. Another alternative has a better error.
 const OTHER: Error = Error::Expected(Expected::Address);
 
 impl Instruction {
-    /// Reads the operands that are at `cursor`.
     pub(super) fn read_operands(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
         let mut is_first = true;
         let mut skipped = None;
@@ -41,7 +40,7 @@ impl Instruction {
             }
         }
         match skipped {
-            // A comma, but none of the operands that may follow.
+            // A comma, but no optional operand after it.
             Some(after) if cursor.is_at(b',') => {
                 Err(after.error(Error::Expected(Expected::Predicate)))
             }
@@ -49,13 +48,13 @@ impl Instruction {
         }
     }
 
-    /// Reads an operand; returns whether it is there.
+    /// Returns whether the operand is there.
     fn read_operand(
         &mut self,
         alternatives: &[PlannedAlternative],
         cursor: &mut Cursor<'_>,
     ) -> Read<bool> {
-        // Of two errors at one place, the one of a number or a register that is there.
+        // Of two errors at one place, prefer the one about a number or a register that is there.
         let rank =
             |error: &ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
         let mut best: Option<ParseError> = None;
@@ -89,7 +88,7 @@ impl Instruction {
         }
     }
 
-    /// Reads an alternative; returns false if it cannot be here.
+    /// Returns false if the alternative does not apply.
     fn read_alternative(
         &mut self,
         alternative: &PlannedAlternative,
@@ -112,11 +111,11 @@ impl Instruction {
             let span = LineSpan { start, end: cursor.position() };
             return Err(ParseError { kind: Error::NeedsExtended, span });
         }
-        // The register may be that of an operand before.
+        // An earlier operand may have set the register.
         Ok(!alternative.is_refused(Check::After, self.halves()))
     }
 
-    /// Returns whether an address has 64 bits; true of forms that have no other.
+    /// Whether an address has 64 bits, as it always has in forms without the field.
     fn is_extended(&self) -> bool {
         !self.has(Slot::Extended) || self.get(Slot::Extended) != 0
     }
@@ -139,7 +138,7 @@ impl Instruction {
                 }
                 Err(word.error(Error::DescriptorAfterUniform))
             }
-            // Its alternative is never read.
+            // Unreachable, because alternatives with such a register are not read.
             Part::Unknown(_) => Ok(()),
             Part::Predicate(slot) => {
                 let start = cursor.start();
@@ -180,7 +179,7 @@ impl Instruction {
         }
     }
 
-    /// Reads `.X4`, if a dot is here.
+    /// Reads `.X4`, if a dot is next.
     fn read_scale(&mut self, slot: Slot, cursor: &mut Cursor<'_>) -> Read<()> {
         if !cursor.eat(b'.') {
             return Ok(());
@@ -192,7 +191,7 @@ impl Instruction {
         if is_set { Ok(()) } else { Err(word.error(Error::Expected(Expected::BaseSuffix))) }
     }
 
-    /// Reads an offset after a register, which may be missing.
+    /// Reads an optional offset after a register.
     fn read_offset(
         &mut self,
         place: SlotPlace,
@@ -266,7 +265,7 @@ impl Instruction {
         )
     }
 
-    /// Sets an offset; `is_signed` says whether it is one, or an address of its own.
+    /// `is_signed` tells an offset from an address without a base.
     fn set_offset(
         &mut self,
         place: SlotPlace,
@@ -301,7 +300,7 @@ impl Instruction {
     }
 }
 
-/// Reads a register; returns the number of its field.
+/// Returns the number for the field.
 #[inline(always)]
 fn read_register(place: SlotPlace, is_alone: bool, cursor: &mut Cursor<'_>) -> Read<u64> {
     if !place.is_uniform() {
@@ -313,7 +312,7 @@ fn read_register(place: SlotPlace, is_alone: bool, cursor: &mut Cursor<'_>) -> R
     uniform_named(word)?.to_field(place.width.into()).ok_or(word.error(too_high))
 }
 
-/// Reads a predicate; returns the number of its field.
+/// Returns the number for the field.
 #[inline(always)]
 fn read_predicate(place: SlotPlace, cursor: &mut Cursor<'_>) -> Read<u64> {
     let word = cursor.word(Expected::Predicate)?;
@@ -328,7 +327,7 @@ fn read_predicate(place: SlotPlace, cursor: &mut Cursor<'_>) -> Read<u64> {
     Ok(if place.is_inverted() { 7 - number } else { number }.into())
 }
 
-/// Returns whether an operand that can be left out begins at `cursor`.
+/// Whether an optional operand begins at `cursor`.
 #[inline(always)]
 fn begins(operand: &PlannedOperand, cursor: &Cursor<'_>) -> bool {
     if cursor.is_at(b'!') {
@@ -378,7 +377,7 @@ fn read_marks_and_words(text: &[u8], cursor: &mut Cursor<'_>) -> Read<()> {
     Ok(())
 }
 
-/// Returns the error of punctuation that is not there.
+/// The error of missing punctuation.
 fn missing(mark: u8, cursor: &Cursor<'_>) -> ParseError {
     if mark == b']' {
         // `[0x4+R1]`
@@ -398,7 +397,7 @@ fn missing(mark: u8, cursor: &Cursor<'_>) -> ParseError {
     }))
 }
 
-/// Returns the place of an address of any form; `None` if none is here.
+/// The place of an address in any form; `None` if there is none.
 fn address(mut cursor: Cursor<'_>) -> Option<LineSpan> {
     let start = cursor.start();
     if let Some(word) = cursor.peek_word() {
@@ -422,7 +421,7 @@ fn address(mut cursor: Cursor<'_>) -> Option<LineSpan> {
     Some(LineSpan { start, end: end.filter(|_| words > 0)? })
 }
 
-/// Returns whether `, P0` is here.
+/// Whether `, P0` comes next.
 pub(super) fn is_predicate(mut cursor: Cursor<'_>) -> bool {
     cursor.eat(b',') && cursor.peek_word().is_some_and(|word| predicate_named(word).is_ok())
 }
@@ -431,7 +430,6 @@ fn begins_with(word: Word<'_>, letters: &[u8]) -> bool {
     word.upper.first(letters.len()) == Eight::of(letters)
 }
 
-/// Returns the predicate that `word` names.
 pub(super) fn predicate_named(word: Word<'_>) -> Read<Pred> {
     if word.is_named("PT", const { Eight::of(b"PT") }) {
         return Ok(Pred::PT);
@@ -446,7 +444,6 @@ pub(super) fn predicate_named(word: Word<'_>) -> Read<Pred> {
     }))
 }
 
-/// Returns the register that `word` names.
 pub(super) fn register_named(word: Word<'_>) -> Read<Reg> {
     if word.is_named("RZ", const { Eight::of(b"RZ") }) {
         return Ok(Reg::RZ);
@@ -461,7 +458,6 @@ pub(super) fn register_named(word: Word<'_>) -> Read<Reg> {
     }))
 }
 
-/// Returns the uniform register that `word` names.
 pub(super) fn uniform_named(word: Word<'_>) -> Read<UniformReg> {
     if !begins_with(word, b"UR") {
         return Err(word.error(Error::Expected(Expected::UniformRegister)));
@@ -469,7 +465,7 @@ pub(super) fn uniform_named(word: Word<'_>) -> Read<UniformReg> {
     register_named(word.after_first()).map(|register| UniformReg::new(register.number()))
 }
 
-/// Returns the predicate that `word` names, and whether it is a uniform one.
+/// Also returns whether the predicate is uniform.
 pub(super) fn either_predicate(word: Word<'_>) -> Read<(bool, Pred)> {
     if begins_with(word, b"UP") {
         Ok((true, predicate_named(word.after_first())?))
@@ -478,7 +474,7 @@ pub(super) fn either_predicate(word: Word<'_>) -> Read<(bool, Pred)> {
     }
 }
 
-/// Returns the number after `letter`, in either case; `u32::MAX` if it has more than three digits.
+/// The number after `letter`; `u32::MAX` if it has more than three digits.
 #[inline]
 fn numbered(word: Word<'_>, letter: u8) -> Option<u32> {
     let [first, second, ..] = word.upper.to_bytes();

@@ -14,29 +14,29 @@ use crate::operand::{Pred, Reg, Size};
 use crate::sm::{Sm, Tail};
 use crate::table::row::Slot;
 
-/// The schedule of a text of 128 bits without one.
+/// The schedule of a 128-bit text without one.
 const TRANS1: u8 = 17;
 
-/// One parsed line: the instruction, and what it does not hold.
+/// One parsed line: the instruction, and the information outside of its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParsedLine {
     /// The instruction.
     pub instruction: Instruction,
-    /// How it is scheduled, if the line says so. `None` for a word of 128 bits, which holds it.
+    /// The scheduling, if the line names one. `None` for a 128-bit word, because the word holds it.
     pub control: Option<Control>,
-    /// The modifier that was written under another name, if there is one.
+    /// The modifier that was written under another name, if any.
     pub alias: Option<Alias>,
-    /// The descriptor that was chosen because neither the text nor another load names it; `None` if nothing was chosen.
+    /// The descriptor chosen because neither the text nor another load names it; `None` if there was no choice.
     pub chosen: Option<HiddenDescriptor>,
 }
 
-/// Parses one instruction of `sm`: the canonical text and the superset of it that docs/ld.md section 2 names, with
-/// annotations after the operands or the notation of maxas or CuAssembler before the instruction. Without a scheduling, a
-/// word of 128 bits gets one cycle, no scoreboards and no waits.
+/// Parses one instruction of `sm`: the canonical text or the superset in docs/ld.md section 2, with annotations after
+/// the operands or the notation of maxas or CuAssembler before the instruction. A 128-bit word without scheduling gets
+/// one cycle, no scoreboards and no waits.
 ///
-/// The text of a decoded instruction is parsed as that instruction, without the bits that no text shows;
-/// [`Instruction`] states exactly what is guaranteed.
+/// The text of a decoded instruction parses back to that instruction, except for the bits that no text shows;
+/// [`Instruction`] states the exact guarantees.
 ///
 /// ```
 /// use warpload_encoding::{ParseErrorKind, Sm, parse_line};
@@ -62,8 +62,8 @@ pub fn parse_line(text: &str, sm: Sm) -> Result<ParsedLine, ParseError> {
     parse(text, sm, None)
 }
 
-/// Parses one instruction, as [`parse_line`] does; what the text does not say is that of `like`, a load of the same form
-/// and SM: the scheduling of a word of 128 bits, a hidden descriptor, reserved bits.
+/// Parses one instruction, as [`parse_line`] does, and takes everything that the text does not show from `like`, a load
+/// of the same form and SM: the scheduling of a 128-bit word, a hidden descriptor, reserved bits.
 ///
 /// ```
 /// use warpload_encoding::{Instruction, parse_line_like};
@@ -77,8 +77,8 @@ pub fn parse_line(text: &str, sm: Sm) -> Result<ParsedLine, ParseError> {
 /// ```
 ///
 /// # Errors
-/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of its SM, or has another form
-/// than `like`.
+/// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of the same SM, or not of the
+/// same form as `like`.
 pub fn parse_line_like(text: &str, like: &Instruction) -> Result<ParsedLine, ParseError> {
     parse(text, like.sm(), Some(like))
 }
@@ -106,7 +106,7 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
         return Err(ParseError { kind: Error::ControlTwice, span });
     }
     let descriptor = trailing.and_then(|trailing| trailing.descriptor);
-    // Two forms can have the same text.
+    // Two forms can have the same text: prefer the form of `like`, or the form that hides a descriptor.
     load = match (like, descriptor) {
         (Some(like), _) => match opcode.fit_to(like) {
             Ok((mut blank, mut operands)) => match blank.read_operands(&mut operands) {
@@ -153,11 +153,11 @@ fn parse(text: &str, sm: Sm, like: Option<&Instruction>) -> Result<ParsedLine, P
     }
 }
 
-/// Returns which fields the text names beside the operands.
+/// The fields that the text names outside of the operands.
 fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl Fn(Slot) -> bool {
     let schedules = trailing.is_some_and(|trailing| trailing.schedules());
     let has_pm = trailing.is_some_and(|trailing| trailing.pm.is_some());
-    // In the text of 12.x the annotations that are 0 are left out.
+    // The text of 12.x omits annotations that are 0, so that one annotation determines the others.
     let says_all = schedules || has_pm && sm.tail() == Tail::All;
     let says_descriptor = trailing.is_some_and(|trailing| trailing.descriptor.is_some());
     move |slot| match slot {
@@ -169,7 +169,7 @@ fn said(sm: Sm, leading: Option<Control>, trailing: Option<Annotations>) -> impl
 }
 
 /// Parses a mnemonic with its modifiers, which is how traces name loads. All operands of the result are `RZ`, `URZ`,
-/// `PT` or 0. Of several forms, the first one.
+/// `PT` or 0. If several forms fit, returns the first one.
 ///
 /// ```
 /// use warpload_encoding::{Sm, parse_opcode};
@@ -235,8 +235,8 @@ impl WrittenGuard {
 }
 
 impl Instruction {
-    /// Parses one instruction of `sm`, as [`parse_line`] does. The control code of a word of 64 bits, which is not part
-    /// of it, is dropped.
+    /// Parses one instruction of `sm`, as [`parse_line`] does, and drops the control code of a 64-bit word, which is
+    /// not part of the word.
     ///
     /// # Errors
     /// Returns [`ParseError`] with the bytes at fault if `text` is not one load instruction of `sm`.
@@ -244,7 +244,7 @@ impl Instruction {
         parse_line(text, sm).map(|line| line.instruction)
     }
 
-    /// Checks that nothing but a semicolon is left.
+    /// Checks that only a semicolon is left.
     fn read_end(&self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         let ended = cursor.eat(b';');
         if cursor.is_at_end() {
@@ -259,11 +259,11 @@ impl Instruction {
         }))
     }
 
-    /// Returns the instruction of 128 bits with the scheduling that its text names.
+    /// Applies the scheduling of a 128-bit text.
     fn scheduled(self, leading: Option<Control>, trailing: Option<Annotations>) -> Self {
         let mut load = self;
         if let Some(annotations) = trailing {
-            // In the text of 12.x the annotations that are 0 are left out; before that PM says nothing of the others.
+            // The text of 12.x omits annotations that are 0; before 12.x, PM does not determine the others.
             let says_all = self.sm().tail() == Tail::All;
             if says_all || annotations.schedules() {
                 let default = if says_all { 0 } else { TRANS1 };
@@ -277,7 +277,7 @@ impl Instruction {
         leading.map_or(load, |control| load.with_control(control))
     }
 
-    /// Returns the instruction with that scheduling; its batch hint remains.
+    /// Keeps the batch hint.
     fn with_control(mut self, control: Control) -> Self {
         self.set(Slot::Stall, control.stall.get().into());
         self.set(Slot::Yield, control.yield_bit.into());
@@ -289,8 +289,8 @@ impl Instruction {
 }
 
 impl<'t> Opcode<'t> {
-    /// Returns the first form that fits, as `fit` completes it, and the modifier that was written under another name; or
-    /// the error of the form that fits the longest part of the text; of several, one that says most.
+    /// Returns the first form that `fit` completes, and sets `alias` as [`fit`](Self::fit) does. Otherwise returns the
+    /// error of the form that reads the longest part of the text, and among several the most specific one.
     pub(super) fn each_form(
         &self,
         sm: Sm,
@@ -319,7 +319,6 @@ impl<'t> Opcode<'t> {
         Err(best.unwrap_or(self.mnemonic.error(Error::UnknownMnemonic { sm })))
     }
 
-    /// Fits the form of another load.
     fn fit_to(&self, like: &Instruction) -> Result<(Instruction, Cursor<'t>), ParseError> {
         if !self.forms(like.sm()).any(|form| form.plan_index() == like.plan_index()) {
             return Err(self.mnemonic.error(Error::OtherForm { mnemonic: like.mnemonic() }));

@@ -1,5 +1,4 @@
-//! The scheduling of a word of 128 bits as nvdisasm 12.8 writes it after the operands
-//! (docs/load-sm70.md section 6).
+//! The scheduling of a 128-bit word as nvdisasm 12.8 writes it after the operands (docs/load-sm70.md section 6).
 
 use core::fmt;
 
@@ -9,17 +8,16 @@ use crate::operand::Scoreboard;
 use crate::sm::Tail;
 use crate::table::row::Slot;
 
-/// What nvdisasm 12.8 appends to the text of a load on its SM: nothing before SM 8.6, the PM field
-/// before 12.0, from there on everything that is not 0 or none. Created by
-/// [`Instruction::annotations`].
+/// The annotations that nvdisasm 12.8 appends to the text of a load: none before SM 8.6, the PM field before 12.0, and
+/// from 12.0 on every field that is not 0 or none. Created by [`Instruction::annotations`].
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulingText {
     load: Instruction,
 }
 
 impl Instruction {
-    /// Returns an object that displays what nvdisasm 12.8 appends to the [text](Self::text), with a
-    /// space before each annotation. Version 13.5 appends nothing.
+    /// Returns an object that displays the annotations that nvdisasm 12.8 appends to the [text](Self::text), each after
+    /// a space. Version 13.5 appends none.
     ///
     /// ```
     /// use warpload_encoding::parse_line;

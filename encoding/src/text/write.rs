@@ -1,5 +1,5 @@
-//! The canonical text of a load: that of nvdisasm, without the scheduling that version 12.8 appends
-//! (docs/ld.md section 2, docs/load-sm70.md sections 4 and 5).
+//! The canonical text of a load: nvdisasm's, without the scheduling that version 12.8 appends (docs/ld.md section 2,
+//! docs/load-sm70.md sections 4 and 5).
 
 use crate::instruction::Instruction;
 use crate::pieces::{PieceKind, UNIFORM_REGISTERS};
@@ -11,20 +11,20 @@ use crate::table::values::Modifier as Name;
 use crate::text::Text;
 use crate::text::format::Out;
 
-/// The signs of an offset and of a number, with `0x`.
+/// The signs of an offset, with `0x`.
 static OFFSET_SIGNS: [Ready<8>; 2] = [Ready::EMPTY.with("+0x"), Ready::EMPTY.with("+-0x")];
 
 impl Instruction {
-    /// Returns the canonical text, which is that of nvdisasm without the semicolon and without the scheduling that
-    /// version 12.8 appends from SM 8.6 on.
+    /// Returns the canonical text: nvdisasm's, without the semicolon and without the scheduling that version 12.8
+    /// appends from SM 8.6 on.
     #[inline(always)]
     #[must_use]
     pub fn text(&self) -> Text {
         Text::of(|out| self.write_to(out))
     }
 
-    /// Replaces `text` by the canonical text, for callers that format many instructions: a quarter faster than
-    /// [`text`](Self::text), which clears a new `Text` and returns it by copying.
+    /// Replaces `text` by the canonical text, for callers that format many instructions. A quarter faster than
+    /// [`text`](Self::text), because it neither clears nor copies a new `Text`.
     ///
     /// ```
     /// use warpload_encoding::{Instruction, Sm, Text};
@@ -45,7 +45,7 @@ impl Instruction {
 
     #[inline(never)]
     fn write_to(&self, mut out: Out<'_>) -> usize {
-        // Compiled for each of the five plans of 64 bits, without loops: half of the time.
+        // Compiled for each of the five 64-bit plans, without loops, in half of the time.
         match self.plan_index() {
             0 => self.write_spa5(plan_at(0), out),
             1 => self.write_spa5(plan_at(1), out),
@@ -63,7 +63,7 @@ impl Instruction {
                         left = others.get(usize::from(one.others)..).unwrap_or_default();
                     }
                 }
-                // The last comma.
+                // Without the last comma.
                 out.length - 2
             }
         }
@@ -91,7 +91,7 @@ impl Instruction {
         }
     }
 
-    /// Writes what stands before the operands.
+    /// Writes the guard and the opcode.
     #[inline(always)]
     fn write_head(&self, plan: &Plan, modifiers: &[PlannedModifier], out: &mut Out<'_>) {
         out.push(plan.guard(self.halves()));
@@ -127,8 +127,8 @@ impl Instruction {
         })
     }
 
-    /// Returns the modifiers that say something about caches, prefetching and the order of accesses, as they are in the
-    /// text but without the leading dot: `CG`, `STRONG.GPU`, `EF.LTC64B`. Empty if there are none.
+    /// Returns the modifiers for caches, prefetching and the order of accesses, as in the text but without the leading
+    /// dot: `CG`, `STRONG.GPU`, `EF.LTC64B`. Empty if there are none.
     #[must_use]
     pub fn cache_modifiers(&self) -> Text {
         let is_of_caches = |slot: &Slot| {
@@ -166,7 +166,7 @@ impl Instruction {
         }
     }
 
-    /// Writes a modifier that takes more than its field; returns the new length.
+    /// Writes a modifier that needs more than its field; returns the new length.
     #[inline(never)]
     fn write_modifier(&self, modifier: &Modifier, mut out: Out<'_>) -> usize {
         match *modifier {
@@ -186,14 +186,14 @@ impl Instruction {
         out.length
     }
 
-    /// Returns the modifier that a field names; empty if it is not printed.
+    /// Empty if the modifier is not printed.
     fn name(&self, slot: Slot) -> &'static Name {
         static NONE: Name = Name::EMPTY;
         let modifiers = self.values(slot).map(|values| values.modifiers);
         modifiers.and_then(|names| names.get(self.get(slot) as usize)).unwrap_or(&NONE)
     }
 
-    /// Writes a part that takes more than a table; returns the new length.
+    /// Writes a part that needs more than a table; returns the new length.
     #[inline(never)]
     fn write_part(&self, plan: &Plan, part: &Part, mut out: Out<'_>) -> usize {
         match part {
@@ -223,7 +223,7 @@ impl Instruction {
         out.length
     }
 
-    /// Returns an offset without a base register.
+    /// An offset without a base register.
     fn bare(&self, slot: Slot, bare: &Bare) -> i64 {
         if bare.signed.contains(self.sm().group()) {
             self.get_signed_by(self.plan(), slot)
@@ -233,7 +233,7 @@ impl Instruction {
     }
 }
 
-/// Writes `+0x10`, `+-0x10`, and nothing for 0. No offset has more than 32 bits.
+/// Writes `+0x10` or `+-0x10`; omits 0. No offset has more than 32 bits.
 #[inline(always)]
 fn write_offset(offset: i64, out: &mut Out<'_>) {
     if offset != 0 {

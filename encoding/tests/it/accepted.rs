@@ -1,4 +1,4 @@
-//! What the parser accepts beyond the canonical text (docs/ld.md section 2), one case per line.
+//! Text that the parser accepts beyond the canonical text (docs/ld.md section 2), one case per line.
 #![allow(clippy::unwrap_used)]
 
 use warpload_encoding::control::Notation;
@@ -41,7 +41,7 @@ fn accepted() {
     assert!(count > 150, "only {count} cases were read");
 }
 
-/// What one line of the corpus cannot contain: a line break is white space, too.
+/// A line break is white space, too, but one line of the corpus cannot contain it.
 #[test]
 fn line_breaks() {
     let expected = parse("LD R0, [R1+0x4], P2").unwrap().instruction;

@@ -1,4 +1,4 @@
-//! Random words from a fixed seed, and short names for words of 64 bits.
+//! Random words from a fixed seed, and short names for 64-bit words.
 
 use std::io::Read;
 
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// Decodes a word of 64 bits.
+/// Decodes a 64-bit word.
 pub(crate) fn decode(word: u64) -> Option<Instruction> {
     Instruction::decode(word, Sm::SPA5).load()
 }
@@ -27,12 +27,11 @@ pub(crate) fn parse(text: &str) -> Result<ParsedLine, ParseError> {
     warpload_encoding::parse_line(text, Sm::SPA5)
 }
 
-/// Returns the 64 bits of a word.
 pub(crate) fn word(load: Instruction) -> u64 {
     load.word().narrow().expect("a word of 64 bits")
 }
 
-/// Returns SM, word and text of each row of `nvdisasm-sm70.tsv.xz`.
+/// SM, word and text of each row of `nvdisasm-sm70.tsv.xz`.
 pub(crate) fn rows_of_128_bits() -> Vec<(Sm, u128, String)> {
     let compressed = std::fs::read("../tests/data/nvdisasm-sm70.tsv.xz").unwrap();
     let mut text = String::new();

@@ -55,7 +55,6 @@ fn text_of_nvdisasm_assembles_to_its_word() {
     }
 }
 
-/// How many words of each instruction the second corpus holds.
 #[test]
 fn the_family_is_whole() {
     let counts = ["LDG", "LDL", "LDS", "LDC"].map(|name| {

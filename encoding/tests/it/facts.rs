@@ -1,4 +1,4 @@
-//! The facts about memory instructions, compared with nvdisasm's texts and with the loads that the package decodes.
+//! Compares the facts about memory instructions with nvdisasm's texts and with the loads that the package decodes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,13 +12,13 @@ use warpload_encoding::{
 
 const MEMORY: &str = include_str!("../data/nvdisasm-memory.tsv");
 
-/// Instructions without a row though an operand is in brackets, and why.
+/// Instructions with an operand in brackets but without a row, and the reason.
 const NO_ROWS: [(&str, &[&str]); 4] = [
     // They multiply matrices that descriptors name.
     ("matrix", &["BGMMA", "HGMMA", "IGMMA", "QGMMA", "UTCHMMA", "UTCIMMA", "UTCOMMA", "UTCQMMA"]),
     // The scheduler is asked for a thread block, and writes the answer.
     ("scheduler", &["UGETNEXTWORKID"]),
-    // The address is one of code.
+    // The operand is an address of code.
     ("code", &["UCCTL"]),
     // The number of a property of a pixel.
     ("pixel", &["PIXLD"]),
@@ -92,7 +92,7 @@ fn listed() -> Vec<(Sm, String)> {
     listed
 }
 
-/// Every group of SMs that nvdisasm was asked about has exactly the rows that it prints, and every row is printed.
+/// The rows of every group are exactly the mnemonics that nvdisasm prints for it, and every row is printed.
 #[test]
 fn rows_and_sms_are_those_of_nvdisasm() {
     let mut seen: BTreeMap<&str, BTreeSet<Group>> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn rows_and_sms_are_those_of_nvdisasm() {
     }
 }
 
-/// Every address that a listing shows is one of an instruction with a row.
+/// Every address in a listing belongs to an instruction with a row.
 #[test]
 fn listed_addresses_have_rows() {
     let listed =
@@ -141,7 +141,7 @@ fn listed_addresses_have_rows() {
     assert!(count > 10_000 && kinds.contains(&OpcodeKind::Copy), "{count} {kinds:?}");
 }
 
-/// The table of facts and the layouts of the loads say the same of each load.
+/// The table of facts and the layouts of the loads agree on each load.
 #[test]
 fn loads_have_the_facts_that_they_are_decoded_to() {
     let check = |sm: Sm, load: &Instruction, text: &str, bits: Option<u32>| {

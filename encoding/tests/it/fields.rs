@@ -19,7 +19,7 @@ const OPCODES: [(&str, u64, u32); 5] = [
     ("LDC", 0xef90 << 48, 13),
 ];
 
-/// The word of one of the opcodes, its other bits from `bits`.
+/// A word with one of the opcodes and its other bits from `bits`.
 fn load_word(which: usize, bits: u64) -> u64 {
     let (_, opcode, width) = OPCODES[which % OPCODES.len()];
     bits >> width | opcode
@@ -39,8 +39,7 @@ fn unread_bits_are_those_of_the_documents() {
     }
 }
 
-/// Returns what the text of `word` assembles to, or `None` if the word has an invalid size, whose text
-/// is refused.
+/// Assembles the text of `word`; `None` if the word has an invalid size, because its text is refused.
 fn reassembled(word: u64) -> Option<Instruction> {
     let instruction = decode(word).unwrap();
     let text = instruction.text();
@@ -61,8 +60,8 @@ fn reassembled(word: u64) -> Option<Instruction> {
     }
 }
 
-/// Returns all values of the field; if it is wider than 16 bits, the ends of its unsigned and signed
-/// ranges, every single bit, and random ones.
+/// All values of the field; if it is wider than 16 bits, the ends of its unsigned and signed ranges, every single bit,
+/// and random ones.
 fn values(field: Field, random: &mut Random) -> Vec<u64> {
     let largest = u64::MAX >> (64 - field.width());
     if field.width() <= 16 {
@@ -107,18 +106,17 @@ fn names(readings: impl Iterator<Item = FieldReading>) -> String {
     rows.join(", ")
 }
 
-/// Returns one load of each of the [`OPCODES`].
+/// One load of each of the [`OPCODES`].
 fn forms() -> Vec<Instruction> {
     Instruction::forms(Sm::SPA5).collect()
 }
 
-/// Returns `word` with a number in a field.
 fn set(field: Field, word: u64, value: u64) -> u64 {
     field.with(word.into(), value) as u64
 }
 
-/// The tables of docs/ld.md sections 1 and 5 and docs/load-family.md section 1, copied by hand: the round trips below would not
-/// notice two fields that changed places.
+/// The tables of docs/ld.md sections 1 and 5 and docs/load-family.md section 1, copied by hand, because the round trips
+/// below would not notice two fields that changed places.
 #[test]
 fn fields_are_where_the_reference_has_them() {
     assert_eq!(

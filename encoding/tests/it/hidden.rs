@@ -1,4 +1,4 @@
-//! What the text of a load of 128 bits does not say, and how it is kept (docs/load-sm70.md section 7).
+//! Bits that the text of a 128-bit load does not show, and how they are kept (docs/load-sm70.md section 7).
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use crate::common::{Random, decode as decode_64};
@@ -55,7 +55,7 @@ fn a_word_is_its_text_and_what_the_text_does_not_say() {
         same += 1;
         let Some(descriptor) = load.hidden_descriptor() else { continue };
         let chosen = parse_line(text.as_str(), load.sm()).expect("as before").chosen;
-        // A load of another form can have the text, too.
+        // A load of another form can have the same text.
         assert_eq!(chosen, alone.hidden_descriptor(), "{load}");
         // The annotation alone is enough to keep it.
         let line = format!("{load}{descriptor}");
@@ -86,7 +86,7 @@ fn a_word_of_64_bits_is_its_text_and_reserved_bits() {
     assert!(error.to_string().contains("which is LDG"), "{error}");
 }
 
-/// Nothing that the text shows is taken from the other word.
+/// Bits from another word never change the text.
 #[test]
 fn another_word_changes_no_text() {
     let loads = random_loads();
@@ -119,7 +119,7 @@ fn hidden_descriptors() {
     let edited = parse_line_like("LDG.E.128 R8, [R2.64+0x10]", &load);
     let edited = edited.expect("a load").instruction;
     assert_eq!(edited.bits(), word & !(0xff << 16) | 8 << 16 | 0x10 << 40);
-    // Its own scheduling counts.
+    // A scheduling in the text takes precedence.
     let text = "LDG.E.128 R4, [R2.64] &wr=0x1 ?trans3";
     let edited = parse_line_like(text, &load).expect("a load").instruction;
     assert_eq!(edited.hidden_descriptor(), Some(ur4));
@@ -183,7 +183,7 @@ fn descriptors_that_cannot_be() {
     }
 }
 
-/// `????3` is batch 3; fewer or more question marks are nothing.
+/// `????3` is batch 3; two, three, five or more question marks are refused.
 #[test]
 fn question_marks() {
     for (text, is_read) in [

@@ -1,4 +1,4 @@
-//! What generic code relies on.
+//! The traits that generic code relies on.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -65,7 +65,7 @@ fn fields_are_set() {
     );
     let sm = "80".parse().expect("an SM");
     let wide = warpload_encoding::parse_line("LDG.E R4, desc[UR4][R2.64]", sm).expect("a load");
-    // A descriptor needs a base of 64 bits.
+    // A descriptor needs a 64-bit base.
     assert_eq!(wide.instruction.with(Slot::Wide, 0), None);
     let other = wide.instruction.with(Slot::HighDestination, 0);
     assert_eq!(other, None);

@@ -1,5 +1,5 @@
-//! The tables of docs/load-sm70.md are those of the encoding. `UPDATE_EXPECT=1` rewrites what is between
-//! their markers.
+//! Compares the tables of docs/load-sm70.md with the encoding. `UPDATE_EXPECT=1` rewrites the text between their
+//! markers.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/load-sm70.md");
 /// An opcode, and bit 91, which chooses between two forms of it.
 type Key = (u128, u128);
 
-/// Bits, name, purpose, and the value that they must have.
+/// High bit, low bit, name, purpose and fixed value.
 type Row = (u8, u8, &'static str, &'static str, Option<u64>);
 
 /// A form of a load on all SMs that have it.
@@ -63,7 +63,7 @@ fn forms() -> Vec<(Key, Form)> {
     forms
 }
 
-/// Returns the text of an instruction with some registers and an offset.
+/// An instruction's text with some registers and an offset.
 fn example(load: Instruction) -> String {
     let mut word = load.bits();
     let mut has_offset = false;
@@ -91,7 +91,7 @@ fn example(load: Instruction) -> String {
     }
 }
 
-/// Returns SMs as a reader would list them, `7.5, 8.0 to 9.0`.
+/// SMs as a reader would list them, `7.5, 8.0 to 9.0`.
 fn list(of: &BTreeSet<Sm>) -> String {
     let all: Vec<Sm> = sms().collect();
     let name = |sm: Sm| format!("{}.{}", sm.number() / 10, sm.number() % 10);
@@ -113,7 +113,7 @@ fn list(of: &BTreeSet<Sm>) -> String {
     runs.iter().map(text).collect::<Vec<String>>().join(", ")
 }
 
-/// Returns the SMs of a row, nothing if they are those of the whole form.
+/// The SMs of a row; empty if the whole form has the same SMs.
 fn list_in(of: &BTreeSet<Sm>, form: &Form) -> String {
     if *of == form.sms { String::new() } else { list(of) }
 }
@@ -127,7 +127,7 @@ fn row_text((high, low, name, purpose, fixed): Row) -> String {
     format!("| {} | {name} | {purpose}{fixed} |", bits(high, low))
 }
 
-/// Returns the rows of the same fields in most forms, on all of their SMs.
+/// The rows that most forms have on all of their SMs.
 fn common(forms: &[(Key, Form)]) -> BTreeSet<Row> {
     let mut count: BTreeMap<Row, usize> = BTreeMap::new();
     for (_, form) in forms {
@@ -159,7 +159,7 @@ fn common_fields() -> String {
     text
 }
 
-/// One row for each list of names that a field has, and the loads that have it.
+/// One row per list of value names, with the loads that have it.
 fn values() -> String {
     let mut of_load: BTreeMap<&str, BTreeSet<Sm>> = BTreeMap::new();
     let mut lists: BTreeMap<(String, &str, String), BTreeMap<&str, BTreeSet<Sm>>> = BTreeMap::new();
@@ -189,7 +189,7 @@ fn values() -> String {
     text
 }
 
-/// Returns what each value of a field means, after its number.
+/// The meaning of each value of a field, after its number.
 fn meanings(reading: FieldReading) -> String {
     let of = |(number, name): (u64, &str)| {
         let meaning = reading.of_value(number).to_string();

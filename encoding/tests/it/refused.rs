@@ -1,8 +1,8 @@
-//! What the parser refuses (docs/ld.md section 2): the place, the message, the hint.
+//! Text that the parser refuses (docs/ld.md section 2): the place, the message, the hint.
 //!
-//! `data/refused.txt` contains each case as a user sees it: the line, carets below the bytes at fault,
-//! the message, and the hint if there is one. A caret after the end of the line marks an empty span.
-//! `UPDATE_EXPECT=1` rewrites everything but the lines themselves. Lines below `# SM 90: ...` are of that SM, others of SM 5.0.
+//! `data/refused.txt` contains each case as a user sees it: the line, carets below the bytes at fault, the message, and
+//! the hint if there is one. A caret after the end of the line marks an empty span. Lines below `# SM 90: ...` are for
+//! that SM, others for SM 5.0. `UPDATE_EXPECT=1` rewrites everything but the lines themselves.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ use warpload_encoding::{
 
 const CASES: &str = include_str!("../data/refused.txt");
 
-/// Returns the text at fault; panics if the span is not in `text` or splits a character.
+/// Panics if the span is not in `text` or splits a character.
 fn at_fault(text: &str, span: LineSpan) -> &str {
     text.get(span.range()).unwrap_or_else(|| panic!("{span:?} of {text:?}"))
 }
@@ -70,7 +70,7 @@ fn refused() {
         assert_eq!(expected.trim_end(), actual.trim_end());
     }
     assert_eq!(CASES, actual);
-    // It takes a second load.
+    // This error needs a second load.
     let like = Instruction::parse("LDG R0, [R2]", Sm::SPA5).expect("a load");
     let error = parse_line_like("LD R0, [R2]", &like).expect_err("another form");
     assert_eq!(
@@ -91,12 +91,12 @@ fn refused() {
     assert!(missing.is_empty(), "no case has {missing:?}");
 }
 
-/// Returns the name of an error without what it carries.
+/// The name of the variant without its fields.
 fn name_of(kind: ParseErrorKind) -> String {
     format!("{kind:?}").chars().take_while(char::is_ascii_alphabetic).collect()
 }
 
-/// What the file cannot contain: lines without a visible character.
+/// Lines without a visible character, which the file cannot contain.
 #[test]
 fn empty_lines() {
     for text in ["", " ", "\t\n", "/**/", "  // x"] {
@@ -106,7 +106,7 @@ fn empty_lines() {
     }
 }
 
-/// Holds for every text: no panic, a span that can be shown, and what is parsed survives.
+/// Holds for every text: no panic, a span that can be shown, and a parsed instruction that survives the round trip.
 fn assert_sound(text: &str) {
     match parse(text) {
         Ok(line) => {
@@ -121,7 +121,7 @@ fn assert_sound(text: &str) {
     }
 }
 
-/// Pieces that lines contain, and some that they do not.
+/// Pieces that occur in lines, and some that do not.
 const PIECES: [&str; 56] = [
     "LD",
     "@",

@@ -46,7 +46,7 @@ fn texts_refusals_and_words_are_those_of_nvdisasm() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-/// What nvdisasm prints is assembled to a word with the same text; numbers that mean nothing are not.
+/// The texts of nvdisasm assemble to words with the same text, except texts of meaningless numbers.
 #[test]
 fn texts_are_assembled() {
     for (sm, word, text) in rows() {
@@ -63,7 +63,7 @@ fn texts_are_assembled() {
                 }
             }
         }
-        // From 12.0 on the text names all of the scheduling.
+        // From 12.0 on the text names the whole scheduling.
         if !is_invalid && sm.number() >= 120 {
             let parsed = parse_line(&text, sm).unwrap().instruction;
             assert_eq!(parsed.control(), load.control(), "SM {sm} {text}");
@@ -72,8 +72,7 @@ fn texts_are_assembled() {
     }
 }
 
-/// Every field reads back what is written, and no other field changes: the rows of each form cover each
-/// bit once.
+/// The rows of each form cover each bit once, so that writing one field changes no other.
 #[test]
 fn the_fields_of_each_form_cover_the_word() {
     for sm in Sm::all().filter(|sm| sm.has_wide_words()) {
@@ -89,8 +88,8 @@ fn the_fields_of_each_form_cover_the_word() {
     }
 }
 
-/// What 12.8 leaves out is 0, if it appends anything. Before SM 12.0 that is PM alone, which says nothing of
-/// the rest, and without annotations nothing is known (docs/load-sm70.md section 7).
+/// If 12.8 appends annotations, those left out are 0. Before SM 12.0 it appends only PM, which does not determine the
+/// others, and without annotations the scheduling is unknown (docs/load-sm70.md section 7).
 #[test]
 fn scheduling_that_a_text_does_not_name() {
     for (sm, annotations, schedule) in

@@ -1,4 +1,4 @@
-//! One lane of the literal executor: its address, the memory that it is in, and the value there.
+//! One lane of the literal executor: its address, its memory and the value there.
 
 use warpload_encoding::{Address, LoadSize, MemorySpace, Offset, Reg, Size, UniformReg};
 
@@ -7,13 +7,12 @@ use crate::machine::{Machine, Misaligned};
 use crate::memory::{GenericAddress, LoadMemory, OutsideWindow, Space};
 use crate::warp::Warp;
 
-/// What the instruction asks for. Its cache operator is left out: it never changes the value
-/// (clause 4.9).
+/// The parts of the instruction, without the cache operator, which never changes the value (clause 4.9).
 pub(super) struct Load {
     pub(super) memory: MemorySpace,
     pub(super) address: Address,
     pub(super) size: LoadSize,
-    /// The groups of registers that are filled, one after the other.
+    /// The groups of registers to fill, in order.
     pub(super) destinations: Vec<Destination>,
 }
 
@@ -21,29 +20,28 @@ pub(super) struct Load {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LaneLoad {
-    /// The sum that the address is formed of, before it is reduced to 32 or 64 bits.
+    /// The sum of the address, before it is reduced to 32 or 64 bits.
     pub sum: i128,
     /// The effective address.
     pub address: u64,
     /// The address rounded down to a multiple of the access size.
     pub rounded: u64,
-    /// The memory that the rounded address lies in; `None` if it is outside of a window.
+    /// The memory of the rounded address; `None` if it is outside of a window.
     pub space: Option<Space>,
-    /// The registers' values; zeroes if the lane is marked outside.
+    /// The registers' values; zeroes if the lane is outside.
     pub values: [u32; 8],
     /// Whether the lane gets zeroes instead of a value.
     pub is_outside: bool,
 }
 
-/// Returns whether the address has a base: not if Ra is RZ, or at or above the shader's limit
-/// (section 3).
+/// An address has no base if Ra is RZ, or at or above the register limit (section 3).
 pub(super) fn has_base<M>(load: &Load, machine: &Machine<M>) -> bool {
     let base = load.address.base;
     base != Reg::RZ && base.number() < machine.register_limit.get()
 }
 
-/// Returns the sum that a lane's address is formed of, and the effective address: clause 4.3, and
-/// docs/load-sm70.md section 10 for scales and uniform registers.
+/// The sum of a lane's address, and the effective address: clause 4.3, and docs/load-sm70.md section 10 for scales and
+/// uniform registers.
 fn effective_address<M>(
     load: &Load,
     machine: &Machine<M>,
@@ -56,7 +54,7 @@ fn effective_address<M>(
     let has_64_bits = extended || is_pair;
 
     let offset = match offset {
-        // The address itself.
+        // Without a base, the offset is the address itself.
         Offset::ByBase { unsigned, .. } if !has_base(load, machine) => i64::from(unsigned),
         offset => i64::from(offset.signed()),
     };
@@ -127,8 +125,8 @@ pub(super) fn load_lane<M: LoadMemory>(
     found(Some(space), extend(load, &read), false)
 }
 
-/// Returns the memory of an address: clause 4.5. Only a generic address can be outside of a window
-/// (docs/load-family.md, section 3).
+/// The memory of an address: clause 4.5. Only a generic address can be outside of a window (docs/load-family.md,
+/// section 3).
 fn resolve<M: LoadMemory>(
     memory: MemorySpace,
     machine: &Machine<M>,
@@ -144,13 +142,13 @@ fn resolve<M: LoadMemory>(
         MemorySpace::Local => Ok(Space::Local),
         MemorySpace::Shared => Ok(Space::Shared),
         MemorySpace::Constant { bank, .. } => Ok(Space::Constant { bank: bank.get() }),
-        // They are refused before.
+        // Refused earlier, so any answer will do.
         MemorySpace::Tensor | MemorySpace::Undocumented => Ok(Space::Global),
     }
 }
 
-/// Returns the memory of a generic address: clause 4.5. Without a predicate the windows alone decide
-/// (docs/load-sm70.md, section 10).
+/// The memory of a generic address: clause 4.5. Without a predicate the windows alone decide (docs/load-sm70.md,
+/// section 10).
 fn resolve_generic<M: LoadMemory>(
     machine: &Machine<M>,
     plg: Option<bool>,
@@ -179,8 +177,8 @@ fn resolve_generic<M: LoadMemory>(
     }
 }
 
-/// Returns the bytes of an access, lowest address first, if all of them are allocated: clause 4.6. A
-/// byte of local memory may be in another region than the first one's, no byte in another memory.
+/// The bytes of an access, lowest address first, if all of them are allocated: clause 4.6. Bytes of local memory may
+/// lie in two regions, but no access spans two memories.
 fn read<M: LoadMemory>(
     load: &Load,
     machine: &Machine<M>,
@@ -207,7 +205,7 @@ fn read<M: LoadMemory>(
     Some(bytes)
 }
 
-/// Returns the values of up to eight registers: clause 4.8.
+/// The values of up to eight registers: clause 4.8.
 fn extend(load: &Load, memory: &[u8]) -> [u32; 8] {
     let mut values = [0u32; 8];
     for (i, byte) in memory.iter().enumerate() {

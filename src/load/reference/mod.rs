@@ -1,9 +1,9 @@
-//! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane, and what
-//! docs/load-family.md section 3 and docs/load-sm70.md section 10 say of the other loads. Clause 4.6 is
-//! number 6 of section 4. `lane.rs` is what one lane does, this file who executes and what is written.
+//! The literal executor: docs/ld.md sections 3 and 4, clause by clause, lane by lane, with docs/load-family.md section
+//! 3 and docs/load-sm70.md section 10 for the other loads. Clause 4.6 is number 6 of section 4. `lane.rs` loads one
+//! lane; this file decides which lanes execute and writes the registers.
 //!
-//! Nothing here is clever. If it and the fast executor differ, the documents decide, never the
-//! other executor.
+//! The code is kept simple rather than fast. If it and the fast executor differ, the documents decide, never the other
+//! executor.
 
 mod lane;
 
@@ -21,17 +21,17 @@ use crate::machine::Machine;
 use crate::memory::{LoadMemory, Space};
 use crate::warp::Warp;
 
-/// Executes one instruction, literally.
+/// Executes one instruction, clause by clause.
 ///
 /// # Errors
-/// Returns [`ExecuteError`] if the instruction cannot be executed, whether or not a lane would execute.
-/// The warp is then unchanged.
+/// Returns [`ExecuteError`] if the instruction cannot be executed, even if no lane would execute it. The warp is then
+/// unchanged.
 pub fn execute<M: LoadMemory>(
     instruction: &Instruction,
     machine: &Machine<M>,
     warp: &mut Warp,
 ) -> Result<Outcome, ExecuteError> {
-    // What is refused: docs/load-family.md, section 3, and docs/load-sm70.md, section 10.
+    // Refused instructions: docs/load-family.md, section 3, and docs/load-sm70.md, section 10.
     let parts = instruction.parts();
     let size = parts.size.map_err(ExecuteError::from)?;
     if let MemorySpace::Constant { mode, .. } = parts.space
@@ -40,7 +40,7 @@ pub fn execute<M: LoadMemory>(
         return Err(ExecuteError::ConstantMode(mode));
     }
 
-    // Who executes; without an executing lane nothing happens and nothing faults: clause 4.1.
+    // The executing lanes; without one there is no effect and no fault: clause 4.1.
     let guard = parts.guard;
     let mut executing = LaneMask::NONE;
     for lane in 0..LANES {
@@ -56,8 +56,7 @@ pub fn execute<M: LoadMemory>(
     if executing.is_empty() {
         return Ok(Outcome::default());
     }
-    // Matrices of a part of the warp are an error, whatever the registers are: docs/load-sm70.md,
-    // clause 14.
+    // Matrices need the whole warp, whatever the registers are: docs/load-sm70.md, clause 14.
     if matches!(size, LoadSize::Matrices { .. }) && executing != LaneMask::ALL {
         return Err(ExecuteError::PartialWarp("LDSM"));
     }
@@ -80,7 +79,7 @@ pub fn execute<M: LoadMemory>(
 
 impl Load {
     fn new(parts: &LoadParts, size: LoadSize) -> Self {
-        // The registers that are filled, four of each half of 256 bits.
+        // 256 bits fill two groups of four registers.
         let count = size.registers();
         let destinations = match parts.destination {
             LoadDestination::Halves { low, high } => {
@@ -93,7 +92,7 @@ impl Load {
     }
 }
 
-/// Returns the first uniform register and the number of each group that is filled.
+/// The first uniform register and the size of each group to fill.
 fn uniform_destinations(parts: &LoadParts, size: LoadSize) -> Vec<(UniformReg, u32)> {
     match parts.destination {
         LoadDestination::Uniform(first) => vec![(first, size.registers())],
@@ -102,8 +101,8 @@ fn uniform_destinations(parts: &LoadParts, size: LoadSize) -> Vec<(UniformReg, u
     }
 }
 
-/// Returns the load of each lane of `lanes`, lowest lane first, with the lane: what the literal executor finds before it
-/// writes a register. Tells which rules a load is a case of.
+/// Returns the load of each lane of `lanes`, lowest lane first, as the literal executor finds it before it writes a
+/// register. Shows which rules apply to a load.
 pub fn lane_loads<M: LoadMemory>(
     parts: &LoadParts,
     size: LoadSize,
@@ -166,8 +165,8 @@ fn outcome(
     }
 }
 
-/// Executes a load of uniform registers: one access for the warp, whose faults all executing lanes
-/// have (docs/load-sm70.md, section 10).
+/// Executes a load of uniform registers: one access for the warp, with its faults in all executing lanes
+/// (docs/load-sm70.md, section 10).
 fn execute_once<M: LoadMemory>(
     load: &Load,
     destinations: &[(UniformReg, u32)],
@@ -193,8 +192,8 @@ fn execute_once<M: LoadMemory>(
     Outcome { executing, lane_faults: faults, ..Outcome::default() }
 }
 
-/// Executes `LDSM` (docs/load-sm70.md, section 10): lane 8m + r has the address of row r of matrix m;
-/// lane i gets elements 2(i mod 4) and the one after it of row i / 4, transposed those of column i / 4.
+/// Executes `LDSM` (docs/load-sm70.md, section 10): lane 8m + r has the address of row r of matrix m. Lane i gets
+/// elements 2(i mod 4) and 2(i mod 4) + 1 of row i / 4, or of column i / 4 if transposed.
 fn execute_matrices<M: LoadMemory>(
     load: &Load,
     count: usize,
@@ -233,9 +232,9 @@ fn execute_matrices<M: LoadMemory>(
     outcome(load, LaneMask::ALL, faults, &[])
 }
 
-/// Returns the faults of the register rules that are broken (section 3), of which the first is raised.
-/// The order is Rd alignment, Rd range, of 256 bits the same for the other half, then with a base and
-/// `.E` Ra alignment and the range of Ra+1, then those of uniform registers.
+/// Returns the faults of the broken register rules (section 3), the raised one first. The order is Rd alignment and
+/// range, for 256 bits the same for the other half, then with a base and `.E` the alignment of Ra and the range of
+/// Ra+1, then uniform registers.
 #[must_use]
 pub fn broken_register_rules<M>(
     parts: &LoadParts,
@@ -269,8 +268,8 @@ pub fn broken_register_rules<M>(
     broken
 }
 
-/// Checks the uniform registers as the others are checked: first those that are written, then the pair
-/// of an address. The shader's limit is none of theirs.
+/// Checks the uniform registers in the same way: first the destinations, then the pair of an address. The per-thread
+/// register limit does not apply to uniform registers.
 fn check_uniform_registers(parts: &LoadParts, size: LoadSize, broken: &mut Vec<WarpFault>) {
     let mut groups = uniform_destinations(parts, size);
     if let Some(uniform) = parts.address.uniform
@@ -292,8 +291,8 @@ fn check_uniform_registers(parts: &LoadParts, size: LoadSize, broken: &mut Vec<W
     }
 }
 
-/// Returns the path of a `.U.128`: broadcast if the lanes have one rounded address and one memory,
-/// global or shared, and none is outside (clause 4.10).
+/// The path of a `.U.128`: broadcast if the lanes have one rounded address in one memory, global or shared, and none is
+/// outside (clause 4.10).
 fn uniform_path(lanes: &[(usize, LaneLoad)]) -> UniformPath {
     let Some((_, first)) = lanes.first() else { return UniformPath::Divergent };
     let is_broadcast = lanes.iter().all(|(_, lane)| {

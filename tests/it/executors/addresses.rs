@@ -1,4 +1,4 @@
-//! Random addresses where something begins, ends, or lies.
+//! Random addresses, mostly inside, at and around the ends of allocations and windows.
 
 use warpload::lane::LANES;
 use warpload::machine::Machine;
@@ -6,8 +6,7 @@ use warpload::memory::AddressSpace;
 
 use crate::executors::choices::Choices;
 
-/// All that is allocated, as the first address and the size, as a load of that space counts; for
-/// generic addresses the windows themselves too.
+/// Every allocation that a load of this space can read, as first address and size.
 fn places(machine: &Machine, space: AddressSpace) -> Vec<(u64, u64)> {
     let memory = &machine.memory;
     let (shared, local) = (memory.map().shared(), memory.map().local());
@@ -16,7 +15,7 @@ fn places(machine: &Machine, space: AddressSpace) -> Vec<(u64, u64)> {
     let mut places: Vec<(u64, u64)> = match space {
         AddressSpace::Generic => {
             let mut places: Vec<_> = allocations.collect();
-            // As often as local memory is, whatever the number of allocations.
+            // Repeated, so that global memory is as frequent as local memory.
             places.extend(places.clone());
             places.extend([(shared.base, shared_size); 2]);
             places.extend(local_places(machine, local.base));
@@ -33,7 +32,7 @@ fn places(machine: &Machine, space: AddressSpace) -> Vec<(u64, u64)> {
     places
 }
 
-/// The parts of local memory, where the window's first byte has the address `base`.
+/// The parts of local memory; `base` is the address of the window's first byte.
 fn local_places(machine: &Machine, base: u64) -> Vec<(u64, u64)> {
     let memory = &machine.memory;
     let size = memory.map().local().size;
@@ -46,7 +45,7 @@ fn local_places(machine: &Machine, base: u64) -> Vec<(u64, u64)> {
     places
 }
 
-/// Where something ends or could be mistaken for something else.
+/// The ends of places, and addresses that could be mistaken for them.
 fn edges(machine: &Machine, space: AddressSpace, places: &[(u64, u64)]) -> Vec<u64> {
     let map = machine.memory.map();
     let (shared, local) = (map.shared(), map.local());
@@ -84,11 +83,11 @@ pub(crate) fn addresses(
 ) -> [u64; LANES] {
     let places = places(machine, space);
     let edges = edges(machine, space, &places);
-    // Somewhere in what is allocated, or a few bytes before or after an end.
+    // Inside an allocation, or a few bytes before or after an end.
     let point = |choices: &mut Choices<'_>| {
         if !places.is_empty() && !choices.one_in(3) {
             let (base, size) = choices.pick(&places);
-            // So that one lane in many can be off, most addresses are multiples.
+            // Most addresses are multiples, so that one lane in many can be off.
             let offset = choices.below(size);
             let address = base.wrapping_add(offset);
             if choices.one_in(4) { address } else { address.next_multiple(bytes, base, size) }
@@ -99,14 +98,14 @@ pub(crate) fn addresses(
     let first = if choices.one_in(3) || places.is_empty() {
         point(choices)
     } else {
-        // The first address of something, for lanes that go up from there.
+        // The start of a place, for lanes that go up from there.
         let (base, size) = choices.pick(&places);
         base.next_multiple(bytes, base, size)
     };
     let bytes = u64::from(bytes);
     match choices.below(8) {
         0 | 1 => [first; LANES],
-        // Side by side, or all but one lane.
+        // Side by side, possibly except for one lane.
         2 | 3 => {
             let mut addresses = std::array::from_fn(|lane| first.wrapping_add(bytes * lane as u64));
             if choices.one_in(4) {
@@ -118,7 +117,7 @@ pub(crate) fn addresses(
             let stride = choices.below(40);
             std::array::from_fn(|lane| first.wrapping_add(stride * lane as u64))
         }
-        // One address before rounding or not, and one lane elsewhere.
+        // One address after rounding, except for one lane.
         5 => {
             let mut addresses =
                 std::array::from_fn(|lane| (first & !15).wrapping_add(lane as u64 % bytes));
@@ -134,7 +133,7 @@ pub(crate) fn addresses(
 }
 
 trait NextMultiple {
-    /// The next multiple of `bytes`, or the address itself where the access leaves the place.
+    /// The next multiple of `bytes`, or the address itself if the access would leave the place.
     fn next_multiple(self, bytes: u32, base: u64, size: u64) -> u64;
 }
 

@@ -1,7 +1,7 @@
-//! Random decisions out of a list of numbers, so that proptest can make a failing case smaller:
-//! a smaller number decides for something plainer, and past the end every number is 0.
+//! Random decisions from a list of numbers, so that proptest can shrink a failing case: a smaller number decides for
+//! something plainer, and past the end every number is 0.
 
-/// The decisions that are left.
+/// The remaining decisions.
 pub(crate) struct Choices<'n>(std::slice::Iter<'n, u64>);
 
 impl<'n> Choices<'n> {
@@ -18,7 +18,7 @@ impl<'n> Choices<'n> {
         self.word() % limit
     }
 
-    /// True once in so many times.
+    /// True once in `times` calls, on average.
     pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == times - 1
     }

@@ -1,4 +1,4 @@
-//! The generator of random loads reaches every kind of load, often: of LD, and of its siblings.
+//! The generator of random loads often reaches every kind of load, of `LD` and of its siblings.
 
 mod siblings;
 mod wide;
@@ -14,7 +14,7 @@ use crate::executors::both;
 use crate::executors::choices::Random;
 use crate::executors::loads::{Case, NUMBERS, Opcode};
 
-/// The kinds of load and how many of 3,000 must be of each, about half of what there are.
+/// Each kind of load and its least count among 3,000 loads, about half of the actual count.
 const WANTED: &[(&str, u32)] = &[
     ("Rd = RZ", 119),
     ("Rd overlaps Ra", 298),
@@ -56,7 +56,7 @@ fn every_kind_of_load_is_generated() {
     expect(3000, &[Opcode::Ld], WANTED, |_, kind| kind);
 }
 
-/// Executes that many random loads, and counts kinds; `name` makes a kind's name.
+/// Executes `cases` random loads and counts kinds; `name` makes a kind's name.
 fn expect(
     cases: u32,
     opcodes: &[Opcode],
@@ -91,12 +91,12 @@ fn expect(
     assert!(missing.is_empty(), "not in the table: {missing:#?}");
 }
 
-/// The size of a load of SM 5.x, which has one.
+/// The size per lane, which every load of SM 5.x has.
 fn lane_size(case: &Case) -> Size {
     case.instruction.parts().size.unwrap().of_lane().unwrap()
 }
 
-/// The kinds that a load is of.
+/// All kinds of a load.
 fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
     let parts = case.instruction.parts();
     let (base, destination) = (parts.address.base, parts.destination.register().unwrap_or(Reg::RZ));
@@ -138,7 +138,7 @@ fn kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
     kinds
 }
 
-/// What is wrong with lanes.
+/// The kinds of faulty lanes.
 fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
     let allocations = case.machine.memory.allocations();
     let mut kinds = Vec::new();
@@ -164,7 +164,7 @@ fn fault_kinds(case: &Case, outcome: &Outcome) -> Vec<String> {
     kinds
 }
 
-/// Where the lanes that load load from.
+/// The places that lanes load from.
 fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String> {
     let width = Width::from(lane_size(case));
     let mut kinds = Vec::new();
@@ -198,13 +198,13 @@ fn place_kinds(case: &Case, loading: LaneMask, is_broadcast: bool) -> Vec<String
     kinds
 }
 
-/// Returns the effective address of a lane, computed from the registers once more.
+/// The effective address of a lane, computed from the registers again.
 fn address(case: &Case, lane: usize) -> GenericAddress {
     let lanes = warpload::load::LaneAddresses::new(&case.instruction, &case.machine, &case.warp);
     GenericAddress(lanes.addresses.of(lane))
 }
 
-/// The space that a lane which loads loads from, and the offset there.
+/// The memory that a loading lane reads, and the offset in it.
 fn resolve(case: &Case, lane: usize, rounded: GenericAddress) -> (Space, u64) {
     let space = match case.instruction.parts().space {
         MemorySpace::Generic { plg } => {
@@ -221,7 +221,7 @@ fn resolve(case: &Case, lane: usize, rounded: GenericAddress) -> (Space, u64) {
     (space, rounded.0)
 }
 
-/// Where in local memory an access lies.
+/// The part of local memory that an access lies in.
 fn part(case: &Case, offset: u64, bytes: u32) -> &'static str {
     let memory = &case.machine.memory;
     let high_from = memory.map().local().size - memory.local_high_bytes(0).len() as u64;
@@ -234,7 +234,7 @@ fn part(case: &Case, offset: u64, bytes: u32) -> &'static str {
     }
 }
 
-/// Whether the bank that the load names has all 64 KiB.
+/// Whether the load's bank has all 64 KiB.
 fn has_large_bank(case: &Case) -> bool {
     let MemorySpace::Constant { bank, .. } = case.instruction.parts().space else { return false };
     case.machine.memory.constant_bytes(bank.get()).is_some_and(|bytes| bytes.len() == 0x1_0000)

@@ -10,7 +10,7 @@ use crate::executors::addresses::addresses;
 use crate::executors::choices::{Choices, Random};
 use crate::executors::machines::{BANKS, machine};
 
-/// One load, what it executes on and what it starts from.
+/// A load, its machine and the state of its warp.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) machine: Machine,
@@ -18,10 +18,10 @@ pub(crate) struct Case {
     pub(crate) warp: Warp,
 }
 
-/// How many numbers decide about a case, and not always all of them.
+/// The most numbers that decide about a case.
 pub(crate) const NUMBERS: usize = 256;
 
-/// The instruction of a case.
+/// The mnemonic of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opcode {
     Ld,
@@ -35,7 +35,7 @@ pub(crate) enum Opcode {
 pub(crate) const SIBLINGS: &[Opcode] = &[Opcode::Ldg, Opcode::Ldl, Opcode::Lds, Opcode::Ldc];
 
 impl Opcode {
-    /// How many of the sizes there are; numbers from there on encode none.
+    /// The number of sizes; higher numbers encode none.
     fn sizes(self) -> u64 {
         match self {
             Self::Ld | Self::Ldg => 8,
@@ -44,7 +44,6 @@ impl Opcode {
         }
     }
 
-    /// How wide the immediate is.
     fn immediate_bits(self) -> u32 {
         match self {
             Self::Ld => 32,
@@ -55,7 +54,7 @@ impl Opcode {
 }
 
 impl Case {
-    /// A load of one of those instructions.
+    /// A load with one of these opcodes.
     pub(crate) fn new(numbers: &[u64], opcodes: &[Opcode]) -> Self {
         let choices = &mut Choices::new(numbers);
         let machine = machine(choices);
@@ -94,11 +93,11 @@ pub(crate) fn warp(choices: &mut Choices<'_>) -> Warp {
     warp
 }
 
-/// What an instruction is made of, whichever it is.
+/// The fields of an instruction of any opcode.
 struct Fields {
     opcode: Opcode,
     plg: Pred,
-    /// Of a number that encodes no size, the one that it would be.
+    /// For a number that encodes no size, the size that it would be in order.
     size: Size,
     extended: bool,
     uniform: bool,
@@ -116,7 +115,7 @@ impl Fields {
         let size = match opcode {
             Opcode::Ld | Opcode::Ldg if choices.one_in(3) => Size::U128,
             Opcode::Ldl | Opcode::Lds | Opcode::Ldc if choices.one_in(24) => {
-                // One that there is not.
+                // A size that the opcode lacks.
                 let sizes = opcode.sizes();
                 Size::ALL[(sizes + choices.below(8 - sizes)) as usize]
             }
@@ -137,7 +136,7 @@ impl Fields {
             1 => choices.below(256),
             2 => (limit.max(count) - count) & !(count - 1),
             3 => limit & !(count - 1),
-            // Overlapping the base.
+            // A destination that overlaps the base.
             4..7 => base & !(count - 1),
             _ => count * choices.below((limit.min(24) / count).max(1)),
         };
@@ -188,7 +187,7 @@ impl Fields {
         (self.immediate << unused) as i32 >> unused
     }
 
-    /// The instruction, with anything in the bits that are not read.
+    /// The instruction, with random numbers in the bits that are not read.
     fn instruction(&self, choices: &mut Choices<'_>) -> Instruction {
         let &Self { plg, size, extended, uniform, mode, .. } = self;
         let &Self { guard, guard_negated, base, destination, .. } = self;
@@ -226,7 +225,7 @@ impl Fields {
     }
 }
 
-/// Sets the registers so that the lanes get those addresses, as far as the load can form them.
+/// Sets the registers so that the lanes get these addresses, as far as the load can form them.
 fn aim(fields: &mut Fields, warp: &mut Warp, machine: &Machine, addresses: &[u64; LANES]) {
     if fields.base.number() >= machine.register_limit.get() {
         let bits = fields.opcode.immediate_bits();
@@ -241,7 +240,7 @@ fn aim(fields: &mut Fields, warp: &mut Warp, machine: &Machine, addresses: &[u64
     }
 }
 
-/// The lanes whose Plg is true: mostly those whose address is outside of the shared window.
+/// The lanes with a true Plg: mostly the lanes outside of the shared window.
 fn plg(
     choices: &mut Choices<'_>,
     machine: &Machine,

@@ -1,4 +1,4 @@
-//! Random machines: windows and allocations wherever two of them can come close.
+//! Random machines, with windows and allocations close to one another.
 
 use warpload::lane::LANES;
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -6,7 +6,7 @@ use warpload::memory::{AddressMap, Memory, MemoryBuilder, Window};
 
 use crate::executors::choices::{Choices, Random};
 
-/// The numbers of the constant banks that there are.
+/// The constant banks of every machine.
 pub(crate) const BANKS: [u8; 4] = [3, 0, 1, 31];
 
 pub(crate) fn machine(choices: &mut Choices<'_>) -> Machine {
@@ -38,7 +38,7 @@ fn address_map(choices: &mut Choices<'_>) -> AddressMap {
     };
     let (shared, local) = (size(), size());
     let top = ((1u128 << bits) - 1) as u64;
-    // The base of a window of `size` that ends with the address space.
+    // The base of a window of `size` at the end of the address space.
     let last = |size: u64| top - (size - 1);
     let any = |word: u64| (word & top) & !15;
     let (shared_base, local_base) = match choices.below(8) {
@@ -54,12 +54,12 @@ fn address_map(choices: &mut Choices<'_>) -> AddressMap {
     let shared = Window { base: shared_base, size: shared };
     let local = Window { base: local_base, size: local };
     AddressMap::new(bits, shared, local).unwrap_or_else(|_| {
-        // Two windows of any place may overlap.
+        // Windows at random places may overlap.
         AddressMap::new(bits, Window::DEFAULT_SHARED, Window::DEFAULT_LOCAL).unwrap()
     })
 }
 
-/// Whether a range of addresses is free of what is already there, and below `top`.
+/// Whether a range of addresses is below `top` and overlaps no taken range.
 fn is_free(taken: &[Window], base: u64, size: u64, top: u128) -> bool {
     let end = |window: &Window| u128::from(window.base) + u128::from(window.size);
     let new = Window { base, size };
@@ -75,7 +75,7 @@ fn memory(choices: &mut Choices<'_>) -> Memory {
     let (shared, local) = (map.shared(), map.local());
     let mut builder = MemoryBuilder::new(map);
     let mut taken = vec![shared, local];
-    // Where an allocation may begin or end: the ends of all that is there already.
+    // The ends of everything so far, where an allocation may begin or end.
     let mut ends = vec![0x1000, 0, 1 << 32, (top - 1) as u64];
     for window in [shared, local] {
         ends.extend([window.base, window.base.wrapping_add(window.size)]);
@@ -116,7 +116,7 @@ fn memory(choices: &mut Choices<'_>) -> Memory {
     for bank in BANKS {
         let size = match choices.below(12) {
             0 => 0,
-            // So that few cases are slow.
+            // In one bank only, because it is slow.
             1 if bank == BANKS[0] => 0x1_0000,
             2..5 => 1 + choices.below(20),
             _ => 1 + choices.below(640),

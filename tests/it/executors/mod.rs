@@ -19,7 +19,7 @@ use warpload::warp::Warp;
 
 use loads::{Case, NUMBERS, Opcode, SIBLINGS};
 
-/// What each executor makes of a case.
+/// The results of both executors.
 fn both(case: &Case) -> [(Warp, Result<Outcome, ExecuteError>); 2] {
     [execute, reference].map(|executor| {
         let mut warp = case.warp.clone();
@@ -37,7 +37,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
     let differing: Vec<_> = fast.0.uniform_changed_since(&literal.0).collect();
     prop_assert_eq!(differing, [], "{} on {:?}", instruction, machine);
     prop_assert!(fast.0 == literal.0, "predicates or the active mask differ");
-    // What is not executed leaves the warp as it was.
+    // An instruction that is refused leaves the warp unchanged.
     prop_assert!(literal.1.is_ok() || literal.0 == case.warp, "{}", instruction);
     Ok(())
 }
@@ -71,7 +71,7 @@ proptest! {
     }
 }
 
-/// Matrices need all lanes: without some it is an error, also where the registers would fault
+/// Matrices need all lanes. With fewer lanes the load is an error, even if the registers would fault
 /// (docs/load-sm70.md, clause 14).
 #[test]
 fn matrices_of_a_part_of_the_warp_are_an_error() {

@@ -1,5 +1,4 @@
-//! Random loads of SM 7.0 and later: any form of any SM, with fields that mostly make it one that
-//! executes.
+//! Random loads of SM 7.0 and later: any form of any SM, with fields that mostly make it executable.
 
 use warpload::encoding::{Decoded, FieldReading, Instruction, Pred, Sm, UniformReg};
 use warpload::lane::LANES;
@@ -14,11 +13,11 @@ use crate::executors::loads::{Case, mask, warp};
 use crate::executors::machines::{BANKS, machine};
 
 impl Case {
-    /// A load of 128 bits; `None` if the word is refused.
+    /// A 128-bit load; `None` if the word is refused.
     pub(crate) fn wide(numbers: &[u64]) -> Option<Self> {
         let choices = &mut Choices::new(numbers);
         let machine = machine(choices);
-        // One that cannot be executed is drawn again, most of the time.
+        // Draw again if the first one cannot be executed, so that most can.
         let executes = |load: &Instruction| load.parts().size.is_ok();
         let drawn = instruction(choices, &machine).filter(executes);
         let instruction = drawn.or_else(|| instruction(choices, &machine))?;
@@ -32,7 +31,7 @@ impl Case {
             op.map_or((AddressSpace::Generic, 4), |op| (op.space, op.width.bytes()));
         let addresses = addresses(choices, &machine, space, bytes);
         aim(choices, instruction, &mut warp, &addresses);
-        // What needs all lanes mostly has them.
+        // `LDSM` needs all lanes, so it mostly gets them.
         if instruction.mnemonic() != "LDSM" || choices.one_in(4) {
             warp.active = mask(choices);
         }
@@ -44,7 +43,7 @@ fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Option<Instructi
     let sms: Vec<Sm> = Sm::all().filter(|sm| sm.has_wide_words()).collect();
     let sm = choices.pick(&sms);
     let mut forms: Vec<Instruction> = Instruction::forms(sm).collect();
-    // What only later SMs have, four times as often.
+    // Forms that only later SMs have are drawn four times as often.
     let is_special =
         |form: &Instruction| form.mnemonic() == "LDSM" || form.opcode().contains("256");
     let special: Vec<Instruction> = forms.iter().copied().filter(is_special).collect();
@@ -64,7 +63,7 @@ fn instruction(choices: &mut Choices<'_>, machine: &Machine) -> Option<Instructi
     }
 }
 
-/// Returns the bits of a field; `None` for what it is in a text that does not name it.
+/// The bits of a field; `None` keeps its default.
 fn field(choices: &mut Choices<'_>, reading: &FieldReading, limit: u64) -> Option<u64> {
     let any = choices.word();
     match reading.name() {
@@ -100,13 +99,13 @@ fn field(choices: &mut Choices<'_>, reading: &FieldReading, limit: u64) -> Optio
         "ZD" | "Pd" | "Pin" | "UPin" | "mode" | "private" | "unpack" | "mask" | "!" => {
             choices.one_in(24).then_some(any)
         }
-        // What changes no result: scheduling, prefetching, bits that are not read.
+        // Fields that change no result: scheduling, prefetching, bits that are not read.
         "batch" | "stall" | "yield" | "req" | "wr" | "rd" => None,
         _ => choices.one_in(4).then_some(any),
     }
 }
 
-/// Sets the registers so that the lanes get those addresses, as far as the load can form them.
+/// Sets the registers so that the lanes get these addresses, as far as the load can form them.
 fn aim(choices: &mut Choices<'_>, load: Instruction, warp: &mut Warp, addresses: &[u64; LANES]) {
     let address = load.parts().address;
     let mut left = addresses.map(|one| one.wrapping_sub(address.offset.signed() as u64));

@@ -8,7 +8,7 @@ use warpload::memory::{AddressMap, MemoryBuilder};
 
 use crate::rules::{Loaded, at, limited, load, machine, reporting, word};
 
-/// Returns a lane's effective address, taken from the fault of a load that finds nothing there.
+/// A lane's effective address, taken from the fault of a load from an address that is not allocated.
 fn address(loaded: &Loaded, lane: usize) -> u64 {
     loaded.faults(lane)[0].address.0
 }
@@ -27,7 +27,7 @@ fn without_a_base_the_immediate_is_unsigned() {
     assert_eq!(address(&loaded, 0), 0x8000_0000);
 }
 
-/// A shader of 16 registers has no R16: the text's -0x10 is the address 0xfffffff0.
+/// With 16 registers per thread there is no R16: the text's -0x10 is the address 0xfffffff0.
 #[test]
 fn a_register_at_or_above_the_limit_is_no_base() {
     for text in ["LD R4, [R16-0x10]", "LD.E R4, [R16-0x10]", "LD R4, [R254-0x10]"] {
@@ -61,8 +61,7 @@ fn with_a_base_the_immediate_is_signed() {
     }
 }
 
-/// 0xfffff000 + 0x2004 = 0x1_00001004, modulo 2^32 0x1004; 0x10 - 0x20 = 0xfffffff0.
-/// R3, which .E alone reads, is not 0.
+/// 0xfffff000 + 0x2004 = 0x1_00001004, modulo 2^32 0x1004; 0x10 - 0x20 = 0xfffffff0. R3, which only .E reads, is not 0.
 #[test]
 fn a_32_bit_address_wraps_at_2_to_the_32() {
     let loaded = load("LD R4, [R2+0x2004]", &machine(), at(|_| 0x7_ffff_f000));
@@ -113,8 +112,8 @@ fn every_lane_has_an_address_of_its_own() {
     }
 }
 
-/// R3 is the pair's high word, R0..R3 hold the pair, R2 and R3 are it: all lanes' addresses
-/// are read first.
+/// R3 is the pair's high word, R0..R3 hold the pair, R2 and R3 are it. All addresses are formed before registers are
+/// written.
 #[test]
 fn the_destination_may_overlap_the_base() {
     let warp = || at(|lane| 0x1000 + 4 * lane as u64);
@@ -142,7 +141,7 @@ fn addresses_are_rounded_down_to_the_access_size() {
     }
 }
 
-/// It is the address that is rounded, not the base: 0x1002 + 0x2 = 0x1004 is aligned.
+/// The sum is rounded rather than the base: 0x1002 + 0x2 = 0x1004 is aligned.
 #[test]
 fn the_immediate_is_added_before_rounding() {
     let loaded = load("LD R4, [R2+0x2]", &reporting(), at(|_| 0x1002));
@@ -165,7 +164,7 @@ fn rounding_is_reported_where_the_machine_is_set_so() {
     }
 }
 
-/// An allocation of the bytes 2..8 holds 4..8, but not the 0..4 that 2 is rounded down to.
+/// 2 is rounded down to 0. An allocation of the bytes 2..8 holds 4..8, but not 0..4.
 #[test]
 fn the_allocation_is_looked_up_with_the_rounded_address() {
     let memory = MemoryBuilder::new(AddressMap::default()).global(2, &[1; 6]).build().unwrap();

@@ -6,7 +6,7 @@ use warpload::memory::{AddressMap, MemoryBuilder, Space, Window};
 
 use crate::rules::{Loaded, at, bytes, lane_bytes, load, machine, with, word};
 
-/// Whether a load from there finds all its bytes; where it does not, that is the one fault.
+/// Whether a load from this address finds all its bytes; otherwise that is the only fault.
 fn holds(machine: &Machine, size: &str, address: u64) -> bool {
     let plg = !(0xfe00_0000..0xff00_0000).contains(&address);
     let warp = with(at(|_| address), 0, if plg { u32::MAX } else { 0 });
@@ -57,7 +57,7 @@ fn an_access_does_not_continue_in_the_neighbour() {
     assert!(holds(&machine, "U16", 0x1004));
     assert!(holds(&machine, "U16", 0x1006));
     assert!(holds(&machine, "64", 0x1008));
-    // Both halves, though, in one load: each lane has an allocation of its own.
+    // One load can read both halves, though, because each lane has its own allocation.
     let loaded = load("LD.U16 R4, [R2]", &machine, at(|lane| 0x1004 + 2 * (lane as u64 % 2)));
     assert!(loaded.is_clean());
     assert_eq!([0, 1].map(|lane| loaded.register(4, lane)), [0x0504, 0x0706]);
@@ -89,7 +89,7 @@ fn shared_memory_is_the_same_for_all_lanes() {
     assert!((0..32).all(|lane| loaded.register(4, lane) == word(0x44)));
 }
 
-/// 0x22 bytes from the window's base on, 0x14 up to its end, nothing between.
+/// 0x22 bytes from the window's base on, 0x14 up to its end, and a gap between them.
 #[test]
 fn local_memory_has_a_low_and_a_high_part() {
     let machine = machine();
@@ -162,12 +162,12 @@ fn nothing_is_allocated_unless_it_is_said() {
     for address in [0, 0x1000, 0xfe00_0000, 0xff00_0000, 0xffff_fff0, 0xff_ffff_fff0] {
         assert!(!holds(&machine, "128", address));
     }
-    // Nor does an allocation of no bytes hold any.
+    // An empty allocation holds no bytes either.
     let memory = MemoryBuilder::new(AddressMap::default()).global(0x1000, &[]).build().unwrap();
     assert!(!holds(&Machine::new(memory), "U8", 0x1000));
 }
 
-/// What holds the lowest and the highest lane's bytes need not hold those between.
+/// Even if the lowest and the highest lane find their bytes, a lane between them may not.
 #[test]
 fn lanes_between_others_are_looked_up_too() {
     let memory = MemoryBuilder::new(AddressMap::default())

@@ -1,4 +1,4 @@
-//! Section 4, `.U.128`: one fetch for all lanes, exactly where it is allowed.
+//! Section 4, `.U.128`: one fetch for all lanes, exactly if it is allowed.
 
 use warpload::load::LaneFaultKind;
 use warpload::load::UniformPath::{self, Broadcast, Divergent};
@@ -73,8 +73,7 @@ fn two_addresses_diverge() {
     assert_eq!(loaded.registers(4, 31), ROW.map(|byte| word(0x10 + byte)));
 }
 
-/// One address is in two spaces for no two lanes: with one Plg it is in one of them, with the
-/// other it is outside.
+/// No two lanes have one address in two spaces, because with one Plg it is inside and with the other one outside.
 #[test]
 fn a_lane_outside_by_plg_diverges() {
     let loaded = load("LD.U.128 R4, [R2], P0", &machine(), with(at(|_| 0x1010), 0, !1));

@@ -1,4 +1,4 @@
-//! Section 4, clause 1: who executes.
+//! Section 4, clause 1: the executing lanes.
 
 use warpload::encoding::Reg;
 use warpload::lane::LaneMask;
@@ -41,14 +41,14 @@ fn lanes_that_do_not_execute_do_not_fault() {
     let loaded =
         load("LD R4, [R2]", &machine(), active(at(|lane| if lane < 4 { 0x1000 } else { 0 }), 0xf));
     assert!(loaded.is_clean());
-    // Nor is their misalignment reported.
+    // The misalignment of such lanes is not reported either.
     let warp = at(|lane| if lane < 4 { 0x1000 } else { 0x1001 });
     let loaded = load("LD R4, [R2]", &reporting(), active(warp, 0xf));
     assert!(loaded.is_clean());
 }
 
-/// @!PT predicates all lanes off; R5 is misaligned for 128 bits, R9 for an address, and 0 is not
-/// allocated: none of it is a fault.
+/// @!PT predicates all lanes off. R5 is misaligned for 128 bits, R9 for an address, and 0 is not allocated, but none of
+/// it is a fault.
 #[test]
 fn nothing_faults_where_no_lane_executes() {
     let machine = limited(5);

@@ -1,4 +1,4 @@
-//! What faults carry, and what the hardware calls them (the table of section 4).
+//! The contents of faults, and their hardware names (the table of section 4).
 
 use warpload::encoding::Reg;
 use warpload::load::{FaultCause, LaneFault, WarpFault};
@@ -6,7 +6,7 @@ use warpload::memory::{GenericAddress, OutsideWindow, Space};
 
 use crate::rules::{at, load, machine, reporting, with, word};
 
-/// The faults of lane 20 where all lanes have that address; P1 is true.
+/// The faults of lane 20 if all lanes have this address; P1 is true.
 fn faults(text: &str, address: u64) -> Vec<LaneFault> {
     let loaded = load(text, &reporting(), with(at(|_| address), 1, u32::MAX));
     for fault in &loaded.outcome.lane_faults {
@@ -29,7 +29,7 @@ fn fault(
 const BY_PLG: FaultCause = FaultCause::OutsideWindow(OutsideWindow::ByPredicate);
 const BEYOND: FaultCause = FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits);
 
-/// A lane that may not reach its address has no space.
+/// A lane that cannot access its address has no space.
 #[test]
 fn an_address_outside_the_window() {
     assert_eq!(
@@ -64,7 +64,7 @@ fn a_misaligned_address() {
     );
 }
 
-/// The misalignment comes first, and is in the space that the rounded address lies in, if any.
+/// The misalignment comes first, and is in the space of the rounded address, if any.
 #[test]
 fn a_lane_can_be_misaligned_and_outside() {
     let both = |kind, address, rounded, space| {
@@ -79,12 +79,12 @@ fn a_lane_can_be_misaligned_and_outside() {
         faults(wide, 0xff00_0029),
         both(outside, 0xff00_0029, 0xff00_0020, Some(Space::Local))
     );
-    // Without the report only the second one is left.
+    // Without the report only the second one remains.
     let loaded = load("LD.128 R4, [R2]", &machine(), at(|_| 0x2001));
     assert_eq!(loaded.causes(3), [outside]);
 }
 
-/// Clause 7: the kinds that zero the lane, and the one that does not.
+/// Clause 7: the kinds that zero the lane, and the kind that does not.
 #[test]
 fn a_misaligned_lane_is_not_zeroed() {
     assert!(BY_PLG.kind().zeroes() && FaultCause::OutsideAllocation.kind().zeroes());
@@ -132,7 +132,7 @@ fn hardware_names_of_lane_faults() {
         let error = faults(text, address)[0].warp_error();
         assert_eq!((error.code, error.name, error.exception), (0xe, "OOR_ADDR", exception));
     }
-    // Wherever a misaligned address lies.
+    // In any memory.
     for address in [0x1001, 0x2001, 0xfe00_0001, 0xff00_0001] {
         let error = faults("LD R4, [R2]", address)[0].warp_error();
         assert_eq!((error.code, error.name), (0xf, "MISALIGNED_ADDR"));

@@ -1,5 +1,5 @@
-//! The rules of docs/ld.md sections 3 and 4, one test each, on both executors; those of the other
-//! loads, docs/load-family.md section 3, in `family`.
+//! The rules of docs/ld.md sections 3 and 4, one test each, on both executors; `family` has the rules of the other
+//! loads, docs/load-family.md section 3.
 //!
 //! Most loads here are made on one machine:
 //!
@@ -76,10 +76,10 @@ fn reporting() -> Machine {
     Machine { misaligned: Misaligned::Report, ..machine() }
 }
 
-/// What every register but R2 and R3 holds before.
+/// The contents of every register but R2 and R3 before a load.
 const BEFORE: u32 = 0xdead_beef;
 
-/// A warp whose {R3, R2} is an address, lane by lane.
+/// A warp with an address in {R3, R2}, lane by lane.
 fn at(address: impl Fn(usize) -> u64) -> Warp {
     let mut warp = Warp::new();
     for register in 0..=254 {
@@ -90,7 +90,7 @@ fn at(address: impl Fn(usize) -> u64) -> Warp {
     warp
 }
 
-/// The same with a predicate that is true in `lanes`.
+/// The same warp with a predicate that is true in `lanes`.
 fn with(mut warp: Warp, predicate: u8, lanes: u32) -> Warp {
     warp.set_predicate(Pred::try_from(predicate).unwrap(), LaneMask::from_bits(lanes));
     warp
@@ -101,7 +101,7 @@ fn active(mut warp: Warp, lanes: u32) -> Warp {
     warp
 }
 
-/// A warp after a load, and what the load did.
+/// A warp after a load, and the load's outcome.
 struct Loaded {
     before: Warp,
     warp: Warp,
@@ -147,7 +147,7 @@ impl Loaded {
         self.outcome.lane_faults.iter().filter(|fault| fault.lane == lane).copied().collect()
     }
 
-    /// No lane and not the warp.
+    /// Neither a lane nor the warp faults.
     fn is_clean(&self) -> bool {
         self.outcome.warp_fault.is_none() && self.outcome.lane_faults.is_empty()
     }

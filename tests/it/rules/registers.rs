@@ -13,7 +13,7 @@ fn out_of_range(register: u8) -> Option<WarpFault> {
     Some(WarpFault::OutOfRangeRegister(Reg::new(register)))
 }
 
-/// The fault of the warp for a shader of so many registers.
+/// The fault of the warp with this register limit.
 fn fault(text: &str, register_limit: u64) -> Option<WarpFault> {
     let loaded = load(text, &limited(register_limit), at(|_| 0x1000));
     assert_eq!(loaded.outcome.executing.bits(), u32::MAX);
@@ -55,7 +55,7 @@ fn the_whole_destination_must_be_below_the_limit() {
         assert_eq!(fault(&text, end - 1), out_of_range(register), "{text}");
         assert_eq!(fault(&text, 4), out_of_range(register), "{text}");
     }
-    // 254 is the last register there is, so that 252 + 4 registers are one too many.
+    // R254 is the last register, so that 252 + 4 registers are one too many.
     assert_eq!(fault("LD R254, [R2]", 255), None);
     assert_eq!(fault("LD.64 R254, [R2]", 255), out_of_range(254));
     assert_eq!(fault("LD.128 R252, [R2]", 255), out_of_range(252));
@@ -96,7 +96,7 @@ fn no_base_is_exempt_from_the_base_rules() {
     }
 }
 
-/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is reported.
+/// Rd alignment, Rd range, Ra alignment, Ra+1 range: the first broken rule is reported.
 #[test]
 fn the_checks_have_an_order() {
     // R9 is odd, and beyond the limit.
@@ -111,7 +111,7 @@ fn the_checks_have_an_order() {
     assert_eq!(fault("LD.E R4, [R7]", 8), misaligned(7));
 }
 
-/// Address 0 is allocated nowhere, but the warp's fault comes first.
+/// Address 0 is not allocated, but the warp's fault comes first.
 #[test]
 fn a_warp_fault_comes_before_memory() {
     let loaded = load("LD.U.128 R6, [R2]", &machine(), at(|_| 0));
@@ -122,7 +122,7 @@ fn a_warp_fault_comes_before_memory() {
 
 #[test]
 fn rz_reads_zero() {
-    // With RZ as the base and the destination nothing is added and nothing is kept.
+    // With RZ as the base and the destination, no base is added and no value is kept.
     let loaded = load("LD RZ, [RZ+0x1000]", &machine(), at(|_| 0));
     assert!(loaded.is_clean() && loaded.changed().is_empty());
     let loaded = load("LD R4, [RZ+0x1000]", &machine(), loaded.warp);

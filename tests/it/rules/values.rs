@@ -1,4 +1,4 @@
-//! Section 4, clauses 7 to 9: what the registers hold.
+//! Section 4, clauses 7 to 9: the values in registers.
 
 use warpload::load::LaneFaultKind;
 use warpload::machine::Machine;
@@ -28,7 +28,7 @@ fn signed_values_are_sign_extended() {
     assert_eq!(loaded("S16"), [0xffff_f1f0, BEFORE, BEFORE, BEFORE, BEFORE]);
 }
 
-/// 0x7f and 0x7f7e have no sign; 0x807f has, though its low byte has not.
+/// 0x7f and 0x7f7e have no sign; 0x807f has one, although its low byte has not.
 #[test]
 fn the_sign_is_the_highest_bit() {
     let memory =
@@ -83,7 +83,7 @@ fn a_lane_that_does_not_execute_is_not_zeroed() {
     assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), 1);
 }
 
-/// One lane's load, as large as it may be, next to lanes that load nothing.
+/// One lane's load, as large as possible, next to lanes that do not load.
 #[test]
 fn one_lane_loads_alone() {
     let loaded = load("@P1 LD.128 R4, [R2]", &machine(), with(at(|_| 0x10f0), 1, 1 << 13));
@@ -96,14 +96,14 @@ fn one_lane_loads_alone() {
 fn only_the_destination_changes() {
     let loaded = load("LD.64 R8, [R2]", &machine(), at(|_| 0x1000));
     assert_eq!(loaded.changed(), [8, 9]);
-    // The last registers that there are.
+    // The last registers.
     let loaded = load("LD.128 R248, [R2]", &machine(), at(|_| 0x1000));
     assert_eq!(loaded.changed(), [248, 249, 250, 251]);
     // A load never changes predicates or the active mask.
     assert_eq!(loaded.warp.active, loaded.before.active);
 }
 
-/// The load is made, its faults are reported, its values are dropped.
+/// The load is made and its faults are reported, but its values are dropped.
 #[test]
 fn rz_swallows_the_values() {
     for size in ["U8", "64", "128", "U.128"] {

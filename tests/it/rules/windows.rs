@@ -1,4 +1,4 @@
-//! Section 4, clause 5: Plg and the address choose the window.
+//! Section 4, clause 5: Plg and the address select the window.
 
 use warpload::load::{FaultCause, LaneFaultKind};
 use warpload::machine::Machine;
@@ -9,7 +9,7 @@ use crate::rules::{at, load, machine, with, word};
 const BY_PLG: FaultCause = FaultCause::OutsideWindow(OutsideWindow::ByPredicate);
 const BEYOND: FaultCause = FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits);
 
-/// Where a byte load that finds nothing allocated looks for it, or why it may not.
+/// The memory that a byte load misses in, or the reason why it cannot access the address.
 fn space(machine: &Machine, address: u64, plg: bool) -> Result<Space, FaultCause> {
     let loaded = load("LD.E.U8 R4, [R2], P0", machine, with(at(|_| address), 0, plg.into()));
     let fault = loaded.faults(0)[0];
@@ -57,7 +57,7 @@ fn plg_true_reaches_local_and_global_memory() {
     );
 }
 
-/// No address outside of the shared window is shared, those beyond 2^40 neither.
+/// Addresses outside of the shared window are never shared, not even beyond 2^40.
 #[test]
 fn plg_false_reaches_shared_memory() {
     let machine = Machine::default();
@@ -78,7 +78,7 @@ fn pt_is_plg_true() {
     assert_eq!(loaded.causes(0), [BY_PLG]);
 }
 
-/// Lanes 0, 1, 2 and 3 in global, shared, local memory and, with Plg wrong, nowhere.
+/// Lanes 0, 1 and 2 in global, shared and local memory; lane 3 outside, because its Plg is wrong.
 #[test]
 fn plg_is_read_lane_by_lane() {
     let address = |lane| [0x1004, 0xfe00_0004, 0xff00_0004, 0xfe00_0004][lane % 4];
@@ -126,7 +126,7 @@ fn with_64_address_bits_nothing_is_beyond() {
     assert_eq!(loaded.faulting(LaneFaultKind::OutsideAllocation), u32::MAX);
 }
 
-/// Shared 0..0x20, local the last 0x20 bytes of 2^64: what is between is global.
+/// Shared 0..0x20, local the last 0x20 bytes of 2^64; the rest between them is global.
 #[test]
 fn windows_may_lie_at_both_ends() {
     let shared = Window { base: 0, size: 0x20 };

@@ -4,7 +4,7 @@ use crate::executors::loads::SIBLINGS;
 
 use super::expect;
 
-/// The kinds of load and how many of 6,000 must be of each, about half of what there are.
+/// Each kind of load and its least count among 6,000 loads, about half of the actual count.
 const WANTED: &[(&str, u32)] = &[
     ("LDC: INVALIDSIZE6", 15),
     ("LDC: INVALIDSIZE7", 15),

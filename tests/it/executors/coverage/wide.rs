@@ -9,7 +9,7 @@ use crate::executors::both;
 use crate::executors::choices::Random;
 use crate::executors::loads::{Case, NUMBERS};
 
-/// The kinds of load and how many of 12,000 must be of each, half of what there are.
+/// Each kind of load and its least count among 12,000 loads, half of the actual count.
 const WANTED: &[(&str, u32)] = &[
     ("LD, both: all lanes load", 26),
     ("LD, both: some lanes load", 24),
@@ -133,7 +133,7 @@ fn every_kind_of_wide_load_is_generated() {
     assert!(missing.is_empty(), "not in the table: {missing:#?}");
 }
 
-/// What a load is, and how its lanes find the memory.
+/// The load, and how its lanes find the memory.
 fn name(load: &Instruction) -> String {
     let parts = load.parts();
     let size = match parts.size {

@@ -25,7 +25,7 @@ fn one_address_is_broadcast() {
     assert_eq!(plain.outcome.uniform, None);
 }
 
-/// Lane n is n modulo 16 bytes further on: one rounded address. Misalignment is allowed, even if
+/// Lane n is n modulo 16 bytes further on, which is the same address after rounding. Misalignment is allowed, even if
 /// it is reported.
 #[test]
 fn addresses_are_compared_after_rounding() {
@@ -50,7 +50,7 @@ fn two_addresses_diverge() {
     }
 }
 
-/// One address for all lanes, but nothing there: also in the windows, and above 2^40.
+/// One address for all lanes, but not allocated, in the windows and above 2^40 too.
 #[test]
 fn one_address_that_is_not_allocated_diverges() {
     let loaded = load(TEXT, &machine(), at(|_| LDG.outside));
@@ -70,7 +70,7 @@ fn one_lane_outside_diverges() {
     assert_eq!(path(&loaded), Divergent);
 }
 
-/// Lane 3 alone, or those that P1 lets through; the others have other addresses.
+/// Lane 3 alone, or the lanes that P1 predicates on; the others have other addresses.
 #[test]
 fn only_executing_lanes_count() {
     let warp = || at(|lane| if lane == 3 { LDG.allocated } else { LDG.outside });

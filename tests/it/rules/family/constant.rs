@@ -6,7 +6,7 @@ use warpload::lane::LANES;
 use super::{LDC, address};
 use crate::rules::{at, limited, load, machine, word};
 
-/// The word at offset 4 of three banks; bank 31 has but 6 bytes.
+/// The word at offset 4 of three banks; bank 31 has only 6 bytes.
 #[test]
 fn the_bank_chooses_the_bytes() {
     for (text, value) in [
@@ -57,8 +57,7 @@ fn the_whole_access_lies_in_the_bank() {
     }
 }
 
-/// 0xfff8..0x10000 are bytes 0xf8..0x100 of the pattern; an offset of 16 bits would find 0x10000
-/// at 0.
+/// 0xfff8..0x10000 are bytes 0xf8..0x100 of the pattern; an offset of 16 bits would wrap 0x10000 to 0.
 #[test]
 fn the_last_bytes_of_64_kib() {
     let loaded =
@@ -105,8 +104,8 @@ fn without_a_base_the_offset_is_signed_too() {
     assert_eq!(loaded.register(4, 0), word(0xfc));
 }
 
-/// A shader of 16 registers has no R16: the offset alone counts, and -0x8 is 0xfffffff8. R15 is a
-/// base: 0x18 - 0x8 = 0x10.
+/// With 16 registers per thread there is no R16: only the offset counts, and -0x8 is 0xfffffff8.
+/// R15 is a base: 0x18 - 0x8 = 0x10.
 #[test]
 fn a_register_at_or_above_the_limit_is_no_base() {
     let warp = || {
@@ -124,7 +123,7 @@ fn a_register_at_or_above_the_limit_is_no_base() {
     assert_eq!(loaded.register(4, 0), word(0x10));
 }
 
-/// Lane n reads 4n: every lane an offset of its own, those from 18 on past bank 0's 0x48 bytes.
+/// Lane n reads 4n: every lane has its own offset, and from lane 18 on it is past bank 0's 0x48 bytes.
 #[test]
 fn every_lane_has_an_offset_of_its_own() {
     let loaded = load("LDC R4, c[0x0][R2]", &machine(), at(|lane| 4 * lane as u64));

@@ -1,4 +1,4 @@
-//! Clause 1 of docs/ld.md section 4 for the four: who executes; and that no Plg plays a role.
+//! Clause 1 of docs/ld.md section 4 for the four: the executing lanes, on which Plg has no effect.
 
 use warpload::encoding::{Instruction, Size, Sm};
 use warpload::lane::LaneMask;
@@ -39,7 +39,7 @@ fn lanes_that_do_not_execute_do_not_fault() {
     }
 }
 
-/// R9 is odd and beyond the limit, and nothing is allocated at the address.
+/// R9 is odd and beyond the limit, and the address is not allocated.
 #[test]
 fn nothing_faults_where_no_lane_executes() {
     for sibling in SIBLINGS {
@@ -55,7 +55,7 @@ fn nothing_faults_where_no_lane_executes() {
     }
 }
 
-/// LD takes Plg from bits 60:58, which are the opcode of the four. No predicate changes a thing.
+/// LD takes Plg from bits 60:58, which belong to the opcode of the four, so no predicate has an effect.
 #[test]
 fn plg_plays_no_role() {
     for sibling in SIBLINGS {

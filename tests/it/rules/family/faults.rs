@@ -1,4 +1,4 @@
-//! What the faults of the four carry, and what the hardware calls them.
+//! The contents of the faults of the four, and their hardware names.
 
 use warpload::encoding::Size;
 use warpload::load::{FaultCause, LaneFault, LaneFaultKind};
@@ -10,7 +10,7 @@ use crate::rules::{at, load, machine, reporting};
 const MISALIGNED: FaultCause = FaultCause::MisalignedAddress;
 const OUTSIDE: FaultCause = FaultCause::OutsideAllocation;
 
-/// The faults of lane 20 of a load of the widest size.
+/// The faults of lane 20 in a load of the widest size.
 fn faults(sibling: Sibling, address: u64) -> Vec<LaneFault> {
     let text = sibling.text(sibling.widest(), "R4", "[R2]");
     load(&text, &reporting(), at(|_| address)).faults(20)
@@ -41,7 +41,7 @@ fn a_fault_names_the_address_and_the_memory() {
     }
 }
 
-/// Without the report only faults that zero the lane are left.
+/// Without the report only faults that zero the lane remain.
 #[test]
 fn a_forced_alignment_is_no_fault() {
     for sibling in SIBLINGS {
@@ -51,7 +51,7 @@ fn a_forced_alignment_is_no_fault() {
     }
 }
 
-/// One lane in two is outside, those and every third are misaligned.
+/// Every other lane is outside; these and every third one are misaligned.
 #[test]
 fn faults_ascend_by_lane() {
     for sibling in SIBLINGS {
@@ -67,8 +67,7 @@ fn faults_ascend_by_lane() {
     }
 }
 
-/// Global memory is an illegal address, the others are out of range; nothing is outside of a
-/// window.
+/// Global memory gives an illegal address, the others an out-of-range address; no lane is outside of a window.
 #[test]
 fn hardware_names() {
     for (sibling, exception) in [

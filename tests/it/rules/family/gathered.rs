@@ -1,4 +1,4 @@
-//! What the fast path tells replays besides values and faults: which memory, how the lanes lie.
+//! The information for replays beyond values and faults: the memory, and the lanes that loaded from it.
 
 use warpload::encoding::{Instruction, Size, Sm};
 use warpload::lane::{LANES, LaneMask};
@@ -19,8 +19,8 @@ fn loaded(text: &str, warp: &Warp) -> Loaded {
     load(op, &lanes, &machine.memory, Misaligned::Force, &mut rows)
 }
 
-/// The first executing lane's memory, even where nothing is allocated there; and the lanes that
-/// loaded from global memory. Lane 0 is outside, or lane 9, or none of them.
+/// The first executing lane's memory, even if it is not allocated at the address; and the lanes that loaded from global
+/// memory. Lane 0 is outside, or lane 9, or none.
 #[test]
 fn the_memory_is_the_instructions_own() {
     for sibling in SIBLINGS {

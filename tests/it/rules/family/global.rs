@@ -47,7 +47,7 @@ fn without_a_base_the_offset_is_unsigned() {
     assert_eq!(address(&loaded, 0), 0x80_0000);
 }
 
-/// A shader of 16 registers has no R16: the text's -0x10 is the address 0xfffff0, `.E` or not, and
+/// With 16 registers per thread there is no R16: the text's -0x10 is the address 0xfffff0, with and without `.E`, and
 /// needs no pair. R15 is a base: 0x1010 - 0x10 = 0x1000.
 #[test]
 fn a_register_at_or_above_the_limit_is_no_base() {
@@ -64,8 +64,7 @@ fn a_register_at_or_above_the_limit_is_no_base() {
     assert_eq!(loaded.register(4, 0), word(0));
 }
 
-/// 0xfffff000 + 0x2004 = 0x1_00001004, modulo 2^32 0x1004; 0x10 - 0x20 = 0xfffffff0. R3, which
-/// .E alone reads, is not 0.
+/// 0xfffff000 + 0x2004 = 0x1_00001004, modulo 2^32 0x1004; 0x10 - 0x20 = 0xfffffff0. R3, which only .E reads, is not 0.
 #[test]
 fn a_32_bit_address_wraps_at_2_to_the_32() {
     let loaded = load("LDG R4, [R2+0x2004]", &machine(), at(|_| 0x7_ffff_f000));
@@ -98,9 +97,9 @@ fn an_extended_address_wraps_at_2_to_the_64() {
     assert_eq!(address(&loaded, 0), 0xffff_ffff_ffff_fff0);
 }
 
-/// The bytes of shared and local memory have generic addresses in the windows, but LDG knows none:
-/// nothing global is allocated there. 0xfe000000 and 0xff000000 are the windows' bases,
-/// 0xfffffff0 lies in local memory's high part.
+/// The bytes of shared and local memory have generic addresses in the windows, but LDG ignores windows, and global
+/// memory is not allocated there. 0xfe000000 and 0xff000000 are the windows' bases, 0xfffffff0 lies in local memory's
+/// high part.
 #[test]
 fn addresses_in_the_windows_are_global() {
     for inside in [0xfe00_0000, 0xfe00_0010, 0xff00_0000, 0xff00_0010, 0xffff_fff0] {
@@ -118,8 +117,8 @@ fn lanes_in_the_windows_do_not_disturb_the_others() {
     assert_eq!([4, 7].map(|lane| loaded.register(4, lane)), [word(4), word(0xa4)]);
 }
 
-/// An allocation may end with the address space, and what is above is not allocated: no window is
-/// left. 2^40 - 1 and, with 32 bits, 2^32 - 1 are the last addresses.
+/// An allocation may end with the address space. Addresses above it count as not allocated rather than as outside of a
+/// window. 2^40 - 1 and, with 32 bits, 2^32 - 1 are the last addresses.
 #[test]
 fn at_or_above_address_bits_nothing_is_allocated() {
     for bits in [32, 33, 40, 49, 63] {

@@ -8,7 +8,7 @@ use warpload::memory::{AddressMap, MemoryBuilder, Window};
 use super::{LDL, SIBLINGS, address};
 use crate::rules::{at, lane_bytes, limited, load, machine, word};
 
-/// A byte of lane n is 7n more than that of lane 0, in either part.
+/// A byte of lane n is 7n more than lane 0's, in either part.
 fn own(lane: usize, first: u8) -> u32 {
     word(first.wrapping_add(7 * lane as u8))
 }
@@ -46,7 +46,7 @@ fn lanes_find_their_parts() {
     assert_eq!(loaded.registers(4, 7), [own(7, 0x18), own(7, 0x1c)]);
 }
 
-/// 0x22 bytes from 0 on, 0x14 up to the window's end 0x1000000, nothing between or after them.
+/// 0x22 bytes from 0 on, 0x14 up to the window's end 0x1000000, and no bytes between or after them.
 #[test]
 fn the_whole_access_lies_in_a_part() {
     let outside = |size: &str, from: u64| {
@@ -64,7 +64,7 @@ fn the_whole_access_lies_in_a_part() {
     assert!(outside("U8", 0x100_0000) && outside("128", 0x100_0000));
 }
 
-/// The window's base 0xff000000 plays no part: an offset is not a generic address.
+/// The window's base 0xff000000 has no effect, because an offset is not a generic address.
 #[test]
 fn a_generic_address_is_no_offset() {
     for address in [0xff00_0000, 0xff00_0010, 0xffff_fff0, 0xfe00_0000, 0x1000] {
@@ -152,7 +152,7 @@ fn one_lane_may_cross_and_others_not() {
     );
 }
 
-/// Local memory that fills its window has bytes at every offset below 48; the others have none.
+/// Local memory that fills its window has bytes at every offset below 48; the other memories have none there.
 #[test]
 fn other_loads_do_not_find_local_memory() {
     let local = Window { base: 0, size: 48 };

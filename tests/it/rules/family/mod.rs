@@ -1,5 +1,5 @@
-//! docs/load-family.md section 3: LDG, LDL, LDS and LDC. Where a rule is LD's, each of the four is
-//! held to it.
+//! docs/load-family.md section 3: LDG, LDL, LDS and LDC. Each of the four is also held to the rules that it shares with
+//! LD.
 
 mod broadcast;
 mod constant;
@@ -20,22 +20,22 @@ use warpload::memory::Space;
 
 use crate::rules::{Loaded, word};
 
-/// One of the four, and where the machine of the table has 16 bytes for it and where none.
+/// One of the four, with addresses on the table's machine where 16 bytes are allocated and where none are.
 #[derive(Clone, Copy, Debug)]
 struct Sibling {
     mnemonic: &'static str,
-    /// What comes before `[R2]`.
+    /// The text before `[R2]`.
     bank: &'static str,
-    /// How many of the sizes it has, in the order of their encoding.
+    /// The number of its sizes, in encoding order.
     sizes: usize,
     space: Space,
-    /// A multiple of 16 where 16 bytes are allocated.
+    /// A multiple of 16 at which 16 bytes are allocated.
     allocated: u64,
     /// The byte there in lane 0; the others ascend from it.
     first: u8,
-    /// How much a byte grows from lane to lane.
+    /// The difference of a byte from lane to lane.
     per_lane: u8,
-    /// A multiple of 16 where nothing is allocated.
+    /// A multiple of 16 at which no bytes are allocated.
     outside: u64,
 }
 
@@ -84,7 +84,7 @@ impl Sibling {
         &Size::ALL[..self.sizes]
     }
 
-    /// Returns the widest size that is not a hint: 128, or 64 for LDC.
+    /// The widest size without a hint: 128, or 64 for LDC.
     fn widest(&self) -> Size {
         if self.sizes > 6 { Size::B128 } else { Size::B64 }
     }
@@ -94,13 +94,13 @@ impl Sibling {
         format!("{}.{} {destination}, {}{address}", self.mnemonic, size.name(), self.bank)
     }
 
-    /// The word `i` bytes from where the 16 bytes begin.
+    /// The word `i` bytes after the start of the 16 bytes.
     fn word(&self, lane: usize, i: u8) -> u32 {
         word(self.first.wrapping_add(self.per_lane.wrapping_mul(lane as u8)).wrapping_add(i))
     }
 
-    /// The lanes that find nothing allocated, with no other fault in any lane; their values are 0
-    /// in R4, and the memory that they missed is the instruction's own.
+    /// The lanes without allocated bytes, given that no lane has another fault. Their values in R4 are 0, and they
+    /// missed the instruction's own memory.
     fn outside_lanes(&self, loaded: &Loaded) -> u32 {
         for fault in &loaded.outcome.lane_faults {
             assert_eq!(fault.cause, FaultCause::OutsideAllocation);
@@ -111,7 +111,7 @@ impl Sibling {
     }
 }
 
-/// Returns a lane's effective address, taken from its fault.
+/// A lane's effective address, taken from its fault.
 fn address(loaded: &Loaded, lane: usize) -> u64 {
     loaded.faults(lane)[0].address.0
 }

@@ -7,7 +7,7 @@ use warpload::load::LaneFaultKind;
 use super::{LDC, LDG, LDS, Sibling};
 use crate::rules::{at, bytes, load, machine, reporting};
 
-/// The three whose lanes share their memory.
+/// The three loads from memory that lanes share.
 const SHARING: [Sibling; 3] = [LDG, LDS, LDC];
 
 /// Lane n at the n-th byte: from 0x1000, 0 and 0 on.

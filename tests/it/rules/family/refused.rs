@@ -1,4 +1,4 @@
-//! What no executor executes: words without a size, and LDC's indexed modes.
+//! Words that no executor executes: words without a size, and LDC's indexed modes.
 
 use warpload::encoding::{ConstantMode, Instruction, NotExecutable, Reg, Sm};
 use warpload::load::{ExecuteError, execute, reference};
@@ -6,7 +6,7 @@ use warpload::warp::Warp;
 
 use crate::rules::{active, at, machine};
 
-/// The error of both executors, the warp unchanged.
+/// The error of both executors, which leave the warp unchanged.
 fn error(instruction: &Instruction, before: &Warp) -> ExecuteError {
     let [fast, literal] = [execute, reference].map(|executor| {
         let mut warp = before.clone();
@@ -18,7 +18,7 @@ fn error(instruction: &Instruction, before: &Warp) -> ExecuteError {
     literal
 }
 
-/// Warps in which all lanes would execute, one, and none; in the last one P0 guards all off.
+/// Warps in which all lanes, one lane or no lane would execute; in the last one P0 predicates all lanes off.
 fn warps() -> [Warp; 3] {
     [u32::MAX, 1 << 9, 0].map(|lanes| active(at(|_| 0x10), lanes))
 }
@@ -31,7 +31,7 @@ fn with_size(text: &str, size: u64) -> [Instruction; 3] {
     })
 }
 
-/// Returns the modifier because of which an instruction cannot be executed.
+/// The modifier that keeps an instruction from being executed.
 fn invalid_modifier(instruction: &Instruction, warp: &Warp) -> &'static str {
     match error(instruction, warp) {
         ExecuteError::NotExecutable(NotExecutable::InvalidModifier(name)) => name,
@@ -56,7 +56,7 @@ fn a_word_without_a_size() {
     }
 }
 
-/// LDG has all eight, and the others have those below.
+/// LDG has all eight, and the others have the sizes below.
 #[test]
 fn the_other_sizes_are_executed() {
     for (text, sizes) in
@@ -88,7 +88,7 @@ fn an_indexed_mode() {
     }
 }
 
-/// R5 is odd for 64 bits, and bank 1 is not there: what is refused comes before all faults.
+/// R5 is odd for 64 bits, and bank 1 does not exist, but a refusal comes before all faults.
 #[test]
 fn a_refusal_comes_before_the_registers() {
     let instruction = Instruction::parse("LDC.64.IL R5, c[0x1][R2]", Sm::SPA5).unwrap();
@@ -97,7 +97,7 @@ fn a_refusal_comes_before_the_registers() {
     assert_eq!(error(&instruction, &warp), ExecuteError::ConstantMode(ConstantMode::Il));
 }
 
-/// For a word that has neither a size nor a known mode, the size is reported.
+/// If a word has neither a size nor a known mode, the size is reported.
 #[test]
 fn the_size_is_checked_first() {
     for instruction in with_size("LDC.IS R4, c[0x3][R2]", 6) {

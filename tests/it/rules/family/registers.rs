@@ -14,8 +14,8 @@ fn out_of_range(register: u8) -> Option<WarpFault> {
     Some(WarpFault::OutOfRangeRegister(Reg::new(register)))
 }
 
-/// The fault of the warp for a shader of so many registers; address 0 is allocated for some only,
-/// but the warp's fault comes before memory and changes no register.
+/// The fault of the warp with this register limit. Only some memories are allocated at address 0, but the warp's fault
+/// comes before memory and changes no register.
 fn fault(text: &str, register_limit: u64) -> Option<WarpFault> {
     let loaded = load(text, &limited(register_limit), at(|_| 0));
     assert_eq!(loaded.outcome.executing.bits(), u32::MAX);
@@ -106,7 +106,7 @@ fn no_base_is_exempt_from_the_base_rules() {
     }
 }
 
-/// Rd alignment, Rd range, Ra alignment, Ra+1 range: of two that are broken the first is reported.
+/// Rd alignment, Rd range, Ra alignment, Ra+1 range: the first broken rule is reported.
 #[test]
 fn the_checks_have_an_order() {
     for sibling in SIBLINGS {

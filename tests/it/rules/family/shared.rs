@@ -41,7 +41,7 @@ fn some_lanes_may_be_after_the_end() {
     assert_eq!(loaded.register(4, 19), 0x6766);
 }
 
-/// The window's base 0xfe000000 plays no part: an offset is not a generic address.
+/// The window's base 0xfe000000 has no effect, because an offset is not a generic address.
 #[test]
 fn a_generic_address_is_no_offset() {
     for address in [0xfe00_0000, 0xfe00_0010, 0xff00_0000, 0x1000] {
@@ -50,7 +50,7 @@ fn a_generic_address_is_no_offset() {
     }
 }
 
-/// Wherever the window lies: offset 0x10 of 0x20 bytes that fill it, and 0x20 is past it.
+/// At any place of the window, offset 0x10 is in the 0x20 bytes that fill it, and 0x20 is past them.
 #[test]
 fn the_window_does_not_move_the_offsets() {
     for base in [0, 0x10, 0x8000, 0xff_ffff_ffe0] {

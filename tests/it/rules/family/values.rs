@@ -59,7 +59,7 @@ fn addresses_are_rounded_down_to_the_access_size() {
     }
 }
 
-/// Lane n is n bytes after a multiple of 16; those that are not multiples of the size are reported.
+/// Lane n is n bytes after a multiple of 16; lanes that are not at a multiple of the size are reported.
 #[test]
 fn rounding_is_reported_where_the_machine_is_set_so() {
     for sibling in SIBLINGS {
@@ -83,7 +83,7 @@ fn rounding_is_reported_where_the_machine_is_set_so() {
     }
 }
 
-/// It is the sum that is rounded, not the base: 0x2 after a multiple, plus 0x2.
+/// The sum is rounded rather than the base: 0x2 after a multiple, plus 0x2.
 #[test]
 fn the_offset_is_added_before_rounding() {
     for sibling in SIBLINGS {
@@ -114,7 +114,7 @@ fn the_allocation_is_looked_up_with_the_rounded_address() {
     assert_eq!(LDS.outside_lanes(&loaded), u32::MAX);
 }
 
-/// Lanes 1, 5, .. find nothing: zeroes in all registers of the destination and in no other.
+/// Lanes 1, 5, .. find no memory: zeroes in all registers of the destination and in no other.
 #[test]
 fn a_lane_outside_gets_zeroes_and_the_others_load() {
     for sibling in SIBLINGS {
@@ -140,7 +140,7 @@ fn a_lane_outside_gets_zeroes_and_the_others_load() {
     }
 }
 
-/// The load is made, its faults are reported, its values are dropped.
+/// The load is made and its faults are reported, but its values are dropped.
 #[test]
 fn rz_swallows_the_values() {
     for sibling in SIBLINGS {
@@ -154,7 +154,7 @@ fn rz_swallows_the_values() {
     }
 }
 
-/// R2 is base and destination, R0..R4 hold it too: all addresses are formed first.
+/// R2 is the base and also the destination, or one of its registers, so all addresses must be formed first.
 #[test]
 fn the_destination_may_overlap_the_base() {
     for sibling in SIBLINGS {
