@@ -108,9 +108,9 @@ impl LoadCosts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SharedRules {
-    /// Serves groups of 8 lanes that load 16 bytes each two at a time if all lanes n and n^1 have the same address, or
-    /// else all lanes n and n^2. Compute capability 7.0 to 7.5 does so (docs/traces.md names the source). Off by
-    /// default.
+    /// Whether groups of 8 lanes with loads of 16 bytes are served in pairs if all lanes n and n^1 have the same
+    /// address, or else all lanes n and n^2. Compute capability 7.0 to 7.5 does so (docs/traces.md names the source).
+    /// Off by default.
     pub merges_pairs: bool,
 }
 
@@ -181,9 +181,9 @@ const MAX_STRIDE: u64 = 1 << 58;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessCost {
-    /// The cost.
+    /// The wavefronts, sectors or addresses.
     pub amount: u64,
-    /// The lowest cost that would suffice.
+    /// The lowest amount that would suffice.
     pub ideal: u64,
     /// Bank conflicts of shared memory: wavefronts beyond the first of each group of lanes. 0 in other memories.
     pub conflicts: u64,
@@ -349,7 +349,7 @@ impl Offsets<'_> {
         units
     }
 
-    /// The lanes with a unit that no earlier lane of the same `group` lanes has.
+    /// The lanes with a unit that no earlier lane of their group has. Groups have `group` lanes.
     fn first_of_equals(&self, units: &[u64; LANES], group: usize) -> LaneMask {
         if let WarpAddresses::Stride { stride, .. } = *self.addresses
             && (u64::from(self.width.bytes()).max(WORD)..MAX_STRIDE)

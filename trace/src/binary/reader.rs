@@ -30,8 +30,8 @@ pub struct BinaryTrace {
 }
 
 impl BinaryTrace {
-    /// Reads a trace from a regular file. To map the file instead, pass
-    /// [`Arena::map_read_only`] to [`Self::new`].
+    /// Reads a trace from a regular file. To map the file instead, pass [`Self::new`] the result of
+    /// `Arena::map_read_only`, which needs the feature `mmap` of `warpload`.
     ///
     /// # Errors
     /// Returns [`TraceError`] if it cannot be read, does not fit into memory, is not a trace, or is damaged.
