@@ -44,7 +44,7 @@ impl Header {
             return Err(TraceError::NotATrace);
         }
         let producer = array(bytes, 12).map(Producer::from_bytes);
-        // Read nothing further before this check, because other versions may have a different header.
+        // The rest is read only after this check, because other versions may have a different header.
         if let (Some(version), Some(producer)) = (array(bytes, 8).map(u32::from_le_bytes), producer)
             && version != VERSION
         {

@@ -46,7 +46,7 @@ pub struct MemoryRecord<'b> {
     pub operation: u16,
     /// Whether the source's access width differed from the opcode's.
     pub width_disagrees: bool,
-    /// Whether the source has any values for the instruction, loaded or not.
+    /// Whether the source has values for the instruction, of any kind.
     pub is_valued: bool,
     op: &'b MemoryOperation,
     addresses: HeldAddresses<'b>,

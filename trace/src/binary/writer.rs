@@ -186,7 +186,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.may_be_cut_off(NO_END_MARK);
     }
 
-    /// Marks the trace as possibly incomplete and adds the reason as a note.
+    /// Marks the trace as possibly incomplete. Adds a note with the reason, if one is given.
     pub(crate) fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
         self.footer.contents.complete = false;
         if let Some(why) = why.into() {

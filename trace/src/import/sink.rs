@@ -29,7 +29,7 @@ pub(super) enum ImportItem {
     Tool(String),
     /// A note for readers of results.
     Note(String),
-    /// The file may be cut off, for this reason unless another note gives it.
+    /// The file may be cut off: the note with the reason, unless another note has it.
     EndUnknown(Option<&'static str>),
     /// Device memory allocations in the file: base and size in bytes.
     Allocations(Vec<(u64, u64)>),
@@ -253,7 +253,7 @@ impl<'s> Sink<'s> {
         (self.emit)(ImportItem::Tool(tool))
     }
 
-    /// Marks the trace as possibly incomplete, for this reason unless another note gives it.
+    /// Marks the trace as possibly incomplete, with a note of the reason unless another note has it.
     pub(super) fn end_is_unknown(
         &mut self,
         note: impl Into<Option<&'static str>>,

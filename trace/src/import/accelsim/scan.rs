@@ -138,8 +138,8 @@ impl<'t> Fields<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unusual;
 
-/// The maximum number of digits in the program counter and in the fields before it, in a usual line. The lane mask has
-/// eight digits, so that no shorter field is mistaken for it.
+/// The maximum number of digits in the program counter and in the fields before it, in a usual line. None of these can
+/// then be mistaken for the lane mask, which has eight.
 const SHORT: usize = 7;
 
 impl Fields<'_> {
