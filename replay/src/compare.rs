@@ -1,13 +1,13 @@
-//! Comparing each of 32 lanes with those before it.
+//! Compares each of 32 lanes with the lanes before it.
 //!
-//! Vectors are named, because what the compiler makes of the portable loops depends on how it is to optimize:
-//! they took up to half of a replay.
+//! Uses explicit vectors, because the compiler's code for the portable loops depends on optimization options. These
+//! loops took up to half of a replay.
 
 use warpload::lane::LANES;
 use warpload::simd::level;
 
-/// Sets, for each of the last 32 offsets, the least bits in which it differs from one of the 31 before it: 0
-/// if that is the same, below 32 if it is in the same sector, below 128 if it is in the same line.
+/// Sets, for each of the last 32 offsets, the smallest exclusive or with one of the 31 before it: 0 for an equal
+/// offset, below 32 within the same sector, below 128 within the same line.
 #[inline]
 pub(super) fn nearest_before(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES]) {
     fearless_simd::dispatch!(level(), simd => nearest_before_in(simd, offsets, nearest));
@@ -44,7 +44,7 @@ fn nearest_before_portably(offsets: &[u32; 2 * LANES], nearest: &mut [u32; LANES
     }
 }
 
-/// Returns the bits of the last 32 keys that equal one of the 31 before them.
+/// A bit for each of the last 32 keys, set if the key equals one of the 31 before it.
 #[inline]
 pub(super) fn repeats(keys: &[u64; 2 * LANES]) -> u32 {
     fearless_simd::dispatch!(level(), simd => repeats_in(simd, keys))
@@ -90,7 +90,7 @@ mod tests {
         #[test]
         fn vectors_compare_as_the_portable_loop_does(list in any::<[[u32; LANES]; 2]>()) {
             let offsets: &[u32; 2 * LANES] = list.as_flattened().try_into().unwrap();
-            // Whatever was there before.
+            // The initial contents must not matter.
             let (mut portable, mut vectors) = ([0; LANES], [1; LANES]);
             nearest_before_portably(offsets, &mut portable);
             nearest_before(offsets, &mut vectors);

@@ -1,9 +1,8 @@
-//! [`LoadCosts`]: what one load costs, in each memory; a replay adds these up. Shared, local and constant memory
-//! cost wavefronts, sectors and addresses. The rules and their sources are in docs/traces.md.
+//! [`LoadCosts`]: the cost of one load in each memory; a replay adds these up. Shared, local and constant memory cost
+//! wavefronts, sectors and addresses. The rules and their sources are in docs/traces.md.
 //!
-//! All accesses of a load have one size and are aligned to it, so that two of them are equal or
-//! disjoint: lanes are compared by the *unit* that they access, which is a word of 4 bytes or, if that
-//! is larger, the access.
+//! All accesses of a load have one size and are aligned to it, so that any two are equal or disjoint. Lanes are
+//! therefore compared by the *unit* that they access: a word of 4 bytes, or the access if that is larger.
 
 use std::ops::Range;
 
@@ -13,11 +12,11 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::LoadOp;
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
 
-/// What one load costs in each memory. Lanes that are outside cost nothing.
+/// The cost of one load in each memory. Out-of-bounds lanes cost nothing.
 ///
-/// Most loads are of one memory, and the methods return what it costs there. Only lanes of a generic load
-/// can be in several; [`Self::sectors`], [`Self::ideal_sectors`] and [`Self::lines`] are then those of global
-/// memory, as in [`Summary::per_pc`](super::Summary::per_pc).
+/// Most loads access one memory, and the methods return the cost there. Only a generic load can access several;
+/// [`Self::sectors`], [`Self::ideal_sectors`] and [`Self::lines`] then count global memory, as in
+/// [`Summary::per_pc`](super::Summary::per_pc).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadCosts {
@@ -32,8 +31,8 @@ pub struct LoadCosts {
 }
 
 impl LoadCosts {
-    /// Returns what an access of the lanes costs, all in one memory. Addresses are rounded down to the
-    /// width; of shared, local and constant memory they are offsets.
+    /// Returns the cost of an access by lanes in one memory. Addresses are rounded down to the width; in shared, local
+    /// and constant memory they are offsets.
     #[must_use]
     pub fn of_access(
         space: Space,
@@ -44,7 +43,7 @@ impl LoadCosts {
         Self::of_access_by(SharedRules::default(), space, width, lanes, addresses)
     }
 
-    /// Returns the same with other rules of shared memory.
+    /// Like [`Self::of_access`], with other rules for shared memory.
     #[must_use]
     pub fn of_access_by(
         rules: SharedRules,
@@ -66,14 +65,14 @@ impl LoadCosts {
         }
     }
 
-    /// Returns the distinct sectors of global memory, or those of local memory if the opcode is of that
-    /// space; `None` if neither applies.
+    /// Returns the distinct sectors of global memory, or of local memory if the opcode has that space; `None` if
+    /// neither applies.
     #[must_use]
     pub fn sectors(&self) -> Option<u64> {
         self.global.map(|global| global.sectors).or(self.local.map(|local| local.amount))
     }
 
-    /// Returns the fewest sectors that would do, of the memory that [`Self::sectors`] counts.
+    /// Returns the fewest sectors that would suffice, in the memory that [`Self::sectors`] counts.
     #[must_use]
     pub fn ideal_sectors(&self) -> Option<u64> {
         self.global.map(|global| global.ideal_sectors).or(self.local.map(|local| local.ideal))
@@ -92,7 +91,7 @@ impl LoadCosts {
         self.shared.map(|shared| shared.amount)
     }
 
-    /// Returns the fewest wavefronts that would do; `None` if no lane loads from shared memory.
+    /// Returns the fewest wavefronts that would suffice; `None` if no lane loads from shared memory.
     #[must_use]
     pub fn ideal_wavefronts(&self) -> Option<u64> {
         self.shared.map(|shared| shared.ideal)
@@ -105,13 +104,13 @@ impl LoadCosts {
     }
 }
 
-/// How shared memory serves a load, where GPUs differ.
+/// The rules by which shared memory serves a load, as far as GPUs differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SharedRules {
-    /// Groups of 8 lanes that load 16 bytes each are served two at a time if the lanes n and n^1 have the same address,
-    /// all of them, or else the lanes n and n^2: so compute capability 7.0 to 7.5 does it (docs/traces.md names the
-    /// source). Off by default.
+    /// Whether groups of 8 lanes with loads of 16 bytes are served in pairs if all lanes n and n^1 have the same
+    /// address, or else all lanes n and n^2. Compute capability 7.0 to 7.5 does so (docs/traces.md names the source).
+    /// Off by default.
     pub merges_pairs: bool,
 }
 
@@ -123,7 +122,7 @@ impl SharedRules {
     }
 }
 
-/// What an access costs in memory other than global; `None` if no lane accesses it.
+/// The cost of an access in each memory other than global; `None` if no lane accesses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SpaceCosts {
     pub(super) shared: Option<AccessCost>,
@@ -132,7 +131,7 @@ pub(super) struct SpaceCosts {
 }
 
 impl SpaceCosts {
-    /// Returns what the access of lanes that are neither outside nor in global memory costs.
+    /// The cost for lanes that are neither out of bounds nor in global memory.
     #[inline]
     pub(super) fn new(
         rules: SharedRules,
@@ -153,7 +152,7 @@ impl SpaceCosts {
             }
             AddressSpace::Global => Self::default(),
             AddressSpace::Generic => {
-                // A lane that is neither outside nor in global memory is in a window.
+                // Lanes neither out of bounds nor in global memory are in a window.
                 let shared = offsets.in_shared_window(map);
                 let local = lanes & !shared.lanes;
                 let local = Offsets { lanes: local, base: map.local().base, ..offsets };
@@ -167,46 +166,45 @@ impl SpaceCosts {
     }
 }
 
-/// Bytes of a word: what a bank of shared memory serves at once, and what local memory interleaves.
+/// Bytes of a word: a bank of shared memory serves one at a time, and local memory interleaves them.
 const WORD: u64 = 4;
 /// Banks of shared memory.
 pub const BANKS: usize = 32;
-/// Lanes whose words share a sector of local memory.
+/// Lanes that share a sector of local memory, a word each.
 const SECTOR_LANES: usize = 8;
 
 /// Strides below this do not wrap around.
 const MAX_STRIDE: u64 = 1 << 58;
 
-/// What one access costs in a memory other than global: wavefronts of shared memory, sectors of local
-/// memory, addresses of constant memory.
+/// The cost of an access in a memory other than global: wavefronts of shared memory, sectors of local memory, addresses
+/// of constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessCost {
-    /// What it costs.
+    /// The wavefronts, sectors or addresses.
     pub amount: u64,
-    /// The least that would do.
+    /// The lowest amount that would suffice.
     pub ideal: u64,
-    /// Bank conflicts of shared memory: wavefronts beyond one for each group of lanes that has one. 0 in
-    /// other memories.
+    /// Bank conflicts of shared memory: wavefronts beyond the first of each group of lanes. 0 in other memories.
     pub conflicts: u64,
-    /// Whether lanes ask shared memory for the same word. Those that are served together read it at once, but
-    /// atomics take turns, whether they are served together or not.
+    /// Whether lanes access the same word of shared memory. Lanes that are served together read it at once, whereas
+    /// atomics always take turns.
     pub(super) shares_words: bool,
 }
 
-/// A wavefront of shared memory: what its banks serve at once, a word each.
+/// A wavefront of shared memory: a word from each bank at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wavefront {
-    /// The group of lanes that it is of.
+    /// Its group of lanes.
     pub lanes: Range<usize>,
-    /// For each bank the lanes to which it gives a word; none if it is idle.
+    /// The lanes that each bank serves; empty for an idle bank.
     pub banks: [LaneMask; BANKS],
 }
 
-/// Returns the wavefronts of a load of shared memory, group by group, as many as [`LoadCosts::wavefronts`] says. In which
-/// of its group's wavefronts a word is served is not public: here, the words of a bank take their turns in the order of
-/// the lanes. Addresses are offsets in shared memory, rounded down to the width.
+/// Returns the wavefronts of a load of shared memory, group by group; their number is [`LoadCosts::wavefronts`]. The
+/// order in which a bank serves the words of a group is not public; here it is lane order. Addresses are offsets in
+/// shared memory, rounded down to the width.
 #[must_use]
 pub fn shared_wavefronts(
     rules: SharedRules,
@@ -221,7 +219,7 @@ pub fn shared_wavefronts(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offsets<'a> {
     pub(super) lanes: LaneMask,
-    /// Subtracting `base` from a lane's address makes it an offset.
+    /// An address minus `base` is an offset.
     pub(super) addresses: &'a WarpAddresses,
     pub(super) base: u64,
     pub(super) width: Width,
@@ -229,9 +227,8 @@ pub(super) struct Offsets<'a> {
 }
 
 impl Offsets<'_> {
-    /// Returns the wavefronts of a load of shared memory, whose 32 banks are a word wide. Lanes access
-    /// it in groups of as many as have 32 words together. A group takes as many wavefronts as the most
-    /// different words that it asks of one bank.
+    /// The wavefronts of a load of shared memory, which has 32 banks of one word each. Lanes are served in groups that
+    /// access 32 words together. The bank with the most distinct words determines a group's wavefronts.
     pub(super) fn shared(&self) -> AccessCost {
         let words = self.words();
         let units = self.units();
@@ -254,7 +251,7 @@ impl Offsets<'_> {
         }
     }
 
-    /// Adds to each bank the words that it serves for such a load: the wavefronts in which it is used.
+    /// Adds to each bank the number of words that it serves for the load, in a wavefront each.
     pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
         let (words, units) = (self.words(), self.units());
         for lane in self.first_of_equals(&units, self.group(&units)) {
@@ -264,15 +261,14 @@ impl Offsets<'_> {
         }
     }
 
-    /// Returns the wavefronts of a load of shared memory: for each, its group of lanes, and for each bank the lanes that
-    /// it serves.
+    /// The wavefronts of a load of shared memory.
     pub(super) fn wavefronts(&self) -> Vec<Wavefront> {
         let (words, units) = (self.words(), self.units());
         let group = self.group(&units);
         let mut wavefronts = Vec::new();
         for start in (0..LANES).step_by(group) {
             let lanes = start..start + group;
-            // The words of each bank in the order of their lanes.
+            // The words requested of each bank, in lane order.
             let mut asked: [Vec<(u64, LaneMask)>; BANKS] = Default::default();
             for lane in self.lanes.lanes().filter(|lane| lanes.contains(lane)) {
                 for word in 0..words {
@@ -295,8 +291,7 @@ impl Offsets<'_> {
         wavefronts
     }
 
-    /// Returns the sectors of a load of local memory, in which word w of lane l is word w * 32 + l of
-    /// the warp.
+    /// The sectors of a load of local memory, where word w of lane l is word w * 32 + l of the warp.
     pub(super) fn local(&self) -> AccessCost {
         let (words, units) = (self.words(), self.units());
         let sectors = u64::from(self.first_of_equals(&units, SECTOR_LANES).count()) * words;
@@ -304,7 +299,7 @@ impl Offsets<'_> {
         AccessCost { amount: sectors, ideal, ..AccessCost::default() }
     }
 
-    /// Returns the different addresses of a load of constant memory, which serves one at a time.
+    /// The distinct addresses of a load of constant memory, which serves one at a time.
     pub(super) fn constant(&self) -> AccessCost {
         let bytes = u64::from(self.width.bytes());
         let mut units = [0; LANES];
@@ -315,7 +310,7 @@ impl Offsets<'_> {
         AccessCost { amount: addresses, ideal: addresses.min(1), ..AccessCost::default() }
     }
 
-    /// Returns those of the lanes whose generic addresses are in the window of shared memory.
+    /// Selects the lanes with generic addresses in the shared window.
     pub(super) fn in_shared_window(self, map: &AddressMap) -> Self {
         let shared = map.shared();
         let address = |lane| GenericAddress(self.addresses.of(lane));
@@ -328,7 +323,7 @@ impl Offsets<'_> {
         self.addresses.of(lane).wrapping_sub(self.base)
     }
 
-    /// Returns how many neighbouring lanes shared memory serves together.
+    /// The number of neighbouring lanes that shared memory serves together.
     fn group(&self, units: &[u64; LANES]) -> usize {
         let group = BANKS / self.words() as usize;
         let are_equal = |distance: usize| {
@@ -339,12 +334,12 @@ impl Offsets<'_> {
         if is_merged { 2 * group } else { group }
     }
 
-    /// Returns the words of one lane's access; 1 if it is smaller than one.
+    /// The words of one lane's access, at least 1.
     fn words(&self) -> u64 {
         (u64::from(self.width.bytes()) / WORD).max(1)
     }
 
-    /// Returns each lane's unit; 0 of lanes that are not there.
+    /// The unit of each lane that accesses this memory; 0 for others.
     fn units(&self) -> [u64; LANES] {
         let unit = u64::from(self.width.bytes()).max(WORD).trailing_zeros();
         let mut units = [0; LANES];
@@ -354,7 +349,7 @@ impl Offsets<'_> {
         units
     }
 
-    /// Returns the lanes whose unit no lane before has, of the `group` lanes among which they are.
+    /// The lanes with a unit that no earlier lane of their group has. Groups have `group` lanes.
     fn first_of_equals(&self, units: &[u64; LANES], group: usize) -> LaneMask {
         if let WarpAddresses::Stride { stride, .. } = *self.addresses
             && (u64::from(self.width.bytes()).max(WORD)..MAX_STRIDE)
@@ -362,13 +357,13 @@ impl Offsets<'_> {
         {
             return self.lanes;
         }
-        // Units have at most 62 bits, and 59 if there are more than four groups.
+        // Leaves room for the group: units have at most 62 bits, and 59 if there are more than four groups.
         let shift = (u64::BITS - (LANES / group).ilog2()).min(u64::BITS - 1);
         let mut keys = [0; 2 * LANES];
         for (key, lane) in keys[LANES..].iter_mut().zip(self.lanes) {
             *key = units[lane] | ((lane / group) as u64) << shift;
         }
-        // What is before the first key equals none.
+        // The keys before the first lane's must equal none of the lanes'.
         let unused = (0..=u64::MAX).rev().find(|key| !keys[LANES..].contains(key));
         keys[..LANES].fill(unused.unwrap_or_default());
         let repeats = repeats(&keys);
@@ -382,9 +377,9 @@ impl Offsets<'_> {
     }
 }
 
-/// Returns the most words that lanes with different units ask of one bank.
+/// The most words that lanes with different units request of one bank.
 fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
-    // Mostly, each lane has banks of its own.
+    // The usual case: each lane has banks of its own.
     let banks_of =
         |unit: u64| (u32::MAX >> (BANKS as u64 - words)) << (unit * words % BANKS as u64);
     let mut banks = 0;
@@ -394,7 +389,7 @@ fn most_of_a_bank(units: &[u64; LANES], lanes: LaneMask, words: u64) -> u32 {
     if u64::from(banks.count_ones()) == u64::from(lanes.count()) * words {
         return u32::from(!lanes.is_empty());
     }
-    // The words of a unit are in different banks, of which one tells of all.
+    // Units are aligned, so two of them share all of their banks or none. Counting the first bank suffices.
     let mut counts = [0; BANKS];
     for lane in lanes {
         counts[(units[lane] * words % BANKS as u64) as usize] += 1;
@@ -453,7 +448,7 @@ mod tests {
         assert_eq!(cost, AccessCost { amount: 1, ideal: 1, ..AccessCost::default() });
     }
 
-    /// What a load takes by its width is no conflict, and neither are lanes that share an address.
+    /// Wavefronts due to the width of a load are not conflicts, nor are lanes that share an address.
     #[test]
     fn conflicts_are_beyond_one_wavefront_a_group() {
         let conflicts = |bytes, mask, at: fn(u64) -> u64| {
@@ -468,7 +463,7 @@ mod tests {
         assert_eq!(conflicts(4, u32::MAX, |lane| 128 * lane), 31);
         assert_eq!(conflicts(32, u32::MAX, |lane| 32 * lane), 0);
         assert_eq!(conflicts(32, u32::MAX, |lane| 128 * lane), 24);
-        // Of two groups with lanes; of none.
+        // Lanes in two groups, then no lanes.
         assert_eq!(conflicts(16, 0x0101_0000, |lane| 128 * lane), 0);
         assert_eq!(conflicts(16, 0x0003_0003, |lane| 128 * lane), 2);
         assert_eq!(conflicts(4, 0, |lane| 128 * lane), 0);
@@ -488,11 +483,11 @@ mod tests {
         assert_eq!(costs(16, u32::MAX, |lane| lane / 2 * 16), (4, 2));
         assert_eq!(costs(16, u32::MAX, |lane| (lane / 4 * 2 + lane % 2) * 16), (4, 2));
         assert_eq!(costs(16, u32::MAX, |lane| lane / 4 * 128), (8, 8));
-        // One lane apart, of two that are active.
+        // Lane 31 differs from lane 30, unless it is inactive.
         assert_eq!(costs(16, u32::MAX, |lane| lane / 31 * 16), (4, 4));
         assert_eq!(costs(16, u32::MAX >> 1, |lane| lane / 31 * 16), (4, 2));
         assert_eq!(costs(16, u32::MAX, |lane| lane * 16), (4, 4));
-        // Of 8 bytes the source says nothing.
+        // The source does not mention 8 bytes.
         assert_eq!(costs(8, u32::MAX, |_| 0), (2, 2));
     }
 

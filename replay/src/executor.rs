@@ -1,4 +1,4 @@
-//! [`LoadExecutor`]: the loads of a trace one at a time, for programs that want more of them than sums.
+//! [`LoadExecutor`]: executes the loads of a trace one at a time, for programs that need more than sums.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use warpload::memory::{AddressMap, Fill, FilledMemory, LoadMemory, Width};
 use warpload_trace::OperationKind;
 use warpload_trace::binary::{BinaryTrace, MemoryRecord, TraceBlock};
 
-/// Executes the loads of a trace one at a time, as [`replay`](super::replay) executes and counts them:
-/// what they cost adds up to its [`Summary`](super::Summary).
+/// Executes the loads of a trace one at a time, as [`replay`](super::replay) executes and counts them: their costs add
+/// up to its [`Summary`](super::Summary).
 ///
-/// A clone costs little, and lets another thread execute other blocks.
+/// A clone is cheap and lets another thread execute other blocks.
 ///
 /// ```
 /// # use std::io::Cursor;
@@ -62,14 +62,14 @@ pub struct LoadExecutor<'a> {
     options: ReplayOptions<'a>,
     /// By kernel.
     maps: Arc<[AddressMap]>,
-    /// Those of the load executed last.
+    /// The lanes of the load executed last.
     lanes: LaneAddresses,
     values: [LaneValues; Width::MAX_REGISTERS],
-    /// How many registers of `values` it loaded.
+    /// The number of registers of `values` that it loaded.
     loaded: usize,
 }
 
-/// What executing one load did.
+/// The result of executing one load.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExecutedLoad {
@@ -77,17 +77,17 @@ pub struct ExecutedLoad {
     pub executing: LaneMask,
     /// Its faults and the memory of its first executing lane.
     pub loaded: Loaded,
-    /// What it costs.
+    /// Its cost.
     pub costs: LoadCosts,
 }
 
 impl<'a> LoadExecutor<'a> {
-    /// Creates an executor for the loads of `trace`. Only the options that concern single loads matter:
-    /// data, addresses and which loads are selected.
+    /// Creates an executor for the loads of `trace`. Only the options for single loads matter: data, addresses and the
+    /// selection of loads.
     ///
     /// # Errors
-    /// Returns [`ReplayError`] if the windows of a kernel are invalid and it has loads that need them, or
-    /// if a block that has to be read for that is damaged.
+    /// Returns [`ReplayError`] if a kernel has invalid windows and loads that need them, or if a block that must be
+    /// read to find out is damaged.
     pub fn new(trace: &BinaryTrace, options: &ReplayOptions<'a>) -> Result<Self, ReplayError> {
         Ok(Self {
             options: *options,
@@ -98,14 +98,14 @@ impl<'a> LoadExecutor<'a> {
         })
     }
 
-    /// Returns an executor of the loads of a selection, by default those that the options select.
+    /// Returns an executor of a selection's loads instead of the ones that the options select.
     #[must_use]
     pub fn select(self, selection: &'a Selection) -> Self {
         Self { options: self.options.select(selection), ..self }
     }
 
-    /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or
-    /// not one of those that the options select.
+    /// Executes a load of a block of the executor's trace. Returns `None` if the record is not a load, or if the
+    /// options do not select it.
     #[inline]
     pub fn execute(
         &mut self,
@@ -164,16 +164,16 @@ impl<'a> LoadExecutor<'a> {
         Some(ExecutedLoad { executing: lanes.executing, loaded, costs })
     }
 
-    /// Returns the lanes and addresses of the load executed last; meaningless for lanes that are not active,
-    /// and if its addresses are unknown.
+    /// Returns the lanes and addresses of the load executed last. Addresses of inactive lanes are meaningless; so are
+    /// all addresses if they are unknown.
     #[must_use]
     pub fn lanes(&self) -> &LaneAddresses {
         &self.lanes
     }
 
-    /// Returns the values of a register that the load executed last filled, counted from its first one;
-    /// meaningless for lanes that do not execute. `None` if it has no such register, its addresses are
-    /// unknown, or there are no data.
+    /// Returns the values of a register of the load executed last, counted from its first register. Values of lanes
+    /// that do not execute are meaningless. `None` if the load has no such register, its addresses are unknown, or
+    /// there are no data.
     #[must_use]
     pub fn values(&self, register: usize) -> Option<&LaneValues> {
         self.values.get(..self.loaded)?.get(register)

@@ -1,5 +1,5 @@
-//! [`Footprint`]: the distinct lines and pages of global memory that loads touch, and the [`LineCollector`] that
-//! gathers them access by access.
+//! [`Footprint`]: the distinct lines and pages of global memory that loads touch. [`LineCollector`] gathers them access
+//! by access.
 
 use roaring::RoaringTreemap;
 
@@ -7,10 +7,10 @@ use super::traffic::LINE_BYTES;
 
 /// Bytes of a page of global memory.
 pub const PAGE_BYTES: u64 = 4096;
-/// As many as a word has bits, so that the lines of a page are one.
+/// As many as a word has bits, so that one word holds the lines of a page.
 const LINES_PER_PAGE: u64 = PAGE_BYTES / LINE_BYTES;
 
-/// Distinct lines of global memory, and so distinct pages.
+/// Distinct lines of global memory, from which the distinct pages follow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Footprint {
     pub(super) lines: RoaringTreemap,
@@ -21,8 +21,8 @@ impl Footprint {
         self.lines |= other.lines;
     }
 
-    /// Returns the pages of the lines. Goes run by run, because a few bytes of a file can be billions of lines; short runs
-    /// are added page by page, which takes a tenth of the time of a range.
+    /// The pages of the lines. Goes run by run, because a few bytes of a file can be billions of lines. Adds short runs
+    /// page by page, which takes a tenth of the time of a range.
     pub(super) fn pages(&self) -> RoaringTreemap {
         const SHORT: u64 = 64;
         let mut pages = RoaringTreemap::new();
@@ -32,7 +32,7 @@ impl Footprint {
             let mut runs = bitmap.iter();
             while let Some(run) = runs.next_range() {
                 let (first, last) = (base + u64::from(*run.start()), base + u64::from(*run.end()));
-                // The first page may have lines of the run before.
+                // The first page may have lines of the previous run as well.
                 let (first, last) = (next.max(first / LINES_PER_PAGE), last / LINES_PER_PAGE);
                 if last >= first + SHORT {
                     pages.insert_range(first..=last);
@@ -45,7 +45,7 @@ impl Footprint {
         pages
     }
 
-    /// Pages ascend and are distinct.
+    /// Pages must ascend and be distinct.
     fn of(pages: &[PageLines]) -> Self {
         let lines = pages.iter().flat_map(|of| {
             (0..LINES_PER_PAGE)
@@ -58,29 +58,29 @@ impl Footprint {
     }
 }
 
-/// The touched lines of a page, a bit each, lowest first.
+/// The touched lines of a page, one bit each, lowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PageLines {
     page: u64,
     lines: u32,
 }
 
-/// Collects touched lines. Its memory is bounded: pages that no longer fit become part of a compressed set.
+/// Collects touched lines in bounded memory: pages that no longer fit move to a compressed set.
 ///
-/// A page at a time rather than a line: most programs walk through pages, so that a word takes 32 lines, and what is
-/// left to sort is a thirty-second.
+/// Stores pages rather than lines, because most programs walk through pages. A word then takes 32 lines, and only a
+/// thirty-second is left to sort.
 #[derive(Clone, Debug)]
 pub(super) struct LineCollector {
-    /// The page that was touched last of those with one place. Without lines, none.
+    /// A direct-mapped cache: for each slot the page touched last. Empty if it has no lines.
     recent: Box<[PageLines; RECENT]>,
-    /// Pages that others took the place of. They can repeat.
+    /// Pages displaced from the cache. They can repeat.
     displaced: Vec<PageLines>,
     collected: Footprint,
 }
 
-/// As many pages as 4 MiB has.
+/// The pages of 4 MiB.
 const RECENT: usize = 1 << 10;
-/// The most displaced pages: 1 MiB of them.
+/// The maximum number of displaced pages, which take 1 MiB.
 const MAX_DISPLACED: usize = 1 << 16;
 
 impl Default for LineCollector {
@@ -97,7 +97,7 @@ impl LineCollector {
         self.add_lines(line / LINES_PER_PAGE, 1 << (line % LINES_PER_PAGE));
     }
 
-    /// Adds consecutive lines, the last one included.
+    /// Adds consecutive lines, including the last one.
     #[inline]
     pub(super) fn add_range(&mut self, first: u64, last: u64) {
         let (first_page, last_page) = (first / LINES_PER_PAGE, last / LINES_PER_PAGE);
@@ -128,7 +128,7 @@ impl LineCollector {
         self.displaced.push(page);
         if self.displaced.len() >= MAX_DISPLACED {
             self.join();
-            // Mostly pages that repeat: worth another round.
+            // If joining frees more than half, pages repeat, and collecting further ones pays off.
             if self.displaced.len() >= MAX_DISPLACED / 2 {
                 self.collected.add(Footprint::of(&self.displaced));
                 self.displaced.clear();
@@ -136,7 +136,7 @@ impl LineCollector {
         }
     }
 
-    /// Sorts the displaced pages and joins those that repeat.
+    /// Sorts the displaced pages and joins repeated ones.
     fn join(&mut self) {
         self.displaced.sort_unstable_by_key(|of| of.page);
         self.displaced.dedup_by(|next, of| {
@@ -146,7 +146,7 @@ impl LineCollector {
         });
     }
 
-    /// Returns the collected lines, and forgets them.
+    /// Returns the collected lines and resets the collector.
     pub(super) fn take(&mut self) -> Footprint {
         let recent = self.recent.iter().filter(|of| of.lines != 0);
         self.displaced.extend(recent);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn lines_are_collected_once_however_many_there_are() {
-        // Some repeat, in pages with one place; most displace each other, and many more than fit.
+        // Some repeat, in pages of one slot; most displace each other, and many more than fit.
         for (count, distinct) in [(0, 1), (100, 40), (300_000, 1 << 16), (300_000, 1 << 40)] {
             let mut collector = LineCollector::default();
             let mut lines = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! [`ReplayObserver`]: sees each access of a replay, for those who want more of it than sums.
+//! [`ReplayObserver`]: sees each access of a replay, for results other than sums.
 
 use warpload::lane::LaneMask;
 use warpload::load::{LaneAddresses, Loaded};
@@ -7,8 +7,8 @@ use warpload_trace::binary::{MemoryRecord, RawBlock};
 
 use crate::costs::{AccessCost, BANKS, Offsets, SharedRules};
 
-/// Sees the accesses of some blocks, in the order of the trace. Threads have observers of their own, which are joined
-/// in that order.
+/// Sees the accesses of some blocks, in trace order. Each thread has observers of its own, which are joined in that
+/// order.
 pub trait ReplayObserver: Sized + Send {
     /// Begins `records` memory instructions of a block.
     fn begin(&mut self, block: &RawBlock, records: usize) {
@@ -21,23 +21,23 @@ pub trait ReplayObserver: Sized + Send {
         _ = access;
     }
 
-    /// Sees sectors of global memory that the load seen last touches, and the number of their line: its address
+    /// Sees the sectors of global memory that the last load touches in one line. The line's number is its address
     /// divided by [`LINE_BYTES`](super::LINE_BYTES). A line can be seen more than once.
     #[inline]
     fn sectors(&mut self, line: u64, sectors: u64) {
         _ = (line, sectors);
     }
 
-    /// Adds what was seen in the blocks that follow.
+    /// Adds the observations of later blocks.
     fn join(&mut self, later: Self);
 }
 
-/// Sees nothing.
+/// Ignores all accesses.
 impl ReplayObserver for () {
     fn join(&mut self, (): ()) {}
 }
 
-/// An access that was replayed.
+/// A replayed access.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ObservedAccess<'r> {
@@ -49,10 +49,10 @@ pub struct ObservedAccess<'r> {
     pub lanes: &'r LaneAddresses,
     /// Its faults and the memory of its first executing lane.
     pub loaded: &'r Loaded,
-    /// The cost in shared memory; `None` without a lane there, and of an atomic whose lanes share a word: nobody knows
-    /// how they take turns.
+    /// The cost in shared memory; `None` if no lane accesses it, and for an atomic with lanes that share a word,
+    /// because their order of taking turns is unknown.
     pub shared: Option<AccessCost>,
-    /// How the addresses are read.
+    /// The address space of the addresses.
     pub(super) space: AddressSpace,
     pub(super) rules: SharedRules,
     pub(super) served: LaneMask,
@@ -60,7 +60,7 @@ pub struct ObservedAccess<'r> {
 }
 
 impl ObservedAccess<'_> {
-    /// Adds to each bank of shared memory the words that it serves for the access: the wavefronts in which it is used.
+    /// Adds to each bank of shared memory the number of words that it serves for the access, in a wavefront each.
     pub fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
         if self.shared.is_none() {
             return;

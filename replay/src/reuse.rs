@@ -1,12 +1,12 @@
-//! [`Reuse`]: how many loads lie between two touches of a line.
+//! [`Reuse`]: the number of loads between two touches of a line.
 
 use roaring::RoaringTreemap;
 use rustc_hash::FxHashMap;
 
 use crate::counters::ReuseCounts;
 
-/// The touches of lines of global memory by the loads of a kernel, or of a part of one. Parts are added
-/// in the order of the trace, with the same result as if the whole had been counted at once.
+/// The touches of lines of global memory by the loads of a kernel, or of a part of one. Adding parts in trace order has
+/// the same result as counting the whole at once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reuse {
     /// The loads of global memory so far.
@@ -25,13 +25,13 @@ impl Reuse {
         }
     }
 
-    /// Adds the touches of the part that follows.
+    /// Adds the touches of the next part.
     pub(super) fn add(&mut self, later: Self) {
         if self.loads == 0 {
             *self = later;
             return;
         }
-        // Numbers of a file can be any.
+        // Saturates, because a file can contain any numbers.
         let after = |number| self.loads.saturating_add(number);
         let loads = after(later.loads);
         let lines = later.lines.into_iter();
@@ -42,7 +42,7 @@ impl Reuse {
         self.loads = loads;
     }
 
-    /// Adds touches of a line, of which the first and the last load are known.
+    /// Adds touches of a line, given the first and the last load among them.
     fn again(&mut self, line: u64, first: u64, last: u64) {
         let known = self.lines.entry(line).or_insert((first, 0));
         if known.1 > 0 {
@@ -55,8 +55,8 @@ impl Reuse {
         self.distances.counts(self.lines.len() as u64)
     }
 
-    /// Returns the loads of global memory, the first and last one of them that touches each line, ascending, and how
-    /// many touches come so many loads after the one before.
+    /// The loads of global memory; the first and last load that touched each line, in ascending order of lines; and the
+    /// touches by distance.
     pub(super) fn parts(&self) -> (u64, Vec<(u64, u64)>, Vec<u64>) {
         let mut lines: Vec<_> = self.lines.iter().collect();
         lines.sort_unstable();
@@ -64,7 +64,7 @@ impl Reuse {
         (self.loads, touches, self.distances.0.clone())
     }
 
-    /// Returns the reuse of these [parts](Self::parts), of which a footprint has the lines; `None` if it has others.
+    /// The reuse with these [parts](Self::parts) and a footprint's lines; `None` if they do not match.
     pub(super) fn of(
         loads: u64,
         lines: &RoaringTreemap,
@@ -80,14 +80,14 @@ impl Reuse {
     }
 }
 
-/// How many touches come more than 2^(i-1) loads after the one before, up to 2^i.
+/// The number of touches that come more than 2^(i-1) and up to 2^i loads after the previous one, for each i.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Distances(Vec<u64>);
 
 impl Distances {
     fn add(&mut self, distance: u64, touches: u64) {
         let i = u64::BITS - distance.saturating_sub(1).leading_zeros();
-        // The last one takes what is beyond 2^63.
+        // The last element includes distances beyond 2^63.
         let i = i.min(u64::BITS - 1) as usize;
         if self.0.len() <= i {
             self.0.resize(i + 1, 0);
@@ -101,7 +101,7 @@ impl Distances {
         }
     }
 
-    /// Returns the counts, with so many first touches.
+    /// The counts, given the number of first touches.
     fn counts(&self, cold: u64) -> ReuseCounts {
         let buckets = self.0.iter().enumerate().map(|(i, touches)| (1 << i, *touches));
         ReuseCounts { buckets: buckets.filter(|(_, touches)| *touches > 0).collect(), cold }

@@ -1,4 +1,4 @@
-//! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] takes them.
+//! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] receives them.
 
 use super::compare::nearest_before;
 use super::footprint::LineCollector;
@@ -7,12 +7,12 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{WarpAddresses, Width};
 use warpload::simd::vectorized;
 
-/// Bytes of a sector of global memory: the unit that the second-level cache reads.
+/// Bytes of a sector of global memory, the unit in which the second-level cache reads.
 pub const SECTOR_BYTES: u64 = 32;
 /// Bytes of a line of global memory, which has four sectors.
 pub const LINE_BYTES: u64 = 128;
 
-/// What one access touches in global memory, and the least that would do.
+/// The sectors and lines of global memory that one access touches, and the ideal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -24,7 +24,7 @@ pub struct Traffic {
     pub ideal_sectors: u64,
 }
 
-/// Takes the lines and sectors that accesses touch.
+/// Receives the lines and sectors that accesses touch.
 pub(super) trait TouchSink {
     /// Adds a line, by its number.
     #[inline]
@@ -42,7 +42,7 @@ pub(super) trait TouchSink {
 /// For accesses that are only counted.
 impl TouchSink for () {}
 
-/// For loads, of which an observer also sees the sectors.
+/// For loads: collects lines, and shows sectors to an observer.
 impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
     #[inline]
     fn add_line(&mut self, line: u64) {
@@ -61,11 +61,11 @@ impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
 }
 
 impl Traffic {
-    /// Counts the distinct sectors and lines of an access by the lanes in `global`, rounded down to the width; `sink`
-    /// takes them.
+    /// Counts the distinct sectors and lines of an access by the lanes in `global`, rounded down to the width, and
+    /// passes them to `sink`.
     ///
-    /// All lanes have one size and are aligned to it, so that two of them are equal or disjoint: distinct addresses
-    /// have distinct bytes, and none crosses a sector.
+    /// All lanes access the same size, aligned to it, so that any two accesses are equal or disjoint: distinct
+    /// addresses have distinct bytes, and none crosses a sector.
     #[inline]
     pub(super) fn of_lanes(
         addresses: &WarpAddresses,
@@ -82,8 +82,8 @@ impl Traffic {
         Self::of_each(addresses, global, width, sink)
     }
 
-    /// Counts an access by `count` lanes, each `stride` bytes after the one before. Returns `None`, and adds nothing to
-    /// the sink, if an address passes 2^64.
+    /// Counts an access by `count` lanes, each `stride` bytes after the previous one. Returns `None` and leaves the
+    /// sink alone if an address passes 2^64.
     #[inline]
     fn of_stride(
         first: u64,
@@ -95,8 +95,8 @@ impl Traffic {
         let end = first.checked_add(stride.checked_mul(count.checked_sub(1)?)?)?;
         let bytes = u64::from(width.bytes());
         let (start, last) = (first & !(bytes - 1), end & !(bytes - 1));
-        // Rounding moves neighbours apart by less than their size: with a stride up to that of a
-        // block no block between is left out, and with a longer one each has its own.
+        // Rounding moves neighbours apart by less than their size. With a stride up to the size of a block, no block in
+        // between is skipped; with a longer stride each lane has its own.
         let touched = |block: u64| {
             if stride <= block { last / block - start / block + 1 } else { count }
         };
@@ -148,7 +148,7 @@ impl Traffic {
             }
         }
         let mut offsets = [0; 2 * LANES];
-        // The lanes left over are as the first one, and count for nothing.
+        // Unused elements repeat the first lane, so that they count as duplicates.
         let are_near = vectorized!(offsets_of(&mut rounded, width, &mut offsets));
         let rounded = &mut rounded[..count];
         if !are_near {
@@ -170,7 +170,7 @@ impl Traffic {
         Self { sectors: sectors.into(), lines: lines.into(), ideal_sectors }
     }
 
-    /// Counts an access of addresses that are far from each other, and sorts them in place.
+    /// Counts an access with distant addresses, and sorts them in place.
     #[cold]
     fn of_sorted(addresses: &mut [u64], width: Width, sink: &mut impl TouchSink) -> Self {
         addresses.sort_unstable();
@@ -200,11 +200,12 @@ impl Traffic {
     }
 }
 
-/// An offset that differs from each lane's by more than a line.
+/// An offset that differs from every lane's by more than a line.
 const BEFORE: i32 = i32::MIN;
 
 /// Rounds the addresses down to the width, and sets the last 32 offsets to their distances from the first one's line.
-/// Returns whether these distances fit. Truncated, they still tell which addresses share a sector or a line.
+/// Returns whether these distances fit. Negative ones wrap around, but still tell which addresses share a sector or a
+/// line.
 #[inline(always)]
 fn offsets_of(addresses: &mut [u64; LANES], width: Width, offsets: &mut [u32; 2 * LANES]) -> bool {
     let low_bits = u64::from(width.bytes()) - 1;
@@ -215,14 +216,14 @@ fn offsets_of(addresses: &mut [u64; LANES], width: Width, offsets: &mut [u32; 2 
     for (address, offset) in addresses.iter_mut().zip(own) {
         *address &= !low_bits;
         let distance = address.wrapping_sub(base);
-        // Half of what fits, so that no distance is near that of `BEFORE`.
+        // Half of the range, so that no distance is near `BEFORE`.
         beyond |= distance.wrapping_add(1 << 30) >> 31;
         *offset = distance as u32;
     }
     beyond == 0
 }
 
-/// Returns how many lanes have an address, a sector and a line that no lane before has.
+/// The numbers of lanes with an address, a sector and a line that no earlier lane has.
 #[inline(always)]
 fn count_new(nearest: &[u32; LANES]) -> [u32; 3] {
     let mut counts = [0; 3];

@@ -1,4 +1,4 @@
-//! [`Worker`]: replays a block, instruction by instruction: executes, digests, checks and counts.
+//! [`Worker`]: replays a block instruction by instruction. It executes, digests, checks and counts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,19 +24,18 @@ use warpload::simd::vectorized;
 use warpload_trace::binary::{BlockBuffers, MemoryRecord, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind};
 
-/// What was found in some of the blocks. It grows with the kernels that these belong to, not with
-/// all.
+/// The results for some of the blocks. The size depends on these blocks' kernels, not on all kernels.
 pub(super) struct WorkerCounts<O> {
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     pub(super) digest: u64,
     pub(super) faults: Vec<LoadFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
     pub(super) observer: O,
-    /// The lines that loads of the kernel at hand touch. One collector serves block after block, because a loop touches
+    /// The lines that loads of the current kernel touch. One collector serves block after block, because a loop touches
     /// the same lines in many.
     lines: LineCollector,
     kernel: Option<u32>,
-    /// Room for the next block.
+    /// Buffers for the next block.
     pub(super) buffers: BlockBuffers,
 }
 
@@ -54,7 +53,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         }
     }
 
-    /// Begins a block of a kernel.
+    /// Starts a block of a kernel.
     pub(super) fn begin_kernel(&mut self, kernel: u32) {
         if self.kernel != Some(kernel) {
             self.end_kernel();
@@ -62,7 +61,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         }
     }
 
-    /// Adds the lines of the kernel at hand to its footprint.
+    /// Adds the lines of the current kernel to its footprint.
     pub(super) fn end_kernel(&mut self) {
         if let Some(kernel) = self.kernel.take() {
             let lines = self.lines.take();
@@ -78,9 +77,9 @@ pub(super) struct Worker<'b, 't, O> {
     kernel: &'b Arc<str>,
     options: &'b ReplayOptions<'b>,
     per_pc: FxHashMap<(u32, u16), PcCounts>,
-    /// Those of the load at hand.
+    /// The lanes of the current instruction.
     lanes: LaneAddresses,
-    /// The registers that loads fill.
+    /// The loaded registers.
     values: [LaneValues; Width::MAX_REGISTERS],
     counts: KernelCounts,
     found: &'b mut WorkerCounts<O>,
@@ -105,7 +104,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
     }
 
-    /// Replays a part of the memory instructions. Returns the counts of the kernel; all else is found.
+    /// Replays a part of the memory instructions. Returns the counts of the kernel and adds everything else to `found`.
     pub(super) fn records<M: LoadMemory>(
         mut self,
         part: Range<usize>,
@@ -130,8 +129,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         Ok(counts)
     }
 
-    /// Counts the instructions without a record of a part: from its first record, or from the start of
-    /// the block if it has the first, to the record after it, or to the end of the block.
+    /// Counts the instructions without a record in a part. A part ends before the next record; the first part also
+    /// covers the start of the block, and the last part its end.
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
         let from = if part.start == 0 { 0 } else { self.block.record(part.start)?.index };
@@ -147,7 +146,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         Ok(())
     }
 
-    /// Counts an instruction that is neither load nor store nor atomic nor copy.
+    /// Counts an instruction that is not a load, store, atomic or copy.
     fn other(&mut self, traced: &MemoryRecord<'_>) {
         let counts = &mut self.counts.counts;
         counts.skipped.other += 1;
@@ -160,7 +159,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
     }
 
-    /// Counts a record of a copy from global to shared memory. Its addresses tell which side it is of: no opcode does.
+    /// Counts a record of a copy from global to shared memory. Only its addresses reveal the side, because the opcode
+    /// is the same.
     fn copy<M: LoadMemory>(
         &mut self,
         traced: &MemoryRecord<'_>,
@@ -209,7 +209,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         memory: &M,
     ) {
         let (op, is_load) = (operation.load_op(), operation.kind == OperationKind::Load);
-        // Without data the values are not used; stores have none.
+        // Values are not used without data, and stores load none.
         let has_values = is_load && self.options.has_data() && has_public_values(operation);
         let rows = if has_values { &mut self.values[..] } else { &mut [] };
         let loaded = execute(traced, memory, &mut self.lanes, rows);
@@ -223,7 +223,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         if has_values && traced.has_addresses() {
             let record = self.block.raw().first_record + u64::from(traced.index);
             self.digest(record, operation);
-            // What a fill holds is made up, and not what the program has read.
+            // Only an image has the program's data; a fill is made up.
             if let ReplayData::Image(_) = self.options.get_data() {
                 // A lane receives elements of rows that other lanes access.
                 let compared =
@@ -253,8 +253,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         }
     }
 
-    /// Compares the values of lanes with the expected ones, if the trace has them. Lanes whose
-    /// guard is false keep their previous values, which are unknown.
+    /// Compares the lanes' values with the expected ones, if the trace has them. Lanes with a false guard keep their
+    /// previous values, which are unknown.
     fn check(&mut self, record: u64, traced: &MemoryRecord<'_>, compared: LaneMask) {
         let counts = &mut self.counts.counts;
         let before = counts.mismatched_words;
@@ -289,8 +289,7 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
     }
 }
 
-/// Returns the sum of one term for each executing lane's value. `place` is the record's and the
-/// register's (docs/traces.md).
+/// The sum of a term for each executing lane's value. `place` identifies the record and the register (docs/traces.md).
 #[inline(always)]
 fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
     let mut digest = 0u64;
@@ -304,7 +303,7 @@ fn digest(row: &LaneValues, place: u64, executing: LaneMask) -> u64 {
 }
 
 impl<O: ReplayObserver> Worker<'_, '_, O> {
-    /// Counts an access under its program counter, and returns its counts, without memories other than global.
+    /// Counts an access under its program counter. Returns its counts, without memories other than global.
     #[inline]
     fn count(
         &mut self,
@@ -406,7 +405,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         }));
     }
 
-    /// Returns the cost of lanes in memories other than global, after the observer has seen the access.
+    /// Shows an access to the observer. Returns its cost in memories other than global.
     #[inline]
     fn spaces(
         &mut self,
@@ -425,7 +424,6 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         costs
     }
 
-    /// Shows an access to the observer.
     #[inline]
     fn show(
         &mut self,
@@ -444,8 +442,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         self.found.observer.access(&access);
     }
 
-    /// Returns the traffic of lanes in global memory, whose lines are those of the footprint if it is a
-    /// load's.
+    /// The traffic of lanes in global memory. A load's lines are added to the footprint and shown to the observer.
     #[inline]
     pub(super) fn traffic(&mut self, op: LoadOp, global: LaneMask, is_load: bool) -> Traffic {
         if global.is_empty() {
@@ -460,7 +457,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
         }
     }
 
-    /// Counts the lines that a load touches for the loads that touch them again.
+    /// Counts the touches of a load's lines, for the distance to later touches.
     pub(super) fn touch(&mut self, op: LoadOp, global: LaneMask) {
         let rounded = |lane| GenericAddress(self.lanes.addresses.of(lane)).align_down(op.width).0;
         let mut lines: Vec<u64> = global.lanes().map(|lane| rounded(lane) / LINE_BYTES).collect();
@@ -470,7 +467,7 @@ impl<O: ReplayObserver> Worker<'_, '_, O> {
     }
 }
 
-/// Sets `lanes` to those of a record, and returns the executing ones.
+/// Sets `lanes` to a record's lanes. Returns the executing ones.
 #[inline]
 fn set_lanes(traced: &MemoryRecord<'_>, lanes: &mut LaneAddresses) -> LaneMask {
     lanes.executing = traced.mask & traced.guard.unwrap_or(LaneMask::ALL);
@@ -479,8 +476,7 @@ fn set_lanes(traced: &MemoryRecord<'_>, lanes: &mut LaneAddresses) -> LaneMask {
     lanes.executing
 }
 
-/// Returns the offsets of the lanes in shared memory; `None` if one of their addresses is neither an offset nor in the
-/// window.
+/// The lanes' offsets in shared memory; `None` if an address is neither an offset nor in the window.
 fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses> {
     let mut offsets = [0; LANES];
     for lane in lanes.executing {
@@ -494,7 +490,7 @@ fn shared_offsets(lanes: &LaneAddresses, window: Window) -> Option<WarpAddresses
     Some(WarpAddresses::Each(offsets))
 }
 
-/// Returns the counts of an access under its program counter, without memories other than global.
+/// The counts of one access for its program counter, without memories other than global.
 #[inline]
 fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
     let mut lane_faults = FaultCounts::default();
@@ -511,14 +507,14 @@ fn pc_counts(lanes: u64, traffic: Traffic, loaded: &Loaded) -> PcCounts {
     }
 }
 
-/// Returns whether values can be loaded: not those of matrices whose distribution over the lanes is not public.
+/// Whether values can be loaded. Excludes matrices with an unpublished distribution over the lanes.
 #[inline]
 pub(super) fn has_public_values(operation: &MemoryOperation) -> bool {
     operation.matrices.is_none() || operation.matrix_load().is_some()
 }
 
-/// Sets `lanes` to the lanes of an access, and loads their values into `rows`. If the addresses are unknown, nothing is
-/// loaded. Faults of matrices are of the lanes that give the addresses of rows.
+/// Sets `lanes` to the lanes of an access and loads their values into `rows`, unless the addresses are unknown. Faults
+/// of matrices belong to the lanes that provide row addresses.
 #[inline]
 pub(super) fn execute<M: LoadMemory>(
     traced: &MemoryRecord<'_>,
@@ -553,12 +549,12 @@ fn execute_matrices<M: LoadMemory>(
             load(operation.load_op(), &lanes, memory, Misaligned::Report, &mut [])
         }
     };
-    // The lanes that execute may be others than those that give addresses.
+    // The executing lanes may differ from the lanes that provide addresses.
     let first_space = loaded.first_space.or(operation.space.only());
     Loaded { first_space: first_space.filter(|_| !lanes.executing.is_empty()), ..loaded }
 }
 
-/// Returns the executing lanes that access memory: of matrices, those that give the address of a row.
+/// The executing lanes that access memory; for matrices, the lanes that provide row addresses.
 #[inline]
 fn accessing(traced: &MemoryRecord<'_>, executing: LaneMask) -> LaneMask {
     match traced.operation().matrices {
@@ -569,7 +565,7 @@ fn accessing(traced: &MemoryRecord<'_>, executing: LaneMask) -> LaneMask {
     }
 }
 
-/// Returns the lanes that access memory and are not outside; none if the addresses are unknown.
+/// The lanes that access memory within bounds; none if the addresses are unknown.
 #[inline]
 pub(super) fn served(traced: &MemoryRecord<'_>, executing: LaneMask, loaded: &Loaded) -> LaneMask {
     if !traced.has_addresses() {

@@ -1,10 +1,10 @@
-//! [`chart`]: what a load costs and the ideal, as columns in program order.
+//! [`chart`]: the cost of loads and the ideal, as columns in program order.
 
 use super::rows::heaviest;
 use super::text::{coordinate, cut, of};
 use warpload_replay::{ProgramCounter, SectorSummary};
 
-/// The most columns of a chart.
+/// The maximum number of columns in a chart.
 pub(crate) const MAX_COLUMNS: usize = 160;
 
 const WIDTH: f64 = 1000.0;
@@ -12,13 +12,13 @@ const LEFT: f64 = 34.0;
 const TOP: f64 = 8.0;
 const HEIGHT: f64 = 170.0;
 
-/// What the loads of a program counter cost.
+/// The cost of a program counter's loads.
 #[derive(Clone)]
 pub(crate) struct Bar<'r> {
     pub(crate) row: &'r ProgramCounter<'r>,
     pub(crate) loads: u64,
     pub(crate) cost: SectorSummary,
-    /// The least of a load, on average.
+    /// The ideal cost of a load, on average.
     pub(crate) ideal: f64,
 }
 
@@ -33,7 +33,7 @@ impl<'r> Bar<'r> {
     }
 }
 
-/// Returns a chart of those bars, whose costs are of the `unit`; `None` if none costs anything.
+/// Draws a chart of the bars. `unit` is the unit of their costs. `None` if all costs are 0.
 pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
     let bars: Vec<Bar<'_>> = bars.iter().filter(|bar| bar.cost.max > 0).cloned().collect();
     let most = bars.iter().map(|bar| bar.cost.max).max()?;

@@ -1,12 +1,12 @@
-//! [`comparison_html`]: what changed between two replays, as a page for a browser.
+//! [`comparison_html`]: a page with the changes between two replays.
 
 use super::html::LONG_NAME;
 use super::text::{count, cut, escape, of};
 use warpload_replay::{ComparedRow, Comparison, percent_change};
 
-/// The most program counters in the table.
+/// The maximum number of program counters in the table.
 const MAX_ROWS: usize = 1000;
-/// The page has a table and no script.
+/// Allows no script, because the page has only a table.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 const STYLE: &str = include_str!("page.css");
 

@@ -1,5 +1,5 @@
-//! [`HeatMap`]: which addresses of global memory loads touched, over time, in a grid of bounded
-//! size. [`Cells`] are sectors by time and address, counted before the addresses of all loads are known.
+//! [`HeatMap`]: the addresses of global memory that loads touch, over time, in a grid of bounded size. [`Cells`] count
+//! sectors by time and address before the addresses of all loads are known.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ const LINES_PER_PAGE: u64 = PAGE_BYTES / LINE_BYTES;
 
 /// Sectors touched in global memory, by address and by time.
 ///
-/// Time runs along the columns, in equal shares of the instructions. The rows divide the touched
-/// pages, placed side by side, into equal parts: untouched pages take no room.
+/// Time runs along the columns, in equal shares of the instructions. The rows divide the touched pages, placed side by
+/// side, into equal parts, so that untouched pages take no room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatMap {
     /// The instructions of all columns.
@@ -23,13 +23,12 @@ pub struct HeatMap {
     pub rows: Vec<HeatRow>,
     /// The sectors of each cell, added up over loads; row by row.
     pub sectors: Vec<u64>,
-    /// Whether each sector is in its own row. Loads that touch more than 131,072 pages, each counted
-    /// once in a column, are counted in groups of neighbouring pages; those of a group that is in
-    /// several rows are shared out evenly.
+    /// Whether each sector is in its own row. Loads that touch more than 131,072 pages, each counted once in a column,
+    /// are counted in groups of neighbouring pages. A group in several rows is divided evenly among them.
     pub is_exact: bool,
 }
 
-/// The addresses of one row of a heat map. There may be gaps between them.
+/// The addresses of one row of a heat map, possibly with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeatRow {
     /// The first address.
@@ -38,7 +37,7 @@ pub struct HeatRow {
     pub last: u64,
 }
 
-/// The time of a heat map: some instructions in equal shares.
+/// The time axis of a heat map: instructions in equal shares.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeAxis {
     pub(crate) records: Range<u64>,
@@ -53,8 +52,7 @@ impl TimeAxis {
         Self { records, columns }
     }
 
-    /// Returns the column of an instruction and the first instruction after it; `None` outside the
-    /// axis.
+    /// The column of an instruction, and the first instruction after the column; `None` outside the axis.
     pub(crate) fn column(&self, record: u64) -> Option<(usize, u64)> {
         let passed = u128::from(record.checked_sub(self.records.start)?);
         let count = u128::from(self.records.end.checked_sub(self.records.start)?);
@@ -107,8 +105,8 @@ impl HeatMap {
     }
 }
 
-/// Returns the lines of a row, of which there are to be at most `most`: a power of two, so that rows
-/// begin at pages or at even parts of them.
+/// The lines of a row, given the maximum number of rows. A power of two, so that rows begin at pages or at even parts
+/// of them.
 fn lines_per_row(pages: &RoaringTreemap, most: u64) -> u64 {
     let lines = pages.len() * LINES_PER_PAGE;
     let mut lines_per_row = 1;
@@ -118,7 +116,6 @@ fn lines_per_row(pages: &RoaringTreemap, most: u64) -> u64 {
     lines_per_row
 }
 
-/// Returns the rows over the pages.
 fn heat_rows(pages: &RoaringTreemap, lines_per_row: u64) -> Vec<HeatRow> {
     let lines = pages.len() * LINES_PER_PAGE;
     let address = |line: u64| {
@@ -135,8 +132,7 @@ fn heat_rows(pages: &RoaringTreemap, lines_per_row: u64) -> Vec<HeatRow> {
     (0..lines.div_ceil(lines_per_row)).filter_map(row).collect()
 }
 
-/// Returns for each group of the cells, which ascend, where its lines are among those of the pages
-/// placed side by side.
+/// For each group of the cells, ascending, the range of its lines among the lines of the pages placed side by side.
 fn places(cells: &Cells, pages: &RoaringTreemap) -> Vec<(u64, Range<u64>)> {
     let mut groups: Vec<u64> = cells.columns().flatten().map(|(group, _)| *group).collect();
     groups.sort_unstable();
@@ -155,15 +151,15 @@ fn places(cells: &Cells, pages: &RoaringTreemap) -> Vec<(u64, Range<u64>)> {
     groups.into_iter().map(|group| (group, place(group))).collect()
 }
 
-/// The most cells that are kept, five times those of 128 rows and 200 columns; as many again may be
-/// waiting to be sorted.
+/// The maximum number of cells, five times the cells of 128 rows and 200 columns. As many again may be waiting to be
+/// sorted.
 const MAX_CELLS: usize = 1 << 17;
-/// The most addresses of a slice of time; a load adds up to 32 more.
+/// The maximum number of addresses in a time slice; a load adds up to 32 more.
 const MAX_ADDRESSES: usize = 1 << 16;
-/// As many lines as 4 MiB has.
+/// The lines of 4 MiB.
 const PLACES: usize = 1 << 15;
 
-/// The sectors of some aligned lines of 2^level, by the number of the group.
+/// An aligned group of 2^level lines: its number and its sectors.
 type Group = (u64, u64);
 
 /// The sectors that loads touch between two borders of columns, by address.
@@ -171,8 +167,8 @@ type Group = (u64, u64);
 pub(crate) struct TimeSlice {
     level: u32,
     groups: Vec<Group>,
-    /// Where in `groups` one of those that share a place may be: what is there decides, so that
-    /// nothing needs to be cleared.
+    /// A cache of positions in `groups`. An entry counts only if the group there matches, so that it never needs
+    /// clearing.
     places: Box<[u32; PLACES]>,
 }
 
@@ -200,12 +196,11 @@ impl TimeSlice {
         self.groups.len() >= MAX_ADDRESSES
     }
 
-    /// Returns all sectors of the slice.
     pub(crate) fn sectors(&self) -> u64 {
         self.groups.iter().map(|(_, sectors)| sectors).sum()
     }
 
-    /// Adds a slice of the same level or a finer one.
+    /// Adds a slice of the same or a finer level.
     pub(crate) fn add(&mut self, other: &Self) {
         other.groups.iter().for_each(|(group, sectors)| self.touch(group << other.level, *sectors));
     }
@@ -214,25 +209,24 @@ impl TimeSlice {
         self.level
     }
 
-    /// Empties the slice, for cells of that level.
+    /// Empties the slice for cells of that level.
     pub(crate) fn restart(&mut self, level: u32) {
         self.groups.clear();
         self.level = level;
     }
 }
 
-/// Sectors by column and address. Addresses are counted in groups of 2^level lines; the level is the
-/// least with which the cells fit, whatever the order in which they come: what a part of a trace
-/// needs the whole needs, too.
+/// Sectors by column and address. Addresses are counted in groups of 2^level lines, at the lowest level at which the
+/// cells fit. The level only ever grows, so the result does not depend on the order in which parts are added.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     level: u32,
     columns: Vec<Column>,
-    /// The number of cells that wait to be sorted.
+    /// The number of cells waiting to be sorted.
     unsorted: usize,
 }
 
-/// The cells of one column: first those that are sorted and distinct.
+/// The cells of one column. The first `sorted` ones are sorted and distinct.
 #[derive(Clone, Debug, Default)]
 struct Column {
     groups: Vec<Group>,
@@ -248,17 +242,17 @@ impl Cells {
         self.level
     }
 
-    /// Returns the groups of each column, which ascend. The cells must be settled.
+    /// The groups of each column, ascending. The cells must be settled.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &[Group]> {
         self.columns.iter().map(|column| &column.groups[..])
     }
 
-    /// Adds a slice whose level is at most that of the cells.
+    /// Adds a slice. Its level must not exceed that of the cells.
     pub(crate) fn add_slice(&mut self, column: usize, slice: &TimeSlice) {
         self.extend(column, &slice.groups, slice.level);
     }
 
-    /// Adds cells of as many columns.
+    /// Adds cells with the same number of columns.
     pub(crate) fn add(&mut self, mut other: Self) {
         if self.level < other.level {
             std::mem::swap(self, &mut other);
@@ -278,17 +272,17 @@ impl Cells {
         }
     }
 
-    /// Sorts what was added, and raises the level until the cells fit.
+    /// Sorts the added cells, and raises the level until all fit.
     pub(crate) fn settle(&mut self) {
         for column in &mut self.columns {
             if column.sorted < column.groups.len() {
-                // Takes runs that ascend as they are.
+                // Fast, because this sort merges runs that ascend already.
                 column.groups.sort_by_key(|(group, _)| *group);
                 column.join();
             }
         }
         self.unsorted = 0;
-        // With one group in each column they fit.
+        // One group in each column always fits, so the loop ends.
         let most = MAX_CELLS.max(self.columns.len());
         while self.columns.iter().map(|column| column.sorted).sum::<usize>() > most {
             self.level += 1;
@@ -301,7 +295,7 @@ impl Cells {
 }
 
 impl Column {
-    /// Adds up groups that are the same. They must ascend.
+    /// Adds up equal groups. They must ascend.
     fn join(&mut self) {
         self.groups.dedup_by(|(next, more), (group, sectors)| {
             let is_same = next == group;
@@ -350,7 +344,7 @@ mod tests {
         cells.settle();
         let map = HeatMap::new(&time, &cells, &pages, 2);
         assert!(map.is_exact);
-        // The first page is none of the map's.
+        // The first page is not in the map.
         assert_eq!(map.row(0), [4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(map.row(1), [0, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
     }
@@ -387,7 +381,7 @@ mod tests {
         let map = HeatMap::new(&time, &cells, &pages, 1024);
         assert_eq!((map.rows.len(), map.is_exact), (1024, false));
         for (row, page) in pages.iter().enumerate() {
-            // Half of what both pages have.
+            // Half of the sectors of both pages.
             assert_eq!(map.row(row), [2 * (page & !(1 << 12)) + (1 << 12); 200]);
         }
     }
@@ -414,7 +408,7 @@ mod tests {
         (cells.level(), cells.columns().map(<[_]>::to_vec).collect())
     }
 
-    /// As the definition says: the least level with which they fit.
+    /// By definition: the lowest level at which they fit.
     fn expected(touches: &[(usize, u64)]) -> (u32, Vec<Vec<(u64, u64)>>) {
         let mut cells: Vec<(usize, u64)> = touches.to_vec();
         cells.sort_unstable();

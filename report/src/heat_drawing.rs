@@ -8,22 +8,22 @@ pub(crate) const COLOURS: usize = 8;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 118.0;
-/// Room for the widths of gaps, if there are some.
+/// Space for the widths of gaps, if there are any.
 const RIGHT: f64 = 130.0;
-/// Room for half of the last label.
+/// Space for half of the last label.
 const MARGIN: f64 = 30.0;
 const TOP: f64 = 6.0;
 
 /// The smallest gap between addresses that is drawn, in bytes.
 const MIN_GAP: u64 = 64 << 10;
-/// The most gaps that are drawn.
+/// The maximum number of gaps that are drawn.
 const MAX_GAPS: usize = 10;
-/// The least distance between labels.
+/// The smallest distance between labels.
 const LABEL: f64 = 13.0;
 
-/// Returns the least count of each colour: from 1 to the highest count in equal ratios.
+/// The lowest count of each colour: from 1 to the highest count in equal ratios.
 fn thresholds(most: u64) -> Vec<u64> {
-    // The result for a whole number may be slightly too high.
+    // Reduced, because the result for a whole number may be slightly too high.
     let power = |i: usize| (most as f64).powf(i as f64 / COLOURS as f64) - 1e-6;
     let ratio = |i: usize| (power(i).ceil() as u64).max(1);
     let mut thresholds: Vec<u64> = (0..COLOURS).map(ratio).collect();
@@ -31,13 +31,12 @@ fn thresholds(most: u64) -> Vec<u64> {
     thresholds
 }
 
-/// Returns the colour of a step, with the steps spread over all colours.
+/// The colour of a step. The steps are spread over all colours.
 fn colour(step: usize, steps: usize) -> usize {
     if steps < 2 { COLOURS } else { 1 + step * (COLOURS - 1) / (steps - 1) }
 }
 
-/// Draws a heat map of that height, with lines where kernels begin; returns `None` if no global
-/// memory was touched.
+/// Draws a heat map of that height, with a line where each kernel begins; `None` if no global memory was touched.
 pub(crate) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<String> {
     let most = map.sectors.iter().copied().max().filter(|most| *most > 0)?;
     let thresholds = thresholds(most);
@@ -104,18 +103,18 @@ fn cells(map: &HeatMap, thresholds: &[u64]) -> String {
     let mut svg = String::new();
     for (step, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
         let colour = colour(step, thresholds.len());
-        // A line of width 1 along the middle of the row.
+        // Draws a line of width 1 along the middle of the row.
         svg += &format!("<path class=\"h{colour}\" transform=\"translate(0 .5)\" d=\"{path}\"/>\n");
     }
     svg
 }
 
-/// Returns the number of untouched bytes between one row and the next.
+/// The untouched bytes between two neighbouring rows.
 fn gap(one: &HeatRow, next: &HeatRow) -> u64 {
     next.first.saturating_sub(one.last).saturating_sub(1)
 }
 
-/// Returns the widest gaps and the rows after them.
+/// The widest gaps, each with the row after it.
 fn gaps(map: &HeatMap) -> Vec<(u64, usize)> {
     let pairs = map.rows.windows(2).enumerate();
     let mut gaps: Vec<(u64, usize)> = pairs
@@ -144,7 +143,7 @@ fn address_axis(map: &HeatMap, gaps: &[(u64, usize)], row_height: f64, width: f6
             );
         }
     }
-    // Rows after gaps are labelled first, then as many others as there is room for.
+    // Labels the rows after gaps first, then as many others as there is space for.
     let mut labelled: Vec<usize> = Vec::new();
     let step = (LABEL * 2.0 / row_height).ceil().max(1.0) as usize;
     let regular = (0..map.rows.len()).step_by(step.next_power_of_two());
@@ -203,7 +202,7 @@ fn legend(thresholds: &[u64], most: u64) -> String {
 }
 
 fn caption(map: &HeatMap, has_gaps: bool) -> String {
-    // The last row may be smaller, and rows with gaps in them seem larger.
+    // The last row may be smaller, and rows with gaps seem larger.
     let Some(bytes_per_row) =
         map.rows.iter().rev().skip(1).map(size).min().or_else(|| map.rows.first().map(size))
     else {

@@ -12,9 +12,9 @@ use warpload_trace::TraceContents;
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
-/// Makes tabs of the answers, filters and sorts; without it everything is there, one after another.
+/// Turns the panels into tabs, and filters and sorts tables. Without it the page shows all panels one after another.
 const SCRIPT: &str = include_str!("page.js");
-/// Nothing is fetched, whatever names in the trace contain.
+/// Forbids all requests, whatever the names in the trace contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// Returns the page, to be stored as UTF-8.
@@ -100,7 +100,7 @@ fn header(context: &Context<'_>) -> String {
     format!("<header><h1>{}</h1>\n{}</header>\n", escape(page.title), lines.concat())
 }
 
-/// Returns the filters, which the script shows: without it they can do nothing.
+/// The filters, hidden until the script shows them, because they need it.
 fn filters(context: &Context<'_>) -> String {
     let mut html =
         "<div id=\"filters\" role=\"search\" aria-label=\"Filter the tables\" hidden>\n".to_owned();
@@ -116,7 +116,7 @@ fn filters(context: &Context<'_>) -> String {
     html + "</select></label>\n<output aria-live=\"polite\"></output></div>\n"
 }
 
-/// What a page shows: a replay, its summary and its survey.
+/// The contents of a page: a replay, its summary and its survey.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportPage<'p> {
     pub(crate) title: &'p str,
@@ -148,8 +148,7 @@ impl<'p> ReportPage<'p> {
         self
     }
 
-    /// Sets what the page says about the origin of the data, such as the name of the image; by default what the
-    /// replay's options say.
+    /// Sets the text about the origin of the data, such as the image's name; the replay's options by default.
     #[must_use]
     pub fn data(mut self, data: &'p str) -> Self {
         self.data = data;
@@ -157,24 +156,24 @@ impl<'p> ReportPage<'p> {
     }
 }
 
-/// What all answers need.
+/// The data shared by all panels.
 pub(crate) struct Context<'c> {
     pub(crate) page: &'c ReportPage<'c>,
     pub(crate) rows: &'c Rows<'c>,
-    /// The kernels that are listed; `None` if the trace has a single one.
+    /// The listed kernels; `None` if the trace has a single one.
     pub(crate) kernels: Option<Vec<usize>>,
 }
 
-/// The most characters of a kernel's name in places that have room for a long one.
+/// The maximum length of a kernel's name where there is space for a long one.
 pub(crate) const LONG_NAME: usize = 200;
 
 impl Context<'_> {
-    /// Returns the number of a kernel in the whole trace, of which a shard can have a part.
+    /// A kernel's number in the whole trace, even if only a part of it was replayed.
     pub(crate) fn number(&self, kernel: usize) -> usize {
         self.page.replayed.trace().first_kernel() + kernel
     }
 
-    /// Returns the name that the page has for a kernel, as HTML, cut after `most` characters.
+    /// The name of a kernel on the page, as HTML, cut after `most` characters.
     pub(crate) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);
         cut(kernel.map_or("", KernelSummary::shown_name), most)
@@ -184,15 +183,15 @@ impl Context<'_> {
 /// A part of the page with a heading.
 pub(crate) struct Panel {
     pub(crate) id: &'static str,
-    /// What the tab is called.
+    /// The text of its tab.
     pub(crate) tab: &'static str,
     pub(crate) title: &'static str,
-    /// How many rows or drawings it has: an empty one says so in its tab.
+    /// The number of rows or drawings, shown in the tab so that empty panels are recognizable.
     pub(crate) rows: Option<usize>,
     pub(crate) body: String,
 }
 
-/// Returns the panels after links to each.
+/// Links to the panels, then the panels.
 fn tabs(panels: &[Panel]) -> String {
     let mut html = "<nav id=\"answers\" aria-label=\"Answers\"><ul>\n".to_owned();
     for Panel { id, tab, rows, .. } in panels {

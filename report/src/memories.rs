@@ -1,5 +1,5 @@
-//! The panels of the memories: what loads cost in [`global`], [`shared`], [`local`] and [`constant`] memory, which
-//! banks of shared memory they use, and the traffic of [`stores`].
+//! The panels of the memories: the cost of loads in [`global`], [`shared`], [`local`] and [`constant`] memory, the
+//! banks of shared memory that they use, and the traffic of [`stores`].
 
 use super::chart::{Bar, chart};
 use super::heat_drawing::{COLOURS, heat_map};
@@ -68,7 +68,7 @@ fn sectors_chart(rows: &[ProgramCounter<'_>]) -> Option<String> {
     chart(&rows.iter().map(bar).collect::<Vec<_>>(), "sector")
 }
 
-/// Returns a part for each of the busiest kernels.
+/// A section for each of the busiest kernels.
 fn kernels_with_excess(context: &Context<'_>) -> String {
     let page = context.page;
     let shown = page.survey.kernels.len();
@@ -128,7 +128,7 @@ const SHARED_TABLE: PcTable = PcTable {
     heaviest: "with most bank conflicts",
 };
 
-/// Returns a cell of a row's wavefronts and the ideal.
+/// A cell with a row's wavefronts and the ideal.
 fn wavefronts(row: &ProgramCounter<'_>, cell: fn(SectorSummary, f64) -> Cell) -> Cell {
     let cell = |shared: PcSharedCounts| Some(cell(shared.wavefronts?, ideal_wavefronts(&shared)));
     row.summary.shared.and_then(cell).unwrap_or(Cell::Unknown)
@@ -166,8 +166,7 @@ fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
     Some(Bar::new(row, shared.loads, shared.wavefronts?, ideal_wavefronts(&shared)))
 }
 
-/// Returns a table with a column for each bank and a row for each instruction, the worst first; `None`
-/// without bank conflicts.
+/// A table with a column for each bank and a row for each instruction, worst first; `None` without bank conflicts.
 fn bank_map(context: &Context<'_>) -> Option<String> {
     let uses = &context.page.survey.banks;
     let banks = uses.first()?.words.len();
@@ -228,12 +227,12 @@ fn bank_row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
     html + "</tr>\n"
 }
 
-/// Returns the colour of a share; `None` of nothing.
+/// The colour of a share; `None` for 0.
 fn colour(share: f64) -> Option<usize> {
     (share > 0.0).then(|| ((share * COLOURS as f64).ceil() as usize).clamp(1, COLOURS))
 }
 
-/// Returns whole percent, of which a little is not nothing.
+/// Whole percent. Shows a small share as `<1`, because 0 would be wrong.
 fn whole_percent(share: f64) -> String {
     if share > 0.0 && share < 0.005 { "&lt;1".to_owned() } else { format!("{:.0}", 100.0 * share) }
 }
@@ -262,7 +261,7 @@ fn cell(row: &ProgramCounter<'_>, cell: fn(LocalCounts) -> Cell) -> Cell {
     row.summary.local.map_or(Cell::Unknown, cell)
 }
 
-/// Returns the sectors beyond the ideal.
+/// The sectors beyond the ideal.
 fn waste(row: &ProgramCounter<'_>) -> f64 {
     let waste = |local: LocalCounts| local.sectors.saturating_sub(local.ideal_sectors);
     row.summary.local.map_or(0, waste) as f64
@@ -309,7 +308,7 @@ const CONSTANT_TABLE: PcTable = PcTable {
     heaviest: "that repeat most",
 };
 
-/// Returns the addresses beyond one of each load.
+/// The addresses beyond the first of each load.
 fn repeats(row: &ProgramCounter<'_>) -> f64 {
     row.summary.constant.map_or(0, |constant| constant.addresses.saturating_sub(constant.loads))
         as f64
@@ -362,12 +361,12 @@ const STORES_TABLE: PcTable = PcTable {
     heaviest: "with most sectors beyond the ideal or bank conflicts",
 };
 
-/// Returns whether it is known what a row costs: of atomics whose lanes share words of shared memory it is not.
+/// Whether a row's cost is known. It is not for atomics with lanes that share words of shared memory.
 fn is_known(row: &ProgramCounter<'_>) -> bool {
     sectors(row).is_some() || row.summary.shared.is_some_and(|shared| shared.conflicts.is_some())
 }
 
-/// Returns the sectors of global and of local memory and the ideal; `None` if it is neither.
+/// The sectors of global and local memory, and the ideal; `None` if the row has neither.
 fn sectors(row: &ProgramCounter<'_>) -> Option<(u64, u64)> {
     let global =
         row.has_sectors().then(|| (row.sectors().round() as u64, row.summary.ideal_sectors));
@@ -383,7 +382,7 @@ fn each(row: &ProgramCounter<'_>, all: u64) -> Cell {
     Cell::Mean(per(all, row.summary.loads))
 }
 
-/// Returns the sectors beyond the ideal and the bank conflicts.
+/// The sectors beyond the ideal plus the bank conflicts.
 fn excess(row: &ProgramCounter<'_>) -> f64 {
     sectors(row).map_or(0.0, |(all, ideal)| all.saturating_sub(ideal) as f64) + conflicts(row)
 }

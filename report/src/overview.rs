@@ -1,4 +1,4 @@
-//! What the page says of the whole trace: the headline, the breakdown of its counts, its kernels, and its faults.
+//! The overview of the whole trace: its headline, the breakdown of its counts, its kernels and its faults.
 
 use super::html::{Context, LONG_NAME, Panel, ReportPage};
 use super::rows::{MAX_KERNELS, SPACES, space};
@@ -9,7 +9,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaultKind;
 use warpload_replay::{Digest, FaultCounts, LoadCounts, Summary};
 
-/// Returns a tile: a number, its name and what it means.
+/// A tile: a number with its name and an explanation.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
     format!(
         "<div class=\"tile {class}\"><span class=\"label\">{label}</span><strong>{value}</strong>\
@@ -82,7 +82,7 @@ fn faults_tile(faults: &FaultCounts) -> String {
     )
 }
 
-/// Returns the list of loads by opcode and by memory, and the digest.
+/// The loads by opcode and by memory, and the digest.
 fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     const MAX_OPCODES: usize = 24;
     let mut opcodes: Vec<_> = counts.by_opcode.iter().collect();
@@ -149,7 +149,7 @@ fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     html + "</dd></dl>\n"
 }
 
-/// Returns the table of the first values that differ from the expected ones; empty if none do.
+/// A table of the first values that differ from the expected ones; empty if none do.
 pub(crate) fn mismatches(summary: &Summary) -> String {
     if summary.first_mismatches.is_empty() {
         return String::new();
@@ -180,7 +180,7 @@ pub(crate) fn mismatches(summary: &Summary) -> String {
     html + "</tbody></table></div></section>\n"
 }
 
-/// The most characters of a name.
+/// The maximum length of a name.
 const NAME: usize = 120;
 
 const HEADINGS: [Heading<'_>; 12] = [
@@ -198,7 +198,7 @@ const HEADINGS: [Heading<'_>; 12] = [
     ("faults", "lane faults", true),
 ];
 
-/// Returns the table of the listed kernels, in launch order; `None` if the trace has a single one.
+/// The table of the listed kernels, in launch order; `None` if the trace has a single one.
 pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
     let listed = context.kernels.as_ref()?;
     let all = &context.page.summary.kernels;
@@ -222,7 +222,7 @@ pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
         let has = |place: &usize| spaces[i] >> place & 1 == 1;
         let names: Vec<&str> = (0..SPACES.len()).filter(has).map(|place| SPACES[place]).collect();
         table.start(context.number(i), &names.join(" "));
-        // The filter finds both names.
+        // The filter matches both names.
         let mangled = kernel.demangled.as_ref().map(|_| cut(&kernel.name, NAME));
         table.kernel(context.number(i), &context.name(i, NAME), mangled.as_deref());
         for [x, y, z] in [launch.grid, launch.block] {
@@ -245,7 +245,7 @@ pub(crate) fn kernel_table(context: &Context<'_>) -> Option<String> {
     Some(html + &table.finish() + "</section>\n")
 }
 
-/// Returns for each kernel which of [`SPACES`] it accesses: a bit for each.
+/// The [`SPACES`] that each kernel accesses, one bit for each.
 fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
     let mut spaces = vec![0; kernels];
     for row in context.rows.all() {
@@ -259,7 +259,7 @@ fn spaces(context: &Context<'_>, kernels: usize) -> Vec<u8> {
 
 const CELL: usize = 11;
 
-/// Returns the drawings of faulty loads; `None` if there are none.
+/// The drawings of faulty loads; `None` if there are none.
 pub(crate) fn faults(context: &Context<'_>) -> Option<Panel> {
     let faulty = &context.page.survey.faulty;
     let of_rows = || context.rows.loads().map(|row| row.summary.lane_faults.all());
@@ -314,7 +314,7 @@ fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
     html + "</ul></div>\n"
 }
 
-/// Returns `lane 3` or `lanes 0–7, 12`.
+/// Formats lanes as `lane 3` or `lanes 0–7, 12`.
 fn lane_list(lanes: LaneMask) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for lane in lanes.lanes() {

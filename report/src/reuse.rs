@@ -36,14 +36,14 @@ fn touches(reuse: &ReuseCounts) -> u64 {
     reuse.buckets.iter().fold(reuse.cold, |sum, (_, touches)| sum.saturating_add(*touches))
 }
 
-/// Returns the buckets from the first to the last, empty ones too, each with its highest distance.
+/// All buckets from the first to the last, including empty ones, each with its highest distance.
 fn buckets(reuse: &ReuseCounts) -> Vec<(u64, u64)> {
     let last = reuse.buckets.last().map_or(0, |(bound, _)| bound.max(&1).ilog2());
     let of = |bound: u64| reuse.buckets.iter().filter(move |(other, _)| *other == bound);
     (0..=last).map(|k| (1 << k, of(1 << k).map(|(_, touches)| touches).sum())).collect()
 }
 
-/// Returns the distances of a bucket in words.
+/// The distances of a bucket in words.
 fn distances(bound: u64) -> String {
     match bound {
         1 | 2 => bound.to_string(),
@@ -51,7 +51,7 @@ fn distances(bound: u64) -> String {
     }
 }
 
-/// Returns a power of two in as few letters as possible.
+/// A power of two in as few letters as possible.
 fn short(number: u64) -> String {
     let steps = number.max(1).ilog2() / 10;
     let unit = ["", "K", "M", "G", "T", "P", "E"][steps as usize % 7];
@@ -113,7 +113,7 @@ fn histogram(reuse: &ReuseCounts) -> String {
     table.finish()
 }
 
-/// Returns the table of the listed kernels that touch lines.
+/// The table of the listed kernels that touch lines.
 fn kernels(context: &Context<'_>, listed: &[usize]) -> String {
     let mut headings: Vec<Heading<'_>> = vec![
         ("kernel", "kernel", false),

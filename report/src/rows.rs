@@ -1,4 +1,4 @@
-//! What tables and charts show of program counters, and which of them.
+//! The program counters in tables and charts: their values and their selection.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::text::per;
 use warpload::memory::AddressSpace;
 use warpload_replay::{KernelSummary, ProgramCounter, Replayed};
 
-/// The most program counters of a table, besides the first of each listed kernel.
+/// The maximum number of program counters in a table, besides the first of each listed kernel.
 pub(crate) const MAX_ROWS: usize = 300;
-/// The most kernels that are listed.
+/// The maximum number of listed kernels.
 pub(crate) const MAX_KERNELS: usize = 1000;
 
-/// The program counters of a replay, by what they ask.
+/// The program counters of a replay, by kind of access.
 pub(crate) struct Rows<'r> {
     /// Loads that can reach global memory.
     pub(crate) global: Vec<ProgramCounter<'r>>,
@@ -28,7 +28,7 @@ impl<'r> Rows<'r> {
     pub(crate) fn new(replayed: &'r Replayed<'_>) -> Self {
         let [mut global, mut shared, mut local, mut constant] = [const { Vec::new() }; 4];
         for row in replayed.program_counters() {
-            // Generic addresses can be in several.
+            // Generic addresses can be in several memories.
             if row.summary.shared.is_some() {
                 shared.push(row.clone());
             }
@@ -45,7 +45,7 @@ impl<'r> Rows<'r> {
         Self { global, shared, local, constant, stores, copies }
     }
 
-    /// Returns all loads, each once.
+    /// All loads, each once.
     pub(crate) fn loads(&self) -> impl Iterator<Item = &ProgramCounter<'r>> {
         let others = self.shared.iter().chain(&self.local).filter(|row| !row.has_sectors());
         self.global.iter().chain(others).chain(&self.constant)
@@ -59,7 +59,7 @@ impl<'r> Rows<'r> {
 /// The names of the address spaces, in the order of the page.
 pub(crate) const SPACES: [&str; 5] = ["global", "shared", "local", "constant", "generic"];
 
-/// Returns how the addresses of a program counter are read.
+/// The address space of a program counter.
 pub(crate) fn space(row: &ProgramCounter<'_>) -> &'static str {
     match row.operation.space {
         AddressSpace::Global => "global",
@@ -70,17 +70,17 @@ pub(crate) fn space(row: &ProgramCounter<'_>) -> &'static str {
     }
 }
 
-/// Returns the fewest sectors that an access needs, on average.
+/// The fewest sectors that an access needs, on average.
 pub(crate) fn ideal(row: &ProgramCounter<'_>) -> f64 {
     per(row.summary.ideal_sectors, row.summary.loads)
 }
 
-/// Returns the bank conflicts of a program counter's accesses.
+/// The bank conflicts of a program counter's accesses; 0 if unknown.
 pub(crate) fn conflicts(row: &ProgramCounter<'_>) -> f64 {
     row.summary.shared.and_then(|shared| shared.conflicts).unwrap_or(0) as f64
 }
 
-/// Returns the `most` items with the highest `weight`, in their old order.
+/// The `most` items with the highest `weight`, in their original order.
 pub(crate) fn heaviest<T: Clone>(rows: &[T], most: usize, weight: impl Fn(&T) -> f64) -> Vec<T> {
     let mut order = by_weight(rows, weight);
     order.truncate(most);
@@ -88,7 +88,7 @@ pub(crate) fn heaviest<T: Clone>(rows: &[T], most: usize, weight: impl Fn(&T) ->
     order.into_iter().map(|i| rows[i].clone()).collect()
 }
 
-/// Returns the numbers of the items, those with the highest `weight` first.
+/// The indices of the items, highest `weight` first.
 fn by_weight<T>(rows: &[T], weight: impl Fn(&T) -> f64) -> Vec<usize> {
     let weights: Vec<f64> = rows.iter().map(weight).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -96,8 +96,8 @@ fn by_weight<T>(rows: &[T], weight: impl Fn(&T) -> f64) -> Vec<usize> {
     order
 }
 
-/// Returns the rows of a table, heaviest first: the [`MAX_ROWS`] heaviest, and the `each` heaviest of
-/// each listed kernel, so that every kernel can be found.
+/// The rows of a table, heaviest first: the [`MAX_ROWS`] heaviest, and the `each` heaviest of each listed kernel, so
+/// that every kernel can be found.
 pub(crate) fn shown<'a, 'r>(
     rows: &'a [ProgramCounter<'r>],
     listed: &[usize],
@@ -117,13 +117,12 @@ pub(crate) fn shown<'a, 'r>(
     order.into_iter().map(|i| &rows[i]).enumerate().filter_map(is_shown).collect()
 }
 
-/// Returns how many rows of each listed kernel a table has: fewer, the more kernels there are.
+/// The rows that a table has for each listed kernel. More kernels get fewer rows each.
 pub(crate) fn rows_of_each(listed: &[usize]) -> usize {
     MAX_KERNELS / listed.len().max(1)
 }
 
-/// Returns the numbers of the kernels that are listed, in launch order: if there are too many, those
-/// with most accesses.
+/// The numbers of the listed kernels, in launch order. If there are too many, only those with the most accesses.
 pub(crate) fn listed(kernels: &[KernelSummary]) -> Vec<usize> {
     let accesses = |kernel: &usize| {
         let counts = &kernels[*kernel].counts;

@@ -1,5 +1,5 @@
-//! [`Survey`]: what the page draws, collected during the replay: heat maps, faulty loads, and for each instruction
-//! the banks of shared memory that it uses.
+//! [`Survey`]: the data for the page's drawings, collected during the replay: heat maps, faulty loads, and the banks of
+//! shared memory that each instruction uses.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -20,17 +20,17 @@ use warpload_replay::{
 use warpload_trace::binary::{BinaryTrace, RawBlock, TraceError};
 use warpload_trace::{OperationKind, Shard};
 
-/// The most faulty loads that are kept.
+/// The maximum number of faulty loads kept.
 pub const MAX_FAULTY_LOADS: usize = 48;
-/// The most kernels that have heat maps.
+/// The maximum number of kernels with heat maps.
 pub const MAX_SURVEYED_KERNELS: usize = 6;
 
-/// The most columns and rows of the heat map of the whole trace.
+/// The maximum columns and rows of the heat map of the whole trace.
 const WHOLE: (usize, usize) = (200, 128);
-/// The most columns and rows of the heat map of a kernel.
+/// The maximum columns and rows of the heat map of a kernel.
 const KERNEL: (usize, usize) = (160, 64);
 
-/// Replays a trace as [`replay`](warpload_replay::replay) does, and collects what the page draws.
+/// Replays a trace like [`replay`](warpload_replay::replay), and collects the data for the page's drawings.
 ///
 /// # Errors
 /// Returns the errors of [`replay`](warpload_replay::replay).
@@ -45,20 +45,20 @@ pub fn survey<'a>(
     Ok((replayed, survey))
 }
 
-/// What a replay found for pictures. Results do not depend on the number of threads.
+/// The data for the page's drawings. They do not depend on the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// The heat map of all that was replayed.
+    /// The heat map of everything replayed.
     pub whole: HeatMap,
-    /// The heat maps of the kernels that touch most sectors, in launch order, each with the kernel's
-    /// number; empty if the trace has a single kernel.
+    /// The heat maps of the kernels that touch the most sectors, in launch order, each with the kernel's number; empty
+    /// if the trace has a single kernel.
     pub kernels: Vec<(usize, HeatMap)>,
     /// The replayed instructions of each kernel.
     pub records: Vec<Range<u64>>,
     /// The first load with a lane fault of each kernel, program counter and operation, in the order
     /// of the trace; at most [`MAX_FAULTY_LOADS`].
     pub faulty: Vec<FaultyLoad>,
-    /// The accesses of shared memory with most bank conflicts, the worst first; at most
+    /// The accesses of shared memory with the most bank conflicts, worst first; at most
     /// [`MAX_BANK_USES`](super::MAX_BANK_USES).
     pub banks: Vec<BankUse>,
 }
@@ -88,11 +88,11 @@ impl FaultyLoad {
     }
 }
 
-/// Which instructions are replayed: known before the replay.
+/// The extent of a replay, known beforehand.
 #[derive(Debug)]
 struct Extent {
     whole: TimeAxis,
-    /// By kernel.
+    /// The instructions, by kernel.
     records: Vec<Range<u64>>,
     memory_records: Vec<u64>,
 }
@@ -119,7 +119,7 @@ impl Extent {
     }
 }
 
-/// Returns the instructions that belong to some memory instructions of a block.
+/// The range of instructions that belongs to some memory instructions of a block.
 fn part_records(
     trace: &BinaryTrace,
     raw: &RawBlock,
@@ -137,28 +137,27 @@ fn part_records(
     Ok(start..end)
 }
 
-/// What was found in some of the blocks. It is bounded, however many loads and kernels these have,
-/// as long as the blocks of each kernel follow each other.
+/// The results for some of the blocks. Bounded for any number of loads and kernels, as long as the blocks of each
+/// kernel are consecutive.
 #[derive(Debug)]
 struct Surveyed {
     extent: Arc<Extent>,
-    /// The sectors of the instructions `current`, which are in one column of each map, and that
-    /// column of the kernel's map.
+    /// The sectors of the instructions `current`, which are in one column of each map. `column` is their column in the
+    /// kernel's map.
     slice: TimeSlice,
     current: Range<u64>,
     kernel: usize,
     column: usize,
-    /// The sectors of earlier slices in the same column of the whole's map: many kernels can share
-    /// one.
+    /// The sectors of earlier slices in the same column of the whole's map, because many kernels can share one.
     whole_slice: TimeSlice,
     whole_current: Range<u64>,
     whole_column: usize,
     whole: Cells,
-    /// The kernels of which some records are missing, and the one at hand.
+    /// The current kernel, and kernels with records still missing.
     open: BTreeMap<usize, OpenKernel>,
-    /// Of the others those that touch most sectors.
+    /// Of the complete kernels, the ones that touch the most sectors.
     busiest: Vec<(usize, KernelCells)>,
-    /// Of the others the worst accesses of shared memory.
+    /// Of the complete kernels, the worst accesses of shared memory.
     banks: Vec<BankUse>,
     faulty: Vec<FaultyLoad>,
 }
@@ -168,7 +167,7 @@ struct OpenKernel {
     /// The memory instructions so far.
     records: u64,
     banks: KernelBanks,
-    /// `None` if the trace has a single kernel, whose map is that of the whole.
+    /// `None` if the trace has a single kernel, because the whole's map shows it.
     cells: Option<KernelCells>,
 }
 
@@ -198,7 +197,7 @@ impl Surveyed {
         }
     }
 
-    /// Makes room for the sectors of an instruction of the kernel at hand.
+    /// Prepares the slice for an instruction of the current kernel.
     #[inline]
     fn prepare(&mut self, record: u64) {
         if !self.current.contains(&record) || self.slice.is_full() {
@@ -225,7 +224,7 @@ impl Surveyed {
         self.slice.restart(level);
     }
 
-    /// Counts the slice.
+    /// Adds the slice to the maps.
     fn end_slice(&mut self) {
         if let Some(own) = self.open.get_mut(&self.kernel).and_then(|own| own.cells.as_mut()) {
             own.cells.add_slice(self.column, &self.slice);
@@ -242,14 +241,14 @@ impl Surveyed {
         self.whole_current = 0..0;
     }
 
-    /// Ends the instructions of a kernel.
+    /// Ends the current kernel.
     fn end_kernel(&mut self) {
         self.end_slice();
         self.close(self.kernel);
         self.keep_busiest();
     }
 
-    /// Moves a kernel of which all records were seen.
+    /// Moves a kernel out of `open` once all of its records were seen.
     fn close(&mut self, kernel: usize) {
         let all = self.extent.memory_records.get(kernel).copied();
         if let Entry::Occupied(own) = self.open.entry(kernel)
@@ -261,7 +260,7 @@ impl Surveyed {
         }
     }
 
-    /// Drops what others surpass of the kernels that are closed.
+    /// Drops complete kernels and accesses that others surpass.
     fn keep_busiest(&mut self) {
         keep_worst(&mut self.banks);
         if self.busiest.len() > MAX_SURVEYED_KERNELS {
@@ -270,7 +269,7 @@ impl Surveyed {
         }
     }
 
-    /// Adds a load with lane faults, if it is the first of its place and there is room.
+    /// Adds a load with lane faults, if it is the first at its place and there is room.
     fn add_faulty(&mut self, faulty: FaultyLoad) {
         let same = |known: &FaultyLoad| known.place() == faulty.place();
         if self.faulty.len() < MAX_FAULTY_LOADS && !self.faulty.iter().any(same) {
@@ -278,7 +277,7 @@ impl Surveyed {
         }
     }
 
-    /// Returns the survey of a whole replay.
+    /// The survey of a whole replay.
     fn finish(mut self, replayed: &Replayed<'_>) -> Survey {
         self.end_kernel();
         self.end_whole_slice();
@@ -367,13 +366,13 @@ impl ReplayObserver for Surveyed {
         self.busiest.extend(later.busiest);
         self.banks.extend(later.banks);
         self.keep_busiest();
-        // What is among the first few of all is among the first few of its part.
+        // Correct, because the first few of all are among the first few of their parts.
         later.faulty.into_iter().for_each(|faulty| self.add_faulty(faulty));
     }
 }
 
 impl OpenKernel {
-    /// Adds what was found in other instructions of the kernel.
+    /// Adds the results for other instructions of the kernel.
     fn add(&mut self, more: Self) {
         self.records += more.records;
         self.banks.add(more.banks);
@@ -384,7 +383,7 @@ impl OpenKernel {
     }
 }
 
-/// The most instructions whose banks are kept.
+/// The maximum number of instructions with bank uses.
 pub const MAX_BANK_USES: usize = 16;
 
 /// The accesses of shared memory by one instruction of a kernel, and the banks that they use.
@@ -396,16 +395,16 @@ pub struct BankUse {
     pub pc: u32,
     /// The operation's number: of a load, a store, an atomic or a copy.
     pub operation: u16,
-    /// Accesses with a lane in shared memory, without atomics whose lanes share a word: what these cost is not
-    /// known.
+    /// Accesses with a lane in shared memory. Excludes atomics with lanes that share a word, because their cost is
+    /// unknown.
     pub accesses: u64,
     /// Their wavefronts.
     pub wavefronts: u64,
     /// The fewest wavefronts that hold the words of each access, added up.
     pub ideal_wavefronts: u64,
-    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one.
+    /// Bank conflicts: wavefronts beyond the first of each group of lanes.
     pub conflicts: u64,
-    /// The wavefronts in which each bank serves a word.
+    /// The number of wavefronts in which each bank serves a word.
     pub words: [u64; BANKS],
 }
 
@@ -460,7 +459,7 @@ impl KernelBanks {
         }
     }
 
-    /// Returns the worst of those with bank conflicts.
+    /// The worst accesses with bank conflicts.
     fn into_conflicts(self, kernel: usize) -> Vec<BankUse> {
         let uses = self.0.into_values().map(|uses| BankUse { kernel, ..uses });
         let mut worst: Vec<BankUse> = uses.filter(|uses| uses.conflicts > 0).collect();
@@ -469,7 +468,7 @@ impl KernelBanks {
     }
 }
 
-/// Sorts by bank conflicts, the most first, and drops those beyond [`MAX_BANK_USES`].
+/// Sorts by bank conflicts, most first, and keeps [`MAX_BANK_USES`].
 fn keep_worst(uses: &mut Vec<BankUse>) {
     uses.sort_unstable_by_key(|uses| (Reverse(uses.conflicts), uses.place()));
     uses.truncate(MAX_BANK_USES);
@@ -481,7 +480,7 @@ mod tests {
     use warpload::memory::{Space, WarpAddresses, Width};
     use warpload_replay::{LoadCosts, SharedRules, shared_wavefronts};
 
-    /// Counts accesses of the program counters, each of 4 bytes with its stride.
+    /// Counts accesses of 4 bytes, given their program counters and strides.
     fn counted(accesses: &[(u32, u64)]) -> KernelBanks {
         let mut banks = KernelBanks::default();
         for &(pc, stride) in accesses {

@@ -1,4 +1,4 @@
-//! [`Table`]: tables that can be sorted, and those of program counters.
+//! [`Table`]: sortable tables, and [`PcTable`], a table of program counters.
 
 use super::html::{Context, LONG_NAME};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
@@ -6,21 +6,20 @@ use super::text::{coordinate, count, cut, of, per};
 use warpload_binary::sass::SourceLine;
 use warpload_replay::{FaultCounts, ProgramCounter};
 
-/// The most characters of a kernel's name beside a program counter; the list of kernels has more.
+/// The maximum length of a kernel's name beside a program counter. The list of kernels shows more.
 pub(crate) const SHORT_NAME: usize = 28;
 
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
 pub(crate) type Heading<'h> = (&'h str, &'h str, bool);
 
-/// A table that is being written.
+/// A table being written.
 pub(crate) struct Table {
     html: String,
     space: &'static str,
 }
 
 impl Table {
-    /// Begins a table whose rows are sorted by the column and in the order of `sorted`. Its rows are
-    /// of `space` unless they say otherwise.
+    /// Begins a table, sorted by a column in an order. Its rows belong to `space` unless they name other memories.
     pub(crate) fn new(
         id: &str,
         caption: &str,
@@ -45,7 +44,7 @@ impl Table {
         Self { html: html + "</tr></thead>\n<tbody>\n", space }
     }
 
-    /// Begins a row of a kernel and of memories.
+    /// Begins a row of a kernel and its memories.
     pub(crate) fn start(&mut self, kernel: usize, spaces: &str) {
         self.html += &format!("<tr data-k=\"{kernel}\"");
         if spaces != self.space {
@@ -54,7 +53,7 @@ impl Table {
         self.html += ">";
     }
 
-    /// Adds a row of cells that belongs to no kernel.
+    /// Adds a row without a kernel.
     pub(crate) fn row(&mut self, cells: &[Cell]) {
         self.html += "<tr>";
         cells.iter().for_each(|cell| self.cell(cell));
@@ -69,14 +68,13 @@ impl Table {
         self.html + "</tbody></table></div>\n"
     }
 
-    /// Adds a cell that says which kernel the row is of; `name` is HTML, and so is what is shown beside it
-    /// on request.
+    /// Adds a cell with the row's kernel. `name` and the tooltip `title` are HTML.
     pub(crate) fn kernel(&mut self, kernel: usize, name: &str, title: Option<&str>) {
         let title = title.map(|title| format!(" title=\"{title}\"")).unwrap_or_default();
         self.html += &format!("<td class=\"name\"{title}>{kernel} <code>{name}</code></td>");
     }
 
-    /// Adds a program counter: what the row is about.
+    /// Adds a program counter as the heading of the row.
     fn pc(&mut self, pc: u32) {
         self.html += &format!("<th scope=\"row\"><code>{pc:#x}</code></th>");
     }
@@ -85,7 +83,7 @@ impl Table {
         self.html += &format!("<td class=\"t\">{html}</td>");
     }
 
-    /// Adds a line of the source; a row is sorted by its file and then its line.
+    /// Adds a line of the source. Rows are sorted by its file, then by its line.
     fn source(&mut self, row: &ProgramCounter<'_>) {
         let Some(SourceLine { file, line, .. }) = row.source() else {
             self.html += &match row.source_line() {
@@ -95,7 +93,7 @@ impl Table {
             };
             return;
         };
-        // The whole path would hide the other columns.
+        // Only the name, because the whole path would hide the other columns.
         let short = cut(file.rsplit(['/', '\\']).next().unwrap_or(file), 48);
         let file = cut(file, LONG_NAME);
         self.html += &format!(
@@ -115,9 +113,9 @@ impl Table {
         }
     }
 
-    /// Adds a number whose text is not one.
+    /// Adds a number with a text of its own.
     fn shown(&mut self, value: f64, shown: &str) {
-        // Whole numbers are exact below 2^53, and others need no more digits to be in order.
+        // Whole numbers are exact below 2^53; for others these digits suffice to sort them.
         let value = if value.fract() == 0.0 { value.to_string() } else { format!("{value:.4}") };
         self.html += &format!("<td data-v=\"{value}\">{shown}</td>");
     }
@@ -139,11 +137,11 @@ impl Table {
     }
 }
 
-/// What a cell with a number shows.
+/// The contents of a cell with a number.
 pub(crate) enum Cell {
     Count(u64),
     Mean(f64),
-    /// A number by which the cell is sorted, and the HTML that shows it.
+    /// The number for sorting, and the HTML to show.
     Shown(f64, String),
     Unknown,
 }
@@ -157,18 +155,18 @@ pub(crate) struct PcTable {
     pub(crate) caption: &'static str,
     /// The memory of most of its rows.
     pub(crate) space: &'static str,
-    /// The headings of the number of its instructions and of their lanes.
+    /// The headings for the number of its instructions and for their lanes.
     pub(crate) counts: [&'static str; 2],
     pub(crate) columns: &'static [Column],
-    /// The key of the column that has the weight.
+    /// The key of the column with the weight.
     pub(crate) sorted: &'static str,
     pub(crate) weight: fn(&ProgramCounter<'_>) -> f64,
-    /// Which rows have the highest: `that waste most sectors`.
+    /// Describes the rows with the highest weight: `that waste most sectors`.
     pub(crate) heaviest: &'static str,
 }
 
 impl PcTable {
-    /// Returns the table, the heaviest rows first. A single kernel needs no column.
+    /// The table, heaviest rows first. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
         let has_kernels = context.kernels.is_some();
         let listed = context.kernels.as_deref().unwrap_or_default();
@@ -237,7 +235,7 @@ impl PcTable {
     }
 }
 
-/// Draws a mean, out of 32: the ideal, the mean and the range.
+/// Draws a mean on a scale of 32, with the ideal and the range.
 pub(crate) fn bar(ideal: f64, mean: f64, min: u64, max: u64) -> String {
     if max == 0 {
         return String::new();

@@ -1,9 +1,9 @@
-//! Text and numbers as the page shows them.
+//! Text and numbers in the form that the page shows.
 
-/// Returns text as HTML, for elements and for quoted attributes.
+/// Escapes text for HTML elements and quoted attributes.
 ///
-/// Control characters are invalid in HTML, and those that change the direction of writing could make
-/// a name look like another one: both become U+FFFD.
+/// Control characters are invalid in HTML, and characters that change the direction of writing could disguise a name.
+/// Both become U+FFFD.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -27,7 +27,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Returns text as HTML, cut after `most` characters.
+/// Escapes text and cuts it after `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", escape(&text[..end])),
@@ -35,7 +35,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns a count, its digits in groups of three.
+/// A count, its digits in groups of three.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -48,7 +48,7 @@ pub(crate) fn count(number: u64) -> String {
     grouped
 }
 
-/// Returns a count and what is counted: `one`, in the plural unless the count is 1.
+/// A count with its noun `one`, in the plural unless the count is 1.
 pub(crate) fn of(number: u64, one: &str) -> String {
     let ending = match number {
         1 => "",
@@ -58,7 +58,6 @@ pub(crate) fn of(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
-/// Returns a number of bytes with its unit.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {
@@ -74,17 +73,17 @@ pub(crate) fn bytes(number: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
-/// Returns `part` divided by `all`; 0 if `all` is 0.
+/// `part` divided by `all`; 0 if `all` is 0.
 pub(crate) fn per(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
-/// Returns a percentage; `–` if `all` is 0.
+/// A percentage; `–` if `all` is 0.
 pub(crate) fn percent(part: u64, all: u64) -> String {
     if all == 0 { "–".to_owned() } else { format!("{:.0} %", 100.0 * per(part, all)) }
 }
 
-/// Returns a coordinate in its shortest form.
+/// A coordinate in its shortest form.
 pub(crate) fn coordinate(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

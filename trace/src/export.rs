@@ -1,4 +1,4 @@
-//! [`export_jsonl`]: a binary trace as lines of JSON, for other tools (docs/trace-jsonl.md).
+//! [`export_jsonl`]: writes a binary trace as lines of JSON for other tools (docs/trace-jsonl.md).
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use warpload::memory::Width;
 /// The default width of a generic address: that of SM 6.x and later.
 pub const DEFAULT_ADDRESS_BITS: u32 = 49;
 
-/// The version of the form.
+/// The version of the JSON format.
 pub(super) const VERSION: u32 = 1;
 
 /// Why a trace could not be exported.
@@ -30,11 +30,11 @@ pub enum ExportError {
     Io(#[from] io::Error),
 }
 
-/// Writes every memory instruction of a trace as a line of JSON, and what is known of the trace and of its
-/// kernels before them. Importing that makes a trace with the same loads. Calls `progress` after each
-/// block with the bytes of the block.
+/// Writes a trace as lines of JSON: the trace's metadata, and for each kernel its metadata and a line per memory
+/// instruction. Importing the lines yields a trace with the same loads. Calls `progress` after each block with the
+/// block's length in bytes.
 ///
-/// Instructions without a memory operand are counted, and not written.
+/// Instructions without a memory operand are only counted.
 ///
 /// # Errors
 /// Returns [`ExportError`] if a block is damaged or the output cannot be written.
@@ -64,11 +64,11 @@ pub fn export_jsonl(
 struct Export<'t, W> {
     trace: &'t BinaryTrace,
     output: &'t mut W,
-    /// Each kernel's instructions that are not loads.
+    /// The counts of other instructions for each kernel.
     skipped: Vec<Skipped>,
     line: Vec<u8>,
     current: Option<usize>,
-    /// How many kernels have a line.
+    /// The number of kernels that have a line.
     begun: usize,
 }
 
@@ -82,7 +82,7 @@ struct AboutTrace<'t> {
     version: u32,
     source: &'t str,
     tools: &'t [String],
-    /// Kernels have windows of their own.
+    /// Always `null`, because kernels have windows of their own.
     windows: Option<Windows>,
     address_bits: u32,
     allocations: Vec<(String, u64)>,
@@ -118,7 +118,7 @@ struct ContinuedLine {
     continued: bool,
 }
 
-/// Instructions that are not loads.
+/// Counts of the instructions that are not loads.
 #[derive(Clone, Copy, Default, Serialize)]
 struct Skipped {
     store: u64,
@@ -165,7 +165,7 @@ impl<W: Write> Export<'_, W> {
         Ok(())
     }
 
-    /// Writes what begins a block of another kernel than that of the block before.
+    /// Writes the lines before a block if its kernel differs from the previous block's.
     fn select(&mut self, raw: &RawBlock) -> Result<(), ExportError> {
         let kernel = raw.kernel as usize;
         if self.current == Some(kernel) {
@@ -179,7 +179,7 @@ impl<W: Write> Export<'_, W> {
         self.kernels_up_to(kernel + 1, raw.first_record)
     }
 
-    /// Writes the lines of the kernels before number `end` that have none.
+    /// Writes the missing lines of kernels before number `end`.
     fn kernels_up_to(&mut self, end: usize, record: u64) -> Result<(), ExportError> {
         for number in self.begun..end {
             self.kernel(number, record)?;
@@ -207,7 +207,6 @@ impl<W: Write> Export<'_, W> {
         })
     }
 
-    /// Writes a memory instruction.
     fn record(
         &mut self,
         block: &TraceBlock<'_>,
@@ -271,7 +270,7 @@ impl<W: Write> Export<'_, W> {
     }
 }
 
-/// Returns the name of a kind in the export, in which there are four.
+/// The kind in the export, which distinguishes four kinds.
 pub(super) fn kind_name(kind: OperationKind) -> &'static str {
     match kind {
         OperationKind::Load => "load",
@@ -299,7 +298,7 @@ fn addresses(line: &mut Vec<u8>, record: &MemoryRecord<'_>) {
     line.push(b']');
 }
 
-/// Writes each active lane's registers; returns whether they are known.
+/// Writes the registers of each active lane and returns whether they are known.
 fn values(line: &mut Vec<u8>, record: &MemoryRecord<'_>, operation: &MemoryOperation) -> bool {
     let mut rows = [[0; LANES]; Width::MAX_REGISTERS];
     let registers = operation.registers() as usize;

@@ -1,4 +1,4 @@
-//! [`MemoryOperation`]: what an opcode of a trace does, by its text.
+//! [`MemoryOperation`]: the effect of a memory instruction, derived from its opcode's text.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use warpload_encoding::{
 use warpload::load::{ExecuteError, LoadOp, MatrixLoad};
 use warpload::memory::{AddressSpace, Width};
 
-/// The constant space of a trace's instructions: traces do not name the bank.
+/// The constant space. Traces do not name the bank, so it is always 0.
 const CONSTANT: AddressSpace = AddressSpace::Constant { bank: 0 };
 
 /// The address spaces of a trace's instructions.
@@ -22,7 +22,7 @@ pub(super) const SPACES: [AddressSpace; 5] = [
     CONSTANT,
 ];
 
-/// Returns the name that JSON has for an address space; all constant banks have one.
+/// The JSON name of an address space. All constant banks share one.
 pub(super) fn space_name(space: AddressSpace) -> &'static str {
     match space {
         AddressSpace::Generic => "generic",
@@ -33,18 +33,17 @@ pub(super) fn space_name(space: AddressSpace) -> &'static str {
     }
 }
 
-/// What a memory instruction of a trace does, apart from lanes and addresses. All instructions of one
-/// opcode share one.
+/// The effect of a memory instruction, apart from lanes and addresses. All instructions with the same opcode share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryOperation {
     /// The opcode with its modifiers, as the trace writes it.
     pub opcode: Arc<str>,
-    /// What a replay does with it.
+    /// The replay's treatment of it.
     pub kind: OperationKind,
-    /// How its addresses are read. Traces do not name constant banks: theirs is 0.
+    /// The address space of its addresses. The constant bank is always 0, because traces do not name it.
     pub space: AddressSpace,
-    /// The access size of each lane, of matrices a row. Meaningless for [`OperationKind::Transfer`] and
-    /// [`OperationKind::Other`]: see [`Self::bytes`].
+    /// The access size of each lane; for matrix loads, of a row. Meaningless for [`OperationKind::Transfer`] and
+    /// [`OperationKind::Other`]; see [`Self::bytes`].
     pub width: Width,
     /// Whether a narrow value is sign-extended.
     pub signed: bool,
@@ -54,13 +53,13 @@ pub struct MemoryOperation {
     pub matrices: Option<OpcodeMatrices>,
     /// The SPA 5.0 instruction word; `None` if the trace does not have it.
     pub word: Option<u64>,
-    /// The SPA 5.0 word of the opcode and its modifiers, all operands `RZ`, `PT` or 0, if the trace
-    /// is of a machine that has these instructions: SM 5.x or 6.x. The other fields then come from
-    /// the instruction, otherwise from the opcode's text.
+    /// The SPA 5.0 word of the opcode and its modifiers with all operands `RZ`, `PT` or 0. Present if the trace is of
+    /// SM 5.x or 6.x, which have these instructions. The other fields then come from the instruction rather than from
+    /// the opcode's text.
     pub opcode_word: Option<u64>,
 }
 
-/// What a replay does with a memory instruction.
+/// The replay's treatment of a memory instruction.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -76,15 +75,15 @@ pub enum OperationKind {
     Atomic,
     /// Counts it and its lanes: `LDGSTS`, which copies from global to shared memory.
     Copy,
-    /// Counts what the trace states of it: `UTMALDG` and the other instructions of the Tensor Memory
-    /// Accelerator, which move blocks and not lanes.
+    /// Counts the transfers and bytes that the trace states: `UTMALDG` and the other instructions of the Tensor Memory
+    /// Accelerator, which move blocks of memory instead of lane values.
     Transfer,
-    /// Counts it, by its name if it reads memory.
+    /// Counts it, by name if it reads memory.
     Other,
 }
 
 impl MemoryOperation {
-    /// Returns the operation of a SPA 5.0 instruction, without its word.
+    /// Returns the operation of a SPA 5.0 instruction, without its instruction word.
     ///
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction cannot be executed.
@@ -106,7 +105,7 @@ impl MemoryOperation {
         Self { opcode, kind, space, width, signed, uniform, matrices, word, opcode_word }
     }
 
-    /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are read as instructions.
+    /// Returns the operation of an opcode of SM 5.x or 6.x. Loads are decoded as instructions instead of by their text.
     #[must_use]
     pub fn of_spa5(opcode: &str) -> Self {
         let exact = parse_opcode(opcode, Sm::SPA5).ok().and_then(|instruction| {
@@ -123,7 +122,7 @@ impl MemoryOperation {
         let facts = OpcodeFacts::of(opcode);
         let (kind, space) = match facts {
             Some(facts) => kind_and_space(facts),
-            // Of an SM that is not known.
+            // An opcode of an unknown SM.
             None if opcode.starts_with("ATOM") => (OperationKind::Atomic, AddressSpace::Generic),
             None => (OperationKind::Other, AddressSpace::Generic),
         };
@@ -142,7 +141,8 @@ impl MemoryOperation {
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
     }
 
-    /// Returns the bytes that each lane accesses, or receives of matrices; `None` if the opcode does not say.
+    /// Returns the bytes that each lane accesses, or that it receives from a matrix load; `None` if the opcode does not
+    /// say.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> Option<u32> {
@@ -156,15 +156,15 @@ impl MemoryOperation {
         }
     }
 
-    /// Returns the number of 32-bit registers of each lane that a load fills or a store stores.
+    /// Returns the number of 32-bit registers that each lane loads or stores.
     #[inline]
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.matrices.map_or(self.width.registers(), |matrices| matrices.registers())
     }
 
-    /// Returns how the matrices of an `LDSM` are loaded; `None` for other instructions, and if the lanes that receive
-    /// their elements are not public.
+    /// Returns the matrix load of an `LDSM`; `None` for other instructions, and for forms with an unpublished
+    /// assignment of elements to lanes.
     #[inline]
     #[must_use]
     pub fn matrix_load(&self) -> Option<MatrixLoad> {
@@ -172,8 +172,8 @@ impl MemoryOperation {
         MatrixLoad::new(matrices.count, matrices.transposed?)
     }
 
-    /// Returns the name under which the instruction is counted if it reads memory but is neither
-    /// replayed nor counted otherwise, such as `LDTM`: its opcode before the first dot.
+    /// Returns the name for counting an instruction that reads memory but is neither replayed nor counted otherwise,
+    /// such as `LDTM`: the opcode before the first dot.
     #[must_use]
     pub fn not_replayed(&self) -> Option<&str> {
         let name = self.opcode.split('.').next()?;
@@ -183,13 +183,13 @@ impl MemoryOperation {
                 OpcodeKind::Load => facts.is_uniform(),
                 _ => false,
             },
-            // Of an SM that is not known.
+            // An opcode of an unknown SM.
             None => name.starts_with("LD") || name.starts_with("ULD"),
         };
         (self.kind == OperationKind::Other && reads).then_some(name)
     }
 
-    /// Returns what the executors execute.
+    /// Returns the load operation for the executors.
     #[inline]
     #[must_use]
     pub fn load_op(&self) -> LoadOp {
@@ -203,20 +203,20 @@ impl MemoryOperation {
         space_name(self.space)
     }
 
-    /// Returns whether it can reach global memory, so that its sectors count.
+    /// Returns whether it can reach global memory and therefore accesses sectors.
     #[must_use]
     pub fn reaches_global(&self) -> bool {
         reaches_global(self.space)
     }
 }
 
-/// Returns whether each lane of an instruction has an access of its own, with a size that is the lane's.
+/// Whether each lane has an access of its own, whose size the opcode states.
 fn is_of_lanes(kind: OpcodeKind) -> bool {
     use OpcodeKind::{MatrixStore, TensorLoad, TensorStore};
     !matches!(kind, MatrixStore | TensorLoad | TensorStore)
 }
 
-/// Returns kind and address space of an operation, the space generic if traces have none for it.
+/// Kind and address space of an opcode. The space is generic if traces have none for it.
 fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
     let kind = match facts.kind() {
         OpcodeKind::Transfer | OpcodeKind::Prefetch => {
@@ -225,8 +225,7 @@ fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
         OpcodeKind::MatrixLoad => OperationKind::Load,
         OpcodeKind::Load if facts.is_uniform() => OperationKind::Other,
         _ if facts.is_uniform() => return (OperationKind::Other, AddressSpace::Generic),
-        // Its shared and its global addresses come as two records, which the opcode cannot tell
-        // apart.
+        // Its shared and its global addresses are two records with the same opcode, so the space of each is unknown.
         OpcodeKind::Copy => return (OperationKind::Copy, AddressSpace::Generic),
         OpcodeKind::Load => OperationKind::Load,
         OpcodeKind::Store => OperationKind::Store,
@@ -243,14 +242,13 @@ fn kind_and_space(facts: OpcodeFacts<'_>) -> (OperationKind, AddressSpace) {
     }
 }
 
-/// Returns whether an opcode is one of the Tensor Memory Accelerator that moves blocks.
+/// Whether an opcode belongs to the Tensor Memory Accelerator and moves blocks of memory.
 pub(super) fn is_transfer(opcode: &str) -> bool {
     let kind = OpcodeFacts::of(opcode).map(OpcodeFacts::kind);
     matches!(kind, Some(OpcodeKind::Transfer | OpcodeKind::Prefetch))
 }
 
-/// Returns whether loads of a space can reach global memory: those are the ones that have a `.U.128`
-/// form, `LD` and `LDG`.
+/// Whether loads of a space can reach global memory. Exactly these, `LD` and `LDG`, have a `.U.128` form.
 fn reaches_global(space: AddressSpace) -> bool {
     matches!(space, AddressSpace::Generic | AddressSpace::Global)
 }
@@ -360,7 +358,7 @@ mod tests {
             ("RED.E.ADD.BF16_V2.RN.STRONG.GPU", OperationKind::Atomic, Generic, 4),
             ("ATOM.E.EXCH.128.STRONG.GPU", OperationKind::Atomic, Generic, 16),
             ("ATOMS.CAST.SPIN.64", OperationKind::Atomic, Shared, 8),
-            // Of nothing that there is.
+            // Nonexistent forms.
             ("REDG.E.ADD.F32x8", OperationKind::Atomic, Global, 32),
             ("REDG.E.ADD.F64x2", OperationKind::Atomic, Global, 4),
             ("REDG.E.ADD.F16x3", OperationKind::Atomic, Global, 4),

@@ -1,5 +1,5 @@
-//! The list of counters. A counter is a row here and the line that counts it; what is shown of a program counter is a row
-//! of [`PcSummary`] with its columns.
+//! The list of counters. A new counter is a row here and the line that counts it. To show a counter of a program
+//! counter, add a row to [`PcSummary`] with its columns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl LdgstsCounts {
         self.conflicts.count(conflicts);
     }
 
-    /// Without records all sums are known: they are zero.
+    /// Without records all sums are known to be zero.
     pub(crate) fn shown(self) -> Self {
         let mut shown = self;
         if self.records == 0 {
@@ -326,7 +326,8 @@ pub struct FootprintCounts {
     pub lines: u64,
 }
 
-/// The sizes of sets say nothing of the size of their union; [`Footprint`](crate::footprint::Footprint) keeps the sets.
+/// Sizes of sets do not determine the size of their union, so [`Footprint`](crate::footprint::Footprint) keeps the
+/// sets.
 impl Counter for FootprintCounts {
     fn add(&mut self, _: &Self) {}
 
@@ -347,20 +348,20 @@ impl Counter for FootprintCounts {
     }
 }
 
-/// For each touch of a 128-byte line of global memory by a load, the loads of global memory since the
-/// last load of the kernel that touched it.
+/// For each touch of a 128-byte line of global memory by a load, the loads of global memory since the kernel's previous
+/// touch of that line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReuseCounts {
-    /// Pairs of an upper bound 2^k and how many touches have more than 2^(k-1) loads, up to 2^k;
-    /// ascending, without zeros. 1 is the load before.
+    /// Pairs of an upper bound 2^k and the number of touches after more than 2^(k-1) and up to 2^k loads; ascending,
+    /// without zeros. 1 is the previous load.
     pub buckets: Vec<(u64, u64)>,
     /// First touches.
     pub cold: u64,
 }
 
-/// Adds the counts of another kernel. Parts of one kernel are added with their lines, by [`Reuse`](crate::reuse::Reuse).
+/// Adds the counts of another kernel. For parts of one kernel, [`Reuse`](crate::reuse::Reuse) adds the lines.
 impl Counter for ReuseCounts {
     const IS_EXTRA: bool = true;
 
@@ -397,9 +398,9 @@ impl Counter for ReuseCounts {
 pub struct PcColumn {
     /// Its name in CSV and in Arrow.
     pub name: &'static str,
-    /// Whether it is of global memory, which not all opcodes can reach.
+    /// Whether it concerns global memory, which not all opcodes can reach.
     pub is_global: bool,
-    /// Whether not all rows have it.
+    /// Whether some rows lack it.
     pub is_optional: bool,
     /// Whether its values are means.
     pub is_mean: bool,
@@ -413,9 +414,9 @@ pub struct PcColumn {
 pub enum PcValue {
     /// The row has none.
     Absent,
-    /// A sum, a least or a most.
+    /// A sum, a minimum or a maximum.
     Count(u64),
-    /// A mean of one load.
+    /// A mean per load.
     Mean(f64),
 }
 
@@ -443,7 +444,7 @@ impl From<u64> for PcValue {
     }
 }
 
-/// The counters of a program counter, exact as [`PcCounts`] and shown as [`PcSummary`].
+/// Defines the counters of a program counter, exact in [`PcCounts`] and for display in [`PcSummary`].
 macro_rules! pc_counters {
     (
         $(
@@ -460,7 +461,7 @@ macro_rules! pc_counters {
             }
         }
 
-        /// The counts of one program counter, as they are shown.
+        /// The counts of one program counter, for display.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         #[non_exhaustive]
@@ -484,7 +485,7 @@ macro_rules! pc_counters {
         }
 
         impl PcCounts {
-            /// Returns what is shown of the counts.
+            /// The counts for display.
             pub(crate) fn shown(&self, kernel: Arc<str>, pc: u32, opcode: Arc<str>) -> PcSummary {
                 PcSummary {
                     kernel,
@@ -562,7 +563,7 @@ pc_counters! {
         constant "constant_addresses": |row| Some(row.constant?.addresses);
 }
 
-/// Reads a field that is there, as `Some` even if it is null.
+/// Reads a present field as `Some`, even if it is null.
 pub(crate) fn present<'de, Field, D>(deserializer: D) -> Result<Option<Field>, D::Error>
 where
     Field: Deserialize<'de>,
@@ -619,7 +620,7 @@ impl SharedSums {
     }
 }
 
-/// What is shown of the exact counts of some loads.
+/// The displayed form of the exact counts of some loads.
 trait Shown {
     type As;
 
@@ -689,7 +690,7 @@ impl Shown for SharedSums {
     }
 }
 
-/// Sectors or wavefronts of one load; zeros without loads.
+/// Sectors or wavefronts per load; zeros without loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named as what they are")]
@@ -701,7 +702,7 @@ pub struct SectorSummary {
 }
 
 impl SectorSummary {
-    /// Returns the sum over that many loads, of which it has the mean.
+    /// Returns the sum over that many loads, derived from the mean.
     #[must_use]
     pub fn sum(&self, loads: u64) -> u64 {
         (self.mean * loads as f64).round() as u64
@@ -715,17 +716,17 @@ impl SectorSummary {
 pub struct PcSharedCounts {
     /// Loads with a lane that loads from it.
     pub loads: u64,
-    /// Wavefronts of one load; `None` if it is an atomic with lanes that share a word, at which they take turns
-    /// in a way that is not known.
+    /// Wavefronts per load; `None` for an atomic with lanes that share a word, because their order of taking turns is
+    /// unknown.
     pub wavefronts: Option<SectorSummary>,
     /// The fewest wavefronts that hold the words of each load, added up.
     pub ideal_wavefronts: u64,
-    /// Bank conflicts: wavefronts beyond one for each group of lanes that has one; `None` as the wavefronts are.
+    /// Bank conflicts: wavefronts beyond the first of each group of lanes; `None` if the wavefronts are.
     pub conflicts: Option<u64>,
 }
 
 impl PcSharedCounts {
-    /// Returns the wavefronts of all loads; `None` if they are not known.
+    /// Returns the wavefronts of all loads; `None` if unknown.
     #[must_use]
     pub fn all_wavefronts(&self) -> Option<u64> {
         self.wavefronts.map(|wavefronts| wavefronts.sum(self.loads))

@@ -1,9 +1,9 @@
-//! The counters of a replay and how they add. [`list`] has a row for each counter; the structs, the addition of threads
-//! and of shards, JSON, the columns of tables and docs/traces.md follow from it.
+//! The counters of a replay and their addition. [`list`] has a row for each counter. The structs, the addition over
+//! threads and shards, JSON, the columns of tables and docs/traces.md follow from it.
 //!
-//! Every counter is a commutative monoid, so blocks, threads and shards add up in any order and in any tree to the
-//! same numbers. Only integers are counted: a mean of parts would depend on the order in which they are rounded, so
-//! means are derived when they are shown.
+//! Every counter is a commutative monoid, so blocks, threads and shards add up to the same numbers in any order and in
+//! any tree. Only integers are counted. A mean of parts would depend on the order of rounding, so means are derived for
+//! display.
 
 mod list;
 
@@ -16,23 +16,23 @@ pub use self::list::{
 };
 pub(crate) use self::list::{PcCounts, Spread, present};
 
-/// How the values of a counter in two parts of a trace become the value of both.
+/// How a counter's values in two parts of a trace combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Addition {
-    /// They are added up.
+    /// Their sum.
     Sum,
-    /// The least one.
+    /// The minimum.
     Least,
-    /// The most.
+    /// The maximum.
     Most,
-    /// Added up for each name.
+    /// The sum for each name.
     ByName,
     /// The size of the union of two sets, which are kept.
     Distinct,
     /// By the first and last touch of each line, which are kept.
     Reuse,
-    /// Not at all: it is the mean of two others.
+    /// Derived instead of added: the mean of two other counters.
     Mean,
 }
 
@@ -56,9 +56,9 @@ impl Addition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CounterRow {
-    /// The keys of JSON that lead to it, with dots between them.
+    /// The JSON keys that lead to it, separated by dots.
     pub path: String,
-    /// What is counted. Empty for an object of further counters, which follow.
+    /// The unit. Empty for an object of further counters, which follow.
     pub unit: &'static str,
     /// How it adds; `None` for an object of further counters.
     pub addition: Option<Addition>,
@@ -84,7 +84,7 @@ fn rows<C: Counter>(path: &str) -> Vec<CounterRow> {
     list
 }
 
-/// Returns the paths of the counters that [`put`] writes, in its order.
+/// The paths of the counters that [`put`] writes, in its order.
 pub(crate) fn paths<C: Counter>() -> Vec<String> {
     let is_slot = |row: &CounterRow| {
         matches!(row.addition, Some(Addition::Sum | Addition::Least | Addition::Most))
@@ -92,7 +92,7 @@ pub(crate) fn paths<C: Counter>() -> Vec<String> {
     rows::<C>("").into_iter().filter(is_slot).map(|row| row.path).collect()
 }
 
-/// Returns the numbers of all counters that are numbers, without the zeros at the end.
+/// The values of all numeric counters, without trailing zeros.
 pub(crate) fn put<C: Counter>(counter: &C) -> Vec<u64> {
     let mut slots = Vec::new();
     counter.put(&mut slots);
@@ -100,14 +100,14 @@ pub(crate) fn put<C: Counter>(counter: &C) -> Vec<u64> {
     slots
 }
 
-/// Returns the counters with these numbers; `None` if there are too many, or a zero at the end.
+/// The counters with these numbers; `None` if there are too many, or if the last one is zero.
 pub(crate) fn take<C: Counter>(slots: &[u64]) -> Option<C> {
     let mut rest = Slots(slots.iter());
     let counter = C::take(&mut rest);
     (rest.0.as_slice().is_empty() && slots.last() != Some(&0)).then_some(counter)
 }
 
-/// Numbers of a list, zero beyond its end.
+/// Reads the numbers of a list; zero beyond its end.
 pub(crate) struct Slots<'s>(std::slice::Iter<'s, u64>);
 
 /// The place of a counter in the list.
@@ -124,7 +124,7 @@ impl Row<'_> {
         CounterRow { path: path.to_owned(), unit, addition: addition.into(), documentation }
     }
 
-    /// Adds an object, unless it is the whole list.
+    /// Adds a row for an object, unless it is the root.
     fn object(&self, list: &mut Vec<CounterRow>) {
         if !self.path.is_empty() {
             list.push(CounterRow { unit: "", ..self.is(None) });
@@ -140,15 +140,15 @@ impl Row<'_> {
     ) {
         let path =
             if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        // The parts of a cost have its unit.
+        // The parts of a cost inherit its unit.
         let unit = if unit.is_empty() { self.unit } else { unit };
         add(&Row { path: &path, unit, documentation });
     }
 }
 
-/// A counter, or an object of counters. The default is the value of a part in which nothing is counted.
+/// A counter, or an object of counters. The default is the value of an empty part.
 pub(crate) trait Counter: Default {
-    /// Whether JSON leaves it out where it was not counted, instead of a null.
+    /// Whether JSON omits it if it was not counted, instead of writing null.
     const IS_EXTRA: bool = false;
 
     /// Adds the value of another part.
@@ -157,7 +157,7 @@ pub(crate) trait Counter: Default {
     /// Adds its rows to the list.
     fn rows(row: &Row<'_>, list: &mut Vec<CounterRow>);
 
-    /// Adds its numbers, of each part the same number of them.
+    /// Appends its numbers; every part has the same number of them.
     fn put(&self, slots: &mut Vec<u64>);
 
     fn take(slots: &mut Slots<'_>) -> Self;
@@ -168,7 +168,7 @@ pub(crate) trait Counter: Default {
 }
 
 impl Counter for u64 {
-    /// Numbers of a file can be any: the sum stays at the highest one, which is associative, too.
+    /// Saturates, because a file can contain any numbers. Saturation keeps addition associative.
     #[inline]
     fn add(&mut self, other: &Self) {
         *self = self.saturating_add(*other);
@@ -187,7 +187,7 @@ impl Counter for u64 {
     }
 }
 
-/// The least number of some; [`u64::MAX`] of none.
+/// The minimum of some numbers; [`u64::MAX`] of none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Least(pub(crate) u64);
 
@@ -207,7 +207,7 @@ impl Counter for Least {
         list.push(row.is(Addition::Least));
     }
 
-    /// One more, so that it is 0 of none.
+    /// Stored plus one, so that 0 means none.
     fn put(&self, slots: &mut Vec<u64>) {
         slots.push(self.0.wrapping_add(1));
     }
@@ -217,7 +217,7 @@ impl Counter for Least {
     }
 }
 
-/// The highest number of some; 0 of none.
+/// The maximum of some numbers; 0 of none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Most(pub(crate) u64);
 
@@ -240,7 +240,7 @@ impl Counter for Most {
     }
 }
 
-/// A sum of numbers that not every trace has; `None` if none was counted.
+/// A sum of numbers that some traces lack; `None` if none was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct KnownSum(pub Option<u64>);
@@ -265,7 +265,7 @@ impl Counter for KnownSum {
         list.push(row.is(Addition::Sum));
     }
 
-    /// One more, so that it is 0 of none.
+    /// Stored plus one, so that 0 means none.
     fn put(&self, slots: &mut Vec<u64>) {
         slots.push(self.0.map_or(0, |sum| sum.saturating_add(1)));
     }
@@ -275,7 +275,7 @@ impl Counter for KnownSum {
     }
 }
 
-/// Counters that a part may lack, because it has nothing of them. Of a file they are there unless all are zero.
+/// Counters that a part may lack. When read from a file they are present unless all are zero.
 impl<C: Counter + Clone + PartialEq> Counter for Option<C> {
     const IS_EXTRA: bool = C::IS_EXTRA;
 
@@ -308,7 +308,7 @@ impl<C: Counter + Clone + PartialEq> Counter for Option<C> {
     }
 }
 
-/// Apart, where most rows have none: a trace may have a row for each of many kernels.
+/// Boxed, because most rows have none, and a trace may have rows for many kernels.
 impl<C: Counter> Counter for Box<C> {
     #[inline]
     fn add(&mut self, other: &Self) {
@@ -339,7 +339,7 @@ impl<Name: Clone + Ord> Counter for BTreeMap<Name, u64> {
         list.push(row.is(Addition::ByName));
     }
 
-    /// Names follow from what is counted by operation.
+    /// Derived from the counts by operation.
     fn put(&self, _: &mut Vec<u64>) {}
 
     fn take(_: &mut Slots<'_>) -> Self {
@@ -347,12 +347,12 @@ impl<Name: Clone + Ord> Counter for BTreeMap<Name, u64> {
     }
 }
 
-/// The mean of one; 0 of none.
+/// The mean; 0 if there are none.
 pub(crate) fn mean(sum: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { sum as f64 / of as f64 }
 }
 
-/// An object of counters, [`counter_struct`], and its JSON: the counters, then means of two of them.
+/// Defines a [`counter_struct`] and its JSON: the counters, then means of two of them.
 macro_rules! json_counters {
     (
         $(#[$meta:meta])*
@@ -393,7 +393,7 @@ macro_rules! json_counters {
 }
 pub(crate) use json_counters;
 
-/// A struct of counters. A row has the documentation, the key, the type, which says how it adds, and the unit.
+/// Defines a struct of counters. A row has documentation, key, type and unit; the type determines the addition.
 macro_rules! counter_struct {
     (
         $(#[$meta:meta])*
@@ -439,7 +439,7 @@ macro_rules! counter_struct {
             }
 
             fn take(slots: &mut $crate::counters::Slots<'_>) -> Self {
-                // The fields of a literal are evaluated in its order.
+                // Struct literals evaluate their fields in order.
                 Self { $( $field: $crate::counters::Counter::take(slots), )* }
             }
         }

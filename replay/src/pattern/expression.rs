@@ -1,12 +1,12 @@
-//! Formulas of the lane, read by precedence into a program for a stack.
+//! Formulas of the lane, parsed by precedence into a program for a stack machine.
 
 use std::ops::Range;
 
 use super::{PatternError, PatternErrorKind as Kind, Swizzle};
 
-/// No formula has more steps.
+/// The maximum number of steps in a formula.
 const MAX_STEPS: usize = 4096;
-/// No formula has more parentheses and signs in each other.
+/// The maximum nesting of parentheses and signs in a formula.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ enum Operator {
     Remainder,
 }
 
-/// The operators by their precedence, the loosest first, as in C.
+/// The operators by precedence, loosest first, as in C.
 const OPERATORS: [(&str, u8, Operator); 10] = [
     ("|", 0, Operator::Or),
     ("^", 1, Operator::Xor),
@@ -67,7 +67,7 @@ impl Expression {
         }
     }
 
-    /// Returns the names, each once, in their order.
+    /// The names, each once, in order of appearance.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (step, _) in &self.steps {
@@ -80,7 +80,6 @@ impl Expression {
         names
     }
 
-    /// Returns the value for a lane.
     pub(super) fn evaluate(
         &self,
         lane: i64,
@@ -115,7 +114,7 @@ impl Expression {
         Ok(stack.pop().unwrap_or_default())
     }
 
-    /// Returns the error of a lane's whole result.
+    /// An error of a lane's result as a whole.
     pub(super) fn error(&self, lane: usize, kind: Kind) -> PatternError {
         PatternError { kind, span: 0..self.length, lane: Some(lane) }
     }
@@ -153,19 +152,19 @@ struct ExpressionReader<'t> {
 }
 
 impl<'t> ExpressionReader<'t> {
-    /// Returns the text from the next token on.
+    /// Skips white space and returns the rest of the text.
     fn rest(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         self.at += rest.len() - rest.trim_start().len();
         rest.trim_start()
     }
 
-    /// Returns the error of the next `length` bytes.
+    /// An error in the next `length` bytes.
     fn error(&self, kind: Kind, length: usize) -> PatternError {
         PatternError { kind, span: self.at..self.at + length, lane: None }
     }
 
-    /// Returns the error of a token that is not the one that is needed.
+    /// The error for an unexpected token.
     fn unexpected(&mut self, expected: &'static str) -> PatternError {
         let rest = self.rest();
         let word = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
@@ -197,7 +196,7 @@ impl<'t> ExpressionReader<'t> {
         if self.eat(mark) { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
-    /// Reads operators that bind at least as tightly as `level`.
+    /// Reads operators that bind at least as tightly as `level`, with their operands.
     fn operation(&mut self, level: u8) -> Result<(), PatternError> {
         self.term()?;
         loop {
@@ -212,7 +211,7 @@ impl<'t> ExpressionReader<'t> {
         }
     }
 
-    /// Reads a number, a name, a call, or something in parentheses, with its signs.
+    /// Reads a number, a name, a call or a parenthesized formula, with its signs.
     fn term(&mut self) -> Result<(), PatternError> {
         if self.depth == MAX_DEPTH {
             return Err(self.error(Kind::TooLong, 0));

@@ -3,16 +3,16 @@
 use super::expression::number;
 use super::{PatternError, PatternErrorKind as Kind, Swizzle};
 
-/// No layout has more modes.
+/// The maximum number of modes in a layout.
 const MAX_MODES: usize = 64;
-/// No layout has more parentheses in each other.
+/// The maximum nesting of parentheses in a layout.
 const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     length: usize,
     swizzle: Option<Swizzle>,
-    /// Shape and stride of each mode, the one that counts fastest first.
+    /// Shape and stride of each mode, fastest first.
     modes: Vec<(u64, i64)>,
 }
 
@@ -41,29 +41,28 @@ impl Layout {
         Ok(Self { length: text.len(), swizzle, modes })
     }
 
-    /// Returns the element of a lane; `None` if the layout is smaller.
+    /// The element of a lane; `None` beyond the layout's size.
     pub(super) fn of_lane(&self, lane: usize) -> Option<i64> {
         let (mut index, mut element) = (lane as u64, 0i64);
         for (size, stride) in &self.modes {
-            // The coordinate is below 32.
+            // The coordinate fits, because it is below 32.
             element = element.saturating_add(stride.saturating_mul((index % size) as i64));
             index /= size;
         }
         (index == 0).then(|| self.swizzle.map_or(element, |swizzle| swizzle.of(element)))
     }
 
-    /// Returns the error of a lane.
     pub(super) fn error(&self, lane: usize, kind: Kind) -> PatternError {
         PatternError { kind, span: 0..self.length, lane: Some(lane) }
     }
 }
 
-/// Nested numbers.
+/// A tuple of numbers, possibly nested.
 #[derive(Default)]
 struct Modes {
     /// Each with its place in the text.
     numbers: Vec<(i64, usize)>,
-    /// Parentheses, commas, and a letter for each number.
+    /// The structure: parentheses, commas, and a letter for each number.
     form: String,
 }
 
@@ -97,7 +96,7 @@ impl<'t> LayoutReader<'t> {
         Err(self.error(Kind::Expected(expected), length))
     }
 
-    /// Reads a number; CuTe prints one that the compiler knows with `_` before it.
+    /// Reads a number. CuTe prints compile-time constants with a leading `_`.
     fn number(&mut self) -> Result<i64, PatternError> {
         let rest = self.rest();
         let sign = rest.strip_prefix(['-', '_']).unwrap_or(rest);
@@ -112,7 +111,7 @@ impl<'t> LayoutReader<'t> {
         Ok(if rest.starts_with('-') { -number } else { number })
     }
 
-    /// Reads `Sw<3,4,3> o`, if it is there.
+    /// Reads `Sw<3,4,3> o`, if present.
     fn swizzle(&mut self) -> Result<Option<Swizzle>, PatternError> {
         self.rest();
         let start = self.at;

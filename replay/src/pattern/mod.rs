@@ -1,8 +1,8 @@
 //! [`LanePattern`]: the addresses of a warp without a trace, from a formula of the lane or from a layout.
-//! [`LoadCosts::of_access`](super::LoadCosts::of_access) says what an access to them costs, as a replay does.
+//! [`LoadCosts::of_access`](super::LoadCosts::of_access) returns the cost of an access to them, as a replay does.
 //!
-//! `expression.rs` reads formulas, `layout.rs` the layouts that CuTe prints. Another notation is another variant of
-//! `Source`.
+//! `expression.rs` reads formulas, and `layout.rs` reads layouts in CuTe's notation. Another notation is another
+//! variant of `Source`.
 
 mod expression;
 mod layout;
@@ -19,12 +19,12 @@ use warpload::memory::WarpAddresses;
 /// The addresses of the lanes of a warp: a formula or a layout.
 ///
 /// A formula has C's operators, with C's precedence, on signed numbers of 64 bits: `+ - * / %`, `<< >>`, `& ^ |`, `~`.
-/// `lane`, or `threadIdx.x`, is the number of the lane; other names have the values that the caller gives them.
-/// `swizzle(x, B, M, S)` is CuTe's `Swizzle<B, M, S>` of `x`. The result is an address in bytes.
+/// `lane`, or `threadIdx.x`, is the lane number; the caller supplies the values of other names. `swizzle(x, B, M, S)`
+/// is CuTe's `Swizzle<B, M, S>` of `x`. The result is an address in bytes.
 ///
-/// A layout is a shape and a stride as CuTe prints them, `(8,4):(1,16)`, nested or not, after a swizzle or not:
-/// `Sw<3,3,3> o (8,4):(64,8)`. The lane is its index, of which the leftmost mode counts fastest; the result is in
-/// elements. Lanes beyond its size have no address.
+/// A layout is a shape and a stride in CuTe's notation, `(8,4):(1,16)`, nested or not, optionally after a swizzle:
+/// `Sw<3,3,3> o (8,4):(64,8)`. Its index is the lane, and the leftmost mode counts fastest. The result is in elements.
+/// Lanes beyond its size have no address.
 ///
 /// ```
 /// use warpload::memory::{Space, Width};
@@ -70,7 +70,7 @@ impl LanePattern {
         matches!(self.source, Source::Layout(_))
     }
 
-    /// Returns the names that may have a value, each once: those of a formula other than the lane's, and `base` of a
+    /// Returns the names that may have a value, each once: a formula's names other than the lane's, or `base` for a
     /// layout.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
@@ -80,11 +80,11 @@ impl LanePattern {
         }
     }
 
-    /// Returns the addresses, in bytes. Elements of a layout have `element` bytes. `value` gives names their values; a
-    /// layout begins at that of `base`, or at 0.
+    /// Returns the addresses in bytes. Elements of a layout have `element` bytes. `value` supplies the values of names;
+    /// a layout begins at the value of `base`, or at 0.
     ///
     /// # Errors
-    /// Returns [`PatternError`] with the bytes at fault, and the lane, if a name has no value, or a lane no address.
+    /// Returns [`PatternError`] with the bytes at fault and the lane, if a name has no value or a lane no address.
     pub fn addresses(
         &self,
         element: u32,
@@ -119,30 +119,30 @@ impl LanePattern {
     }
 }
 
-/// Why a text is no pattern, or a lane has no address.
+/// Why a text is not a pattern, or a lane has no address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: PatternErrorKind,
     /// The bytes of the text at fault.
     pub span: Range<usize>,
-    /// The lane, if the text is right for others.
+    /// The lane, if other lanes may have an address.
     pub lane: Option<usize>,
 }
 
-/// What is wrong with a pattern.
+/// The kind of a [`PatternError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternErrorKind {
-    /// Something else is needed here.
+    /// An expected token is missing here.
     Expected(&'static str),
-    /// A character that no pattern has.
+    /// A character that patterns do not use.
     UnexpectedCharacter,
-    /// A number that is none, or has more than 63 bits.
+    /// An invalid number, or one of more than 63 bits.
     BadNumber,
-    /// More parentheses in each other, or more terms, than are read.
+    /// Too many terms, or parentheses nested too deeply.
     TooLong,
-    /// A function that there is not, or not with so many arguments.
+    /// An unknown function, or a wrong number of arguments.
     UnknownFunction,
     /// A name without a value.
     UnknownName(String),
@@ -152,7 +152,7 @@ pub enum PatternErrorKind {
     DivisionByZero,
     /// A shift by less than 0 or more than 63 bits.
     Shift(i64),
-    /// A swizzle whose bits overlap or are beyond the 63rd.
+    /// A swizzle with bits that overlap or lie beyond the 63rd.
     Swizzle,
     /// Shape and stride have different modes.
     Congruence,
@@ -191,7 +191,7 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// CuTe's `Swizzle<B, M, S>`: B bits, beginning at bit M, are xored with the B bits that are S higher; lower, if S is
+/// CuTe's `Swizzle<B, M, S>`: xors the B bits from bit M on with the B bits that are S higher, or lower if S is
 /// negative.
 #[derive(Clone, Copy, Debug)]
 struct Swizzle {
@@ -200,7 +200,7 @@ struct Swizzle {
 }
 
 impl Swizzle {
-    /// Returns it, unless its bits overlap or there are not as many.
+    /// Creates a swizzle; `None` if its bits overlap or exceed the number.
     fn new(bits: i64, base: i64, shift: i64) -> Option<Self> {
         let is_apart = bits == 0 || shift.checked_abs()? >= bits;
         let is_inside = (0..=62).contains(&bits)
@@ -321,7 +321,7 @@ mod tests {
             let _ = addresses(&text, 16);
         }
 
-        /// A swizzle moves each address within its block of bits: none gets lost.
+        /// A swizzle permutes the addresses within its block of bits.
         #[test]
         fn swizzles_are_permutations(bits in 0..4i64, base in 0..5i64, more in 0..3i64, sign: bool) {
             let shift = if sign { bits + more } else { -(bits + more) };

@@ -1,8 +1,8 @@
-//! [`BlockRecords`]: the memory instructions of a block in memory, for writers and readers alike, and the columns that
-//! they become in a file (docs/trace-format.md).
+//! [`BlockRecords`]: the memory instructions of a block in memory, shared by writers and readers, and their conversion
+//! to the columns of the file (docs/trace-format.md).
 //!
-//! A record in memory is one row of 32 bytes and not spread over arrays: a replay needs all of it at once, so that a
-//! row costs one cache line where arrays cost eight.
+//! In memory a record is one row of 32 bytes rather than an entry in several arrays. A replay needs the whole record,
+//! so a row costs one cache line where arrays would cost eight.
 
 use rustc_hash::FxHashMap;
 use std::io;
@@ -13,20 +13,20 @@ use super::record::{NewRecord, RecordAddresses, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::{LANES, LaneMask};
 
-/// How a record's addresses are held: the value in the column `FORM`.
+/// How a record's addresses are stored: the value in the column `FORM`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum AddressForm {
     /// Base and stride.
     Stride,
-    /// A base, and the difference of each further active lane to the one before, in 8 to 64 bits.
+    /// A base, then the difference of each further active lane from the previous one, in 8 to 64 bits.
     Lanes8,
     Lanes16,
     Lanes32,
     Lanes64,
-    /// None: the source's cannot be attributed to lanes.
+    /// No addresses, because the source's cannot be attributed to lanes.
     Unknown,
-    /// How many addresses an instruction that moves blocks has, and the bytes that it moves.
+    /// The address count and byte count of a Tensor Memory Accelerator (TMA) instruction.
     Transfer,
 }
 
@@ -58,11 +58,11 @@ pub(super) mod flag {
 /// A memory instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordRow {
-    /// The first active lane's address; of a transfer, how many addresses it has.
+    /// The first active lane's address; for a TMA instruction its address count.
     pub(super) base: u64,
-    /// The stride; where the lanes' differences begin; the bytes of a transfer.
+    /// The stride, the position of the lanes' differences, or the byte count of a TMA instruction, depending on `form`.
     pub(super) step: u64,
-    /// The instructions before it in its block.
+    /// The number of earlier instructions in the block.
     pub(super) index: u32,
     pub(super) pc: u32,
     pub(super) mask: u32,
@@ -72,29 +72,29 @@ pub(super) struct RecordRow {
     pub(super) flags: u8,
 }
 
-/// What only few records have.
+/// Fields that few records have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RareFields {
     pub(super) plg: u32,
     pub(super) guard: u32,
-    /// Where its values begin.
+    /// The position of the record's first value in [`BlockRecords::values`].
     pub(super) values: u32,
 }
 
-/// The instructions of a block, or of a part of a text that is still to be put into blocks.
+/// The instructions of a block, or of a segment of text that is not yet divided into blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockRecords {
-    /// Instructions, those without a memory operand included.
+    /// Instructions, including those without a memory operand.
     pub(super) count: u32,
     pub(super) rows: Vec<RecordRow>,
-    /// A row for each record as soon as one has any of it.
+    /// Empty until the first record with a rare field, then one row for each record.
     pub(super) rare: Vec<RareFields>,
     pub(super) lanes8: Vec<i8>,
     pub(super) lanes16: Vec<i16>,
     pub(super) lanes32: Vec<i32>,
     pub(super) lanes64: Vec<i64>,
     pub(super) values: Vec<u32>,
-    /// Whose instructions follow, each with the number of instructions before it; ascending.
+    /// The warp of each run of instructions, with the number of instructions before the run; ascending.
     pub(super) runs: Vec<(u32, WarpPosition)>,
 }
 
@@ -112,7 +112,7 @@ impl BlockRecords {
         runs.clear();
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let Self { count: _, rows, rare, lanes8, lanes16, lanes32, lanes64, values, runs } = self;
         size_of_val(&rows[..])
@@ -138,7 +138,7 @@ impl BlockRecords {
             flags |= if is_set { flag } else { 0 };
         }
         let (form, base, step) = match record.addresses {
-            // What says nothing is zero, so that equal traces have equal bytes.
+            // An unused base or stride is stored as zero, so that equal traces have equal bytes.
             RecordAddresses::Stride { base, stride } => match record.mask.count() {
                 0 => (AddressForm::Stride, 0, 0),
                 1 => (AddressForm::Stride, base, 0),
@@ -175,7 +175,7 @@ impl BlockRecords {
         self.values.extend_from_slice(record.values.unwrap_or_default());
     }
 
-    /// Adds the addresses of lanes in the shortest form.
+    /// Appends the lanes' addresses in the shortest form.
     #[inline]
     fn push_list(&mut self, list: &[u64]) -> (AddressForm, u64, u64) {
         let Some((&base, rest)) = list.split_first() else { return (AddressForm::Stride, 0, 0) };
@@ -185,7 +185,7 @@ impl BlockRecords {
         for ((step, next), before) in room.iter_mut().zip(rest).zip(list) {
             *step = next.wrapping_sub(*before).cast_signed();
             others |= *step ^ stride;
-            // The bits that a signed number needs, without its sign.
+            // The magnitude bits, without the sign.
             all |= *step ^ *step >> 63;
             count += 1;
         }
@@ -203,7 +203,7 @@ impl BlockRecords {
     }
 }
 
-/// Adds lanes, which begin at the number that it returns.
+/// Appends the differences and returns the position of the first.
 #[inline]
 fn push_lanes<L: Signed>(lanes: &mut Vec<L>, steps: &[i64]) -> u64 {
     let at = lanes.len() as u64;
@@ -211,14 +211,14 @@ fn push_lanes<L: Signed>(lanes: &mut Vec<L>, steps: &[i64]) -> u64 {
     at
 }
 
-/// An instruction of the program: what records of one program counter and operation share.
+/// An instruction of the program, identified by program counter and operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Site {
     pc: u32,
     operation: u16,
 }
 
-/// What predicts the next access of a site.
+/// The previous access of a site, which predicts the next one.
 #[derive(Clone, Copy, Debug, Default)]
 struct SiteHistory {
     is_begun: bool,
@@ -226,7 +226,7 @@ struct SiteHistory {
     stride: u64,
 }
 
-/// Writes blocks as columns, with room for what it needs meanwhile.
+/// Writes blocks as columns and keeps its buffers.
 #[derive(Debug, Default)]
 pub(super) struct BlockEncoder {
     numbers: FxHashMap<Site, u16>,
@@ -240,7 +240,6 @@ pub(super) struct BlockEncoder {
 }
 
 impl BlockEncoder {
-    /// Writes a block.
     pub(super) fn write(
         &mut self,
         block: &BlockRecords,
@@ -317,7 +316,7 @@ impl BlockEncoder {
         Ok(())
     }
 
-    /// Numbers the sites by their first use.
+    /// Numbers the sites in order of first use.
     fn number_sites(&mut self, rows: &[RecordRow]) {
         let Self { numbers, sites, of_records, .. } = self;
         numbers.clear();
@@ -325,7 +324,7 @@ impl BlockEncoder {
         of_records.clear();
         of_records.extend(rows.iter().map(|&RecordRow { pc, operation, .. }| {
             let site = Site { pc, operation };
-            // A block has fewer records than there are numbers.
+            // Fits, because a block has at most 4,096 records.
             *numbers.entry(site).or_insert_with(|| {
                 sites.push(site);
                 (sites.len() - 1) as u16
@@ -333,8 +332,8 @@ impl BlockEncoder {
         }));
     }
 
-    /// Works out how bases and strides differ from what is expected: the last ones of the site, or at its first access
-    /// the base of the record before.
+    /// Replaces bases and strides by their differences from the site's previous access. A site's first base is
+    /// predicted by the base of the previous record.
     fn predict(&mut self, rows: &[RecordRow]) {
         let Self { sites, histories, of_records, bases, strides, .. } = self;
         bases.clear();
@@ -363,7 +362,7 @@ impl AddressForm {
         !matches!(self, Self::Unknown | Self::Transfer)
     }
 
-    /// The number of the width of its lanes' differences.
+    /// The index of the differences' width: 0 for 8 bits to 3 for 64 bits.
     fn lanes(self) -> Option<usize> {
         match self {
             Self::Lanes8 => Some(0),
@@ -375,7 +374,7 @@ impl AddressForm {
     }
 }
 
-/// The difference to the number before, modulo 2^32.
+/// The difference from the previous number, modulo 2^32.
 fn difference(number: u32, before: &mut u32) -> i32 {
     number.wrapping_sub(std::mem::replace(before, number)).cast_signed()
 }
@@ -407,7 +406,7 @@ const RUN_NUMBERS: [u8; 8] = [
     column::RUN_INDEX,
 ];
 
-/// A number of a run, in the order of [`RUN_NUMBERS`]; `None` if it is unknown.
+/// One number of a run, indexed as in [`RUN_NUMBERS`]; `None` if it is unknown.
 fn run_number(place: &WarpPosition, number: usize) -> Option<u32> {
     match number {
         0..3 => place.cta.and_then(|cta| cta.get(number).copied()),
@@ -417,7 +416,6 @@ fn run_number(place: &WarpPosition, number: usize) -> Option<u32> {
     }
 }
 
-/// Reads the runs of a block.
 fn read_runs(
     chunk: &Chunk<'_>,
     decoder: &mut Decoder,
@@ -463,7 +461,7 @@ fn read_runs(
     Ok(())
 }
 
-/// As [`run_number`].
+/// [`run_number`], mutably.
 fn run_number_mut(place: &mut WarpPosition, number: usize) -> Option<&mut u32> {
     match number {
         0..3 => place.cta.as_mut()?.get_mut(number),
@@ -473,14 +471,14 @@ fn run_number_mut(place: &mut WarpPosition, number: usize) -> Option<&mut u32> {
     }
 }
 
-/// How many instructions a block has, as the index says.
+/// The number of instructions in a block, from the index.
 #[derive(Clone, Copy)]
 pub(super) struct BlockSize {
     pub(super) instructions: u32,
     pub(super) records: usize,
 }
 
-/// Decodes blocks; its buffers are reused.
+/// Decodes blocks and reuses its buffers.
 #[derive(Debug, Default)]
 pub(super) struct BlockDecoder {
     decoder: Decoder,
@@ -493,7 +491,7 @@ pub(super) struct BlockDecoder {
     strides: Vec<i64>,
 }
 
-/// An instruction of the program, and what predicts its next access.
+/// An instruction of the program with its previous access, which predicts the next one.
 #[derive(Clone, Copy, Debug)]
 struct KnownSite<'o> {
     pc: u32,
@@ -506,8 +504,8 @@ struct KnownSite<'o> {
 }
 
 impl BlockDecoder {
-    /// Replaces `block` by the block of `bytes`, and returns how many loads, stores and atomics it has. `operation`
-    /// returns an operation and its number in the whole trace, by that in the file.
+    /// Decodes `bytes` into `block` and returns the number of loads, stores and atomics. `operation` maps an operation
+    /// number of the file to the trace's number and the operation.
     pub(super) fn read<'o>(
         &mut self,
         bytes: &[u8],
@@ -540,7 +538,7 @@ impl BlockDecoder {
         Ok([OperationKind::Load, OperationKind::Store, OperationKind::Atomic].map(of_kind))
     }
 
-    /// Reads each record's site, and the sites.
+    /// Reads the site of each record, then the table of sites.
     fn read_sites<'o>(
         &mut self,
         chunk: &Chunk<'_>,
@@ -570,7 +568,7 @@ impl BlockDecoder {
         (0..count).map(site).collect()
     }
 
-    /// Reads the columns of records; returns how many differences of lanes of each width there are.
+    /// Reads the columns of records and returns the number of lane differences for each width.
     fn read_columns(&mut self, chunk: &Chunk<'_>, records: usize) -> Result<[usize; 4], String> {
         let Self { decoder, gaps, inactive, forms, flags, bases, strides, .. } = self;
         decoder.unsigned(chunk, column::GAP, records, gaps)?;
@@ -611,7 +609,7 @@ impl BlockDecoder {
         Ok(lanes)
     }
 
-    /// Makes rows of the columns.
+    /// Assembles rows from the columns.
     fn join_rows(
         &self,
         size: BlockSize,
@@ -624,7 +622,7 @@ impl BlockDecoder {
         let columns = columns.zip(self.forms.iter().zip(&self.flags));
         rows.reserve(size.records);
         for (i, (((site, gap), inactive), (form, flags))) in columns.enumerate() {
-            // The table is as long as the greatest number, and forms are known.
+            // Never taken: the table covers the greatest site number, and `read_columns` has checked the forms.
             let Some(site) = sites.get_mut(usize::from(*site)) else { continue };
             let Some(form) = AddressForm::of(*form) else { continue };
             let index = next + u64::from(*gap);
@@ -651,7 +649,7 @@ impl BlockDecoder {
             rows.push(RecordRow {
                 base,
                 step,
-                // Compared with the block's below.
+                // If this truncates, the check after the loop refuses the block.
                 index: index as u32,
                 pc: site.pc,
                 mask: !*inactive,
@@ -682,7 +680,6 @@ impl BlockDecoder {
         Ok(())
     }
 
-    /// Reads what only few records have.
     fn read_rare(
         &mut self,
         chunk: &Chunk<'_>,

@@ -1,6 +1,6 @@
-//! Columns: the numbers of equal meaning in a block, or in the footer, stored together so that each compresses well on
-//! its own. A chunk is a directory of columns and their bytes (docs/trace-format.md); [`ChunkWriter`] writes one,
-//! [`Chunk`] finds the columns in one, and [`Decoder`] turns their bytes back into numbers.
+//! Columns: numbers of one meaning from a whole block or footer, stored together because they compress well together. A
+//! chunk is a directory of columns followed by their bytes (docs/trace-format.md). [`ChunkWriter`] writes chunks,
+//! [`Chunk`] finds columns in one, and [`Decoder`] turns their bytes back into numbers.
 
 use std::fmt;
 use std::io;
@@ -16,8 +16,9 @@ use zstd::zstd_safe::{
 use super::contents::ContentHash;
 use warpload::simd::vectorized;
 
-/// The most bytes of a column that is compressed to so many: in proportion, so that a small file cannot fill memory. A
-/// writer compresses nothing further. Contents, which have a dictionary, may be larger: launches repeat each other.
+/// The largest size to which a column of `stored` bytes may decompress. It is proportional to `stored`, so that a small
+/// file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it. Contents, which have a
+/// dictionary, get a higher limit because launches repeat each other.
 const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
     let free = if has_dictionary { 16 << 20 } else { 1 << 20 };
     let most = stored.saturating_mul(1 << 12).saturating_add(free);
@@ -28,14 +29,14 @@ const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all: the fastest to write and to replay.
+    /// No compression, the fastest to write and to replay.
     None,
-    /// By zstd, of this level: 1 is the fastest, 19 the smallest.
+    /// Zstandard at this level: 1 is the fastest, 19 the smallest.
     Zstd(i32),
 }
 
 impl Compression {
-    /// The level of zstd unless another one is asked for.
+    /// The default level of zstd.
     pub const DEFAULT_LEVEL: i32 = 3;
     const LEVELS: std::ops::RangeInclusive<i32> = 1..=19;
 }
@@ -72,11 +73,11 @@ impl FromStr for Compression {
     }
 }
 
-/// The bits of a column's encoding, a byte of its directory entry.
+/// The bits of a column's encoding byte in the directory.
 mod encoding {
-    /// The bytes of a number.
+    /// The bytes per number.
     pub(super) const WIDTH: u8 = 0x0f;
-    /// The low zero bits that all numbers share, left out.
+    /// The number of low zero bits that all numbers share and that are not stored.
     pub(super) const SHIFT: u8 = 0x30;
     pub(super) const SHIFT_AT: u32 = 4;
     /// The bytes are a zstd frame without its magic.
@@ -85,35 +86,34 @@ mod encoding {
     pub(super) const REQUIRED: u8 = 0x80;
 }
 
-/// What a zstd frame begins with. It is the same for all, and left out.
+/// The magic of a zstd frame. Not stored, since all frames have the same.
 const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
-/// Planes shorter than this share a block of zstd: its statistics would cost more than they save.
+/// Shorter planes share a zstd block, because statistics of their own would cost more than they save.
 const OWN_BLOCK: usize = 16 << 10;
 
-/// A column of more bytes than this is only compressed if that saves a part of them: what saves less costs more time
-/// than it is worth.
+/// A column above this size is compressed only if that saves more than an eighth: a smaller gain is not worth the time.
 const SMALL: usize = 1 << 10;
 const LEAST_SAVED: usize = 8;
 
-/// A column of at least so many bytes is only tried at all if the first part of each of its planes becomes smaller by a
-/// fifth: of the lanes of random gathers little is saved, and trying takes a tenth of an import. What
-/// repeats further apart than a part is missed, so that higher levels, which ask for size, try everything.
+/// A column of at least this size is compressed only if a sample of it, the first sixteenth of each plane, shrinks by a
+/// fifth. The lanes of random gathers save little, and trying all of them takes a tenth of an import. A sample misses
+/// repeats further apart than its length, so levels above the default, chosen for size, skip the test.
 const SAMPLED: usize = 64 << 10;
 const SAMPLE: usize = 16;
 const LEAST_SAVED_OF_SAMPLE: usize = 5;
 
-/// Builds chunks, one after the other.
+/// Builds one chunk after another.
 pub(super) struct ChunkWriter {
     compression: Compression,
     encoder: FrameEncoder,
-    /// A column's bytes, and some of them.
+    /// A column's bytes, and a sample of them.
     planes: Vec<u8>,
     sample: Vec<u8>,
     columns: u8,
     entries: Vec<u8>,
     data: Vec<u8>,
-    /// Takes the columns before they are compressed.
+    /// The hash of the columns before compression.
     hash: XxHash3_128,
 }
 
@@ -139,24 +139,24 @@ impl ChunkWriter {
         }
     }
 
-    /// Adds a column of numbers; of zeros alone there is none.
+    /// Adds a column of numbers. Omits it if all are zero.
     pub(super) fn unsigned<N: Unsigned>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
         self.split_planes(id, numbers, 0, 0)
     }
 
-    /// Adds a column of numbers whose count a reader takes from it: it is there even if all are zero.
+    /// Adds a column from which the reader takes the count, so it is present even if all numbers are zero.
     pub(super) fn counted<N: Unsigned>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
         self.split_planes(id, numbers, 0, usize::from(!numbers.is_empty()))
     }
 
-    /// Adds a column of signed numbers, without the low zero bits that all have: most are multiples of an access size.
+    /// Adds a column of signed numbers without their common low zero bits: most are multiples of an access size.
     pub(super) fn signed<N: Signed>(&mut self, id: u8, numbers: &[N]) -> io::Result<()> {
         let all = numbers.iter().fold(0, |all, number| all | (*number).into());
         self.split_planes(id, numbers, all.trailing_zeros().min(3), 0)
     }
 
-    /// Adds a column of the numbers' bytes, the lowest of all first. Numbers of a plane are alike, so that zstd finds
-    /// more in them, and a reader joins them without a branch.
+    /// Splits numbers into planes, the lowest byte of each number first. The bytes of a plane are alike, so that zstd
+    /// compresses them better, and a reader joins planes without a branch.
     fn split_planes<N: Stored>(
         &mut self,
         id: u8,
@@ -178,14 +178,14 @@ impl ChunkWriter {
         self.column(id, width as u8 | (shift as u8) << encoding::SHIFT_AT, numbers.len(), b"")
     }
 
-    /// Adds a column of bytes, which zstd compresses with a dictionary that the reader has too.
+    /// Adds a column of bytes, compressed with a dictionary that the reader also has.
     pub(super) fn bytes(&mut self, id: u8, bytes: &[u8], dictionary: &[u8]) -> io::Result<()> {
         self.planes.clear();
         self.planes.extend_from_slice(bytes);
         self.column(id, 1, bytes.len(), dictionary)
     }
 
-    /// Adds the column in `planes`, each of `plane` bytes.
+    /// Adds the column in `planes`, with `plane` bytes per plane.
     fn column(&mut self, id: u8, encoding: u8, plane: usize, dictionary: &[u8]) -> io::Result<()> {
         let Self { hash, planes, .. } = self;
         hash.write(&[id, encoding]);
@@ -208,11 +208,11 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Compresses `planes`, each of `plane` bytes, if that is worth it.
+    /// Compresses `planes` if that saves enough.
     fn compress(&mut self, level: i32, plane: usize, dictionary: &[u8]) -> io::Result<bool> {
         let Self { encoder, planes, sample, .. } = self;
         let plain = planes.len();
-        // Long planes end blocks of zstd, because the bytes of one have statistics of their own.
+        // A long plane gets its own zstd blocks, because its bytes have their own statistics.
         let has_own_blocks = plane >= OWN_BLOCK && plane < plain;
         let block = |plane| if has_own_blocks { plane } else { usize::MAX };
         if plain >= SAMPLED && level <= Compression::DEFAULT_LEVEL {
@@ -231,14 +231,14 @@ impl ChunkWriter {
         Ok(is_worth_it && plain <= most_plain_bytes(stored, !dictionary.is_empty()))
     }
 
-    /// The hash of the chunk's columns, and of `numbers` after them.
+    /// The hash of the chunk's columns followed by `numbers`.
     pub(super) fn hash_with(&mut self, numbers: &[u64]) -> ContentHash {
         let mut hash = std::mem::take(&mut self.hash);
         numbers.iter().for_each(|number| hash.write(&number.to_le_bytes()));
         ContentHash::of_number(hash.finish_128())
     }
 
-    /// Appends the chunk of the columns to `output`, and begins the next one.
+    /// Appends the finished chunk to `output` and starts the next one.
     pub(super) fn finish(&mut self, output: &mut Vec<u8>) {
         output.push(std::mem::take(&mut self.columns));
         output.append(&mut self.entries);
@@ -246,7 +246,7 @@ impl ChunkWriter {
     }
 }
 
-/// Compresses columns, with room that it keeps.
+/// Compresses columns and keeps its buffers.
 #[derive(Default)]
 struct FrameEncoder {
     /// Created on first use.
@@ -255,8 +255,8 @@ struct FrameEncoder {
 }
 
 impl FrameEncoder {
-    /// Compresses bytes into `frame`, with a block of zstd for each `block` bytes, or as zstd divides them if there are
-    /// fewer.
+    /// Compresses bytes into `frame`, ending a zstd block every `block` bytes. With fewer bytes than that, zstd
+    /// chooses.
     fn compress(
         &mut self,
         level: i32,
@@ -290,7 +290,7 @@ impl FrameEncoder {
                     _ => ZSTD_EndDirective::ZSTD_e_flush,
                 };
                 let mut input = InBuffer::around(block);
-                // There is room for all of it, so that nothing is left.
+                // `frame` holds the worst case, so the loop ends with all input consumed.
                 while context.compress_stream2(&mut output, &mut input, end).map_err(failed)? > 0 {}
             }
         }
@@ -301,7 +301,7 @@ impl FrameEncoder {
     }
 }
 
-/// Seven bits a byte, lowest first; the highest bit if another byte follows.
+/// Appends a length, seven bits per byte, lowest first; the top bit marks that another byte follows.
 fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
     while length > 0x7f {
         bytes.push(length as u8 | 0x80);
@@ -325,9 +325,9 @@ fn take_length(bytes: &mut &[u8]) -> Option<usize> {
 /// Why a chunk is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ChunkError {
-    /// It has a column that is not known and must be understood.
+    /// A required column that this version does not know.
     Unknown(u8),
-    /// What is wrong.
+    /// A description of the problem.
     Malformed(String),
 }
 
@@ -337,14 +337,14 @@ impl From<String> for ChunkError {
     }
 }
 
-/// A chunk whose directory has been checked.
+/// A chunk with a checked directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'b> {
     entries: &'b [u8],
     data: &'b [u8],
 }
 
-/// The bytes of a column as they are stored.
+/// A column as stored.
 #[derive(Clone, Copy, Debug)]
 struct StoredColumn<'b> {
     id: u8,
@@ -353,7 +353,7 @@ struct StoredColumn<'b> {
 }
 
 impl<'b> Chunk<'b> {
-    /// Checks the directory of a chunk: columns ascend, fill the chunk, and are in `known` if they must be understood.
+    /// Checks the directory of a chunk: columns must ascend, fill the chunk, and be in `known` if they are required.
     pub(super) fn new(bytes: &'b [u8], known: &[u8]) -> Result<Self, ChunkError> {
         let cut = || ChunkError::from("its directory is cut off".to_owned());
         let (&columns, rest) = bytes.split_first().ok_or_else(cut)?;
@@ -387,7 +387,7 @@ impl<'b> Chunk<'b> {
         None
     }
 
-    /// How many numbers a column has that a writer [counts](ChunkWriter::counted).
+    /// The length of a column that the writer [counted](ChunkWriter::counted).
     pub(super) fn count(&self, id: u8) -> Result<usize, String> {
         let Some(column) = self.find(id) else { return Ok(0) };
         let width = column.width();
@@ -417,12 +417,12 @@ impl StoredColumn<'_> {
         self.encoding & encoding::ZSTD != 0
     }
 
-    /// The bytes that the column says it has once it is decompressed.
+    /// The size after decompression, as the frame states it.
     fn plain_length(&self) -> Result<usize, String> {
         if !self.is_compressed() {
             return Ok(self.bytes.len());
         }
-        // The longest header of a frame has 18 bytes.
+        // A frame header has at most 18 bytes, four of them the magic.
         let start = self.bytes.get(..self.bytes.len().min(14)).unwrap_or_default();
         let size = get_frame_content_size(&[&ZSTD_MAGIC, start].concat());
         let size = size.ok().flatten().and_then(|size| usize::try_from(size).ok());
@@ -430,7 +430,7 @@ impl StoredColumn<'_> {
     }
 }
 
-/// Decodes columns. Its buffers are reused, since they are large.
+/// Decodes columns. Reuses its buffers, since they are large.
 #[derive(Default)]
 pub(super) struct Decoder {
     /// Created on first use.
@@ -445,22 +445,21 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// A number of a column, as it is stored but for the shift. Operations are those of its own width, of which vectors
-/// hold more.
+/// A number in a column. `byte` works in the type's own width rather than in `u64`, because a vector then holds more
+/// numbers.
 pub(super) trait Stored: Copy + Default {
     fn stored(self) -> u64;
 
-    /// The byte from bit `at` on.
+    /// The eight bits from bit `at` on.
     fn byte(self, at: u32) -> u8;
 
-    /// The number that is stored as `stored` after a shift.
+    /// The inverse of [`Self::stored`], shifted left by `shift`.
     fn read(stored: u64, shift: u32) -> Self;
 }
 
-/// Numbers without signs, and with.
 pub(super) trait Unsigned: Stored {}
 pub(super) trait Signed: Stored + Into<i64> {
-    /// Modulo the size of the type.
+    /// Truncates to the type.
     fn of(number: i64) -> Self;
 }
 
@@ -488,7 +487,7 @@ macro_rules! unsigned {
 }
 unsigned!(u8, u16, u32, u64);
 
-/// The sign is in the lowest bit, so that small numbers of either sign take few bytes.
+/// Zigzag encoding: the sign is in the lowest bit, so that small numbers of either sign take few bytes.
 macro_rules! signed {
     ($($number:ty as $unsigned:ty),*) => {$(
         impl Signed for $number {
@@ -521,7 +520,7 @@ macro_rules! signed {
 }
 signed!(i8 as u8, i16 as u16, i32 as u32, i64 as u64);
 
-/// All bits that any number has as it is stored.
+/// The union of the numbers' bits, as stored.
 #[inline(always)]
 fn all_bits<N: Stored>(numbers: &[N]) -> u64 {
     let mut all = 0;
@@ -531,7 +530,7 @@ fn all_bits<N: Stored>(numbers: &[N]) -> u64 {
     all
 }
 
-/// Sets each byte of a plane to a number's, from bit `at` on.
+/// Fills a plane with the byte from bit `at` on of each number.
 #[inline(always)]
 fn split_plane<N: Stored>(numbers: &[N], at: u32, plane: &mut [u8]) {
     for (byte, number) in plane.iter_mut().zip(numbers) {
@@ -540,7 +539,7 @@ fn split_plane<N: Stored>(numbers: &[N], at: u32, plane: &mut [u8]) {
 }
 
 impl Decoder {
-    /// Reads a column of `count` numbers into `to`, which is left empty if all are zero.
+    /// Reads a column of `count` numbers into `to`; leaves `to` empty if all are zero.
     pub(super) fn unsigned<T: Unsigned>(
         &mut self,
         chunk: &Chunk<'_>,
@@ -554,7 +553,7 @@ impl Decoder {
         }
     }
 
-    /// Reads a column of `count` signed numbers, modulo the size of `T`, into `to`, which is left empty if all are zero.
+    /// Reads a column of `count` signed numbers, modulo the size of `T`, into `to`; leaves `to` empty if all are zero.
     pub(super) fn signed<T: Signed>(
         &mut self,
         chunk: &Chunk<'_>,
@@ -574,7 +573,7 @@ impl Decoder {
         to.clear();
         let Some(column) = column else { return Ok(()) };
         let (id, width, shift) = (column.id, column.width(), column.shift());
-        // What does not fit would be left out unseen.
+        // Wider numbers would be truncated silently.
         if width > size_of::<T>() {
             return Err(format!("column {id} has numbers of {width} bytes"));
         }
@@ -584,7 +583,6 @@ impl Decoder {
         Ok(())
     }
 
-    /// Reads a column of bytes.
     pub(super) fn bytes<'s>(
         &'s mut self,
         chunk: &Chunk<'s>,
@@ -604,7 +602,7 @@ fn new_context() -> Result<DCtx<'static>, String> {
     DCtx::try_create().ok_or_else(|| "there is no memory for a decoder of zstd".to_owned())
 }
 
-/// The bytes of a column of `count` numbers, decompressed into `planes` if they are not plain.
+/// The plain bytes of a column of `count` numbers, decompressed into `planes` if necessary.
 fn plain<'s>(
     context: &mut Option<DCtx<'static>>,
     frame: &mut Vec<u8>,
@@ -648,7 +646,7 @@ fn plain<'s>(
     }
 }
 
-/// Joins the bytes of each number, of which plane 0 has the lowest.
+/// Joins the planes' bytes to numbers, plane 0 lowest.
 fn join_planes<T: Stored>(planes: &[u8], count: usize, shift: u32, to: &mut Vec<T>) {
     to.resize(count, T::default());
     match planes.len().checked_div(count) {
@@ -664,7 +662,7 @@ fn join_planes<T: Stored>(planes: &[u8], count: usize, shift: u32, to: &mut Vec<
     }
 }
 
-/// Joins `WIDTH` planes. They are sliced to one length first, so that the loop has no bounds to check.
+/// Joins `WIDTH` planes. Slicing them to one length first removes the bounds checks from the loop.
 #[inline(always)]
 fn join<T: Stored, const WIDTH: usize>(planes: &[u8], shift: u32, to: &mut [T]) {
     let count = planes.len() / WIDTH;

@@ -1,5 +1,5 @@
-//! [`TraceContents`], and their JSON (docs/trace-format.md): the texts of kernels are in one list, each
-//! once, and kernels hold indices into it. [`ContentHash`] is the identity of a trace.
+//! [`TraceContents`] and its JSON (docs/trace-format.md). Texts of kernels are stored once in a list, to which kernels
+//! hold indices. [`ContentHash`] is the identity of a trace.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,15 +15,15 @@ use crate::operation::{MemoryOperation, OperationKind};
 use warpload::load::{LoadOp, MatrixLoad};
 use warpload::memory::{AddressSpace, Width};
 
-/// What a trace holds beside its blocks.
+/// The contents of a trace apart from its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "RawContents", try_from = "RawContents")]
 pub struct TraceContents {
-    /// What wrote the trace, and what it was made from.
+    /// The program that wrote the trace, and the trace's source.
     pub source: String,
-    /// The tools that made what it was made from, with their versions as far as known.
+    /// The tools that produced the source, with their versions where known.
     pub tools: Vec<String>,
-    /// What a reader of results should know, such as that masks were inferred.
+    /// Notes for readers of results, for example that masks were inferred.
     pub notes: Vec<String>,
     /// Whether the trace is known to be whole; formats without an end mark cannot tell.
     pub complete: bool,
@@ -35,10 +35,10 @@ pub struct TraceContents {
     pub allocations: Vec<(u64, u64)>,
 }
 
-/// The most notes of a trace: each file of a list can add its own.
+/// The limit for notes, because each file of a list can add its own.
 const MAX_NOTES: usize = 64;
 
-/// The last note if there were more.
+/// The last note if the limit was reached.
 const FURTHER_NOTES: &str = "further notes are left out";
 
 impl TraceContents {
@@ -58,15 +58,15 @@ impl TraceContents {
         }
     }
 
-    /// What of the contents is part of the [identity](ContentHash): neither sources nor notes.
+    /// The part of the contents that is hashed for the [identity](ContentHash), which leaves out sources and notes.
     pub(super) fn identity(&self) -> Self {
         let Self { kernels, operations, allocations, .. } = self;
         let (kernels, operations) = (kernels.clone(), operations.clone());
         Self { kernels, operations, allocations: allocations.clone(), ..Self::default() }
     }
 
-    /// Returns the number of an operation, which is added unless it is there; `None` if there are too
-    /// many. `numbers` has those that are there.
+    /// Returns the number of an operation and adds it if it is new; `None` if there are too many. `numbers` maps the
+    /// operations so far to their numbers.
     pub(crate) fn number(
         &mut self,
         numbers: &mut FxHashMap<MemoryOperation, u16>,
@@ -82,10 +82,10 @@ impl TraceContents {
     }
 }
 
-/// One launch of a kernel. Texts that launches have in common are held once.
+/// One launch of a kernel. Launches share equal texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name, as the trace has it: often mangled.
+    /// Its name in the trace, often mangled.
     pub name: Arc<str>,
     /// Thread blocks in x, y and z.
     pub grid: [u32; 3],
@@ -95,21 +95,21 @@ pub struct Kernel {
     pub shared_base: Option<u64>,
     /// The base of the local window; `None` if unknown.
     pub local_base: Option<u64>,
-    /// Every line of the header, also those that imports do not use: key and value.
+    /// Every line of the header as key and value, including those that imports do not use.
     pub header: Vec<(Arc<str>, Arc<str>)>,
-    /// The source lines of program counters, ascending, as far as the source has them.
+    /// The source line of each program counter, ascending, as far as the source has them.
     pub source_lines: Vec<(u32, u32)>,
 }
 
 impl Kernel {
-    /// Returns the number of the source line of a program counter; `None` if it is not known.
+    /// Returns the source line number of a program counter; `None` if it is unknown.
     #[must_use]
     pub fn source_line(&self, pc: u32) -> Option<u32> {
         let place = self.source_lines.binary_search_by_key(&pc, |(pc, _)| *pc).ok()?;
         self.source_lines.get(place).map(|(_, line)| *line)
     }
 
-    /// Returns whether the header says that the code is for SM 5.x or 6.x.
+    /// Whether the header names SM 5.x or 6.x as the code's architecture.
     pub(crate) fn is_spa5(&self) -> bool {
         let version = self.header.iter().find(|(key, _)| &**key == "binary version");
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
@@ -117,7 +117,7 @@ impl Kernel {
     }
 }
 
-/// [`TraceContents`] as they are in the file.
+/// [`TraceContents`] as stored in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawContents {
@@ -153,7 +153,7 @@ struct RawKernel {
     source_lines: Vec<(u32, u32)>,
 }
 
-/// An [`MemoryOperation`] with an access size that is still to be checked.
+/// A [`MemoryOperation`] with an unchecked access size.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawOperation {
@@ -171,7 +171,7 @@ struct RawOperation {
     opcode_word: Option<u64>,
 }
 
-/// Reads names until they take more memory than those of an import may.
+/// Reads names up to the memory limit that an import has for them.
 fn bounded_names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
     let mut bytes = 0;
     bounded(from, |name: &Arc<str>| {
@@ -188,7 +188,7 @@ fn bounded_kernels<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RawKernel>,
     })
 }
 
-/// Reads a list as long as there is room for its items: a few bytes of compressed JSON can be millions.
+/// Reads a list while `has_room` accepts its items, because a few bytes of compressed JSON can expand to millions.
 fn bounded<'de, T, D>(from: D, has_room: impl FnMut(&T) -> bool) -> Result<Vec<T>, D::Error>
 where
     T: Deserialize<'de>,
@@ -218,10 +218,10 @@ where
     from.deserialize_seq(Items(has_room, PhantomData))
 }
 
-/// The dictionary that zstd compresses contents with: the texts that most traces have, so that small traces stay small.
+/// The zstd dictionary for contents: texts common to most traces, so that small traces stay small.
 pub(super) const CONTENTS_DICTIONARY: &[u8] = include_bytes!("contents.dictionary");
 
-/// The identity of a trace: a hash of what it says ([`BinaryTrace::content_hash`](super::BinaryTrace::content_hash)).
+/// The identity of a trace: a hash of its contents ([`BinaryTrace::content_hash`](super::BinaryTrace::content_hash)).
 /// As text it has 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 16]);
@@ -280,7 +280,7 @@ pub(crate) mod operations {
     }
 }
 
-/// An address space in JSON: its name.
+/// The name of an address space, as JSON.
 mod by_name {
     use std::borrow::Cow;
 
@@ -330,7 +330,7 @@ impl TryFrom<RawOperation> for MemoryOperation {
     }
 }
 
-/// The list of names while it is built.
+/// Builds the list of names.
 #[derive(Default)]
 struct Places {
     names: Vec<Arc<str>>,
@@ -403,11 +403,11 @@ impl TryFrom<RawContents> for TraceContents {
     }
 }
 
-/// The most bytes of a name.
+/// The maximum length of a name in bytes.
 pub const MAX_NAME_BYTES: usize = 64 << 10;
 
-/// The most bytes of all different names of a trace together.
+/// The maximum total length of a trace's distinct names in bytes.
 pub const MAX_ALL_NAMES_BYTES: usize = 64 << 20;
 
-/// The bytes that a name takes besides its own: its allocation and its entry in a set.
+/// The bytes that a name takes beyond its text: its allocation and its entry in a set.
 pub(crate) const NAME_OVERHEAD: usize = 64;

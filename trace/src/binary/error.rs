@@ -14,33 +14,33 @@ pub enum TraceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The output could not be written.
     #[error("the output cannot be written")]
     Write {
-        /// What the system says.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The file does not begin with the magic of a binary trace.
     #[error("not a binary trace; expected it to begin with {:?}", "WARPLOAD")]
     NotATrace,
-    /// The file ends inside, or before, a part that it must have.
+    /// The file ends before or inside a required part.
     #[error(
         "cut off: the file has {size} bytes; its {part} has {length} bytes from byte offset {offset} on"
     )]
     CutOff {
-        /// The part that is not whole.
+        /// The incomplete part.
         part: &'static str,
-        /// Where it starts.
+        /// Its offset.
         offset: u64,
-        /// How many bytes it has.
+        /// Its length in bytes.
         length: u64,
-        /// How many bytes the file has.
+        /// The length of the file in bytes.
         size: u64,
     },
-    /// A trace of another version of the format.
+    /// A trace in another version of the format.
     #[error("{}", other_version(*version, *producer))]
     Version {
         /// The version in the file's header.
@@ -48,16 +48,16 @@ pub enum TraceError {
         /// The program that wrote it; meaningless before version 3.
         producer: Producer,
     },
-    /// A column that this version does not know, and without which it would misunderstand the trace.
+    /// A column that this version does not know but would need in order to understand the trace.
     #[error(
         "the {part} at byte offset {offset} has column {column}, which must be understood; {producer} wrote it, and \
          this is {}",
         Producer::OWN
     )]
     UnknownColumn {
-        /// The part that has it.
+        /// The part with the column.
         part: &'static str,
-        /// Where the part starts.
+        /// The offset of the part.
         offset: u64,
         /// The column's number.
         column: u8,
@@ -67,51 +67,51 @@ pub enum TraceError {
     /// Bytes that do not match their checksum.
     #[error("damaged: the {part} at byte offset {offset} does not match its checksum")]
     Damaged {
-        /// The part that the bytes are.
+        /// The damaged part.
         part: &'static str,
-        /// Where they start.
+        /// Its offset.
         offset: u64,
     },
     /// Bytes that match their checksum but are invalid.
     #[error("malformed: the {part} at byte offset {offset}: {message}")]
     Malformed {
-        /// The part that the bytes are.
+        /// The invalid part.
         part: &'static str,
-        /// Where they start.
+        /// Its offset.
         offset: u64,
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected form.
         message: String,
     },
-    /// An error of a part of a trace set.
+    /// An error in one part of a trace set.
     #[error("{}", file.display())]
     Part {
-        /// The file of the part.
+        /// The part's file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The part's error.
         source: Box<Self>,
     },
-    /// A binary trace that is not the part that a trace set names.
+    /// A binary trace other than the part that the trace set names.
     #[error("not the part that the trace set names: {message}")]
     OtherPart {
-        /// In what they differ.
+        /// The difference.
         message: String,
     },
-    /// A trace that is not valid as a part of a trace set.
+    /// A trace that cannot be a part of a trace set.
     #[error("not a part of a trace set: {message}")]
     NoPart {
-        /// What it is, and what was expected.
+        /// Its kind, and the expected kind.
         message: &'static str,
     },
     /// A file that is not a valid trace set.
     #[error("not a valid trace set: {message}")]
     Set {
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected form.
         message: String,
     },
 }
 
 impl TraceError {
-    /// Returns the error as that of a part of a trace set.
+    /// Adds the file of the part in which the error occurred.
     pub(crate) fn of_part(self, file: &Path) -> Self {
         Self::Part { file: file.to_owned(), source: Box::new(self) }
     }
@@ -126,7 +126,7 @@ pub struct Producer {
 }
 
 impl Producer {
-    /// This version.
+    /// The version of this crate.
     pub const OWN: Self = Self {
         major: number(env!("CARGO_PKG_VERSION_MAJOR")) as u8,
         minor: number(env!("CARGO_PKG_VERSION_MINOR")) as u8,

@@ -1,5 +1,5 @@
-//! What a trace has beside its blocks: the header, and the footer with the contents and the block index. Here they are
-//! written and read, so that the two stay side by side.
+//! The parts of a file around its blocks: the header, and the footer with contents and block index. Writing and reading
+//! are together here, so that they stay in step.
 
 use std::io::{self, BufRead};
 
@@ -12,7 +12,7 @@ use super::format::{
 };
 use crate::import::MAX_KERNELS;
 
-/// The start of a file.
+/// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) producer: Producer,
@@ -44,7 +44,7 @@ impl Header {
             return Err(TraceError::NotATrace);
         }
         let producer = array(bytes, 12).map(Producer::from_bytes);
-        // Other versions need not have the same header: nothing else of it is looked at.
+        // The rest is read only after this check, because other versions may have a different header.
         if let (Some(version), Some(producer)) = (array(bytes, 8).map(u32::from_le_bytes), producer)
             && version != VERSION
         {
@@ -81,15 +81,15 @@ fn array<const COUNT: usize>(bytes: &[u8], at: usize) -> Option<[u8; COUNT]> {
 pub struct RawBlock {
     /// The offset of the block, in bytes from the start of the file.
     pub offset: u64,
-    /// The index of its first instruction in the whole trace.
+    /// The index of the block's first instruction in the whole trace.
     pub first_record: u64,
-    /// The number of memory instructions before it.
+    /// The number of memory instructions before the block.
     pub first_memory_record: u64,
     /// Its length in bytes.
     pub length: u32,
     /// Its CRC-32.
     pub crc: u32,
-    /// The number of its instructions, those without a memory operand included.
+    /// The number of its instructions, including those without a memory operand.
     pub records: u32,
     /// The number of its memory instructions.
     pub memory_records: u32,
@@ -113,7 +113,7 @@ pub struct TraceInput {
 }
 
 impl TraceInput {
-    /// Reads a file to its end.
+    /// Reads a file to its end for its length and checksum.
     ///
     /// # Errors
     /// Returns the errors of `file`.
@@ -136,7 +136,7 @@ impl TraceInput {
     }
 }
 
-/// How much a trace has, whether or not all of it is there, or what precedes a part of it.
+/// Counts of a whole trace, even if only some of its parts are present, or of everything before a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) records: u64,
@@ -146,7 +146,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// The sums; `None` if one exceeds 64 bits.
+    /// Adds the counts; `None` if a sum exceeds 64 bits.
     pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
             records: self.records.checked_add(other.records)?,
@@ -157,10 +157,10 @@ impl Totals {
     }
 }
 
-/// The most files that a trace is imported from: a list, and a file for each kernel.
+/// The maximum number of files of an import: a list, and a file for each kernel.
 const MAX_INPUTS: usize = MAX_KERNELS + 1;
 
-/// The end of a file.
+/// The footer of a file.
 #[derive(Debug, Default)]
 pub(super) struct Footer {
     pub(super) contents: TraceContents,
@@ -169,7 +169,6 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// Appends the footer to `output`.
     pub(super) fn write(&self, writer: &mut ChunkWriter, output: &mut Vec<u8>) -> io::Result<()> {
         let Self { contents, blocks, inputs } = self;
         let contents = serde_json::to_vec(contents).map_err(io::Error::from)?;
@@ -191,7 +190,6 @@ impl Footer {
         Ok(())
     }
 
-    /// Reads the footer of a file.
     pub(super) fn read(bytes: &[u8], header: &Header) -> Result<Self, TraceError> {
         let (part, offset) = ("footer", header.footer_offset);
         let length = u64::from(header.footer_length);
@@ -211,7 +209,7 @@ impl Footer {
         Ok(read)
     }
 
-    /// Reads the footer at `end`, where the blocks end.
+    /// Reads the footer, which starts at offset `end`, right after the last block.
     fn of_chunk(bytes: &[u8], end: u64) -> Result<Self, ChunkError> {
         let chunk = Chunk::new(bytes, KNOWN_FOOTER_COLUMNS)?;
         let mut decoder = Decoder::default();
@@ -232,7 +230,7 @@ impl Footer {
         Ok(Self { contents, blocks, inputs })
     }
 
-    /// The sums of all rows.
+    /// The counts of all blocks.
     pub(super) fn totals(&self) -> Totals {
         let last = self.blocks.last();
         let end = |of: fn(&RawBlock) -> u64| last.map_or(0, of);
@@ -245,7 +243,7 @@ impl Footer {
     }
 }
 
-/// Reads the rows of the blocks, which follow the header up to `end`, one right after the other.
+/// Reads the index of the blocks, which fill the file from the header to `end`.
 fn read_index(
     chunk: &Chunk<'_>,
     decoder: &mut Decoder,
@@ -255,11 +253,11 @@ fn read_index(
     let count = chunk.count(footer::LENGTH)?;
     let start = HEADER_BYTES as u64;
     let room = end.saturating_sub(start);
-    // A block has a byte at least.
+    // Every block has at least one byte.
     if count as u64 > room {
         return Err(format!("the index has {count} blocks in {room} bytes"));
     }
-    // Before there is room for the rows: their bytes must be in the file.
+    // Read before the rows are allocated, because the lengths must add up to the file's own.
     let mut numbers = Vec::<u32>::new();
     decoder.unsigned(chunk, footer::LENGTH, count, &mut numbers)?;
     let length: u64 = numbers.iter().map(|length| u64::from(*length)).sum();

@@ -1,18 +1,18 @@
-//! The numbers of the binary trace: its columns, and how much a block holds. docs/trace-format.md says what they mean.
+//! The constants of the binary trace: its columns and the size limits of a block. docs/trace-format.md explains them.
 
 /// The first eight bytes of a binary trace.
 pub const MAGIC: [u8; 8] = *b"WARPLOAD";
-/// The version of the format that is written and read.
+/// The version of the format that this crate reads and writes.
 pub const VERSION: u32 = 3;
-/// The bytes of the header, which blocks follow.
+/// The bytes of the header, before the first block.
 pub const HEADER_BYTES: usize = 52;
 
-/// The most memory instructions of a block.
+/// The maximum number of memory instructions in a block.
 pub const MAX_BLOCK_MEMORY_RECORDS: usize = 4096;
-/// The most instructions of a block, those without a memory operand included.
+/// The maximum number of instructions in a block, including those without a memory operand.
 pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
 
-/// Names columns by their numbers, and lists them all.
+/// Defines the numbers of columns, and a list of them all.
 macro_rules! columns {
     ($(#[$about:meta])* mod $module:ident, $known:ident { $($name:ident = $number:literal,)* }) => {
         $(#[$about])*
@@ -20,7 +20,7 @@ macro_rules! columns {
             $(pub(in crate::binary) const $name: u8 = $number;)*
         }
 
-        /// All of them.
+        /// All of these columns.
         pub(super) const $known: &[u8] = &[$($number),*];
     };
 }
@@ -60,7 +60,7 @@ columns! {
 }
 
 columns! {
-    /// The columns of the footer: the contents, a row for each block, a row for each input.
+    /// The columns of the footer: the contents, then a row for each block, then a row for each input.
     mod footer, KNOWN_FOOTER_COLUMNS {
         CONTENTS = 1,
         LENGTH = 2,

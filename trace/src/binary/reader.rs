@@ -1,5 +1,4 @@
-//! [`BinaryTrace`]: reading a binary trace. It consists of one [`TraceFile`], or of several, which a [`Join`] puts
-//! together.
+//! [`BinaryTrace`]: reads a binary trace from one [`TraceFile`], or from several that a [`Join`] puts together.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +13,13 @@ use crate::operation::MemoryOperation;
 use warpload::memory::Arena;
 use warpload_binary::regular_file;
 
-/// A binary trace whose header and footer have been checked. Blocks are checked when
-/// they are read.
+/// A binary trace with checked header and footer. Blocks are checked when they are read.
 ///
-/// It can consist of several files, [parts of a set](crate::TraceSet), which are one trace
-/// together. If only some parts are there, it has their blocks and kernels, and the totals and
-/// operations of all.
+/// It can consist of several files, the [parts of a set](crate::TraceSet). If only some parts are present, it has their
+/// blocks and kernels, but the totals and operations of the whole set.
 #[derive(Debug)]
 pub struct BinaryTrace {
-    /// In order; only those that have kernels can have blocks.
+    /// In order. Only parts with kernels can have blocks.
     parts: Vec<TraceFile>,
     contents: TraceContents,
     blocks: Vec<RawBlock>,
@@ -33,18 +30,17 @@ pub struct BinaryTrace {
 }
 
 impl BinaryTrace {
-    /// Reads a trace from a regular file. To map the file instead, pass
-    /// [`Arena::map_read_only`] to [`Self::new`].
+    /// Reads a trace from a regular file. To map the file instead, pass [`Self::new`] the result of
+    /// `Arena::map_read_only`, which needs the feature `mmap` of `warpload`.
     ///
     /// # Errors
-    /// Returns [`TraceError`] if it cannot be read or does not fit into memory, is not a trace, or is
-    /// damaged.
+    /// Returns [`TraceError`] if it cannot be read, does not fit into memory, is not a trace, or is damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let read = regular_file::open(path).and_then(|(file, _)| Arena::read(&file));
         Self::new(read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?)
     }
 
-    /// Reads a trace from its bytes. Those of blocks are checked by [`Self::block`].
+    /// Reads a trace from its bytes. Checks the header and the footer; [`Self::block`] checks the blocks.
     ///
     /// # Errors
     /// Returns [`TraceError`] if they are not a trace of this version of the format, or are damaged.
@@ -58,7 +54,7 @@ impl BinaryTrace {
         Ok(Self { parts, contents, blocks, totals, content_hash, first_kernel: 0, inputs })
     }
 
-    /// Returns the number of instructions in the trace, those without a memory operand included.
+    /// Returns the number of instructions in the trace, including those without a memory operand.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.totals.records
@@ -76,24 +72,23 @@ impl BinaryTrace {
         self.totals.loads
     }
 
-    /// Returns the identity of the trace: a hash of its instructions, kernels, operations and allocations. Two traces
-    /// that say the same have the same, however they are compressed and whatever their sources are called. Of a set it
-    /// is [that of the set](crate::TraceSet::content_hash).
+    /// Returns the identity of the trace: a hash of its instructions, kernels, operations and allocations. Compression
+    /// and the names of sources do not change it. For a set it is [the set's hash](crate::TraceSet::content_hash).
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash
     }
 
-    /// Returns the number of kernels of the whole trace: those of [`Self::contents`], unless the trace is
-    /// some parts of a set.
+    /// Returns the number of kernels of the whole trace. [`Self::contents`] has fewer if only some parts of a set are
+    /// present.
     #[must_use]
     pub fn kernels(&self) -> usize {
         // At most `MAX_KERNELS`.
         self.totals.kernels as usize
     }
 
-    /// Returns how many kernels of the whole trace come before those of [`Self::contents`]: 0 unless the
-    /// trace is some parts of a set.
+    /// Returns the number of kernels of the whole trace before the first one in [`Self::contents`]: 0 unless the trace
+    /// is some parts of a set.
     #[must_use]
     pub fn first_kernel(&self) -> usize {
         self.first_kernel
@@ -105,9 +100,9 @@ impl BinaryTrace {
         &self.contents
     }
 
-    /// Returns the files that the trace was imported from: the text trace, or the list of traces and those of
-    /// its files that were taken; none unless
-    /// [they were kept](super::TraceWriter::keep_inputs), and of a set.
+    /// Returns the files that the trace was imported from: the text trace, or the list of traces and the listed files
+    /// that were imported. Empty for a set, and unless [`TraceWriter::keep_inputs`](super::TraceWriter::keep_inputs)
+    /// was called.
     #[must_use]
     pub fn inputs(&self) -> &[TraceInput] {
         &self.inputs
@@ -122,17 +117,17 @@ impl BinaryTrace {
     /// Reads and checks a block of this trace's index.
     ///
     /// # Errors
-    /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum, or are not what the
-    /// format says.
+    /// Returns [`TraceError`] with the block's offset if its bytes do not match their checksum, or do not follow the
+    /// format.
     pub fn block(&self, block: &RawBlock) -> Result<TraceBlock<'_>, TraceError> {
         self.block_in(block, BlockBuffers::default())
     }
 
-    /// Reads a block as [`Self::block`] does, into the buffers of an earlier one: [`TraceBlock::into_buffers`] returns
-    /// them. That saves most of the time of small blocks.
+    /// Reads a block as [`Self::block`] does, into the buffers of an earlier one, which [`TraceBlock::into_buffers`]
+    /// returns. For small blocks this saves most of the time.
     ///
     /// # Errors
-    /// Returns those of [`Self::block`].
+    /// Returns the errors of [`Self::block`].
     pub fn block_in(
         &self,
         block: &RawBlock,
@@ -140,41 +135,41 @@ impl BinaryTrace {
     ) -> Result<TraceBlock<'_>, TraceError> {
         let end = self.parts.partition_point(|part| part.first_kernel <= block.kernel);
         let part = end.checked_sub(1).and_then(|last| self.parts.get(last));
-        // Only a row of another index belongs to none.
+        // Reached only with a row of another trace's index.
         let of_none = TraceError::Damaged { part: "block", offset: block.offset };
         let part = part.ok_or(of_none)?;
         TraceBlock::read(*block, &self.contents, part, buffers).map_err(|error| part.error(error))
     }
 }
 
-/// A file of a trace, with what its records' numbers mean in the trace.
+/// A file of a trace, with the mapping of its numbers to the trace's.
 #[derive(Debug)]
 pub(super) struct TraceFile {
     bytes: Arena,
     pub(super) producer: Producer,
-    /// The number of the trace's kernels before its own.
+    /// The number of the trace's kernels before this file's.
     first_kernel: u32,
     operations: Operations,
-    /// Its name, if the trace has several files.
+    /// The file's name, if the trace has several.
     file: Option<Box<Path>>,
 }
 
-/// The trace's number of each operation of a part.
+/// Maps operation numbers of a part to the trace's.
 #[derive(Clone, Debug)]
 enum Operations {
-    /// The same, of so many.
+    /// The identity, for so many operations.
     Same(usize),
     Others(Box<[u16]>),
 }
 
 impl TraceFile {
-    /// Creates the only part of a trace, with so many operations.
+    /// Creates the only part of a trace with so many operations.
     fn new(bytes: Arena, producer: Producer, operations: usize) -> Self {
         let operations = Operations::Same(operations);
         Self { bytes, producer, first_kernel: 0, operations, file: None }
     }
 
-    /// Makes it a part of a trace of several files.
+    /// Makes the file a part of a trace of several files.
     fn join(self, file: &Path, first_kernel: u32, operations: Operations) -> Self {
         Self { first_kernel, operations, file: Some(file.into()), ..self }
     }
@@ -185,7 +180,7 @@ impl TraceFile {
         self.bytes.bytes().get(start..)?.get(..length)
     }
 
-    /// The trace's number of an operation of the part; `None` if there is no such operation.
+    /// The trace's number of a part's operation; `None` if the part has no such operation.
     #[inline]
     pub(super) fn operation(&self, number: u16) -> Option<u16> {
         match &self.operations {
@@ -194,7 +189,7 @@ impl TraceFile {
         }
     }
 
-    /// Makes an error one of the part, with its name if the trace has several files.
+    /// Adds the file's name to an error, if the trace has several files.
     fn error(&self, error: TraceError) -> TraceError {
         match &self.file {
             Some(file) => error.of_part(file),
@@ -203,20 +198,20 @@ impl TraceFile {
     }
 }
 
-/// A trace to which parts are added.
+/// Joins parts to one trace.
 pub(crate) struct Join {
     trace: BinaryTrace,
     /// The number of each operation.
     operations: FxHashMap<MemoryOperation, u16>,
-    /// The texts of kernels, each once.
+    /// The distinct texts of kernels, which launches share.
     names: FxHashSet<Arc<str>>,
-    /// What precedes the next part.
+    /// The totals of everything before the next part.
     before: Totals,
 }
 
 impl Join {
-    /// Creates the whole, of `totals` and `contents`, without parts; the kernels of `contents` are left out.
-    /// `before` is what precedes the first part added.
+    /// Starts the whole without parts. Leaves out the kernels of `contents`, because the parts bring their own.
+    /// `before` has the totals of everything before the first part added.
     pub(crate) fn new(
         totals: Totals,
         content_hash: ContentHash,
@@ -238,8 +233,7 @@ impl Join {
     /// Adds the next part, a trace of one file.
     ///
     /// # Errors
-    /// [`TraceError`] if the trace cannot be a part, or has an operation that the whole does not
-    /// have.
+    /// [`TraceError`] if the trace cannot be a part, or has an operation that is missing from the whole.
     pub(crate) fn add(&mut self, file: &Path, part: BinaryTrace) -> Result<(), TraceError> {
         part.check_is_part().map_err(|error| error.of_part(file))?;
         let BinaryTrace { parts, contents, blocks, totals, .. } = part;
@@ -262,7 +256,6 @@ impl Join {
         Ok(())
     }
 
-    /// The whole's number of each operation of a part.
     fn operations(&self, part: &TraceContents) -> Result<Operations, TraceError> {
         let number = |operation: &MemoryOperation| {
             self.operations.get(operation).copied().ok_or_else(|| TraceError::OtherPart {
@@ -285,14 +278,13 @@ impl Join {
         kernel
     }
 
-    /// The trace of all parts that were added.
     pub(crate) fn finish(self) -> BinaryTrace {
         self.trace
     }
 }
 
 impl BinaryTrace {
-    /// Checks that the trace is one file whose numbers can be those of a part.
+    /// Checks that the trace is a single file, so that it can become a part.
     pub(crate) fn check_is_part(&self) -> Result<(), TraceError> {
         if self.parts.len() != 1 || self.parts.iter().any(|part| part.file.is_some()) {
             let message = "it is a trace set itself; expected a binary trace";
@@ -301,7 +293,7 @@ impl BinaryTrace {
         Ok(())
     }
 
-    /// The size of a trace of one file.
+    /// The size in bytes of a trace of one file.
     pub(crate) fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes.bytes().len() as u64).sum()
     }

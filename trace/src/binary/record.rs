@@ -1,36 +1,36 @@
-//! Memory instructions on their way into a binary trace: [`NewRecord`] with its [`RecordAddresses`] and its
-//! [`WarpPosition`], and [`BlockBuilder`], which puts them into blocks.
+//! Memory instructions on their way into a binary trace: [`NewRecord`] with its [`RecordAddresses`], the
+//! [`WarpPosition`] of the instructions, and [`BlockBuilder`], which fills blocks.
 
 use super::block::{AddressForm, BlockRecords, RareFields, RecordRow, flag};
 use super::format::{MAX_BLOCK_MEMORY_RECORDS, MAX_BLOCK_RECORDS};
 use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LaneMask;
 
-/// The addresses of the active lanes. The i-th value belongs to the i-th active lane, lanes ascending.
+/// The active lanes' addresses. The i-th value belongs to the i-th active lane, in lane order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordAddresses<'a> {
-    /// The i-th active lane has `base + i * stride`, modulo 2^64. Stride 0: one address.
+    /// The i-th active lane accesses `base + i * stride`, modulo 2^64. With stride 0 all access one address.
     Stride {
         /// The first active lane's address.
         base: u64,
-        /// The distance between neighbours, in bytes.
+        /// The distance between neighbouring active lanes, in bytes.
         stride: i64,
     },
-    /// Every active lane's address. A trace keeps them in the shortest form.
+    /// Every active lane's address. The trace stores the shortest form.
     List(&'a [u64]),
-    /// It is unknown which address belongs to which lane.
+    /// Addresses that cannot be attributed to lanes, or none.
     Unknown,
-    /// What the source says of an instruction that moves blocks, not lanes.
+    /// A Tensor Memory Accelerator instruction, which moves blocks of memory instead of lane values.
     Transfer {
-        /// How many addresses it has.
+        /// The number of its addresses.
         count: u64,
-        /// The bytes that it moves.
+        /// The number of bytes moved.
         bytes: u64,
     },
 }
 
 impl RecordAddresses<'_> {
-    /// Returns the addresses of `active` lanes in order; none if the lanes have none.
+    /// Returns the addresses of `active` lanes in order; empty if there are none per lane.
     pub fn each(&self, active: u32) -> impl Iterator<Item = u64> {
         let form = *self;
         (0..u64::from(active)).map_while(move |i| match form {
@@ -43,8 +43,8 @@ impl RecordAddresses<'_> {
     }
 }
 
-/// The warp that executes instructions, and where it is in its own; each field is `None` if the
-/// source does not say.
+/// The warp that executes an instruction, and the instruction's number in that warp. Each field is `None` if the source
+/// does not have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpPosition {
     /// The thread block, in x, y and z.
@@ -53,12 +53,12 @@ pub struct WarpPosition {
     pub warp: Option<u32>,
     /// The cluster, in x, y and z.
     pub cluster: Option<[u32; 3]>,
-    /// The number of instructions that the warp has executed before.
+    /// The number of earlier instructions of the warp.
     pub index: Option<u32>,
 }
 
 impl WarpPosition {
-    /// The place of the instruction that is `count` instructions later.
+    /// The position of the instruction `count` instructions later.
     #[inline]
     pub(super) fn after(self, count: u32) -> Self {
         Self { index: self.index.and_then(|index| index.checked_add(count)), ..self }
@@ -80,12 +80,12 @@ pub struct NewRecord<'l> {
     pub plg: Option<LaneMask>,
     /// The lanes whose guard is true; `None` if unknown.
     pub guard: Option<LaneMask>,
-    /// What a load must load, or a store stored: one value per active lane for each register; `None` if
-    /// unknown. Lanes that do not execute are not compared.
+    /// The expected values of a load, or the values that a store wrote: one per active lane for each register; `None`
+    /// if unknown. Lanes that do not execute are not compared.
     pub values: Option<&'l [u32]>,
-    /// Whether the source has values that do not say what was loaded or stored.
+    /// Whether the source has values, but not the loaded or stored ones.
     pub is_valued: bool,
-    /// Whether the source's access width was not the opcode's.
+    /// Whether the source's access width differed from the opcode's.
     pub width_disagrees: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'l> NewRecord<'l> {
         }
     }
 
-    /// Whether there are as many addresses and values as the mask requires.
+    /// Whether the counts of addresses and values match the mask.
     pub(crate) fn fits(&self, operation: &MemoryOperation) -> bool {
         let active = self.mask.count() as usize;
         let has_addresses = match self.addresses {
@@ -120,18 +120,16 @@ impl<'l> NewRecord<'l> {
 }
 
 impl BlockRecords {
-    /// The number of instructions.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The number of memory instructions.
     pub(crate) fn memory_records(&self) -> usize {
         self.rows.len()
     }
 
-    /// Says whose the instructions after the first `count` are.
+    /// Sets the warp of the instructions after the first `count`.
     #[inline]
     pub(crate) fn place(&mut self, count: u32, place: WarpPosition) {
         let goes_on =
@@ -141,7 +139,6 @@ impl BlockRecords {
         }
     }
 
-    /// Counts an instruction without a memory operand.
     #[inline]
     pub(crate) fn skip(&mut self) {
         self.count += 1;
@@ -161,7 +158,7 @@ impl BlockRecords {
         Ok(())
     }
 
-    /// Appends a record of another block, whose index becomes `index`.
+    /// Appends record `i` of another block, with a new index.
     #[inline]
     fn copy(&mut self, from: &Self, i: usize, index: u32) {
         let Some(row) = from.rows.get(i) else { return };
@@ -194,7 +191,7 @@ impl BlockRecords {
     }
 }
 
-/// Appends the differences of a record's lanes that begin at `at`; returns where they are now.
+/// Appends the lane differences of one record, which start at `at`, and returns their new position.
 #[inline]
 fn copy<L: Copy>(to: &mut Vec<L>, from: &[L], at: u64, active: usize) -> u64 {
     let start = to.len() as u64;
@@ -203,13 +200,13 @@ fn copy<L: Copy>(to: &mut Vec<L>, from: &[L], at: u64, active: usize) -> u64 {
     start
 }
 
-/// The block that is being filled. Methods that add to it return it once it is full.
+/// Fills blocks. The methods that add instructions return a block when it is full.
 #[derive(Debug, Default)]
 pub(crate) struct BlockBuilder {
     block: BlockRecords,
-    /// The place that was set last, and how many instructions of the block came before it.
+    /// The position set last, with the number of the block's instructions before it.
     current: (u32, WarpPosition),
-    /// Whether the next record may be of another warp than the last run.
+    /// Whether the next record may need a new run.
     is_new: bool,
 }
 
@@ -218,7 +215,7 @@ impl BlockBuilder {
         self.current.1.after(count - self.current.0)
     }
 
-    /// Says whose the following instructions are.
+    /// Sets the warp of the following instructions.
     #[inline]
     pub(crate) fn place(&mut self, place: WarpPosition) {
         self.place_at(self.block.count, place);
@@ -232,8 +229,8 @@ impl BlockBuilder {
         (self.current, self.is_new) = ((count, place), true);
     }
 
-    /// Begins a run with the record after the first `count` instructions, unless the last run goes on. Of instructions
-    /// without a record nobody asks whose they are.
+    /// Starts a run with the record after the first `count` instructions, unless the last run continues. Runs start at
+    /// records only, because no reader asks for the warp of other instructions.
     #[inline]
     fn run(&mut self, count: u32) {
         if !std::mem::take(&mut self.is_new) {
@@ -248,14 +245,12 @@ impl BlockBuilder {
         }
     }
 
-    /// Counts an instruction without a memory operand.
     pub(crate) fn skip(&mut self) -> Option<BlockRecords> {
         self.block.count += 1;
         self.full()
     }
 
-    /// Counts some of `count` instructions without a memory operand, as far as there is room. Returns how
-    /// many.
+    /// Counts up to `count` instructions without a memory operand, as many as the block has room for. Returns how many.
     pub(crate) fn skip_up_to(&mut self, count: u64) -> (u64, Option<BlockRecords>) {
         let room = MAX_BLOCK_RECORDS - self.block.count;
         let skipped = u32::try_from(count).map_or(room, |count| count.min(room));
@@ -269,8 +264,8 @@ impl BlockBuilder {
         self.full()
     }
 
-    /// Adds the instructions of `segment` from number `from` on, as far as there is room. Returns the number of the
-    /// first instruction that was not added.
+    /// Adds the instructions of `segment` from number `from` on, as many as the block has room for. Returns the number
+    /// of the first one not added.
     pub(crate) fn append(
         &mut self,
         segment: &BlockRecords,
@@ -297,7 +292,7 @@ impl BlockBuilder {
             self.block.copy(segment, i, index);
         }
         for (at, place) in places {
-            // A place at the end is that of what follows the segment.
+            // A position at the end belongs to the instructions after the segment.
             if *at > to || (*at == to && to < *count) {
                 break;
             }
@@ -307,7 +302,7 @@ impl BlockBuilder {
         (to, self.full())
     }
 
-    /// About how many bytes the block takes now; 0 if nothing is in it.
+    /// The approximate size of the block in bytes; 0 if it is empty.
     pub(crate) fn bytes(&self) -> usize {
         if self.block.count == 0 { 0 } else { size_of::<Self>() + self.block.bytes() }
     }
@@ -318,8 +313,7 @@ impl BlockBuilder {
         if is_full { self.close() } else { None }
     }
 
-    /// Returns what is in the block and starts an empty one, which begins with the same warp; `None`
-    /// if nothing is in it.
+    /// Returns the block, or `None` if it is empty, and starts the next one with the same warp.
     pub(crate) fn close(&mut self) -> Option<BlockRecords> {
         let block = std::mem::take(&mut self.block);
         (self.current, self.is_new) = ((0, self.at(block.count)), true);
@@ -390,7 +384,7 @@ mod tests {
         assert_eq!(record(5, second.1), [first, second]);
         assert_eq!(record(9, second.1), [first, second]);
         builder.close();
-        // Of no record.
+        // A position without a record makes no run.
         builder.place_at(0, warp(2, None));
         builder.place_at(0, second.1);
         builder.run(0);

@@ -14,7 +14,7 @@ use crate::operation::MemoryOperation;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::WarpAddresses;
 
-/// Room for a block, to be used again for the next one ([`BinaryTrace::block_in`](super::BinaryTrace::block_in)).
+/// The memory of a block, for reuse by the next one ([`BinaryTrace::block_in`](super::BinaryTrace::block_in)).
 #[derive(Debug, Default)]
 pub struct BlockBuffers {
     decoder: BlockDecoder,
@@ -32,7 +32,7 @@ pub struct TraceBlock<'t> {
 /// One memory instruction of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryRecord<'b> {
-    /// The number of instructions before it in its block.
+    /// The number of earlier instructions in the block.
     pub index: u32,
     /// The program counter, in bytes from the start of the function.
     pub pc: u32,
@@ -44,27 +44,27 @@ pub struct MemoryRecord<'b> {
     pub guard: Option<LaneMask>,
     /// The operation's index in the trace's contents.
     pub operation: u16,
-    /// Whether the source's access width was not the opcode's.
+    /// Whether the source's access width differed from the opcode's.
     pub width_disagrees: bool,
-    /// Whether the source has values for it, of any kind.
+    /// Whether the source has values for the instruction, of any kind.
     pub is_valued: bool,
     op: &'b MemoryOperation,
     addresses: HeldAddresses<'b>,
     values: Option<&'b [u32]>,
 }
 
-/// The addresses of a record, or what it has instead.
+/// A record's addresses, in the form in which the block stores them.
 #[derive(Clone, Copy, Debug)]
 enum HeldAddresses<'b> {
     /// Base and stride.
     Stride(u64, u64),
-    /// A base, and differences of the further active lanes.
+    /// A base, then the difference of each further active lane from the previous one.
     Lanes8(u64, &'b [i8]),
     Lanes16(u64, &'b [i16]),
     Lanes32(u64, &'b [i32]),
     Lanes64(u64, &'b [i64]),
     Unknown,
-    /// Addresses and bytes.
+    /// The address count and the byte count.
     Transfer(u64, u64),
 }
 
@@ -81,7 +81,7 @@ impl<'t> TraceBlock<'t> {
         let bytes = bytes.ok_or(TraceError::Damaged { part: name, offset })?;
         let malformed = |message| TraceError::Malformed { part: name, offset, message };
         let size = BlockSize { instructions: raw.records, records: raw.memory_records as usize };
-        // A row of the index is checked; one that a caller made up is not.
+        // Rows of the index are checked already, but a caller can pass one of its own.
         if size.records > MAX_BLOCK_MEMORY_RECORDS
             || raw.memory_records > raw.records
             || raw.records > MAX_BLOCK_RECORDS
@@ -114,7 +114,8 @@ impl<'t> TraceBlock<'t> {
         self.buffers
     }
 
-    /// Returns the warp of the instruction at `index` in the block, and its place in that warp, as far as known.
+    /// Returns the warp of the instruction at `index` in the block and the instruction's number in that warp, where
+    /// known.
     #[must_use]
     pub fn place(&self, index: u32) -> WarpPosition {
         let runs = &self.buffers.records.runs;
@@ -123,8 +124,7 @@ impl<'t> TraceBlock<'t> {
         run.map_or_else(WarpPosition::default, |(first, place)| place.after(index - first))
     }
 
-    /// Returns the places of instructions that are asked for in ascending order, which is faster than
-    /// [`Self::place`].
+    /// Returns the positions of instructions for ascending indices, which is faster than [`Self::place`].
     #[must_use]
     pub fn places(&self) -> WarpPositions<'_> {
         let runs = &self.buffers.records.runs;
@@ -195,23 +195,22 @@ impl<'t> TraceBlock<'t> {
     }
 }
 
-/// The differences of a record's lanes.
 #[inline]
 fn steps<L>(lanes: &[L], at: u64, active: usize) -> Option<&[L]> {
     lanes.get(at as usize..)?.get(..active.checked_sub(1)?)
 }
 
-/// Places of instructions in ascending order, from [`TraceBlock::places`].
+/// Positions of instructions in ascending order, from [`TraceBlock::places`].
 #[derive(Clone, Debug)]
 pub struct WarpPositions<'b> {
     /// The runs after the current one.
     runs: &'b [(u32, WarpPosition)],
-    /// The run of the last instruction; of an unknown warp before the first one.
+    /// The run of the previous instruction. Before the first one its warp is unknown.
     current: (u32, WarpPosition),
 }
 
 impl WarpPositions<'_> {
-    /// Returns what [`TraceBlock::place`] does, for an index that is not below that of the call before.
+    /// Returns the same as [`TraceBlock::place`]. `index` must not be below the previous call's.
     #[inline]
     #[must_use]
     pub fn place(&mut self, index: u32) -> WarpPosition {
@@ -226,7 +225,7 @@ impl WarpPositions<'_> {
 }
 
 impl<'b> MemoryRecord<'b> {
-    /// Returns what the instruction does.
+    /// Returns the operation of the instruction.
     #[inline]
     #[must_use]
     pub fn operation(&self) -> &'b MemoryOperation {
@@ -240,8 +239,8 @@ impl<'b> MemoryRecord<'b> {
         !matches!(self.addresses, HeldAddresses::Unknown | HeldAddresses::Transfer(..))
     }
 
-    /// Returns how many addresses an instruction that moves blocks has, and how many bytes it moves;
-    /// `None` of other instructions, and if the source does not say.
+    /// Returns the address count and the byte count of a Tensor Memory Accelerator instruction; `None` for other
+    /// instructions and if the source does not have them.
     #[must_use]
     pub fn transfer(&self) -> Option<(u64, u64)> {
         match self.addresses {
@@ -250,7 +249,8 @@ impl<'b> MemoryRecord<'b> {
         }
     }
 
-    /// Returns the lanes' addresses; meaningless for lanes that are not active, and if they are unknown.
+    /// Returns the lanes' addresses. Values of inactive lanes are meaningless; so are all values if the addresses are
+    /// unknown.
     #[inline]
     #[must_use]
     pub fn addresses(&self) -> WarpAddresses {
@@ -259,14 +259,14 @@ impl<'b> MemoryRecord<'b> {
         addresses
     }
 
-    /// Sets `addresses` to what [`Self::addresses`] returns: in place, for load after load.
+    /// Writes the addresses of [`Self::addresses`] into `addresses`, so that a loop over loads reuses its memory.
     #[inline]
     pub fn read_addresses(&self, addresses: &mut WarpAddresses) {
         match (self.addresses, self.mask.range()) {
             (HeldAddresses::Stride(base, 0), _) => {
                 *addresses = WarpAddresses::Stride { base, stride: 0 };
             }
-            // Strides are from active lane to active lane.
+            // Strides count active lanes only, which are consecutive here.
             (HeldAddresses::Stride(base, stride), Some(Range { start, .. })) => {
                 let base = base.wrapping_sub(stride.wrapping_mul(start as u64));
                 *addresses = WarpAddresses::Stride { base, stride };
@@ -275,7 +275,7 @@ impl<'b> MemoryRecord<'b> {
         }
     }
 
-    /// Apart, so that callers inline strides alone.
+    /// Not inlined, so that callers inline only the short case of strides.
     #[inline(never)]
     fn read_lanes(&self, addresses: &mut WarpAddresses) {
         let mask = self.mask;
@@ -301,9 +301,8 @@ impl<'b> MemoryRecord<'b> {
         }
     }
 
-    /// Returns the values of register `register`, one per active lane: what a load must load, or a store
-    /// stored. `None` if they are unknown, and no values for a register that the instruction does not
-    /// have.
+    /// Returns the values of register `register`, one per active lane: the expected values of a load, or the values
+    /// that a store wrote. `None` if they are unknown; empty for a register beyond the instruction's.
     #[must_use]
     pub fn values(&self, register: usize) -> Option<impl Iterator<Item = u32>> {
         let values = self.values?;
@@ -313,7 +312,7 @@ impl<'b> MemoryRecord<'b> {
     }
 }
 
-/// Sets the active lanes' addresses: each is that of the lane before plus its difference.
+/// Sets the active lanes' addresses by adding up the differences.
 #[inline]
 fn add_up<L: Signed>(base: u64, steps: &[L], mask: LaneMask, lanes: &mut [u64; LANES]) {
     let mut address = base;

@@ -17,24 +17,24 @@ use super::format::HEADER_BYTES;
 use super::record::{BlockBuilder, NewRecord, WarpPosition};
 use crate::operation::{MemoryOperation, OperationKind};
 
-/// The note of a trace whose source has no end mark.
+/// The note of a trace that may be incomplete because the source has no end mark.
 pub(crate) const NO_END_MARK: &str =
     "whether the source is whole is unknown: its format has no end mark";
 
-/// The most threads that encode blocks: more would wait for the one that merges what is read.
+/// The limit for encoding threads. More would only wait for the thread that merges the source.
 const MAX_THREADS: usize = 8;
 
 /// Writes a binary trace: kernels and their instructions in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     output: W,
-    /// What is written of the trace at its end.
+    /// Collected here, because it is written at the end.
     footer: Footer,
     /// Each operation's number.
     operations: FxHashMap<MemoryOperation, u16>,
     keeps_inputs: bool,
     block: BlockBuilder,
-    /// Blocks with their kernels, as many as there are writers: they are encoded at the same time.
+    /// Blocks with their kernels. Once there is one for each writer, they are encoded in parallel.
     pending: Vec<(u32, BlockRecords)>,
     /// At least one.
     writers: Vec<BlockWriter>,
@@ -43,18 +43,18 @@ pub struct TraceWriter<W> {
     hashes: Vec<u8>,
 }
 
-/// Encodes blocks, with room that it keeps.
+/// Encodes blocks and keeps its buffers.
 #[derive(Debug)]
 struct BlockWriter {
     encoder: BlockEncoder,
     chunks: ChunkWriter,
 }
 
-/// A block as it is in a file.
+/// A block as stored in the file.
 struct EncodedBlock {
     bytes: Vec<u8>,
     hash: ContentHash,
-    /// Its row of the index, but for the place in the trace.
+    /// Its index row, without its position in the trace.
     row: RawBlock,
 }
 
@@ -94,7 +94,7 @@ impl BlockWriter {
     }
 }
 
-/// Encodes blocks, each once, by as many threads as there are writers.
+/// Encodes each block once, on as many threads as there are writers.
 fn encode_all(
     writers: &mut [BlockWriter],
     blocks: &[(u32, BlockRecords)],
@@ -112,10 +112,10 @@ fn encode_all(
     std::thread::scope(|scope| {
         let Some((own, others)) = writers.split_first_mut() else { return };
         let work = &work;
-        // Blocks without records are less work than a thread is.
+        // Encoding a block without records costs less than starting a thread.
         let blocks = blocks.iter().filter(|(_, block)| !block.rows.is_empty()).count();
         for writer in others.iter_mut().take(blocks.saturating_sub(1)) {
-            // Fewer threads do the same.
+            // If a thread cannot start, the others encode its blocks.
             if Builder::new().spawn_scoped(scope, move || work(writer)).is_err() {
                 break;
             }
@@ -128,7 +128,8 @@ fn encode_all(
 }
 
 impl<W: Write + Seek> TraceWriter<W> {
-    /// Begins a trace at the start of `output`, compressed by default. `source` says what writes it, and from what.
+    /// Begins a trace at the start of `output` with the default compression. `source` names the writing program and its
+    /// source.
     ///
     /// # Errors
     /// Returns the errors of `output`.
@@ -136,7 +137,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         Self::with_compression(output, source, Compression::default())
     }
 
-    /// Begins a trace as [`Self::new`] does.
+    /// Begins a trace like [`Self::new`], with the given compression.
     ///
     /// # Errors
     /// Returns the errors of `output`.
@@ -145,7 +146,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         source: String,
         compression: Compression,
     ) -> io::Result<Self> {
-        // The header is written last; until then the file is not a trace.
+        // The header is written last, so that an unfinished file is not taken for a trace.
         output.write_all(&[0; HEADER_BYTES])?;
         let contents = TraceContents { source, complete: true, ..TraceContents::default() };
         Ok(Self {
@@ -161,31 +162,31 @@ impl<W: Write + Seek> TraceWriter<W> {
         })
     }
 
-    /// Lets so many threads encode blocks.
+    /// Encodes blocks on up to so many threads.
     pub(crate) fn use_threads(&mut self, threads: usize) {
         while self.writers.len() < threads.min(MAX_THREADS) {
             self.writers.push(BlockWriter::new(self.compression));
         }
     }
 
-    /// Adds a note for readers of results, unless it is there already. After 63 notes further ones
-    /// are left out, and a last note says so.
+    /// Adds a note for readers of results, unless it is present. After 63 notes, one last note says that further notes
+    /// are left out.
     pub fn note(&mut self, note: &str) {
         self.footer.contents.add_note(note);
     }
 
-    /// Names a tool that made the source, with its version if known, unless it is named already. Tools
-    /// beyond the 64th are left out.
+    /// Adds a tool that produced the source, with its version if known, unless it is present. Ignores tools after the
+    /// 64th.
     pub fn tool(&mut self, tool: &str) {
         self.footer.contents.add_tool(tool);
     }
 
-    /// Marks the trace as possibly incomplete: the format of its source cannot tell.
+    /// Marks the trace as possibly incomplete, because the source's format has no end mark.
     pub fn end_is_unknown(&mut self) {
         self.may_be_cut_off(NO_END_MARK);
     }
 
-    /// Marks the trace as possibly incomplete, with the note that says why, if there is none yet.
+    /// Marks the trace as possibly incomplete. Adds a note with the reason, if one is given.
     pub(crate) fn may_be_cut_off<'n>(&mut self, why: impl Into<Option<&'n str>>) {
         self.footer.contents.complete = false;
         if let Some(why) = why.into() {
@@ -193,13 +194,14 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
     }
 
-    /// Keeps in the trace which files it is [imported](crate::import) from; see
-    /// [`BinaryTrace::inputs`](super::BinaryTrace::inputs). Equal traces of different files then differ.
+    /// Records length and checksum of the files that the trace is [imported](crate::import) from; see
+    /// [`BinaryTrace::inputs`](super::BinaryTrace::inputs). Equal traces from different files then have different
+    /// bytes.
     pub fn keep_inputs(&mut self) {
         self.keeps_inputs = true;
     }
 
-    /// Names a file that the trace is imported from.
+    /// Adds a file that the trace is imported from.
     pub(crate) fn input(&mut self, input: TraceInput) {
         if self.keeps_inputs {
             self.footer.inputs.push(input);
@@ -211,13 +213,12 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.footer.contents.allocations.extend(allocations);
     }
 
-    /// Returns the number of an operation, the same for equal ones; `None` if there are more than
-    /// 65,536.
+    /// Returns the number of an operation; equal operations share one. `None` beyond 65,536 operations.
     pub fn operation(&mut self, operation: &MemoryOperation) -> Option<u16> {
         self.footer.contents.number(&mut self.operations, operation)
     }
 
-    /// Begins the next kernel, to which the following instructions belong.
+    /// Begins the next kernel; the following instructions belong to it.
     ///
     /// # Errors
     /// Returns the errors of the output.
@@ -225,14 +226,14 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.close_block()?;
         self.block = BlockBuilder::default();
         if self.has_blocks() && self.footer.contents.kernels.is_empty() {
-            // The instructions before belong to a kernel without a name.
+            // The earlier instructions belong to a kernel without a name.
             self.footer.contents.kernels.push(Kernel::default());
         }
         self.footer.contents.kernels.push(kernel);
         Ok(())
     }
 
-    /// Says whose the following instructions of the kernel are; `None` if the source does not say.
+    /// Sets the warp of the following instructions of the kernel; `None` if the source does not have it.
     pub fn place(&mut self, place: Option<WarpPosition>) {
         self.block.place(place.unwrap_or_default());
     }
@@ -249,8 +250,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// Adds a memory instruction.
     ///
     /// # Errors
-    /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if there is no such
-    /// operation, or if the mask requires more or fewer addresses or values.
+    /// Returns the errors of the output, and [`io::ErrorKind::InvalidInput`] if the operation's number is unknown or
+    /// the counts of addresses and values do not match the mask.
     pub fn record(&mut self, record: &NewRecord<'_>) -> io::Result<()> {
         let operation = self.footer.contents.operations.get(usize::from(record.operation));
         if !operation.is_some_and(|operation| record.fits(operation)) {
@@ -266,24 +267,24 @@ impl<W: Write + Seek> TraceWriter<W> {
         rest.map_or(Ok(()), |block| self.append(self.last_kernel(), block))
     }
 
-    /// Returns the number of kernels so far.
+    /// The number of kernels so far.
     pub(crate) fn kernels(&self) -> usize {
         self.footer.contents.kernels.len()
     }
 
-    /// Adds source lines of a kernel's program counters, which have none so far.
+    /// Adds source lines for a kernel's program counters. None of these may have one yet.
     pub(crate) fn source_lines(&mut self, kernel: u32, lines: Vec<(u32, u32)>) {
         if let Some(kernel) = self.footer.contents.kernels.get_mut(kernel as usize) {
             kernel.source_lines.extend(lines);
         }
     }
 
-    /// Returns the number of the last kernel. A trace in which none was begun has one too.
+    /// The number of the last kernel; 0 before the first, because a trace without kernels gets one at the end.
     fn last_kernel(&self) -> u32 {
         (self.footer.contents.kernels.len().max(1) - 1) as u32
     }
 
-    /// Appends a block of a kernel, with this trace's numbers of operations.
+    /// Appends a block of a kernel. Its operation numbers must be this trace's.
     ///
     /// # Errors
     /// Returns the errors of the output, of this block or of an earlier one.
@@ -315,7 +316,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         !self.footer.blocks.is_empty() || !self.pending.is_empty()
     }
 
-    /// Writes the rest, the header last, and returns the flushed output.
+    /// Writes everything left, the header last, and returns the flushed output.
     ///
     /// # Errors
     /// Returns the errors of the output.

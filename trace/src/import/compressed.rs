@@ -1,5 +1,5 @@
-//! Compressed files: **the list** of compressions, [`Decompressed`], which reads each of them in bounded memory,
-//! and their decoders: zlib-rs, liblzma and libzstd. Errors have a byte offset in the compressed file.
+//! Compressed files: **the list** of compressions; [`Decompressed`], which reads each of them in bounded memory; and
+//! their decoders zlib-rs, liblzma and libzstd. Errors have a byte offset in the compressed file.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -11,16 +11,16 @@ use zstd::zstd_safe::{DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, get_erro
 
 use warpload_binary::file_kind::FileKind;
 
-/// The compressions, each described in its decoder's file.
+/// The supported compressions. Each is described before its decoder.
 static COMPRESSIONS: [Compression; 3] = [GZIP, XZ, ZSTD];
 
 impl Compression {
-    /// Returns the compression of a file that begins with `start`; `None` if it is not compressed.
+    /// The compression of a file that begins with `start`; `None` if it is not compressed.
     pub(super) fn detect(start: &[u8]) -> Option<&'static Self> {
         COMPRESSIONS.iter().find(|one| FileKind::detect(start) == Some(one.kind))
     }
 
-    /// Returns the compression that the name of a file suggests.
+    /// The compression that a file name suggests.
     pub(super) fn by_name(name: &[u8]) -> Option<&'static Self> {
         COMPRESSIONS.iter().find(|one| name.ends_with(one.ending.as_bytes()))
     }
@@ -30,7 +30,7 @@ impl Compression {
     }
 }
 
-/// Why a compressed file cannot be read, and at which byte.
+/// The reason why a compressed file cannot be read, with a byte offset.
 #[derive(Clone, Debug, thiserror::Error)]
 struct CompressedError {
     name: &'static str,
@@ -91,12 +91,12 @@ pub(super) struct Decompressed<R> {
     start: u64,
     /// Whether the end of the current part was read.
     ended: bool,
-    /// The error that every read returns after the bytes that were decoded before it.
+    /// The error after the last decoded bytes. Every further read returns it.
     failed: Option<CompressedError>,
 }
 
 impl<R: Read> Decompressed<R> {
-    /// Reads `input`, which begins as files of `compression` do.
+    /// Reads `input`, which must begin like a file of `compression`.
     pub(super) fn new(input: R, compression: &'static Compression) -> io::Result<Self> {
         let decoder = (compression.decoder)().map_err(|failure| compression.error(0, failure))?;
         let input = Input::new(input);
@@ -125,7 +125,7 @@ impl<R: Read> Decompressed<R> {
         Ok(true)
     }
 
-    /// Remembers an error, and returns it.
+    /// Stores an error for later reads, and returns it.
     fn fail(&mut self, offset: u64, failure: Failure) -> io::Error {
         let error = self.compression.error(offset, failure);
         self.failed = Some(error.clone());
@@ -152,7 +152,7 @@ impl<R: Read> Read for Decompressed<R> {
             let offset = self.input.offset();
             let failure = match ended {
                 Ok(false) if is_end && written == 0 => Some((offset, Failure::CutOff)),
-                // No decoder does that.
+                // Not expected of these decoders, but would loop forever.
                 Ok(false) if consumed == 0 && written == 0 => Some((offset, Failure::Damaged)),
                 Ok(ended) => {
                     self.ended = ended;
@@ -173,13 +173,13 @@ impl<R: Read> Read for Decompressed<R> {
     }
 }
 
-/// How many bytes are read at once.
+/// The bytes of one read.
 const BUFFER: usize = 1 << 16;
 
 pub(super) struct Input<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// What is left of `buffer`: bytes of the input from `offset`.
+    /// The unread bytes in `buffer`, and their offset in the input.
     from: usize,
     to: usize,
     offset: u64,
@@ -190,12 +190,11 @@ impl<R: Read> Input<R> {
         Self { inner, buffer: vec![0; BUFFER], from: 0, to: 0, offset: 0 }
     }
 
-    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the next bytes, at least `count`; fewer at the end of the input.
+    /// The next bytes, at least `count` unless the input ends.
     fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.to - self.from < count {
             self.buffer.copy_within(self.from..self.to, 0);
@@ -212,13 +211,13 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.from..self.to])
     }
 
-    /// Moves past `count` bytes that [`Self::at_least`] returned.
+    /// Skips `count` of the bytes that [`Self::at_least`] returned.
     fn consume(&mut self, count: usize) {
         self.from += count;
         self.offset += count as u64;
     }
 
-    /// Moves past all zeros that follow.
+    /// Skips zeros.
     fn skip_zeros(&mut self) -> io::Result<()> {
         loop {
             let next = self.at_least(1)?;
@@ -232,15 +231,15 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// A compression whose files are read.
+/// A supported compression.
 pub(super) struct Compression {
-    /// The kind of its files, which are told by their first bytes.
+    /// The kind of its files, recognized by their first bytes.
     pub(super) kind: FileKind,
-    /// How names of its files end.
+    /// The extension of its files.
     ending: &'static str,
     /// Its name, for messages.
     pub(super) name: &'static str,
-    /// What a file has one or more of, each decoded on its own.
+    /// The format's word for its independently decoded units. A file has one or more.
     pub(super) part: &'static str,
     /// Zeros may follow a part if their number is a multiple of this.
     padding: Option<u64>,
@@ -256,13 +255,12 @@ trait Decoder: Send {
     fn decode(&mut self, input: &[u8], output: &mut [u8]) -> DecoderStep;
 }
 
-/// What one call of a decoder did.
+/// The result of one call of a decoder.
 struct DecoderStep {
-    /// The number of bytes of the input that were decoded. If decoding failed, the reason is in them
-    /// or before them.
+    /// The number of input bytes decoded. If decoding failed, the cause lies within or before these bytes.
     consumed: usize,
     written: usize,
-    /// Whether the part ends after them.
+    /// Whether the part ends here.
     ended: Result<bool, Failure>,
 }
 
@@ -271,10 +269,10 @@ struct DecoderStep {
 pub(super) enum Failure {
     Damaged,
     CutOff,
-    /// What follows the part before is not a part.
+    /// The data after a part are not another part.
     Trailing,
     Unsupported,
-    /// Decoding takes more MiB than this; the advice says how to compress instead.
+    /// Decoding needs more MiB than this; the advice says how to compress instead.
     Memory(u64, &'static str),
     Decoder(String),
 }
@@ -288,7 +286,7 @@ const GZIP: Compression = Compression {
     decoder: || Ok(Box::new(Gzip(member()))),
 };
 
-/// The binary logarithm of the largest window, that of every member.
+/// The binary logarithm of the window size, which is the same for all members.
 const GZIP_WINDOW_BITS: u8 = 15;
 
 struct Gzip(Decompress);
@@ -326,7 +324,7 @@ const XZ: Compression = Compression {
     decoder: || Ok(Box::new(Xz(stream()?))),
 };
 
-/// The most memory for decoding. `xz -9` needs 65 MiB; a hostile file could demand 4 GiB.
+/// The memory limit for decoding. `xz -9` needs 65 MiB; a hostile file could demand 4 GiB.
 const XZ_MEMORY: u64 = 256 << 20;
 
 struct Xz(Stream);
@@ -369,7 +367,7 @@ const ZSTD: Compression = Compression {
     decoder: || Ok(Box::new(Zstd::new()?)),
 };
 
-/// The binary logarithm of the largest window, as of the command `zstd -d`: 128 MiB.
+/// The binary logarithm of the largest window, the limit of the command `zstd -d`: 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
 /// The length of the shortest header of a frame.
@@ -377,8 +375,8 @@ const ZSTD_HEADER: usize = 5;
 
 struct Zstd {
     context: DCtx<'static>,
-    /// How many bytes the decoder asks for: what is left of a header, or a block. It is given no more,
-    /// so that errors have a place.
+    /// The number of bytes that the decoder asks for: the rest of a header, or a block. It gets no more than these, so
+    /// that errors have a place.
     wanted: usize,
 }
 
@@ -392,7 +390,7 @@ impl Zstd {
 }
 
 impl Decoder for Zstd {
-    /// Skippable frames are frames without contents.
+    /// Treats skippable frames as frames without contents.
     fn restart(&mut self) -> Result<(), Failure> {
         self.wanted = ZSTD_HEADER;
         Ok(())
@@ -408,7 +406,7 @@ impl Decoder for Zstd {
                 self.wanted = wanted;
                 DecoderStep { consumed: from.pos(), written, ended: Ok(wanted == 0) }
             }
-            // The decoder does not say at which byte.
+            // The decoder does not report the position within `input`.
             Err(code) => {
                 DecoderStep { consumed: input.len(), written, ended: Err(zstd_failure(code)) }
             }
@@ -424,7 +422,7 @@ fn zstd_failure(code: ErrorCode) -> Failure {
         ZSTD_error_memory_allocation as Allocation,
         ZSTD_error_version_unsupported as VersionUnsupported,
     };
-    // An error is the negative of its number.
+    // Error codes are negated error numbers.
     let is = |error: ZSTD_ErrorCode| code.wrapping_neg() == error as usize;
     if is(WindowTooLarge) {
         Failure::Memory(1 << (ZSTD_WINDOW_LOG - 20), "compress it with `zstd --long=27` or less")

@@ -19,7 +19,7 @@ pub enum ImportError {
         line: u64,
         /// The column in bytes, from 1.
         column: usize,
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected form.
         message: String,
     },
     /// An invalid file.
@@ -27,7 +27,7 @@ pub enum ImportError {
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected form.
         message: String,
     },
     /// A trace instead of a list of traces.
@@ -41,7 +41,7 @@ pub enum ImportError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The binary trace could not be written.
@@ -50,7 +50,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// Returns the error of a file whose lines cannot be read.
+    /// The error for a file that cannot be read as lines.
     pub(super) fn in_lines(file: &Path, error: LineError) -> Self {
         match error {
             LineError::Io { line, source } => Self::unreadable(file, Some(line), &source),
@@ -58,13 +58,13 @@ impl ImportError {
         }
     }
 
-    /// Returns the error of a file whose last line, at that place, has no end.
+    /// The error for a file that ends at this place without a line end.
     pub(super) fn cut_off(file: &Path, line: u64, column: usize) -> Self {
         let message = "the last line has no line end: the file is cut off".to_owned();
         Self::Line { file: file.to_owned(), line, column, message }
     }
 
-    /// Returns the error of a file that could be read up to `line` of its text, if that is known.
+    /// The error for a file that cannot be read beyond `line` of its text, if the line is known.
     pub(super) fn unreadable(file: &Path, line: Option<u64>, source: &io::Error) -> Self {
         let line = line.map_or(String::new(), |line| format!(" (line {line} of the text)"));
         let source = io::Error::new(source.kind(), format!("{source}{line}"));

@@ -8,12 +8,12 @@ use super::sink::Sink;
 use super::text::Text;
 use super::{accelsim, cutracer, file_list, jsonl, nvbit};
 
-/// A format of text that imports read.
+/// A text format that can be imported.
 pub(super) struct Format {
     /// Its name with an article, for messages.
     pub(super) name: &'static str,
-    /// Returns how likely a text with that start has this format; `None` if it does not. The start
-    /// has no byte-order mark and no leading white space.
+    /// How likely a text with that start has this format; `None` if it does not. The start comes without a byte-order
+    /// mark and leading white space.
     pub(super) recognize: fn(&[u8]) -> Option<Sign>,
     pub(super) reader: FormatReader,
 }
@@ -27,10 +27,10 @@ pub(super) enum Sign {
     Certain,
 }
 
-/// What reads a format.
+/// The reader of a format.
 #[derive(Clone, Copy)]
 pub(super) enum FormatReader {
-    /// Reads the trace of one file, which errors name, with as many threads at most.
+    /// Reads a trace from one file, which errors name, on at most so many threads.
     Trace(TraceReader),
     /// Reads the names of files with traces.
     List(ListReader),
@@ -40,7 +40,7 @@ pub(super) type TraceReader =
     fn(&mut Text<'_>, &Path, usize, &mut Sink<'_>) -> Result<(), ImportError>;
 pub(super) type ListReader = fn(&mut Text<'_>, &Path) -> Result<FileList, ImportError>;
 
-/// Returns the first line of a text, for [`Format::recognize`].
+/// The first line of a text, for [`Format::recognize`].
 pub(super) fn first_line(start: &[u8]) -> &[u8] {
     start.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end()
 }
@@ -59,12 +59,12 @@ const FORMATS: &[Format] = &[
     super::made_up::FORMAT,
 ];
 
-/// Returns the reader of a text that begins with `start`; `None` if its format is unknown.
+/// The reader for a text that begins with `start`; `None` if its format is unknown.
 pub(super) fn reader(start: &[u8]) -> Option<FormatReader> {
     likeliest(start).map(|(_, reader)| reader)
 }
 
-/// Returns whether a text that begins with `start` has words of one format only.
+/// Whether a text that begins with `start` has words that only one format has.
 pub(super) fn is_certain(start: &[u8]) -> bool {
     likeliest(start).is_some_and(|(sign, _)| sign == Sign::Certain)
 }
@@ -81,7 +81,7 @@ fn likeliest(start: &[u8]) -> Option<(Sign, FormatReader)> {
     best
 }
 
-/// Returns the names of all formats, for messages.
+/// The names of all formats, for messages.
 pub(super) fn expected() -> String {
     let mut names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
     let last = names.pop().unwrap_or_default();
@@ -92,7 +92,7 @@ pub(super) fn expected() -> String {
 mod tests {
     use super::*;
 
-    /// Returns the name of the format that is read.
+    /// The name of the recognized format.
     fn format(start: &str) -> Option<&'static str> {
         let reads = |format: &&Format| match (format.reader, reader(start.as_bytes())) {
             (FormatReader::Trace(one), Some(FormatReader::Trace(other))) => {

@@ -1,4 +1,4 @@
-//! Reads the files of a list in parallel, and passes on what they hold in the list's order.
+//! Reads the files of a list in parallel and passes on their contents in list order.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use super::source::{ImportSource, Trace};
 use super::text::no_thread;
 use warpload_binary::regular_file;
 
-/// How many messages a file's reader may be ahead of the writer. A block is one message.
+/// The maximum number of messages by which a file's reader may be ahead of the writer. A block is one message.
 const AHEAD: usize = 4;
 
-/// What a reader found, or why it stopped.
+/// An item from a reader, or the error that stopped it.
 type Message = Result<ImportItem, ImportError>;
 
-/// A file to read, and the receiver of what it holds.
+/// A file to read, and the sender for its contents.
 struct Job {
     file: PathBuf,
     /// The line of the list that names it.
@@ -30,9 +30,9 @@ struct Job {
     to: SyncSender<Message>,
 }
 
-/// Reads files of a list with `threads` threads, up to as many at once, and calls `take` for each in the
-/// list's order. Readers that are ahead wait, and no more files are open than are read at once, so that memory is
-/// bounded whatever the sizes and the number of files.
+/// Reads the files of a list on `threads` threads and calls `take` for each file in list order. Readers that are ahead
+/// wait, and only as many files are open as are being read. Memory is therefore bounded for any number and size of
+/// files.
 pub(super) fn read(
     list: &FileList,
     threads: usize,
@@ -41,13 +41,13 @@ pub(super) fn read(
     mut take: impl FnMut(&Path, Receiver<Message>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let files = threads.clamp(1, list.files().len().max(1));
-    // Threads that have no file of their own help with one.
+    // Surplus threads help to read single files.
     let (threads, each) = (files, threads / files);
     let (jobs, queue) = sync_channel::<Job>(threads);
     let (queue, stopped) = (Mutex::new(queue), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let work = || {
-            // Jobs are taken in order, so that the file being written is always being read.
+            // Jobs are taken in list order, so the file that the writer waits for is always being read.
             while let Some(job) = next(&queue) {
                 if !stopped.load(Ordering::Relaxed) {
                     job.execute(list, each, interner, observe);
@@ -59,7 +59,7 @@ pub(super) fn read(
                 (Err(error), Some((file, _))) if number == 0 => {
                     return Err(ImportError::unreadable(&file, None, &no_thread(&error)));
                 }
-                // Fewer threads do the same.
+                // If a thread cannot start, the others do its work.
                 (Err(_), _) => break,
                 (Ok(_), _) => {}
             }
@@ -78,7 +78,7 @@ pub(super) fn read(
                 break Err(error);
             }
         };
-        // No further file is opened, and the readers of the others find no receiver.
+        // Opens no further file. Readers of open files stop as well, since their receivers are gone.
         stopped.store(true, Ordering::Relaxed);
         drop(jobs);
         taken
@@ -98,7 +98,7 @@ impl Job {
         observe: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) {
         if let Err(error) = self.read(list, threads, interner, observe) {
-            // Without a receiver there was an earlier error.
+            // Sending fails only after an earlier error, which dropped the receiver.
             let _ = self.to.send(Err(error));
         }
     }
@@ -117,7 +117,7 @@ impl Job {
     }
 }
 
-/// Opens a file of a list, which names it in that line.
+/// Opens a file that the list names on line `line`.
 pub(super) fn open<'o>(
     list: &FileList,
     file: &'o Path,

@@ -1,31 +1,31 @@
-//! [`read`]: chunks of a text, read by several threads and merged in order.
+//! [`read`]: parses chunks of a text on several threads and merges them in order.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-/// How many bytes of text may wait, unless it is a single chunk. Only lines that are very long make chunks
-/// of which fewer than two a thread fit.
+/// The limit for bytes of text in flight, unless one chunk alone has more. Matters only for very long lines, since
+/// otherwise two chunks per thread fit.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A part of a text, and what it holds.
+/// A part of a text with its parsed contents.
 pub(super) trait Chunk: Default + Send {
-    /// Returns the bytes of its text.
+    /// The length of its text in bytes.
     fn len(&self) -> usize;
 }
 
-/// What threads share.
+/// State shared by the threads.
 struct Shared<C> {
     state: Mutex<State<C>>,
-    /// Waits of readers for chunks, and of the merging thread for what was read.
+    /// Readers wait for chunks, and the merging thread waits for parsed ones.
     has_chunk: Condvar,
     is_read: Condvar,
 }
 
 struct State<C> {
-    /// The chunks that are still to be read, with their numbers, ascending.
+    /// Chunks to be parsed, with their numbers, ascending.
     waiting: VecDeque<(u64, C)>,
-    /// The chunks from number `merged` on; `None` while they are not read.
+    /// The chunks from number `merged` on; `None` until parsed.
     read: VecDeque<Option<C>>,
     merged: u64,
     /// No more chunks will come.
@@ -47,7 +47,7 @@ impl<C> Shared<C> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<C>> {
-        // No panic leaves the state half changed.
+        // A poisoned lock is usable, because no panic leaves the state half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -64,7 +64,7 @@ impl<C> State<C> {
         }
     }
 
-    /// Returns the next chunk in order, if it was read.
+    /// The next chunk in order, once it is parsed.
     fn next(&mut self) -> Option<C> {
         let chunk = self.read.front_mut()?.take()?;
         self.read.pop_front();
@@ -73,7 +73,7 @@ impl<C> State<C> {
     }
 }
 
-/// Stops everything when a thread ends, be it by a panic.
+/// Stops all threads when one ends, even by a panic, so that none waits forever.
 struct Guard<'s, C>(&'s Shared<C>);
 
 impl<C> Drop for Guard<'_, C> {
@@ -87,11 +87,12 @@ impl<C> Drop for Guard<'_, C> {
     }
 }
 
-/// Reads `first`, if there is one, and what `fill` makes of further chunks, with `threads` threads, one of
-/// which is this one. `fill` returns why no chunk follows. `merge` is called for each chunk in order, on
-/// this thread. There are two chunks a thread at most, so that memory is bounded.
+/// Parses chunks with `read` on `threads` threads, including the calling one, and merges them in order on the calling
+/// thread. Starts with `first`, if there is one; `fill` fills the next chunk and returns the reason once no other
+/// follows. At most two chunks per thread are in flight, which bounds memory.
 ///
-/// Returns what the last `fill` returned; `None` if a reader has panicked, which the caller never sees.
+/// Returns the result of the last `fill`; `None` if a reader has panicked, in which case the panic reaches the caller
+/// instead.
 ///
 /// # Errors
 /// Returns the first error of `merge`.
@@ -109,7 +110,7 @@ pub(super) fn read<C: Chunk, Reader: Default, End, Error>(
         let mut chunks = usize::from(first.is_some());
         first.into_iter().for_each(|first| shared.lock().add(first));
         for _ in 1..threads {
-            // Fewer threads do the same, and if there is no other, this one reads all chunks.
+            // If no further thread can start, this one parses all chunks.
             let helper = Builder::new().spawn_scoped(scope, || help(&shared, &read));
             if helper.is_err() {
                 break;
@@ -117,13 +118,13 @@ pub(super) fn read<C: Chunk, Reader: Default, End, Error>(
         }
         let (mut reader, mut spare, mut end) = (Reader::default(), Vec::new(), None);
         loop {
-            // What only this thread can do comes first.
+            // Merging comes first, because only this thread can do it.
             let ready = shared.lock().next();
             if let Some(mut chunk) = ready {
                 merge(&mut chunk)?;
                 chunks -= 1;
                 bytes -= chunk.len();
-                // A chunk with very long lines must not keep its room.
+                // A chunk with very long lines is dropped, since it would keep its memory.
                 if chunk.len() < MOST_BYTES / 16 {
                     spare.push(chunk);
                 }
@@ -152,7 +153,7 @@ pub(super) fn read<C: Chunk, Reader: Default, End, Error>(
     })
 }
 
-/// Reads chunks until there are no more.
+/// Parses chunks until no more come.
 fn help<C, Reader: Default>(shared: &Shared<C>, read: impl Fn(&mut Reader, &mut C)) {
     let guard = Guard(shared);
     let mut reader = Reader::default();

@@ -1,8 +1,8 @@
-//! [`Interner`]: the names and opcodes of an import, each held once for all files, pieces and threads.
+//! [`Interner`]: the names and opcodes of an import, each stored once for all files, pieces and threads.
 //!
-//! Operations are numbered here as threads come upon them, in no order; the import renumbers them block by block, in
-//! the order of their first record, so that a trace does not depend on the number of threads. Names that
-//! all files share are bounded together: a small compressed text cannot fill memory with them.
+//! Threads number operations here in no fixed order. The import renumbers them block by block in the order of first
+//! use, so that a trace does not depend on the number of threads. All names together are bounded, so that a small
+//! compressed text cannot fill memory with them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use super::too_many_operations;
 use crate::binary::{MAX_ALL_NAMES_BYTES, MAX_NAME_BYTES, NAME_OVERHEAD};
 use crate::operation::MemoryOperation;
 
-/// Shared by all readers of an import. Readers keep what they look up often.
+/// Shared by all readers of an import. Readers cache frequent lookups.
 #[derive(Default)]
 pub(super) struct Interner {
     known: Mutex<Interned>,
@@ -23,7 +23,7 @@ pub(super) struct Interner {
 struct Interned {
     names: FxHashSet<Arc<str>>,
     names_bytes: usize,
-    /// The operations of each opcode, of later code and of SM 5.x and 6.x: the same text has another meaning.
+    /// Operations by opcode, for later code and for SM 5.x and 6.x, in which the same text has another meaning.
     opcodes: [FxHashMap<Arc<str>, Arc<InternedOperation>>; 2],
     operations: Vec<Arc<InternedOperation>>,
 }
@@ -46,16 +46,16 @@ pub(super) enum NameError {
 /// Why an opcode was refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
-    /// It is at fault; the reader knows its place.
+    /// The name itself is at fault; the reader knows its place.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The import as a whole is.
+    /// The import as a whole is at fault.
     #[error(transparent)]
     Import(#[from] ImportError),
 }
 
 impl Refused {
-    /// Returns the error, at a place if the name is at fault.
+    /// Converts to the import's error, with a place if the name is at fault.
     pub(super) fn at(self, place: impl FnOnce(String) -> ImportError) -> ImportError {
         match self {
             Self::Name(error) => place(error.to_string()),
@@ -65,15 +65,15 @@ impl Refused {
 }
 
 impl Interner {
-    /// Returns the one copy of a name.
+    /// The shared copy of a name.
     pub(super) fn name(&self, name: &str) -> Result<Arc<str>, NameError> {
         self.lock().name(name)
     }
 
-    /// Returns the operation of an opcode with a memory operand, of SM 5.x and 6.x or of later code.
+    /// The operation of an opcode with a memory operand, in code of SM 5.x and 6.x or of later SMs.
     ///
     /// # Errors
-    /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
+    /// Returns [`Refused`] if the opcode is too long or there are too many distinct ones.
     pub(super) fn operation(
         &self,
         opcode: &str,
@@ -93,7 +93,7 @@ impl Interner {
         Ok(new)
     }
 
-    /// Returns the operation of a number that [`Self::operation`] has returned.
+    /// The operation with a number that [`Self::operation`] has returned.
     pub(super) fn numbered(&self, number: u16) -> Option<Arc<InternedOperation>> {
         self.lock().operations.get(usize::from(number)).cloned()
     }

@@ -1,5 +1,5 @@
-//! Common to the logs of tools: kernels by the launch that accesses name, numbers without signs and spaces, and
-//! addresses of 32 lanes without a mask that says which are active.
+//! Shared by the readers of tools' logs: kernels by launch id, plain numbers without sign and spaces, and addresses of
+//! 32 lanes without an active mask.
 
 use std::str::FromStr;
 
@@ -12,16 +12,16 @@ use super::sink::Sink;
 use crate::binary::{Kernel, RecordAddresses};
 use warpload::lane::{LANES, LaneMask};
 
-/// What tells launches apart.
+/// Identifies a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct LaunchId {
-    /// The context, in which some tools begin to count anew; `None` if the source does not say.
+    /// The context, because some tools number launches within it; `None` if the source does not have it.
     pub(super) context: Option<u64>,
     pub(super) number: u64,
 }
 
-/// The launches of a file, by their ids. Launches can run at the same time, so that their accesses
-/// alternate; each launch is one kernel.
+/// The launches of a file by id. Launches can run concurrently, so that their accesses alternate. Each launch is one
+/// kernel.
 #[derive(Default)]
 pub(super) struct Launches {
     launches: FxHashMap<LaunchId, Launch>,
@@ -29,7 +29,7 @@ pub(super) struct Launches {
 }
 
 enum Launch {
-    /// Its kernel is known; no access was found so far.
+    /// Its kernel is known, but it has no access yet.
     Named(Box<Kernel>),
     /// It has accesses.
     Begun(Begun),
@@ -46,8 +46,7 @@ pub(super) struct Begun {
 }
 
 impl Launches {
-    /// Names the kernel of a launch. One with a known id is another launch, for example of another
-    /// process.
+    /// Names the kernel of a launch. A known id starts a new launch, because another process may use the same ids.
     pub(super) fn name(&mut self, launch: LaunchId, kernel: Kernel) -> Result<(), NameError> {
         self.check_room(launch)?;
         self.launches.insert(launch, Launch::Named(Box::new(kernel)));
@@ -62,8 +61,8 @@ impl Launches {
         Ok(())
     }
 
-    /// Makes the kernel of a launch the current one of `sink`. One that was not named is `kernel`, or
-    /// else has its number as name.
+    /// Makes the launch's kernel the current one of `sink`. An unnamed launch gets `kernel`, named after its number
+    /// unless `kernel` has a name.
     #[inline]
     pub(super) fn select(
         &mut self,
@@ -108,13 +107,12 @@ impl Launches {
     }
 }
 
-/// Returns a decimal number.
 pub(super) fn decimal<N: FromStr>(text: &str) -> Option<N> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)
 }
 
-/// Returns a hexadecimal number of at most 16 digits.
+/// Parses at most 16 hexadecimal digits.
 #[inline]
 pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.len() > 16 {
@@ -125,37 +123,37 @@ pub(super) fn hexadecimal(digits: &str) -> Option<u64> {
         .try_fold(0, |number, digit| Some(number << 4 | u64::from(char::from(digit).to_digit(16)?)))
 }
 
-/// Returns the context that a message begins with, `CTX 0x…`.
+/// The context at the start of a message, `CTX 0x…`.
 pub(super) fn context(message: &str) -> Option<u64> {
     hexadecimal(message.strip_prefix("CTX 0x")?.split(' ').next()?)
 }
 
-/// Returns three numbers, `x,y,z`.
+/// Parses `x,y,z`.
 pub(super) fn dimensions(text: &str) -> Option<[u32; 3]> {
     let mut numbers = text.split(',').map(|number| decimal(number.trim()));
     let three = [numbers.next()??, numbers.next()??, numbers.next()??];
     numbers.next().is_none().then_some(three)
 }
 
-/// The note of a trace with such addresses.
+/// The note of a trace with inferred active masks.
 pub(super) const UNMASKED_NOTE: &str = "the active masks are inferred: lanes with address 0 were taken as \
     inactive, and offset 0 of shared or local memory looks the same";
 
-/// Room for the addresses of one access.
+/// A buffer for the addresses of one access.
 #[derive(Default)]
 pub(super) struct Unmasked {
     list: [u64; LANES],
 }
 
 impl Unmasked {
-    /// Returns the lanes that have an address, and their addresses.
+    /// The lanes with an address other than 0, and these addresses.
     #[inline]
     pub(super) fn active(&mut self, addresses: &[u64; LANES]) -> (LaneMask, RecordAddresses<'_>) {
         let (mut mask, mut count) = (0, 0);
         for (lane, address) in addresses.iter().enumerate() {
             let is_active = *address != 0;
             mask |= u32::from(is_active) << lane;
-            // The place of an inactive lane's address is the next one's too.
+            // The next address overwrites the 0 of an inactive lane.
             if let Some(place) = self.list.get_mut(count) {
                 *place = *address;
             }

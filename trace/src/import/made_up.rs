@@ -1,4 +1,4 @@
-//! A made-up format, for tests: its row in `formats.rs` is all that the list knows of it.
+//! A made-up format for tests. The rest of the import knows it only by its row in `formats.rs`.
 
 use std::io::BufRead;
 use std::path::Path;

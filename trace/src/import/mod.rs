@@ -1,8 +1,8 @@
-//! [`import`]: text traces of other tools into a binary trace, streaming, in parallel by file
-//! and by parts of a file.
+//! [`import`]: converts text traces of other tools to a binary trace, as a stream, in parallel over files and over the
+//! parts of a file.
 //!
-//! `formats.rs` lists the formats; each has its reader's file. Readers hand what they find to a
-//! `Sink`, block by block.
+//! `formats.rs` lists the formats, each with a reader in its own file. Readers add kernels and instructions to a
+//! `Sink`, which passes them on in blocks.
 
 mod accelsim;
 mod compressed;
@@ -35,10 +35,10 @@ use warpload_binary::lines::without_mark;
 pub use self::error::ImportError;
 pub use self::file_list::TraceList;
 
-/// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all
-/// files that it lists, NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log; each
-/// also `.gz`, `.xz` or `.zst`. The content tells the format and the compression.
-/// Reads with at most `threads` threads, and reports to `observe` what is opened and read.
+/// Imports a text trace: Accel-Sim's `.trace`, `.traceg` or `.tracez`, a `kernelslist.g` with all files that it lists,
+/// NVBit's mem_trace as a log or as JSON, or CUTracer's NDJSON or text log. Each may be compressed as `.gz`, `.xz` or
+/// `.zst`. Format and compression are recognized by content. Reads on at most `threads` threads and reports opened
+/// files and read bytes to `observe`.
 ///
 /// # Errors
 /// Returns [`ImportError`] with file, line and column if a file cannot be read or is invalid. The
@@ -54,19 +54,17 @@ pub fn import<W: Write + Seek>(
     import_from(file, input, writer, threads, observe)
 }
 
-/// Returns whether a text that begins with `start` is a trace or a list of traces for certain: it has words
-/// that only one of their formats has. What is read as a trace when no other kind of file is expected, such as
-/// any other JSON, is not.
+/// Returns whether a text that begins with `start` is certainly a trace or a list of traces, because it has words that
+/// only one of the formats has. Text that is merely likely to be a trace, such as any other JSON, does not count.
 #[must_use]
 pub fn is_certainly_text_trace(start: &[u8]) -> bool {
     formats::is_certain(without_mark(start).trim_ascii_start())
 }
 
-/// Imports the text of `input`, like [`import`]. Errors call it `name`; the files of a list are
-/// relative to that.
+/// Imports the text of `input`, like [`import`]. Errors call it `name`, and the files of a list are relative to `name`.
 ///
 /// # Errors
-/// Returns those of [`import`].
+/// Returns the errors of [`import`].
 pub fn import_from<W: Write + Seek>(
     input: impl Read + Send,
     name: &Path,
@@ -98,13 +96,13 @@ pub fn import_from<W: Write + Seek>(
     }
 }
 
-/// What is bounded for all files of a list together.
+/// State and limits shared by all files of a list.
 struct Shared<'i> {
     interner: &'i Interner,
-    /// The trace's number of each operation of the interner that a record had.
+    /// The trace's number of each interned operation, once a record has used it.
     operations: Vec<Option<u16>>,
     header_lines: usize,
-    /// The instructions that have no line of their own in an export, and the records.
+    /// The instructions without a line of their own in an export.
     unlisted: u64,
     records: u64,
     source_lines: usize,
@@ -117,12 +115,12 @@ impl<'i> Shared<'i> {
     }
 }
 
-/// Writes what the reader of one file finds.
+/// Writes the items that the reader of one file finds.
 struct Import<'w, 'i, W> {
     writer: &'w mut TraceWriter<W>,
     file: &'w Path,
     shared: &'w mut Shared<'i>,
-    /// The records of the files before.
+    /// The records of earlier files.
     records_before: u64,
     /// The trace's number of each of the file's kernels.
     kernels: Vec<u32>,
@@ -134,14 +132,14 @@ impl<'w, 'i, W: Write + Seek> Import<'w, 'i, W> {
         Self { writer, file, shared, records_before, kernels: Vec::new() }
     }
 
-    /// Returns the number that the trace has for a kernel.
+    /// The trace's number of a kernel.
     fn number_of(&self, kernel: u32) -> u32 {
         let number = self.kernels.get(kernel as usize).copied();
         debug_assert!(number.is_some(), "{NUMBERED}");
         number.unwrap_or(0)
     }
 
-    /// Gives the operations of a block the trace's numbers, the next ones to those that no record had before.
+    /// Replaces the interner's operation numbers by the trace's. New operations get the next number.
     fn renumber(&mut self, block: &mut BlockRecords) -> Result<(), ImportError> {
         let Self { writer, shared: Shared { interner, operations, .. }, .. } = self;
         block.renumber(|interned| {
@@ -222,36 +220,36 @@ impl<'w, 'i, W: Write + Seek> Import<'w, 'i, W> {
     }
 }
 
-/// What is said if there are too many source lines.
+/// The note for source lines beyond the limit.
 const FURTHER_LINES: &str = "source lines of further program counters are left out";
 
-/// Why numbers are known.
+/// The reason why a lookup by number succeeds.
 const NUMBERED: &str = "readers number operations and kernels before they use them";
 
-/// What an import reports while it reads.
+/// An event that an import reports while it reads.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ImportEvent<'f> {
     /// A file that the input names was opened.
     Opened(&'f Path, &'f File),
-    /// A list was read; the files that it names have so many bytes together, as far as they are there.
+    /// A list was read. Its files have so many bytes together, not counting missing ones.
     Listed(u64),
-    /// Another number of bytes was read, of any file.
+    /// So many further bytes were read, of any file.
     Read(u64),
 }
 
-/// The most kernels of a trace.
+/// The maximum number of kernels in a trace.
 pub const MAX_KERNELS: usize = 1 << 20;
 
-/// The most header lines of all kernels of a trace together.
+/// The maximum number of header lines, over all kernels of a trace.
 pub(crate) const MAX_HEADER_LINES: usize = 1 << 24;
 
-/// The most instructions without a line in all exports of a trace, and how many more for each record: a few
-/// bytes must not be a large amount of work, or of blocks without records.
+/// Limits for instructions without a line of their own in all files: a base, and an allowance for each record. A few
+/// bytes of input must not cause unbounded work or unboundedly many blocks without records.
 const MAX_UNLISTED: u64 = 1 << 32;
 const UNLISTED_FOR_RECORD: u64 = 1 << 22;
 
-/// Returns why so many instructions without a line are refused beside so many records, if they are.
+/// Checks the number of instructions without a line against the number of records.
 pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> {
     let most = MAX_UNLISTED.saturating_add(UNLISTED_FOR_RECORD.saturating_mul(records));
     if unlisted <= most {
@@ -263,13 +261,12 @@ pub(super) fn check_unlisted(unlisted: u64, records: u64) -> Result<(), String> 
     ))
 }
 
-/// The most program counters of all launches of a trace whose source lines are kept.
+/// The maximum number of program counters with source lines, over all launches of a trace.
 pub(super) const MAX_SOURCE_LINES: usize = 1 << 22;
 
-/// The most different operations of a trace: their numbers have 16 bits.
+/// The maximum number of operations in a trace, because their numbers have 16 bits.
 const MAX_OPERATIONS: usize = 1 << 16;
 
-/// Returns the error of one operation too many.
 pub(super) fn too_many_operations() -> ImportError {
     too_many(MAX_OPERATIONS, "different memory instructions")
 }
@@ -301,7 +298,7 @@ mod tests {
         import.take(ImportItem::Kernel(kernel)).map_err(|error| error.to_string())
     }
 
-    /// A format is a row of the list, and its file.
+    /// A format needs only its file and a row in the list.
     #[test]
     fn another_format_is_one_more_row() {
         let import = |input: &'static [u8]| {

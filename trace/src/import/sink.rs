@@ -1,4 +1,4 @@
-//! [`Sink`]: takes what readers of text traces find and passes it on block by block.
+//! [`Sink`]: collects the instructions that readers of text traces find and passes them on in blocks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,17 +12,16 @@ use crate::binary::{
     BlockBuilder, BlockRecords, Kernel, MAX_BLOCK_RECORDS, NewRecord, TraceInput, WarpPosition,
 };
 
-/// The most bytes of the open blocks of all kernels when another one becomes the current one.
+/// The limit for bytes in open blocks, checked when the current kernel changes.
 const OPEN_BYTES: usize = 32 << 20;
 
-/// What a reader finds, in order.
+/// An item that a reader finds, in order.
 pub(super) enum ImportItem {
     /// A kernel. The kernels of a file are numbered from 0.
     Kernel(Kernel),
     /// A block of the kernel with that number. Its operations have the interner's numbers.
     Block(u32, BlockRecords),
-    /// So many instructions without a line of their own, before that line of the file, and how many that
-    /// have one came before.
+    /// Before line `line`: `count` instructions without a line of their own, after `before` instructions that have one.
     Unlisted { count: u64, line: u64, before: u64 },
     /// The source lines of program counters of the kernel with that number.
     SourceLines(u32, Vec<(u32, u32)>),
@@ -30,37 +29,37 @@ pub(super) enum ImportItem {
     Tool(String),
     /// A note for readers of results.
     Note(String),
-    /// The file may be cut off: the note that says so, unless another one does.
+    /// The file may be cut off: the note with the reason, unless another note has it.
     EndUnknown(Option<&'static str>),
-    /// Device memory that the file names: base and size in bytes.
+    /// Device memory allocations in the file: base and size in bytes.
     Allocations(Vec<(u64, u64)>),
-    /// The file itself, after all that was found in it.
+    /// The file itself, after all other items.
     Input(TraceInput),
 }
 
-/// Collects what a reader finds into blocks.
+/// Collects instructions into blocks.
 pub(super) struct Sink<'s> {
     interner: &'s Interner,
     /// The current kernel's block.
     block: BlockBuilder,
     current: u32,
-    /// How many instructions came before those of the current block.
+    /// The number of instructions before the current block.
     before: u64,
-    /// How many instructions were added.
+    /// The number of instructions so far.
     count: u64,
-    /// The blocks of other kernels, whose launches may continue, by how many instructions came before them.
+    /// Blocks of other kernels, which may continue, by the number of instructions before them.
     open: BTreeMap<u64, (u32, BlockBuilder)>,
     /// The key of each of these kernels in `open`.
     open_kernels: FxHashMap<u32, u64>,
     open_bytes: usize,
     kernels: u32,
-    /// The operations of opcodes that were asked for: other threads need not wait for them.
+    /// A cache, so that threads rarely wait for the interner.
     opcodes: FxHashMap<Arc<str>, Arc<InternedOperation>>,
-    /// How many instructions of the text were found; its reader takes more text for them.
+    /// The instructions found in the text; the limit for its length depends on them.
     found: FoundCount,
-    /// The program counters of the current kernel whose source lines are known.
+    /// The current kernel's program counters with a known source line.
     has_lines: FxHashSet<u32>,
-    /// Whether the kernel's code is of SM 5.x or 6.x.
+    /// Whether the kernel's code is for SM 5.x or 6.x.
     is_spa5: bool,
     emit: &'s mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
 }
@@ -89,7 +88,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Returns the one copy of a name.
+    /// The shared copy of a name.
     pub(super) fn name(&self, name: &str) -> Result<Arc<str>, NameError> {
         self.interner.name(name)
     }
@@ -98,7 +97,7 @@ impl<'s> Sink<'s> {
         self.interner
     }
 
-    /// Begins the next kernel, which becomes the current one, and returns its number.
+    /// Begins the next kernel, makes it the current one and returns its number.
     pub(super) fn kernel(&mut self, kernel: Kernel) -> Result<u32, ImportError> {
         if kernel.is_spa5() != self.is_spa5 {
             // The same opcode now has another meaning.
@@ -113,7 +112,7 @@ impl<'s> Sink<'s> {
         Ok(number)
     }
 
-    /// Makes a kernel the current one, to which the following instructions belong.
+    /// Makes a kernel the current one, so that the following instructions belong to it.
     pub(super) fn select(&mut self, kernel: u32) -> Result<(), ImportError> {
         if kernel == self.current {
             return Ok(());
@@ -130,7 +129,7 @@ impl<'s> Sink<'s> {
         Ok(())
     }
 
-    /// Puts the current block among the open ones, unless nothing is in it.
+    /// Moves the current block to the open ones, unless it is empty.
     fn set_aside(&mut self) {
         let block = std::mem::take(&mut self.block);
         if block.bytes() > 0 {
@@ -140,8 +139,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Closes the blocks of other kernels that began before instruction `limit`, in the order in which they
-    /// began.
+    /// Closes the blocks of other kernels that began before instruction `limit`, in order of their beginning.
     fn close_before(&mut self, limit: u64) -> Result<(), ImportError> {
         while let Some(first) = self.open.first_entry().filter(|first| *first.key() < limit) {
             let (kernel, mut block) = first.remove();
@@ -154,8 +152,8 @@ impl<'s> Sink<'s> {
         Ok(())
     }
 
-    /// Passes on a block of the current kernel, if it is full, after those that began before it: blocks are
-    /// in the order of their first instructions, so that launches which follow one another stay apart.
+    /// Passes on a full block of the current kernel, after all open blocks that began before it. Blocks are in the
+    /// order of their first instructions, so that consecutive launches stay apart.
     #[inline]
     fn emit_block(&mut self, block: Option<BlockRecords>) -> Result<(), ImportError> {
         block.map_or(Ok(()), |block| self.emit_full(block))
@@ -167,18 +165,18 @@ impl<'s> Sink<'s> {
         (self.emit)(ImportItem::Block(self.current, block))
     }
 
-    /// Returns whether opcodes are read as those of SM 5.x or 6.x.
+    /// Whether opcodes have their meaning on SM 5.x or 6.x.
     pub(super) fn is_spa5(&self) -> bool {
         self.is_spa5
     }
 
-    /// Returns the operation of an opcode with a memory operand.
+    /// The operation of an opcode with a memory operand.
     ///
     /// # Errors
-    /// Returns [`Refused`] if the opcode is too long or there are too many different ones.
+    /// Returns [`Refused`] if the opcode is too long or there are too many distinct ones.
     #[inline]
     pub(super) fn operation(&mut self, opcode: &str) -> Result<&Arc<InternedOperation>, Refused> {
-        // Looked up twice, as the borrow of the first could not end before the insertion.
+        // Looked up twice, because the borrow checker keeps the first borrow past the insertion.
         if !self.opcodes.contains_key(opcode) {
             let operation = self.interner.operation(opcode, self.is_spa5)?;
             self.opcodes.insert(Arc::clone(&operation.operation.opcode), operation);
@@ -192,7 +190,7 @@ impl<'s> Sink<'s> {
         self.block.place(place);
     }
 
-    /// Keeps the source lines of the current kernel's program counters, the first of each.
+    /// Adds source lines of the current kernel. Keeps the first line of each program counter.
     pub(super) fn source_lines(&mut self, lines: &FxHashMap<u32, u32>) -> Result<(), ImportError> {
         let mut new = Vec::new();
         for (pc, line) in lines {
@@ -206,9 +204,9 @@ impl<'s> Sink<'s> {
         (self.emit)(ImportItem::SourceLines(self.current, new))
     }
 
-    /// Counts instructions without a memory operand, which have no line before line `line`.
+    /// Counts instructions without a memory operand that have no line of their own before line `line`.
     pub(super) fn skip(&mut self, mut count: u64, line: u64) -> Result<(), ImportError> {
-        // Fewer take no block of their own.
+        // A smaller number cannot fill a block by itself and needs no limit.
         if count >= u64::from(MAX_BLOCK_RECORDS) {
             (self.emit)(ImportItem::Unlisted { count, line, before: self.found.get() })?;
         }
@@ -221,7 +219,7 @@ impl<'s> Sink<'s> {
         Ok(())
     }
 
-    /// Ends the current kernel's block, so that what was added comes before all that follows.
+    /// Closes the current kernel's block, so that it precedes all later instructions.
     pub(super) fn close_block(&mut self) -> Result<(), ImportError> {
         let block = self.block.close();
         self.emit_block(block)
@@ -235,11 +233,10 @@ impl<'s> Sink<'s> {
         self.emit_block(full)
     }
 
-    /// Adds instructions.
     pub(super) fn append(&mut self, segment: &BlockRecords) -> Result<(), ImportError> {
         let mut from = 0;
         self.found.add(segment.count().into());
-        // A segment without instructions can have a place for those that follow it.
+        // A segment without instructions can still set the warp of the following ones.
         loop {
             let (to, full) = self.block.append(segment, from);
             self.count += u64::from(to - from);
@@ -251,12 +248,12 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Names the tool that made the file, with its version if known.
+    /// Names the tool that produced the file, with its version if known.
     pub(super) fn tool(&mut self, tool: String) -> Result<(), ImportError> {
         (self.emit)(ImportItem::Tool(tool))
     }
 
-    /// Marks the trace as possibly incomplete, with the note that says why, unless another one does.
+    /// Marks the trace as possibly incomplete, with a note of the reason unless another note has it.
     pub(super) fn end_is_unknown(
         &mut self,
         note: impl Into<Option<&'static str>>,
@@ -264,7 +261,7 @@ impl<'s> Sink<'s> {
         (self.emit)(ImportItem::EndUnknown(note.into()))
     }
 
-    /// Adds device memory that the file names: bases and sizes in bytes.
+    /// Adds device memory allocations in the file: bases and sizes in bytes.
     pub(super) fn allocations(&mut self, list: Vec<(u64, u64)>) -> Result<(), ImportError> {
         (self.emit)(ImportItem::Allocations(list))
     }

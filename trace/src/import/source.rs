@@ -1,4 +1,4 @@
-//! [`ImportSource`]: a text trace or a list of them, of a known format.
+//! [`ImportSource`]: an opened text trace or list of traces in a recognized format.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 
-/// How many bytes of text after an error are decompressed to find out whether the compressed file
-/// is damaged.
+/// After an error in the text, up to so many more bytes are decompressed to find out whether the compressed file is
+/// damaged.
 const AFTER_ERROR: u64 = 64 << 20;
 
-/// A text whose format is known.
+/// A text in a recognized format.
 pub(super) enum ImportSource<'o> {
     Trace(Trace<'o>),
     List(List<'o>),
@@ -35,7 +35,7 @@ pub(super) struct Trace<'o> {
     found: FoundCount,
 }
 
-/// The text of a list of files, and what reads it.
+/// The text of a list of files, with its reader.
 pub(super) struct List<'o> {
     text: Text<'o>,
     read: ListReader,
@@ -44,7 +44,7 @@ pub(super) struct List<'o> {
 }
 
 impl List<'_> {
-    /// Reads the list. Returns what its own file is too.
+    /// Reads the list. Also returns the length and checksum of its own file.
     pub(super) fn read(mut self) -> Result<(FileList, Option<TraceInput>), ImportError> {
         let list = (self.read)(&mut self.text, self.path)?;
         drain(&mut self.text);
@@ -52,14 +52,14 @@ impl List<'_> {
     }
 }
 
-/// Reads a text to the end, which its reader has mostly reached.
+/// Reads the rest of a text after its reader.
 fn drain(text: &mut Text<'_>) {
-    // What cannot be read is not known as a whole input.
+    // After a read error the input stays unrecorded, because it was not seen whole.
     let _ = io::copy(text, &mut io::sink());
 }
 
 impl<'o> ImportSource<'o> {
-    /// Recognizes the format of `input`, which errors call `path`.
+    /// Recognizes the format of `input`. Errors call it `path`.
     pub(super) fn open(
         input: impl Read + Send + 'o,
         path: &'o Path,
@@ -69,7 +69,7 @@ impl<'o> ImportSource<'o> {
         let Opened { start, failed, text, compression, seen, found } =
             text::open(input, observe).map_err(unreadable)?;
         let start = without_mark(&start).trim_ascii_start();
-        // JSON, too, but not of a trace.
+        // A trace set is JSON as well, but not a text trace.
         let is_set = FileKind::detect(start) == Some(FileKind::TraceSet);
         match formats::reader(start).filter(|_| !is_set) {
             Some(FormatReader::Trace(read)) => {
@@ -91,7 +91,7 @@ impl<'o> ImportSource<'o> {
 }
 
 impl Trace<'_> {
-    /// Reads the trace with `threads` threads at most; one of them decompresses what is compressed.
+    /// Reads the trace on at most `threads` threads. One of them decompresses, if the file is compressed.
     pub(super) fn read(
         self,
         threads: usize,
@@ -125,7 +125,7 @@ impl Trace<'_> {
         interner: &Interner,
         emit: &mut dyn FnMut(ImportItem) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
-        // The text is not to blame for what the import refuses.
+        // If the import refuses an item, the text is not at fault, and the error needs no other cause.
         let mut is_refused = false;
         let mut emit = |found| emit(found).inspect_err(|_| is_refused = true);
         let (text, path) = (&mut self.text, self.path);
@@ -140,8 +140,8 @@ impl Trace<'_> {
         }
     }
 
-    /// Returns the cause of an error in a text: a damaged compressed file becomes invalid text before
-    /// its checksum is reached.
+    /// Finds the cause of an error in a text: a damaged compressed file yields invalid text before the decoder reaches
+    /// its checksum.
     fn cause(&mut self, error: ImportError) -> ImportError {
         let line = match error {
             ImportError::Line { line, .. } => Some(line),
@@ -160,7 +160,7 @@ impl Trace<'_> {
     }
 }
 
-/// Returns the end of a message, which says what a file is that is not a trace.
+/// The end of a message about a file that is not a trace: the kind of file it is instead.
 fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> String {
     match (FileKind::detect(after_comments(start)), compression) {
         (Some(kind), Some(outer))
@@ -178,7 +178,7 @@ fn what_else(start: &[u8], compression: Option<&Compression>, path: &Path) -> St
     }
 }
 
-/// Returns a text without the lines of comments that it begins with, as configurations do.
+/// Skips the comment lines with which configurations begin.
 fn after_comments(mut text: &[u8]) -> &[u8] {
     while text.starts_with(b"#") {
         let end = memchr::memchr(b'\n', text).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! [`Text`]: the text of a file, decompressed.
+//! [`Text`]: the decompressed text of a file.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,32 +11,32 @@ use super::compressed::{Compression, Decompressed};
 use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 
-/// What readers of text traces read.
+/// The input of all readers of text traces.
 pub(super) type Text<'o> = BufReader<Box<dyn Read + Send + 'o>>;
 
-/// How many bytes are read at once.
+/// The bytes of one read.
 const BUFFER: usize = 1 << 16;
 
-/// How many bytes tell the format of a trace. A program can print much before its first record.
+/// The bytes in which the format is recognized. A program can print much before its first record.
 const START: usize = 1 << 20;
 
-/// A text that was opened.
+/// An opened text.
 pub(super) struct Opened<'o> {
-    /// How it begins.
+    /// Its first bytes.
     pub(super) start: Vec<u8>,
-    /// Why `start` ends early. Reading `text` returns it again, so that readers know the line.
+    /// The error that cut `start` short. Reading `text` returns it again, so that readers know the line.
     pub(super) failed: Option<io::Error>,
-    /// All of it.
+    /// The whole text.
     pub(super) text: Text<'o>,
-    /// How it was compressed.
+    /// Its compression.
     pub(super) compression: Option<&'static Compression>,
-    /// What was read of the file.
+    /// The bytes read of the file.
     pub(super) seen: Seen,
-    /// How many instructions were found in the text.
+    /// The instructions found in the text.
     pub(super) found: FoundCount,
 }
 
-/// How many instructions were found in a text so far, from any thread.
+/// The number of instructions found in a text so far, shared between threads.
 #[derive(Clone, Default)]
 pub(super) struct FoundCount(Arc<AtomicU64>);
 
@@ -47,20 +47,19 @@ impl FoundCount {
 
     #[inline]
     pub(super) fn add(&self, count: u64) {
-        // One thread alone adds.
+        // No `fetch_add`, because only one thread adds.
         self.0.store(self.get().wrapping_add(count), Ordering::Relaxed);
     }
 }
 
-/// How many bytes of a compressed text may be there in any case, for each byte of the file that was read,
-/// and for each instruction that was found. Real traces have a few hundred or thousand for an instruction,
-/// but may be compressed to any degree. Any text is longer than all names of a trace may be, so that too many
-/// names are named as the error that they are.
+/// Limits for the bytes of a compressed text: in any case, for each byte read of the file, and for each instruction
+/// found. Real traces have a few hundred or thousand bytes for an instruction, but can be compressed to any degree. The
+/// base exceeds the limit for all names of a trace, so that too many names are reported as such.
 const ANY_TEXT: u64 = 128 << 20;
 const TEXT_FOR_BYTE: u64 = 1 << 10;
 const TEXT_FOR_INSTRUCTION: u64 = 16 << 10;
 
-/// Checks that a text of so many bytes says something: some kilobytes of a file must not be hours of empty
+/// Limits the length of a text by its contents, because some kilobytes of a file could otherwise mean hours of empty
 /// lines.
 fn check_proportion(text: u64, compressed: u64, found: u64) -> io::Result<()> {
     let most = ANY_TEXT
@@ -76,7 +75,7 @@ fn check_proportion(text: u64, compressed: u64, found: u64) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
-/// A decompressed text, as long as it is in proportion to what is found in it.
+/// A decompressed text that fails when it is out of proportion to its contents.
 struct Proportionate<R> {
     text: R,
     bytes: u64,
@@ -95,7 +94,7 @@ impl<R: Read> Read for Proportionate<R> {
     }
 }
 
-/// Opens the text of `input`, which may be compressed.
+/// Opens the text of `input`, decompressing it if necessary.
 pub(super) fn open<'o>(
     input: impl Read + Send + 'o,
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
@@ -124,13 +123,13 @@ pub(super) fn open<'o>(
     })
 }
 
-/// How many buffers may be read ahead of what is wanted.
+/// The maximum number of buffers read ahead.
 const AHEAD: usize = 4;
 
-/// Returns `text`, which a thread of its own reads ahead.
+/// Reads `text` ahead on a thread of its own.
 ///
 /// # Errors
-/// Returns an error if the system starts no further thread.
+/// Returns an error if the system cannot start a thread.
 pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io::Result<Text<'o>> {
     let (to, from) = sync_channel(AHEAD);
     let reader = Builder::new().spawn_scoped(scope, move || {
@@ -145,7 +144,7 @@ pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io
                 buffer.truncate(read);
                 buffer
             });
-            // Without a receiver nothing more is wanted.
+            // Without a receiver the rest is not needed.
             if to.send(message).is_err() || is_last {
                 return;
             }
@@ -156,16 +155,16 @@ pub(super) fn read_ahead<'o>(mut text: Text<'o>, scope: &'o Scope<'o, '_>) -> io
     Ok(BufReader::with_capacity(BUFFER, Box::new(ahead)))
 }
 
-/// Returns the error for a thread that could not be started, for want of memory or by a limit.
+/// The error for a thread that could not be started, because of memory or a limit.
 pub(super) fn no_thread(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("no thread could be started: {error}"))
 }
 
-/// What another thread reads.
+/// The receiving end of a text that another thread reads.
 struct Ahead {
     from: Receiver<io::Result<Vec<u8>>>,
     buffer: Cursor<Vec<u8>>,
-    /// How the text ended; every further read returns the same.
+    /// The end of the text, or the error there; every further read returns the same.
     end: Option<Option<(io::ErrorKind, String)>>,
 }
 
@@ -184,21 +183,21 @@ impl Read for Ahead {
             match self.from.recv() {
                 Ok(Ok(bytes)) if !bytes.is_empty() => self.buffer = Cursor::new(bytes),
                 Ok(Err(error)) => self.end = Some(Some((error.kind(), error.to_string()))),
-                // The end; or a panic, which the end of the thread's scope propagates.
+                // The end, or a panic of the thread, which the scope propagates.
                 Ok(Ok(_)) | Err(_) => self.end = Some(None),
             }
         }
     }
 }
 
-/// An input whose reading is observed.
+/// An input that reports its reads.
 struct Observed<'o, R> {
     input: R,
     observe: &'o (dyn Fn(ImportEvent<'_>) + Sync),
     seen: Seen,
 }
 
-/// What was read of an input so far, from any thread.
+/// The bytes read of an input so far, shared between threads.
 #[derive(Clone, Default)]
 pub(super) struct Seen(Arc<Mutex<SeenBytes>>);
 
@@ -217,12 +216,11 @@ impl Seen {
         seen.is_all |= bytes.is_empty();
     }
 
-    /// Returns how many bytes were read.
     fn length(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).length
     }
 
-    /// Returns the whole input, once its text has been read to the end.
+    /// The whole input's length and checksum, once it was read to the end.
     pub(super) fn input(&self) -> Option<TraceInput> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let crc = seen.crc.clone().finalize();
@@ -241,16 +239,16 @@ impl<R: Read> Read for Observed<'_, R> {
     }
 }
 
-/// An input whose first bytes were read.
+/// An input after its first bytes were read.
 struct Peeked<R> {
     start: Cursor<Vec<u8>>,
-    /// The error after them. It is returned once they are read, so that readers know the place.
+    /// The error after these bytes, returned only after them so that readers know the place.
     failed: Option<io::Error>,
     input: R,
 }
 
-/// Returns up to `count` bytes, and the input including them. Reads repeatedly, since one read of a
-/// pipe may return less than a line.
+/// Returns up to `count` bytes, and the input with these bytes put back. Reads repeatedly, because one read of a pipe
+/// may return less than a line.
 fn peek<R: Read>(mut input: R, count: usize) -> (Vec<u8>, Peeked<R>) {
     let mut start = Vec::new();
     let failed = input.by_ref().take(count as u64).read_to_end(&mut start).err();
@@ -271,8 +269,7 @@ impl<R: Read> Read for Peeked<R> {
 mod tests {
     use super::*;
 
-    /// What is full of instructions may be compressed to any degree, and what is not to the degree of real
-    /// text.
+    /// Text full of instructions may be compressed to any degree, other text only as far as real text.
     #[test]
     fn a_text_is_in_proportion_to_what_is_in_it() {
         assert!(check_proportion(ANY_TEXT, 0, 0).is_ok());

@@ -1,5 +1,4 @@
-//! [`Eight`]: the digits of a number, eight at a time, for what would otherwise be a loop over bytes whose end no
-//! processor can predict.
+//! [`Eight`]: parses digits eight at a time, because a loop over single bytes has an end that processors mispredict.
 
 /// Eight bytes, the first one lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,16 +17,15 @@ impl Eight {
         Self(u64::from_le_bytes(bytes))
     }
 
-    /// Returns the number of which the first `count` bytes, 1 to 8, are the decimal digits; `None` if
-    /// one of them is not a digit.
+    /// The value of the first `count` bytes, 1 to 8, as decimal digits; `None` if one of them is not a digit.
     #[inline(always)]
     pub(super) const fn decimal(self, count: usize) -> Option<u32> {
-        // The values of the digits, after as many zeros as fit.
+        // The digits' values, after leading zeros.
         let digits = (self.0 ^ splat(b'0')).wrapping_shl(64 - 8 * count as u32);
-        // A carry comes from a byte that is wrong itself.
+        // Carries do not matter, since only an invalid byte produces one.
         let is_wrong = (digits.wrapping_add(splat(6)) | digits) & splat(0xf0) != 0;
         let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-        // Of each four digits two pairs, the first worth a hundred times the second.
+        // Each four digits are two pairs, the first worth a hundred times the second.
         const PAIR: u64 = 0x0000_00ff_0000_00ff;
         let first = (pairs & PAIR).wrapping_mul(100 + (1_000_000 << 32));
         let second = (pairs >> 16 & PAIR).wrapping_mul(1 + (10_000 << 32));
@@ -35,11 +33,10 @@ impl Eight {
         if is_wrong { None } else { Some(value as u32) }
     }
 
-    /// Returns the number of which the first `count` bytes, 1 to 8, are the hexadecimal digits; `None`
-    /// if one of them is not a digit.
+    /// The value of the first `count` bytes, 1 to 8, as hexadecimal digits; `None` if one of them is not a digit.
     #[inline(always)]
     pub(super) const fn hexadecimal(self, count: usize) -> Option<u32> {
-        // The digits, after as many `0` as fit.
+        // The digits, after leading `0`.
         let zeros = 64 - 8 * count as u32;
         let text = self.0.wrapping_shl(zeros) | splat(b'0') & !u64::MAX.wrapping_shl(zeros);
         let ascii = text & !HIGH;
@@ -47,7 +44,7 @@ impl Eight {
         let lower = ascii | splat(0x20);
         let letters = at_least(lower, b'a') & !at_least(lower, b'f' + 1);
         let is_wrong = (digits | letters) & !text & HIGH != HIGH;
-        // A half-byte in each byte, the last digit highest; then pairs, and pairs of pairs, are joined.
+        // Each byte has one digit, the last digit in the highest byte. Neighbours are joined, then pairs, then halves.
         let nibbles = (text & splat(0x0f)) + (text >> 6 & splat(1)) * 9;
         let bytes = ((nibbles << 4) + (nibbles >> 8)) & 0x00ff_00ff_00ff_00ff;
         let halves = ((bytes << 8) + (bytes >> 16)) & 0x0000_ffff_0000_ffff;
@@ -56,7 +53,7 @@ impl Eight {
     }
 }
 
-/// Returns [`HIGH`] for each byte of `ascii` that is at least `least`.
+/// [`HIGH`] for each byte of `ascii` that is at least `least`.
 const fn at_least(ascii: u64, least: u8) -> u64 {
     ascii + splat(0x80 - least)
 }

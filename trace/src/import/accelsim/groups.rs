@@ -1,6 +1,6 @@
-//! [`Groups`]: thread blocks in an Accel-Sim trace, and their warps. A file that breaks their grammar
-//! was cut off or put together wrongly. Pieces of a file are read in any order; their [`Mark`]s are
-//! checked in the file's, when [`merge`] passes on what they hold.
+//! [`Groups`]: the thread blocks of an Accel-Sim trace and their warps. A file that violates their grammar was cut off
+//! or put together wrongly. Pieces of a file are parsed in any order, so their [`Mark`]s are checked in file order by
+//! [`merge`].
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +11,7 @@ use crate::import::error::ImportError;
 use crate::import::sink::Sink;
 use warpload::lane::LANES;
 
-/// A line that groups instructions.
+/// A line that begins, ends or describes a group of instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     /// `#BEGIN_TB`
@@ -32,18 +32,18 @@ pub(super) enum Mark {
     Instructions(u64),
 }
 
-/// Returns whether a line without white space before it begins as an instruction does: with a number.
+/// Whether a line without leading white space is an instruction: instructions begin with a hexadecimal digit.
 #[inline]
 pub(super) fn is_instruction(line: &[u8]) -> bool {
-    // `c` is a hexadecimal digit.
+    // `c` is a hexadecimal digit as well.
     line.first().is_some_and(u8::is_ascii_hexdigit) && !line.starts_with(b"cluster ")
 }
 
 impl Mark {
-    /// Reads a line that is not an instruction or of the header; `None` if it says nothing.
+    /// Reads a line outside the header that is not an instruction; `None` for an empty line or a comment.
     ///
     /// # Errors
-    /// Returns the column, from 0, and what is wrong.
+    /// Returns the column, from 0, and the message.
     pub(super) fn read(text: &str) -> Result<Option<Self>, (usize, &'static str)> {
         const NUMBERS: &str = "expected `x,y,z`";
         let shown = text.trim();
@@ -86,7 +86,7 @@ impl Mark {
     }
 }
 
-/// What a kernel has room for.
+/// The limits of a kernel's launch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
     /// The thread blocks of the grid.
@@ -102,11 +102,11 @@ pub(super) struct Groups {
     /// The thread blocks so far.
     blocks: FxHashSet<[u32; 3]>,
     state: State,
-    /// The thread block and the warp that were named last.
+    /// The thread block and the warp named last.
     place: WarpPosition,
-    /// The warps so far of the current thread block.
+    /// The warps of the current thread block so far.
     seen_warps: FxHashSet<u64>,
-    /// The lines so far, one bit each, that say where the current thread block is in its cluster.
+    /// A bit for each line so far about the current thread block's cluster.
     cluster_lines: u8,
 }
 
@@ -128,12 +128,11 @@ enum State {
 type Grammar = Result<(), String>;
 
 impl Groups {
-    /// Returns the groups of a kernel.
     pub(super) fn of(kernel: &Kernel) -> Self {
         Self { bounds: Bounds::of(kernel), ..Self::default() }
     }
 
-    /// Returns whose the instructions after the last line are.
+    /// The warp of the instructions that follow.
     pub(super) fn place(&self) -> WarpPosition {
         self.place
     }
@@ -142,12 +141,11 @@ impl Groups {
         !matches!(self.state, State::Outside)
     }
 
-    /// Returns whether every thread block of the grid was there, so that none is cut off.
+    /// Whether every thread block of the grid was present, so that none can be cut off.
     pub(super) fn are_all_there(&self) -> bool {
         self.blocks.len() as u128 >= self.bounds.blocks()
     }
 
-    /// Takes a line.
     pub(super) fn take(&mut self, mark: Mark) -> Grammar {
         match mark {
             Mark::Begin => self.begin(),
@@ -233,7 +231,7 @@ impl Groups {
     /// Counts instructions.
     ///
     /// # Errors
-    /// Returns how many of them come before the first wrong one, and what is wrong.
+    /// Returns the number of instructions before the first excess one, and the message.
     pub(super) fn count(&mut self, count: u64) -> Result<(), (u64, &'static str)> {
         let room = match &mut self.state {
             State::Instructions(left) => {
@@ -269,23 +267,21 @@ impl Bounds {
         Self { grid, threads }
     }
 
-    /// Returns the number of thread blocks of the grid.
     pub(super) fn blocks(&self) -> u128 {
         self.grid.into_iter().map(u128::from).product()
     }
 
-    /// Returns the number of warps of a thread block.
     #[inline]
     pub(super) fn warps(&self) -> u64 {
         self.threads.div_ceil(LANES as u64)
     }
 
-    /// Returns whether a thread block's last warp has fewer threads than the others.
+    /// Whether the last warp of a thread block has fewer threads than the others.
     pub(super) fn has_partial_warp(&self) -> bool {
         !self.threads.is_multiple_of(LANES as u64)
     }
 
-    /// Returns the number of threads of a warp.
+    /// The number of threads in a warp.
     pub(super) fn threads_of(&self, warp: u64) -> u64 {
         let before = warp.saturating_mul(LANES as u64);
         self.threads.saturating_sub(before).min(LANES as u64)
@@ -312,10 +308,10 @@ impl Bounds {
     }
 }
 
-/// Passes on what the next piece of a trace holds: `part`.
+/// Passes the parsed contents of the trace's next piece on to `sink`.
 ///
 /// # Errors
-/// Returns the error that is first in the piece, whichever part found it.
+/// Returns the first error in the piece, whether in its groups or in its instructions.
 pub(super) fn merge(
     body: &Body<'_>,
     piece: &Piece,
@@ -334,10 +330,10 @@ pub(super) fn merge(
     }
 }
 
-/// Checks the groups of a piece, and says whose its instructions are.
+/// Checks the groups of a piece and sets the warps of its instructions.
 ///
 /// # Errors
-/// Returns the first wrong line, and what is wrong.
+/// Returns the first invalid line and the message.
 fn check_marks(
     body: &Body<'_>,
     piece: &Piece,
@@ -354,7 +350,7 @@ fn check_marks(
         }
         groups.take(mark.mark).map_err(|message| (mark.line, message))?;
         after = mark.line;
-        // A piece has fewer instructions than a segment.
+        // Fits, because a piece has fewer instructions than a segment can.
         instructions += mark.instructions as u32;
         if let Mark::Warp(_) = mark.mark {
             part.segment.place(instructions, groups.place());
@@ -374,7 +370,7 @@ fn check_claim(claim: &Claim, groups: &Groups) -> Result<(), (u64, String)> {
     Err((claim.line, message.to_owned()))
 }
 
-/// Counts the instructions that follow one another from line `after` on.
+/// Counts a sequence of instructions that starts after line `after`.
 fn count(
     body: &Body<'_>,
     piece: &Piece,

@@ -1,6 +1,5 @@
-//! A line after the header of an Accel-Sim trace: **the table** of what the lines of each [`Version`] of the tracer
-//! have, [`Body`] with what the header says of all of them, and an [`Instruction`], read to its end: **the order** of
-//! its fields, for every version, and its addresses.
+//! Instruction lines of an Accel-Sim trace: **the table** of fields for each [`Version`] of the tracer; [`Body`], the
+//! properties common to all lines of a file; and [`Instruction`] with **the order** of its fields in every version.
 
 use std::path::Path;
 
@@ -12,39 +11,39 @@ use crate::import::interner::Interner;
 use crate::operation;
 use warpload::lane::{LANES, LaneMask};
 
-/// A version of Accel-Sim's tracer. Readers ask it what a line has; none knows a version by its number.
+/// A version of Accel-Sim's tracer, described by properties. Readers test these instead of version numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Version {
     /// Whether each grouped instruction names its thread block and warp, as ungrouped ones do.
     has_grouped_ids: bool,
     /// Whether an ungrouped instruction names its cluster after its warp.
     pub(super) has_clusters: bool,
-    /// Whether a number of a source line comes before the program counter if the header says so.
+    /// Whether a source line number precedes the program counter, if the header enables it.
     pub(super) has_line_numbers: bool,
-    /// The last address mode of lanes.
+    /// The highest address mode for lanes.
     last_mode: u64,
     lanes: AddressLanes,
-    /// How many immediates there are at least and at most.
+    /// The least and the most immediates.
     immediates: (u8, u8),
-    /// Whether instructions have what came with Hopper: uniform registers and predicates, the field of
-    /// `GMMA`, transfers of the Tensor Memory Accelerator, and `Val` or `NoVal` at their ends.
+    /// Whether instructions have the additions for Hopper: uniform registers and predicates, the field of `GMMA`,
+    /// transfers of the Tensor Memory Accelerator, and a final `Val` or `NoVal`.
     has_hopper: bool,
 }
 
-/// Which lanes have addresses.
+/// The lanes with addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AddressLanes {
-    /// Those of the mask.
+    /// The lanes of the mask.
     Mask,
-    /// Those that were active before the guard, of which the mask has a part; early builds of
-    /// version 3. What fits the mask exactly is of later builds.
+    /// The lanes of the mask or, in early builds of version 3, all lanes that were active before the guard. If the
+    /// number of addresses fits the mask exactly, they are the mask's.
     MaskOrMore,
-    /// Those that were active before the guard.
+    /// The lanes that were active before the guard.
     More,
 }
 
 impl Version {
-    /// What messages say of all versions.
+    /// All known versions, for messages.
     pub(super) const EXPECTED: &'static str = "a version from 1.2 to 6";
 
     const V1: Self = Self {
@@ -63,7 +62,7 @@ impl Version {
     const V5: Self = Self { immediates: (1, 1), ..Self::V4 };
     const V6: Self = Self { has_clusters: true, immediates: (1, 2), has_hopper: true, ..Self::V5 };
 
-    /// Returns the version of a number; `None` if it is unknown. Below 3 only 1.2 was published.
+    /// The version with a number; `None` if it is unknown. Below 3 only 1.2 was published.
     pub(super) const fn of_number(number: u64) -> Option<Self> {
         match number {
             0..=2 => Some(Self::V1),
@@ -75,43 +74,43 @@ impl Version {
         }
     }
 
-    /// Returns whether the number of a warp's threads says which lanes have addresses.
+    /// Whether attributing addresses to lanes requires the number of the warp's threads.
     fn needs_threads(&self) -> bool {
         self.lanes != AddressLanes::Mask
     }
 }
 
-/// What the header and the first instruction say of all lines after it.
+/// Properties of all lines, from the header and the first instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Body<'f> {
     pub(super) file: &'f Path,
     pub(super) version: Version,
     /// Whether instructions are in `#BEGIN_TB` groups; otherwise each names its thread block.
     pub(super) is_grouped: bool,
-    /// Whether instructions begin with `sm smwarp`, after the fields that say whose they are.
+    /// Whether `sm smwarp` precedes each instruction, after the fields for thread block, warp and cluster.
     pub(super) has_core_ids: bool,
-    /// Whether the number of a source line comes before the program counter.
+    /// Whether a source line number precedes the program counter.
     pub(super) has_line_numbers: bool,
     pub(super) bounds: Bounds,
-    /// Whether the code is of SM 5.x or 6.x.
+    /// Whether the code is for SM 5.x or 6.x.
     pub(super) is_spa5: bool,
     pub(super) interner: &'f Interner,
 }
 
 impl Body<'_> {
-    /// Returns whether each instruction names its thread block and its warp.
+    /// Whether each instruction names its thread block and its warp.
     #[inline(always)]
     pub(super) fn has_ids(&self) -> bool {
         !self.is_grouped || self.version.has_grouped_ids
     }
 
-    /// Returns whether each instruction names its cluster.
+    /// Whether each instruction names its cluster.
     #[inline(always)]
     pub(super) fn has_clusters(&self) -> bool {
         !self.is_grouped && self.version.has_clusters
     }
 
-    /// Returns the number of fields before the program counter.
+    /// The number of fields before the program counter.
     pub(super) fn front(&self) -> usize {
         [
             (self.has_ids(), 4),
@@ -124,7 +123,7 @@ impl Body<'_> {
         .sum()
     }
 
-    /// Returns whether reading a line depends on the warp that a group names.
+    /// Whether reading a line requires the warp of its group.
     pub(super) fn needs_warps(&self) -> bool {
         !self.has_ids() && self.version.needs_threads() && self.bounds.has_partial_warp()
     }
@@ -135,7 +134,7 @@ pub(super) struct LineReader<'b> {
     pub(super) body: &'b Body<'b>,
     /// The line's number, from 1.
     pub(super) line: u64,
-    /// The warp that a group named last.
+    /// The warp named last by a group.
     pub(super) warp: u64,
 }
 
@@ -146,28 +145,28 @@ impl LineReader<'_> {
     }
 }
 
-/// An instruction; its offsets are from the start of its line.
+/// An instruction. Offsets are from the start of its line.
 pub(super) struct Instruction<'t> {
-    /// Whose it is, if the line says so.
+    /// The warp, if the line names it.
     pub(super) place: Option<WarpPosition>,
-    /// The number of its source line; 0 if it is not known.
+    /// The source line number; 0 if unknown.
     pub(super) source_line: u32,
     pub(super) pc: u32,
     pub(super) mask: LaneMask,
-    /// ASCII spaces and line ends are around it.
+    /// Delimited by ASCII spaces or line ends.
     pub(super) opcode: &'t [u8],
     pub(super) opcode_at: usize,
     /// The access width in bytes; 0 without a memory operand.
     pub(super) width: u64,
-    /// What it accesses; `None` without a memory operand.
+    /// The memory operand, if there is one.
     pub(super) operand: Option<Operand>,
-    /// Whether the line has values of registers.
+    /// Whether the line has register values.
     pub(super) is_valued: bool,
 }
 
 impl Body<'_> {
     /// Reads a line: `[ids] [sm smwarp] [source_line] PC mask ndst [Rd]* OPCODE nsrc [Rs]* [gmma]
-    /// width [addresses] [immediates] [values]`. Its warp is `warp` unless it names another.
+    /// width [addresses] [immediates] [values]`. `warp` is the warp of its group, for lines that name none.
     #[inline(always)]
     pub(super) fn instruction<'t, S: Scan<'t>>(
         &self,
@@ -219,8 +218,8 @@ impl Body<'_> {
         })
     }
 
-    /// `ctax ctay ctaz warp`, and in version 6 `clusterx y z`, the thread block's place in it `x y z` and
-    /// its rank there.
+    /// Reads `ctax ctay ctaz warp` and, in version 6, the cluster `x y z` with the thread block's position `x y z` and
+    /// rank in it.
     #[inline(always)]
     fn place<'t, S: Scan<'t>>(&self, line: &mut S) -> Result<WarpPosition, S::Error> {
         let block = three(line, "a thread block's number")?;
@@ -236,8 +235,8 @@ impl Body<'_> {
         Ok(WarpPosition { cta: Some(block), warp: Some(warp), cluster, index: None })
     }
 
-    /// `[immediate [immediate]] [NoVal | Val values]`, and the line's end: returns whether there are
-    /// values. Registers have one value each, or one for each lane.
+    /// Reads `[immediate [immediate]] [NoVal | Val values]` and the line's end. Returns whether there are values. A
+    /// register has one value, or one for each lane.
     #[inline(always)]
     fn end<'t, S: Scan<'t>>(
         &self,
@@ -257,7 +256,7 @@ impl Body<'_> {
             line.end(expected)?;
             return Ok(false);
         }
-        // Neither word says the same as `NoVal`.
+        // A line without either word counts as `NoVal`.
         if line.first().is_none() {
             line.end(expected)?;
             return Ok(false);
@@ -282,7 +281,7 @@ impl Body<'_> {
 
 const VALUES: &str = "a register's number of values: 1 or 32";
 
-/// Returns what messages say of the fields after the addresses or the width.
+/// The expected end of a line, for messages.
 fn after_operand(least: u8, most: u8, has_operand: bool) -> &'static str {
     match (least, most, has_operand) {
         (_, 0, true) => "the end of the line after the addresses",
@@ -299,7 +298,7 @@ fn three<'t, S: Scan<'t>>(line: &mut S, expected: &'static str) -> Result<[u32; 
     Ok([line.front(expected)?, line.front(expected)?, line.front(expected)?])
 }
 
-/// `n [register]*`: returns the number of registers.
+/// Reads `n [register]*` and returns the number of registers.
 #[inline(always)]
 fn registers<'t, S: Scan<'t>>(line: &mut S, has_hopper: bool) -> Result<u64, S::Error> {
     let count = line.decimal("a number of registers")?;
@@ -309,7 +308,7 @@ fn registers<'t, S: Scan<'t>>(line: &mut S, has_hopper: bool) -> Result<u64, S::
     Ok(count)
 }
 
-/// `mbarrier multicast [cta_mask] bytes out_of_bounds_bytes`, then `3 count [address]*` or
+/// Reads `mbarrier multicast [cta_mask] bytes out_of_bounds_bytes`, then `3 count [address]*` or
 /// `4 base count [delta]*`.
 #[inline(always)]
 fn transfer<'t, S: Scan<'t>>(line: &mut S) -> Result<Operand, S::Error> {
@@ -363,20 +362,20 @@ fn is_gmma(opcode: &[u8]) -> bool {
     opcode.windows(4).any(|part| part == b"GMMA")
 }
 
-/// What an instruction accesses.
+/// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// Addresses with a base and a stride over the lanes of the mask.
+    /// A base and a stride for the lanes of the mask.
     Run(u64, i64),
     /// The addresses in the list, one for each lane of the mask.
     Listed,
-    /// Addresses that may be of any lane.
+    /// Addresses that cannot be attributed to lanes.
     Unknown,
-    /// As many addresses of blocks, and bytes of all of them.
+    /// A transfer's number of addresses of blocks, and its bytes.
     Transfer(u64, u64),
 }
 
-/// Room for one address for each lane.
+/// A buffer for one address per lane.
 #[derive(Debug, Default)]
 pub(super) struct List {
     addresses: [u64; LANES],
@@ -386,7 +385,7 @@ pub(super) struct List {
 impl List {
     #[inline(always)]
     fn push(&mut self, address: u64) {
-        // There are at most as many as lanes.
+        // Always fits, since there are at most 32.
         if let Some(room) = self.addresses.get_mut(self.count) {
             *room = address;
             self.count += 1;
@@ -398,7 +397,7 @@ impl List {
         &self.addresses[..self.count]
     }
 
-    /// Keeps the addresses of the lanes of `mask` only.
+    /// Keeps only the addresses of the lanes of `mask`.
     fn keep(&mut self, mask: LaneMask) {
         let all = self.addresses;
         self.count = 0;
@@ -407,7 +406,7 @@ impl List {
 }
 
 impl Body<'_> {
-    /// `mode addresses`: fills `list` with one for each lane of the mask, or returns a run.
+    /// Reads `mode addresses`. Fills `list` with one address for each lane of the mask, or returns a run.
     #[inline(always)]
     pub(super) fn addresses<'t, S: Scan<'t>>(
         &self,
@@ -437,7 +436,7 @@ impl Body<'_> {
                 return self.run(line, mask, base, stride, list);
             }
             2 if last >= 2 => {
-                // There is a base even if no lane is active.
+                // A base is present even if no lane is active.
                 let mut address = line.address("a base address")?;
                 for i in 0..mask.count() {
                     if i > 0 {
@@ -458,7 +457,7 @@ impl Body<'_> {
         Ok(if is_more { self.attribute(mask, warp, list) } else { Operand::Listed })
     }
 
-    /// Adds an address after those of the mask.
+    /// Adds an address beyond the number of the mask's lanes.
     fn push_another<'t, S: Scan<'t>>(
         &self,
         line: &S,
@@ -474,7 +473,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Finds the addresses of the lanes of `mask` among those of all lanes that were active before the
+    /// Selects the addresses of the lanes of `mask`, given the addresses of all lanes that were active before the
     /// guard.
     #[inline(always)]
     fn attribute(&self, mask: LaneMask, warp: u64, list: &mut List) -> Operand {
@@ -491,7 +490,7 @@ impl Body<'_> {
         Operand::Unknown
     }
 
-    /// Returns whose a base and a stride are.
+    /// Attributes a base and a stride to lanes.
     #[inline(always)]
     fn run<'t, S: Scan<'t>>(
         &self,
@@ -508,7 +507,7 @@ impl Body<'_> {
             AddressLanes::Mask => {
                 Err(line.refuse(|| "a stride, but the lanes are not a run".to_owned()))
             }
-            // The list begins with the first lane of all, which the mask may lack.
+            // The base is the address of the first lane before the guard, which the mask may lack.
             _ if stride == 0 || mask.is_empty() => Ok(run),
             _ if mask.contains(0) => {
                 let address = |lane| base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
@@ -524,7 +523,7 @@ impl Body<'_> {
 const MODES: &str = "an address mode: 0, 1 or 2";
 const MODES_OF_1: &str = "an address mode: 0 or 1";
 
-/// Returns whether the lanes are consecutive; an empty mask is.
+/// Whether the lanes are consecutive; true for an empty mask.
 fn is_run(mask: LaneMask) -> bool {
     let bits = mask.bits();
     let lowest = bits & bits.wrapping_neg();

@@ -1,4 +1,4 @@
-//! [`Pieces`]: a text in pieces of whole lines, and [`PieceReader`], which reads them in any order.
+//! [`Pieces`]: divides a text into pieces of whole lines. [`PieceReader`] parses them in any order.
 
 use std::io::{self, Read};
 
@@ -13,12 +13,11 @@ use crate::import::interner::InternedOperation;
 use crate::operation::OperationKind;
 use warpload_binary::lines::{LineError, MAX_LINE_BYTES};
 
-/// How many bytes a piece has, unless it is one longer line. With the loads in it, it fits in a
-/// processor's second cache, and its instructions in a segment.
+/// The bytes of a piece, unless it is one longer line. The piece and its parsed loads fit into a second-level cache,
+/// and its instructions into a segment.
 pub(super) const PIECE_BYTES: usize = 128 << 10;
 
-/// The line ends after each piece, so that what reads eight bytes at once need not ask whether there
-/// are as many.
+/// Line ends after each piece, so that code that reads eight bytes at once needs no length check.
 const PADDING: [u8; 16] = [b'\n'; 16];
 
 /// Whole lines of a text; the last line of the text may have no end.
@@ -28,15 +27,15 @@ pub(super) struct Piece {
     pub(super) line: u64,
     /// The offset of the first line in the text.
     pub(super) offset: u64,
-    /// The warp that a group named last before it, if the reader of pieces keeps track of that.
+    /// The warp named last before the piece, if the reader of pieces tracks it.
     pub(super) warp: u64,
-    /// The lines, the padding, and room.
+    /// The lines, the padding, and free space.
     buffer: Vec<u8>,
     length: usize,
 }
 
 impl Piece {
-    /// Replaces the text by lines without the end of the last one, of a warp.
+    /// Replaces the text by complete lines. `text` comes without the last line end.
     pub(super) fn set(&mut self, text: &[u8], line: u64, offset: u64, warp: u64) {
         (self.line, self.offset, self.warp, self.length) = (line, offset, warp, text.len() + 1);
         self.buffer.clear();
@@ -52,7 +51,7 @@ impl Piece {
         &self.buffer[..self.length]
     }
 
-    /// Returns the text with line ends after it, at least one of them and eight bytes.
+    /// The text with padding: at least a line end and eight bytes.
     fn padded(&self) -> &[u8] {
         &self.buffer[..self.length + PADDING.len() - 1]
     }
@@ -64,15 +63,15 @@ impl Piece {
     }
 }
 
-/// Reads a text piece by piece.
+/// Divides a text into pieces.
 pub(super) struct Pieces<R> {
     input: R,
     /// The number of the next line, from 1, and its offset.
     line: u64,
     offset: u64,
-    /// The warp that a group named last; `None` if that does not matter.
+    /// The warp named last; `None` if it does not matter.
     warp: Option<u64>,
-    /// The begun line after the last piece.
+    /// The incomplete line after the last piece.
     rest: Vec<u8>,
     ended: bool,
     is_cut: bool,
@@ -80,19 +79,19 @@ pub(super) struct Pieces<R> {
 }
 
 impl<R: Read> Pieces<R> {
-    /// Creates a reader of `input`, whose next line is number `line`, at `offset`. Keeps track of the
-    /// warps that groups name if the last one is given.
+    /// Creates a reader of `input`, starting with line number `line` at `offset`. Tracks the warps that groups name if
+    /// `warp` is given.
     pub(super) fn new(input: R, line: u64, offset: u64, warp: Option<u64>) -> Self {
         let rest = Vec::new();
         Self { input, line, offset, warp, rest, ended: false, is_cut: false, failed: None }
     }
 
-    /// Returns whether the last line of the text has no end, if the text was read.
+    /// Whether the text, once read, ends without a line end.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Returns the number of the last line before the next piece.
+    /// The number of the last line before the next piece.
     pub(super) fn last_line(&self) -> u64 {
         self.line - 1
     }
@@ -100,7 +99,7 @@ impl<R: Read> Pieces<R> {
     /// Reads the next piece into `piece`; returns `false` at the end.
     ///
     /// # Errors
-    /// Returns [`LineError`] if a line is too long or cannot be read, after the lines before it.
+    /// Returns [`LineError`] if a line is too long or cannot be read, but only after the lines before it.
     pub(super) fn read(&mut self, piece: &mut Piece) -> Result<bool, LineError> {
         (piece.line, piece.offset, piece.warp) = (self.line, self.offset, self.warp.unwrap_or(0));
         let length = self.fill(&mut piece.buffer);
@@ -116,8 +115,8 @@ impl<R: Read> Pieces<R> {
         Ok(true)
     }
 
-    /// Fills `buffer` with whole lines: many, or one that is longer than a piece. Returns their length,
-    /// 0 at the end or before an error.
+    /// Fills `buffer` with whole lines: many, or one that is longer than a piece. Returns their length; 0 at the end or
+    /// before an error.
     fn fill(&mut self, buffer: &mut Vec<u8>) -> usize {
         let (mut length, mut room) = (self.rest.len(), PIECE_BYTES);
         buffer.resize(buffer.len().max(room), 0);
@@ -134,7 +133,7 @@ impl<R: Read> Pieces<R> {
                         let line = self.line + memchr::memchr_iter(b'\n', text).count() as u64;
                         self.failed = Some(LineError::Io { line, source });
                         self.ended = true;
-                        // The line that was begun is not read.
+                        // Drops the incomplete line.
                         return memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
                     }
                 }
@@ -161,7 +160,7 @@ impl<R: Read> Pieces<R> {
     }
 }
 
-/// Returns the warp that a group of the text names last.
+/// The warp named last in the text.
 fn last_warp(text: &[u8]) -> Option<u64> {
     let mut before = text;
     while let Some(at) = memchr::memmem::rfind(before, b"warp") {
@@ -175,49 +174,51 @@ fn last_warp(text: &[u8]) -> Option<u64> {
     None
 }
 
-/// What a piece holds. What depends on the pieces before it is left to [`merge`](super::groups::merge).
+/// The parsed contents of a piece, as far as they do not depend on earlier pieces. [`merge`](super::groups::merge) does
+/// the rest.
 #[derive(Default)]
 pub(super) struct ParsedPiece {
     pub(super) marks: Vec<PlacedMark>,
-    /// Whose grouped instructions say that they are, in order.
+    /// The warps that grouped instructions name, in file order. [`merge`](super::groups::merge) compares them with the
+    /// groups.
     pub(super) claims: Vec<Claim>,
-    /// The instructions after the last mark, including one at which reading stopped.
+    /// The number of instructions after the last mark, including an invalid one.
     pub(super) after_marks: u64,
     /// The source lines of memory instructions, by program counter.
     pub(super) source_lines: FxHashMap<u32, u32>,
     /// The instructions.
     pub(super) segment: BlockRecords,
-    /// Why reading stopped before the end of the piece.
+    /// The error that stopped reading before the end of the piece.
     pub(super) error: Option<ImportError>,
 }
 
 /// A line that groups instructions.
 pub(super) struct PlacedMark {
     pub(super) line: u64,
-    /// The number of instructions since the mark before it.
+    /// The number of instructions since the previous mark.
     pub(super) instructions: u64,
     pub(super) mark: Mark,
 }
 
-/// What a grouped instruction says of itself and of those after it.
+/// The warp that a grouped instruction names for itself and its successors.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     pub(super) line: u64,
     pub(super) place: WarpPosition,
 }
 
-/// Reads pieces.
+/// Parses pieces.
 #[derive(Default)]
 pub(super) struct PieceReader {
     ends: Vec<u32>,
     list: List,
 }
 
-/// The opcodes of a piece: the number of each one's operation and, of a load, its bytes.
+/// Operation number and, for a load, access size by opcode.
 type Opcodes<'t> = FxHashMap<&'t [u8], (u16, Option<u32>)>;
 
 impl PieceReader {
-    /// Replaces `part` by what `piece` holds.
+    /// Parses `piece` into `part`.
     pub(super) fn read(&mut self, body: &Body<'_>, piece: &Piece, part: &mut ParsedPiece) {
         part.marks.clear();
         part.claims.clear();
@@ -266,7 +267,7 @@ impl PieceReader {
 }
 
 impl LineReader<'_> {
-    /// Reads a line, which is at `offset` in the text.
+    /// Reads a line. `offset` is its position in the text.
     fn read<'t>(
         &mut self,
         line: &'t [u8],
@@ -312,7 +313,6 @@ impl LineReader<'_> {
         }
     }
 
-    /// Adds an instruction.
     #[inline(always)]
     fn take<'t>(
         &self,
@@ -349,7 +349,8 @@ impl LineReader<'_> {
         Ok(())
     }
 
-    /// Keeps whose the next instruction is. Groups say so too; [`merge`](super::groups::merge) compares them.
+    /// Stores the warp that an instruction names. For a grouped one [`merge`](super::groups::merge) compares it with
+    /// the group.
     #[inline(always)]
     fn place(&self, place: WarpPosition, part: &mut ParsedPiece) {
         if !self.body.is_grouped {
@@ -362,7 +363,7 @@ impl LineReader<'_> {
         }
     }
 
-    /// Returns the number of an opcode's operation and, of a load, the bytes that the opcode says.
+    /// The number of an opcode's operation and, for a load, the access size that the opcode states.
     #[cold]
     fn operation(&self, opcode: &[u8], at: usize) -> Result<(u16, Option<u32>), ImportError> {
         let opcode = std::str::from_utf8(opcode);
@@ -370,7 +371,7 @@ impl LineReader<'_> {
         let known = self.body.interner.operation(opcode.unwrap_or_default(), self.body.is_spa5);
         let known = known.map_err(|refused| refused.at(|message| self.error(at, message)))?;
         let InternedOperation { number, ref operation } = *known;
-        // The tracer takes the number of `LDSM.16` for a size.
+        // Excludes `LDSM.16`, in which the tracer mistakes the number for a size.
         let is_of_lanes = operation.kind == OperationKind::Load && operation.matrices.is_none();
         Ok((number, is_of_lanes.then(|| operation.width.bytes())))
     }
@@ -387,7 +388,7 @@ mod tests {
     use crate::import::interner::Interner;
     use warpload::memory::mix;
 
-    /// Instructions as versions 1.2, 3, 4, 5 and 6 have them.
+    /// Instructions in the forms of versions 1.2, 3, 4, 5 and 6.
     const LINES: [&str; 20] = [
         "0010 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f1300000100 4 ",
         "00f0 00000007 0 STG.E.64 1 R2 8 2 0x00000000deadBEEF -16 123456789012",
@@ -412,7 +413,7 @@ mod tests {
     ];
     const BYTES: &[u8] = b" \t\r-0123456789abcfgxAFGRZUVal/:@`'\x00\x7f\x10";
 
-    /// Returns what both readers say of a line: `None` for a line that is unusual, or wrong.
+    /// The results of both readers; `None` for an invalid line, and from the fast one also for an unusual line.
     fn read(body: &Body<'_>, line: &str) -> [Option<String>; 2] {
         let mut list = List::default();
         let seen = |instruction: Instruction<'_>, list: &List| {
@@ -438,7 +439,7 @@ mod tests {
         [usual, slow.map(|instruction| seen(instruction, &list))]
     }
 
-    /// Usual lines are read as token by token, and wrong ones are unusual.
+    /// The fast reader agrees with the other one on every line that it accepts.
     #[test]
     fn both_readers_agree() {
         let mut random = 0;

@@ -1,4 +1,4 @@
-//! [`AccelSimReader`]: an Accel-Sim trace as text, from its [`Header`] to its end.
+//! [`AccelSimReader`]: reads an Accel-Sim trace as text, beginning with its [`Header`].
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::import::sink::Sink;
 use crate::import::text::Text;
 use warpload_binary::lines::Lines;
 
-/// Reads a header, and thread blocks before the first instruction.
+/// Reads the lines before the first instruction itself, and the rest in pieces.
 pub(super) struct AccelSimReader<'f> {
     file: &'f Path,
     /// The line being read, from 1.
     line: u64,
     header: Header,
-    /// What the header said of all instructions, after its end.
+    /// Known after the end of the header.
     form: Option<Form>,
     /// Whether there is a `#traces format` line, which ends the header.
     has_format: bool,
@@ -28,7 +28,7 @@ pub(super) struct AccelSimReader<'f> {
     groups: Groups,
 }
 
-/// What a header says of instructions.
+/// The form of all instructions, from the header.
 #[derive(Clone, Copy)]
 struct Form {
     version: Version,
@@ -48,7 +48,6 @@ impl<'f> AccelSimReader<'f> {
         }
     }
 
-    /// Reads the text.
     pub(super) fn read(
         mut self,
         input: &mut Text<'_>,
@@ -106,7 +105,7 @@ impl<'f> AccelSimReader<'f> {
         Ok(form)
     }
 
-    /// Reads the rest of a file, whose first instruction is `first`.
+    /// Reads the rest of a file, from its first instruction `first` on.
     fn body(
         mut self,
         first: &str,
@@ -131,7 +130,7 @@ impl<'f> AccelSimReader<'f> {
         }
         let warp = self.groups.place().warp.map_or(0, u64::from);
         let line = LineReader { body: &body, line: self.line, warp };
-        // No line of the header says whether there are core ids.
+        // The header does not say whether instructions have core ids.
         let front = Tokens::new(&line, first.as_bytes()).count_front();
         body.has_core_ids = front == Some(body.front() + 2);
         let is_cut = !lines.line_ended();
@@ -162,7 +161,7 @@ impl<'f> AccelSimReader<'f> {
         sink.end_is_unknown(unknown)
     }
 
-    /// Ends the file, whose last line may have no end.
+    /// Ends the file. `is_cut` says that its last line has no line end.
     fn end(&mut self, is_cut: bool) -> Result<(), ImportError> {
         if is_cut {
             return Err(ImportError::cut_off(self.file, self.line, 1));
@@ -188,7 +187,7 @@ impl<'f> AccelSimReader<'f> {
     }
 }
 
-/// A piece and what it holds.
+/// A piece with its parsed contents.
 #[derive(Default)]
 struct Job {
     piece: Piece,
@@ -206,14 +205,14 @@ const BLOCKS_MISSING: &str =
 const NO_INSTRUCTION: &str =
     "no instruction in the source: one that is cut off after its header looks the same";
 
-/// The most lines of a header; tracers write about 13.
+/// The maximum number of header lines; tracers write about 13.
 const MAX_LINES: usize = 1024;
 
-/// The keys without which instructions cannot be read.
+/// The keys required to read instructions.
 const NEEDED: [&str; 4] = ["kernel name", "grid dim", "block dim", VERSION];
 const VERSION: &str = "accelsim tracer version";
 
-/// The lines so far.
+/// Collects header lines.
 #[derive(Default)]
 pub(super) struct Header {
     kernel: Kernel,
@@ -221,17 +220,17 @@ pub(super) struct Header {
     has_line_numbers: bool,
 }
 
-/// What the lines say.
+/// The contents of a complete header.
 pub(super) struct HeaderContents {
     pub(super) kernel: Kernel,
     pub(super) version: Version,
-    /// Whether the number of a source line comes before each program counter.
+    /// Whether a source line number precedes each program counter.
     pub(super) has_line_numbers: bool,
     /// The tool that wrote the file.
     pub(super) tool: String,
 }
 
-/// A column, from 0, and what is wrong there.
+/// A column, from 0, and the error message.
 type Wrong = (usize, String);
 
 impl Header {
@@ -303,7 +302,7 @@ impl Header {
     }
 }
 
-/// Reads the decimal number at the start of a version, as Accel-Sim does.
+/// Reads the decimal number with which a version begins, as Accel-Sim does.
 fn version(value: &str) -> Result<Version, String> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let known = value[..digits].parse().ok().and_then(Version::of_number);
@@ -313,7 +312,7 @@ fn version(value: &str) -> Result<Version, String> {
     })
 }
 
-/// `(x,y,z)`
+/// Parses `(x,y,z)`.
 fn dimensions(value: &str) -> Result<[u32; 3], String> {
     let inner = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let numbers: Option<Vec<u32>> =

@@ -1,18 +1,17 @@
-//! [`Scan`]: taking the fields of an instruction's line one by one.
+//! [`Scan`]: takes the fields of an instruction's line one by one.
 //!
-//! `line.rs` says once which fields a line has. Two readers take them. [`Fields`] takes those of usual lines, found
-//! in bulk: all ends of a piece's fields first, then numbers eight digits at a time. Anything else, be it wrong or
-//! only rare, is [`Unusual`]: [`Tokens`] reads that line instead; its errors name the place, and what was expected
-//! there.
+//! `line.rs` defines the fields once, for two readers. [`Fields`] is fast but takes usual lines only: it finds the ends
+//! of all fields of a piece first, then parses numbers eight digits at a time. Any invalid or rare line is [`Unusual`]
+//! and is read again by [`Tokens`], which reports errors with their place and the expected field.
 
 use super::eight::Eight;
 use super::line::LineReader;
 use crate::import::error::ImportError;
 use warpload::simd::level;
 
-/// A line whose fields are taken from left to right.
+/// A line, from which fields are taken from left to right.
 pub(super) trait Scan<'t> {
-    /// Why the next field is not the expected one.
+    /// The error for an unexpected field.
     type Error;
 
     /// Checks that `count` fields come before the program counter.
@@ -30,32 +29,31 @@ pub(super) trait Scan<'t> {
     /// Takes a decimal number, which may be negative.
     fn signed(&mut self, expected: &'static str) -> Result<i64, Self::Error>;
 
-    /// Takes a hexadecimal number, before which there may be `0x`.
+    /// Takes a hexadecimal number, with or without `0x`.
     fn hexadecimal(&mut self, expected: &'static str) -> Result<u64, Self::Error>;
 
-    /// Takes an address: a hexadecimal number with `0x` before it, or of 16 digits.
+    /// Takes an address: a hexadecimal number with `0x`, or one of 16 digits.
     fn address(&mut self, expected: &'static str) -> Result<u64, Self::Error>;
 
-    /// Takes a register: `R7`, and of Hopper `UR7`, `P0` and `UP0` too.
+    /// Takes a register: `R7`; for Hopper also `UR7`, `P0` and `UP0`.
     fn register(&mut self, is_hopper: bool) -> Result<(), Self::Error>;
 
-    /// Takes an opcode, which begins with a capital letter; returns its offset in the line too.
+    /// Takes an opcode, which begins with a capital letter. Also returns its offset in the line.
     fn opcode(&mut self) -> Result<(&'t [u8], usize), Self::Error>;
 
     /// Takes `Val` or `NoVal`; returns whether it is `Val`.
     fn has_values(&mut self) -> Result<bool, Self::Error>;
 
-    /// Returns the first byte of the next field; `None` at the line's end.
+    /// The first byte of the next field; `None` at the line's end.
     fn first(&self) -> Option<u8>;
 
     /// Takes the line's end.
     fn end(&mut self, expected: &'static str) -> Result<(), Self::Error>;
 
-    /// Returns the error of the last field, which is not as `message` says.
+    /// The error for the last field, with this message.
     fn refuse(&self, message: impl FnOnce() -> String) -> Self::Error;
 }
 
-/// Returns whether a field is a register.
 #[inline(always)]
 fn is_register(field: &[u8], is_hopper: bool) -> bool {
     let (digits, most) = match field {
@@ -76,10 +74,9 @@ fn is_register(field: &[u8], is_hopper: bool) -> bool {
     number.iter().all(|digit| *digit < 10) && hundreds * 100 + tens * 10 + ones <= most
 }
 
-/// Returns the offsets in `text` of all bytes up to the space, ascending. They are in `room`, which
-/// grows.
+/// The offsets in `text` of all bytes up to the space, ascending. `room` is a reused buffer.
 pub(super) fn find_ends<'r>(text: &[u8], room: &'r mut Vec<u32>) -> &'r [u32] {
-    // Eight are written at a time, whether there are as many or not.
+    // Offsets are written eight at a time, even if fewer follow.
     let ends = room;
     ends.resize(ends.len().max(text.len() + 8), 0);
     let mut count = 0;
@@ -114,39 +111,39 @@ pub(super) fn find_ends<'r>(text: &[u8], room: &'r mut Vec<u32>) -> &'r [u32] {
     &ends[..count]
 }
 
-/// The fields of a line, each with one space before it.
+/// The fields of a line, separated by single spaces.
 pub(super) struct Fields<'t> {
-    /// The text, with eight bytes or more after its last line.
+    /// The text, with at least eight bytes after its last line.
     pub(super) text: &'t [u8],
     pub(super) ends: &'t [u32],
     /// The index in `ends` of the next field's end.
     pub(super) next: usize,
     /// The offset of the next field.
     pub(super) at: usize,
-    /// The byte after the last field; a space before the first one.
+    /// The byte after the last field; initially a space.
     separator: u8,
     /// The offset of the line.
     line: usize,
 }
 
 impl<'t> Fields<'t> {
-    /// Returns the fields of the line at `at`, whose first field ends at `ends[next]`.
+    /// The fields of the line at `at`. Its first field ends at `ends[next]`.
     #[inline(always)]
     pub(super) fn of_line(text: &'t [u8], ends: &'t [u32], next: usize, at: usize) -> Self {
         Self { text, ends, next, at, separator: b' ', line: at }
     }
 }
 
-/// The line, or a field of it, is unusual.
+/// An unusual line or field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unusual;
 
-/// The most digits of usual fields before the program counter, and of it. None of them can then be
-/// taken for the lane mask, which has eight.
+/// The maximum number of digits in the program counter and in the fields before it, in a usual line. None of these can
+/// then be mistaken for the lane mask, which has eight.
 const SHORT: usize = 7;
 
 impl Fields<'_> {
-    /// Takes the next field; returns its range.
+    /// Takes the next field and returns its range.
     #[inline(always)]
     fn take(&mut self) -> Result<(usize, usize), Unusual> {
         let end = *self.ends.get(self.next).ok_or(Unusual)? as usize;
@@ -191,7 +188,7 @@ impl<'t> Scan<'t> for Fields<'t> {
         Ok((pc as u32, mask as u32))
     }
 
-    /// Most numbers have one digit.
+    /// Fast for one digit, because most numbers have only one.
     #[inline(always)]
     fn decimal(&mut self, _: &'static str) -> Result<u64, Unusual> {
         let (start, end) = self.take()?;
@@ -206,7 +203,7 @@ impl<'t> Scan<'t> for Fields<'t> {
     fn signed(&mut self, _: &'static str) -> Result<i64, Unusual> {
         let (start, end) = self.take()?;
         let is_negative = *self.text.get(start).ok_or(Unusual)? == b'-';
-        // At most 16 digits.
+        // Fits, with at most 16 digits.
         let value =
             decimal(self.text, start + usize::from(is_negative), end).ok_or(Unusual)? as i64;
         Ok(if is_negative { -value } else { value })
@@ -261,7 +258,7 @@ impl<'t> Scan<'t> for Fields<'t> {
         byte.copied().filter(|byte| *byte != b'\n')
     }
 
-    /// One space may come before the end.
+    /// Accepts one space before the end.
     #[inline(always)]
     fn end(&mut self, _: &'static str) -> Result<(), Unusual> {
         if self.separator == b' ' && self.ends.get(self.next) == Some(&(self.at as u32)) {
@@ -276,7 +273,7 @@ impl<'t> Scan<'t> for Fields<'t> {
     }
 }
 
-/// Reads up to 16 decimal digits.
+/// Parses up to 16 decimal digits.
 #[inline(always)]
 fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
@@ -289,7 +286,7 @@ fn decimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     }
 }
 
-/// Reads up to 16 hexadecimal digits.
+/// Parses up to 16 hexadecimal digits.
 #[inline(always)]
 fn hexadecimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     match end.checked_sub(start)? {
@@ -302,13 +299,12 @@ fn hexadecimal(text: &[u8], start: usize, end: usize) -> Option<u64> {
     }
 }
 
-/// Returns the eight bytes from `start`.
 #[inline(always)]
 fn eight(text: &[u8], start: usize) -> Option<Eight> {
     Some(Eight::new(*text.get(start..)?.first_chunk()?))
 }
 
-/// Sets the bit of each byte of `text` that is at most `most`, which is below 128; 64 bytes are one word.
+/// Sets a bit for each byte of `text` that is at most `most`, one word for 64 bytes. `most` must be below 128.
 fn bytes_up_to(text: &[[u8; 64]], most: u8, bits: &mut [u64]) {
     fearless_simd::dispatch!(level(), simd => bytes_up_to_in(simd, text, most, bits));
 }
@@ -330,21 +326,21 @@ fn bytes_up_to_portably(text: &[[u8; 64]], most: u8, bits: &mut [u64]) {
         *bits = 0;
         for (i, word) in bytes.as_chunks().0.iter().enumerate() {
             let word = u64::from_le_bytes(*word);
-            // The high bit of each byte that is above.
+            // The high bit of each byte above `most`.
             let above = ((word & LOW) + add) | word;
-            // The multiplication gathers them in the highest byte.
+            // The multiplication gathers these bits in the highest byte.
             let gathered = ((!above & !LOW) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             *bits |= gathered << (8 * i);
         }
     }
 }
 
-/// The fields of a line, between spaces or tabs.
+/// The fields of a line, separated by spaces or tabs.
 #[derive(Clone)]
 pub(super) struct Tokens<'t, 'r> {
     reader: &'r LineReader<'r>,
     text: &'t [u8],
-    /// The last field that was taken, and the offset of its end.
+    /// The field taken last, and the offset of its end.
     last: &'t [u8],
     at: usize,
 }
@@ -354,8 +350,8 @@ impl<'t, 'r> Tokens<'t, 'r> {
         Self { reader, text, last: b"", at: 0 }
     }
 
-    /// Returns how many fields come before the program counter: the mask is the first field of exactly
-    /// eight hexadecimal digits after one of at least four. `None` if there is no mask.
+    /// The number of fields before the program counter. The mask is the first field of exactly eight hexadecimal digits
+    /// after one of at least four; `None` without a mask.
     pub(super) fn count_front(mut self) -> Option<usize> {
         let is_hexadecimal = |field: &[u8]| field.iter().all(u8::is_ascii_hexdigit);
         let mut before = self.next()?;
@@ -392,7 +388,7 @@ impl<'t, 'r> Tokens<'t, 'r> {
         self.refuse(|| format!("{shown:?}; expected {expected}"))
     }
 
-    /// Takes a field that `read` understands.
+    /// Takes a field and parses it with `read`.
     fn read<Value>(
         &mut self,
         expected: &str,
@@ -412,7 +408,7 @@ impl<'t> Scan<'t> for Tokens<'t, '_> {
                 let message = format!("{found} fields before the PC; expected {count}");
                 Err(self.reader.error(0, message))
             }
-            // Without a mask a field is not what is expected.
+            // A line without a mask fails at a later field, with a better message.
             _ => Ok(()),
         }
     }
@@ -485,7 +481,7 @@ impl<'t> Scan<'t> for Tokens<'t, '_> {
     }
 }
 
-/// The values of hexadecimal digits by their byte; 255 for all other bytes.
+/// The value of each hexadecimal digit by its byte; 255 for other bytes.
 const DIGITS: [u8; 256] = {
     let mut digits = [255; 256];
     let mut value = 0;
@@ -497,12 +493,12 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// Reads an unsigned number of at most 64 bits, in radix 10 or 16.
+/// Parses an unsigned number of at most 64 bits in radix 10 or 16.
 #[inline]
 fn number(digits: &[u8], radix: u64) -> Option<u64> {
     let value_of = |digit: &u8| u64::from(DIGITS[usize::from(*digit)]);
     let mut value = 0u64;
-    // 15 digits of either radix are below 2^60; almost all numbers are that short.
+    // Cannot overflow, since 15 digits of either radix are below 2^60. Almost all numbers are that short.
     if (1..=15).contains(&digits.len()) {
         let mut is_wrong = false;
         for digit in digits.iter().map(value_of) {

@@ -1,5 +1,5 @@
-//! Reads Accel-Sim's `.tracez`: the instructions of a grouped trace in zstd frames, with an index at the end. Frames are
-//! decompressed and read in parallel, and [`Walk`] says what groups they are in.
+//! Reads Accel-Sim's `.tracez`: a grouped trace with its instructions in zstd frames and an index at the end. Frames
+//! are decompressed and parsed in parallel, and [`Walk`] finds their groups.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::import::text::Text;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::MAX_LINE_BYTES;
 
-/// The most bytes of a header.
+/// The maximum length of a header in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 
 pub(in crate::import) const FORMAT: Format =
@@ -71,7 +71,7 @@ fn read(
     let first = first_instruction(&bytes, &parts, bounds, &dictionary).map_err(wrong)?;
     if let Some(first) = &first {
         let line = LineReader { body: &body, line: 1, warp: 0 };
-        // No line of the header says whether there are core ids.
+        // The header does not say whether instructions have core ids.
         let front = Tokens::new(&line, first).count_front();
         body.has_core_ids = front == Some(body.front() + 2);
     }
@@ -106,7 +106,7 @@ fn fault(file: &Path, fault: Fault) -> ImportError {
     }
 }
 
-/// Reads a header; says whether it has a `#traces format` line.
+/// Reads a header. Also returns whether it has a `#traces format` line.
 fn read_header(
     text: &[u8],
     file: &Path,
@@ -163,32 +163,32 @@ fn first_instruction(
     }
 }
 
-/// How many bytes of text the frames of a job have at least, unless they are the last ones: frames of warps with few
-/// instructions are too little work on their own.
+/// The least bytes of text in a job, except in the last one. Single frames of warps with few instructions would be too
+/// little work for a job.
 const JOB_BYTES: usize = 64 << 10;
 
-/// Frames that are read together, and what they hold.
+/// Consecutive frames that are read together, with their contents.
 #[derive(Default)]
 struct FrameJob {
     frames: Vec<FramePart>,
-    /// How many of `frames` are in use.
+    /// The number of `frames` in use.
     count: usize,
-    /// The bytes of their text, and of themselves.
+    /// The bytes of the frames and of their text.
     bytes: usize,
 }
 
-/// A frame, and the groups that begin and end before it.
+/// A frame, and the group lines before it.
 #[derive(Default)]
 struct FramePart {
-    /// Each with the offset of its entry in the index.
+    /// Each with its entry's offset in the index.
     marks: Vec<(Mark, u64)>,
     /// Its warp's number.
     warp: u64,
-    /// Its offset, lines and bytes; no bytes after the last frame.
+    /// The frame's offset, lines and bytes. Without bytes there are only the group lines after the last frame.
     offset: u64,
     lines: u32,
     bytes: Vec<u8>,
-    /// Its text in pieces, of which `count` are in use.
+    /// The text in pieces; `count` of them are in use.
     pieces: Vec<(Piece, ParsedPiece)>,
     count: usize,
     fault: Option<Fault>,
@@ -200,7 +200,7 @@ impl Chunk for FrameJob {
     }
 }
 
-/// What one thread reads frames with.
+/// The state of a thread that reads frames.
 #[derive(Default)]
 struct FrameReader {
     frames: Option<Frames>,
@@ -208,7 +208,7 @@ struct FrameReader {
 }
 
 impl FrameJob {
-    /// Replaces the frames by the next ones; returns why none follow.
+    /// Replaces the frames by the next ones. Returns the end or the error, once none follow.
     fn fill(&mut self, walk: &mut Walk) -> Option<Result<(), Fault>> {
         (self.count, self.bytes) = (0, 0);
         loop {
@@ -272,7 +272,7 @@ impl FramePart {
         (self.count, self.fault) = (0, None);
     }
 
-    /// Takes the steps up to a frame; returns whether the walk is at its end.
+    /// Takes steps up to the next frame; `Some` at the end of the walk.
     fn fill(&mut self, walk: &mut Walk) -> Result<Option<()>, Fault> {
         loop {
             match walk.next()? {
@@ -299,7 +299,7 @@ impl FramePart {
         let mut line = 1;
         while !text.is_empty() {
             let end = match text.get(..PIECE_BYTES) {
-                // A line that is longer is a piece of its own.
+                // A longer line is a piece of its own.
                 Some(start) => memchr::memrchr(b'\n', start)
                     .or_else(|| memchr::memchr(b'\n', text))
                     .unwrap_or(text.len()),
@@ -349,27 +349,27 @@ impl FramePart {
     }
 }
 
-/// The bytes of a thread block in the index before its warps, and of a warp before its chunks.
+/// The bytes in the index for a thread block before its warps, and for a warp before its chunks.
 const BLOCK_BYTES: u64 = 44;
 const WARP_BYTES: u64 = 16;
 
-/// Where the parts of a file are.
+/// The positions of a file's parts.
 #[derive(Clone, Copy)]
 struct Parts {
-    /// The dictionary, which the first warp follows.
+    /// The dictionary's offset and length. The first warp follows it.
     dictionary: (u64, u32),
-    /// The index.
+    /// The offset of the index.
     index: u64,
-    /// The index's offset, which ends the file.
+    /// The end of the index, which its offset follows.
     end: u64,
 }
 
 impl Parts {
-    /// Finds the parts of a file whose header has `header` bytes.
+    /// Finds the parts of a file after a header of `header` bytes.
     fn of(bytes: &Bytes, header: u64) -> Result<Self, Fault> {
         let mut cursor = Cursor::new(bytes, "the file", header + 1..bytes.len());
         let size = cursor.u32()?;
-        // How many lines chunks have is the writer's affair.
+        // Skips the lines per chunk, because the writer may choose them freely.
         cursor.u32()?;
         let dictionary = cursor.at;
         let (left, most) = (cursor.left(), 64 << 10);
@@ -397,28 +397,28 @@ impl Parts {
     }
 }
 
-/// What comes next.
+/// A step of [`Walk`].
 enum WalkStep<'w> {
-    /// A group begins or ends, as the entry at that offset of the index says.
+    /// The beginning or end of a group, with its entry's offset in the index.
     Mark(Mark, u64),
-    /// A frame of so many lines, at that offset.
+    /// A frame: its offset, its number of lines, its bytes.
     Frame(u64, u32, &'w [u8]),
 }
 
-/// Compares the index with what it refers to.
+/// Walks through index and data together and checks that they agree.
 struct Walk {
     index: Cursor,
     data: Cursor,
     bounds: Bounds,
-    /// What is left: of the file, of the thread block, of the warp.
+    /// The remaining blocks of the file, warps of the block, and chunks and lines of the warp.
     blocks: u32,
     warps: u64,
     chunks: u32,
     lines: u32,
     is_in_block: bool,
-    /// What else an entry of the index says, in reverse order.
+    /// Pending marks of the current index entry, in reverse order.
     marks: Vec<Mark>,
-    /// The offset in the index of the last block or warp.
+    /// The offset in the index of the current block or warp.
     at: u64,
 }
 
@@ -446,12 +446,12 @@ impl Walk {
         Ok(walk)
     }
 
-    /// The number of the warp that frames are of.
+    /// The warp of the current frames.
     fn warp(&self) -> u64 {
         self.bounds.warps().saturating_sub(self.warps + 1)
     }
 
-    /// Returns the error of what was read last in the index.
+    /// An error at the current index entry.
     fn wrong(&self, message: String) -> Fault {
         Fault::At(self.at, message)
     }
@@ -466,7 +466,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Returns what comes next; `None` at the end.
+    /// The next step; `None` at the end.
     fn next(&mut self) -> Result<Option<WalkStep<'_>>, Fault> {
         loop {
             if let Some(mark) = self.marks.pop() {
@@ -500,7 +500,7 @@ impl Walk {
         let mut three = || -> Result<[u32; 3], Fault> {
             Ok([self.index.u32()?, self.index.u32()?, self.index.u32()?])
         };
-        // Of the place in the cluster and the rank there only the bytes matter.
+        // Skips the position and rank in the cluster.
         let (cta, cluster, _) = (three()?, three()?, three()?);
         self.index.u32()?;
         let (warps, expected) = (self.index.u32()?, self.bounds.warps());
@@ -561,7 +561,7 @@ impl Walk {
         }
         self.lines -= lines;
         let size = u64::from(self.data.u32()?);
-        // What does not shrink is stored, with a few bytes for each block.
+        // Incompressible text is stored, with a few bytes of overhead for each block.
         let most = MAX_TEXT + (MAX_TEXT >> 8);
         if size > most {
             let message = format!("a zstd frame of {size} bytes; expected {most} at most");
@@ -571,16 +571,16 @@ impl Walk {
     }
 }
 
-/// Inputs beyond this size are in a temporary file, not in memory.
+/// Larger inputs are kept in a temporary file instead of memory.
 const IN_MEMORY: usize = 8 << 20;
 
-/// How many bytes a cursor reads at once.
+/// The bytes that a cursor reads at once.
 const WINDOW: u64 = 1 << 16;
 
 /// Why a file is refused.
 #[derive(Debug)]
 enum Fault {
-    /// What is at an offset is invalid.
+    /// Invalid data at an offset.
     At(u64, String),
     /// The temporary file failed.
     Io(io::Error),
@@ -592,7 +592,7 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// All bytes of an input, which may be a pipe.
+/// All bytes of an input. Spooled, because the input may be a pipe.
 #[derive(Clone)]
 struct Bytes {
     file: Arc<Mutex<SpooledTempFile>>,
@@ -613,21 +613,21 @@ impl Bytes {
 
     /// Fills `buffer` with the bytes at `at`.
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // Each use seeks first.
+        // A poisoned lock is usable, because each use seeks first.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(at))?;
         file.read_exact(buffer)
     }
 }
 
-/// Reads a part of the bytes from its start to its end.
+/// Reads a range of the bytes from start to end.
 struct Cursor {
     bytes: Bytes,
-    /// What the part is, for messages.
+    /// The range's name, for messages.
     name: &'static str,
     at: u64,
     end: u64,
-    /// The bytes from `start` on that were read.
+    /// Bytes read ahead, from offset `start` on.
     window: Vec<u8>,
     start: u64,
 }
@@ -672,10 +672,10 @@ impl Cursor {
     }
 }
 
-/// The most bytes of the text of a frame; tracers write about 2,048 lines.
+/// The maximum bytes of text in a frame; tracers write about 2,048 lines.
 const MAX_TEXT: u64 = 256 << 20;
 
-/// The most bytes of text of a block of a frame, and the fewest bytes that a block has.
+/// The maximum text of a zstd block, and the minimum bytes of one.
 const ZSTD_BLOCK_TEXT: u64 = 128 << 10;
 const ZSTD_BLOCK_BYTES: u64 = 4;
 
@@ -686,9 +686,9 @@ struct Frames {
 }
 
 impl Frames {
-    /// Creates a decompressor with a dictionary, which is empty if there is none.
+    /// Creates a decompressor with a dictionary, which may be empty.
     fn new(dictionary: &[u8]) -> Result<Self, String> {
-        // `zstd::bulk` panics without memory for it.
+        // Not `zstd::bulk`, which panics if there is no memory for the context.
         let context = DCtx::try_create();
         let mut context = context.ok_or("there is no memory for a decoder of zstd")?;
         context
@@ -697,7 +697,7 @@ impl Frames {
         Ok(Self { context, text: Vec::new() })
     }
 
-    /// Returns the text of a frame, which must have so many instructions, one a line.
+    /// The text of a frame, which must have `lines` lines, each with an instruction.
     fn text(&mut self, frame: &[u8], lines: u32) -> Result<&[u8], String> {
         self.decompress(frame)?;
         let text = std::str::from_utf8(&self.text).map_err(|error| {

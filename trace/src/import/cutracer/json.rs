@@ -1,11 +1,11 @@
-//! [`Json`]: a line of JSON, read from left to right without building values of it.
+//! [`Json`]: reads a line of JSON from left to right without building a tree of values.
 
 use std::borrow::Cow;
 
-/// The deepest nesting of arrays and objects that is read.
+/// The deepest accepted nesting of arrays and objects.
 const MAX_DEPTH: u32 = 64;
 
-/// What is wrong with a line, and where.
+/// An error in a line, and its place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
     /// The offset in the line, from 0.
@@ -27,12 +27,12 @@ impl<'t> Json<'t> {
         Self::at(text, 0)
     }
 
-    /// Returns what begins at that offset of a line.
+    /// Starts at an offset of a line.
     pub(super) fn at(text: &'t str, at: usize) -> Self {
         Self { text: text.as_bytes(), at }
     }
 
-    /// Returns the text from here to where `end` is; empty if it is not UTF-8.
+    /// The text from here to `end`; empty if it is not UTF-8.
     pub(super) fn until(&self, end: &Self) -> &'t str {
         let text = self.text.get(self.at..end.at).unwrap_or_default();
         std::str::from_utf8(text).unwrap_or_default()
@@ -48,7 +48,7 @@ impl<'t> Json<'t> {
         Err(Wrong { at: self.at, message: message.into() })
     }
 
-    /// Returns the next byte after white space, and stops before it.
+    /// Skips white space and returns the next byte without taking it.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\r') = self.peek() {
@@ -57,7 +57,7 @@ impl<'t> Json<'t> {
         self.peek()
     }
 
-    /// Passes over `byte`; returns whether it was there.
+    /// Skips `byte` if it is next, and returns whether it was.
     #[inline]
     pub(super) fn passes(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte) || self.next() == Some(byte);
@@ -70,7 +70,7 @@ impl<'t> Json<'t> {
         if self.passes(byte) { Ok(()) } else { self.wrong(expected) }
     }
 
-    /// Passes over an object; `member` reads the value of each key. Keys are as they are written.
+    /// Reads an object; `member` reads the value of each key. Keys keep their escapes.
     #[inline]
     pub(super) fn object(
         &mut self,
@@ -91,7 +91,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Passes over an array; `element` reads each element, and is told how many came before.
+    /// Reads an array; `element` reads each element, given its index.
     #[inline]
     pub(super) fn array(
         &mut self,
@@ -111,7 +111,7 @@ impl<'t> Json<'t> {
         self.expect(b']', "expected `,` or `]`")
     }
 
-    /// Returns what is between quotes, as it is written.
+    /// Reads a string and returns it with its escapes.
     #[inline]
     pub(super) fn string(&mut self, expected: &'static str) -> Read<&'t [u8]> {
         self.expect(b'"', expected)?;
@@ -130,7 +130,7 @@ impl<'t> Json<'t> {
         Ok(text)
     }
 
-    /// Returns a text.
+    /// Reads a string and resolves its escapes.
     #[inline]
     pub(super) fn text(&mut self) -> Read<Cow<'t, str>> {
         let from = *self;
@@ -146,7 +146,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Returns a whole number of at most 64 bits that is not negative.
+    /// Reads a whole, non-negative number of at most 64 bits.
     #[inline]
     pub(super) fn number(&mut self) -> Read<u64> {
         let start = self.at;
@@ -159,8 +159,8 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Reads an array of as many numbers as there is room for, without white space, which is how tools write
-    /// it; returns whether it was one.
+    /// Reads an array of exactly `COUNT` numbers without white space, as tools write it. Returns whether the array had
+    /// this form.
     #[inline]
     pub(super) fn numbers<const COUNT: usize>(&mut self, numbers: &mut [u64; COUNT]) -> bool {
         let mut before = b'[';
@@ -189,7 +189,7 @@ impl<'t> Json<'t> {
         })
     }
 
-    /// Passes over a decimal number; `None` if there is none, or it is too large.
+    /// Reads a decimal number; `None` if there is none or it is too large.
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
         let start = self.at;
@@ -206,7 +206,7 @@ impl<'t> Json<'t> {
         (count > 0 && !has_leading_zero && !goes_on).then_some(number)
     }
 
-    /// Passes over any value.
+    /// Skips any value.
     pub(super) fn skip(&mut self) -> Read<()> {
         self.skip_to(MAX_DEPTH)
     }
@@ -230,7 +230,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Passes over a number, `true`, `false` or `null`.
+    /// Skips a number, `true`, `false` or `null`.
     fn skip_word(&mut self) -> Read<()> {
         let rest = &self.text[self.at..];
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
@@ -244,14 +244,14 @@ impl<'t> Json<'t> {
         Ok(())
     }
 
-    /// Checks that nothing follows.
+    /// Checks that the line ends here.
     #[inline]
     pub(super) fn end(&mut self) -> Read<()> {
         if self.next().is_none() { Ok(()) } else { self.wrong("text after the object") }
     }
 }
 
-/// Returns how many decimal digits there are at `at`, sixteen at most, and their value.
+/// Counts the decimal digits at `at`, up to sixteen, and returns their value.
 #[inline(always)]
 fn sixteen_digits(text: &[u8], at: usize) -> (usize, u64) {
     let rest = text.get(at..).unwrap_or_default();
@@ -265,16 +265,16 @@ fn sixteen_digits(text: &[u8], at: usize) -> (usize, u64) {
         u128::from_le_bytes([byte; 16])
     }
     let digits = u128::from_le_bytes(*sixteen) ^ repeated(b'0');
-    // The high bit of each byte that is no digit; bytes after the first one may be wrong.
+    // The high bit of each byte that is not a digit. Bytes after the first such byte may be wrong.
     let others = (digits.wrapping_add(repeated(0x76)) | digits) & repeated(0x80);
     let count = others.trailing_zeros() as usize / 8;
-    // Zeros come before the digits; without digits, what is not shifted out is not used.
+    // Shifts the digits to the end, after zeros. Without digits the value is not used.
     let digits = digits << ((128 - 8 * count) % 128);
     let number = joined(digits as u64) * 100_000_000 + joined((digits >> 64) as u64);
     (count, number)
 }
 
-/// Returns the number of eight digits, the first in the lowest byte: joins pairs, fours and all.
+/// The value of eight digits, the first in the lowest byte. Joins pairs, then fours, then all.
 #[inline(always)]
 fn joined(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// What is passed over is what serde reads.
+    /// Skipped values are exactly the values that serde accepts.
     #[test]
     fn values_are_valid_as_a_whole() {
         let deep = |depth| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));

@@ -4,16 +4,16 @@ use super::json::{Json, Read};
 use crate::import::logs::{LaunchId, hexadecimal};
 use warpload::lane::LANES;
 
-/// The most words of a value: of an access of 32 bytes, the tool keeps the first 16.
+/// The maximum number of words in a value. Of a 32-byte access the tool keeps only the first 16 bytes.
 const MAX_WORDS: usize = 4;
 
-/// What a line is.
+/// The kind of a line, with its contents.
 pub(super) enum Line {
-    /// A kernel's names, shape and instructions, which are still to be read.
+    /// A kernel's names, shape and instructions, still to be parsed.
     Kernel,
-    /// A warp accessed memory: the rest is in [`Fields`].
+    /// A warp's memory access; the rest is in [`Fields`].
     Memory(AccessRecord),
-    /// It says nothing of memory accesses.
+    /// A line without a memory access.
     Other(Type),
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Type {
     Metadata,
     Addresses,
     Values,
-    /// A type that is passed over.
+    /// A known type that is skipped.
     Passed,
     Unknown,
 }
@@ -31,7 +31,7 @@ impl Type {
     fn of(name: &str) -> Self {
         match name {
             "kernel_metadata" => Self::Metadata,
-            // The second one is the name before 2026-02-02.
+            // CUTracer renamed `mem_trace` to `mem_addr_trace` on 2026-02-02.
             "mem_addr_trace" | "mem_trace" => Self::Addresses,
             "mem_value_trace" => Self::Values,
             "reg_trace" | "opcode_only" | "tma_trace" | "kernel_launch" | "callstack_def" => {
@@ -42,7 +42,7 @@ impl Type {
     }
 }
 
-/// What a record of a memory access says, apart from what [`Fields`] has.
+/// A memory access, apart from the lists in [`Fields`].
 #[derive(Clone, Copy)]
 pub(super) struct AccessRecord {
     pub(super) launch: LaunchId,
@@ -51,13 +51,13 @@ pub(super) struct AccessRecord {
     pub(super) warp: u32,
     pub(super) pc: u32,
     pub(super) opcode: Opcode,
-    /// The number of the memory space that NVBit names.
+    /// NVBit's number of the memory space.
     pub(super) memory_space: Option<u64>,
-    /// The bytes of an access, if it has values.
+    /// The access size in bytes, if the access has values.
     pub(super) size: Option<u32>,
 }
 
-/// How a record names its instruction, and where in the line.
+/// The instruction's opcode or number, with its place in the line.
 #[derive(Clone, Copy)]
 pub(super) enum Opcode {
     /// By its text.
@@ -66,12 +66,12 @@ pub(super) enum Opcode {
     Number(u32, usize),
 }
 
-/// The lists of a line. They are reused, since they are large.
+/// The lists of a line. Reused, because they are large.
 pub(super) struct Fields {
     pub(super) addresses: [u64; LANES],
-    /// Lane 0's words, then lane 1's, and so on.
+    /// The words of lane 0, then of lane 1, and so on.
     values: [u32; LANES * MAX_WORDS],
-    /// The words of each lane.
+    /// The number of words per lane.
     words: usize,
 }
 
@@ -81,7 +81,7 @@ impl Default for Fields {
     }
 }
 
-/// A key's value, or what is wrong with it: of a type that is passed over, nothing is.
+/// A key's value or its error, which counts only if the line's type needs the key.
 type Value<T> = Option<Read<T>>;
 
 /// The keys of a record.
@@ -103,7 +103,6 @@ struct Keys {
 }
 
 impl Fields {
-    /// Reads a line.
     pub(super) fn read(&mut self, text: &str) -> Read<Line> {
         let (mut json, mut keys) = (Json::new(text), Keys::default());
         if json.passes(0) {
@@ -147,7 +146,7 @@ impl Fields {
         }
     }
 
-    /// Returns what the keys of a record say.
+    /// Assembles an access from its keys.
     fn access(&self, keys: Keys, is_valued: bool, start: Json<'_>) -> Read<AccessRecord> {
         needed(keys.addresses, start, "no key `addrs`")?;
         let size = if is_valued {
@@ -183,7 +182,6 @@ impl Fields {
         })
     }
 
-    /// Returns the values of all lanes.
     pub(super) fn values(&self) -> &[u32] {
         self.values.get(..LANES * self.words).unwrap_or_default()
     }
@@ -210,8 +208,7 @@ impl Fields {
         from.wrong(format!("{count} addresses; expected 32"))
     }
 
-    /// Reads the values of an access of that size; without one, the first lane says how many words there
-    /// are.
+    /// Reads the values of an access of that size. Without a size, the first lane determines the number of words.
     fn read_values(&mut self, json: &mut Json<'_>, size: Option<u32>) -> Read<()> {
         let (from, mut expected, mut lanes) = (*json, size.map(words), 0);
         json.array(|json, lane| {
@@ -242,12 +239,12 @@ impl Fields {
     }
 }
 
-/// Returns how many words the values of an access of that many bytes have.
+/// The number of words per lane in the values of an access of that many bytes.
 pub(super) fn words(size: u32) -> usize {
     MAX_WORDS.min(size.div_ceil(4) as usize)
 }
 
-/// Reads a key's value. If it is invalid, or the key's second one, passes over it: it may be of no interest.
+/// Reads a key's value. Skips an invalid value or a second one and stores the error, which may not matter for the line.
 #[inline]
 fn value<'t, T>(
     json: &mut Json<'t>,
@@ -271,13 +268,13 @@ fn value<'t, T>(
     Ok(())
 }
 
-/// Returns the error of a key that an object has already.
+/// The error for a repeated key.
 #[cold]
 pub(super) fn twice<T>(json: &Json<'_>, key: &[u8]) -> Read<T> {
     json.wrong(format!("the key `{}` for the second time", String::from_utf8_lossy(key)))
 }
 
-/// Reads a context; `None` if it has another form than CUTracer's.
+/// Reads a context; `None` if its form differs from CUTracer's.
 fn context(json: &mut Json<'_>) -> Read<Option<u64>> {
     let from = *json;
     json.skip()?;
@@ -308,7 +305,7 @@ fn size(json: &mut Json<'_>) -> Read<u32> {
     }
 }
 
-/// Reads three numbers, in x, y and z.
+/// Reads an array of three numbers.
 pub(super) fn three(json: &mut Json<'_>) -> Read<[u32; 3]> {
     let (from, mut numbers, mut count) = (*json, [0; 3], 0);
     json.array(|json, i| {
@@ -334,20 +331,20 @@ fn is_hexadecimal(digits: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns the opcode of an instruction's text: the first word after the guards.
+/// The opcode in an instruction's text: the first word after the guards.
 pub(super) fn opcode(sass: &str) -> Option<&str> {
     let mut words = sass.split_whitespace();
     let word = words.find(|word| !word.starts_with('@'))?.trim_end_matches(';');
     word.starts_with(|first: char| first.is_ascii_uppercase()).then_some(word)
 }
 
-/// Returns whether the first register of an instruction's text is `RZ`, so that it keeps nothing.
+/// Whether the first register in an instruction's text is `RZ`, so that the loaded value is dropped.
 pub(super) fn keeps_nothing(sass: &str) -> bool {
     let mut operands = sass.split([',', ' ', ';']);
     operands.find(|operand| register(operand)).is_some_and(|operand| operand.starts_with("RZ"))
 }
 
-/// Returns whether an operand is a register: neither an opcode nor an address.
+/// Whether an operand is a register rather than an opcode or an address.
 fn register(operand: &str) -> bool {
     let name = operand.strip_prefix('R').unwrap_or_default();
     name.starts_with(|first: char| first == 'Z' || first.is_ascii_digit())

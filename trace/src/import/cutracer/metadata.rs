@@ -1,4 +1,4 @@
-//! [`Metadata`]: what CUTracer says of a kernel, the texts of its instructions included.
+//! [`Metadata`]: CUTracer's description of a kernel, including the text of its instructions.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use crate::binary::Kernel;
 use crate::import::interner::{InternedOperation, NameError};
 use crate::import::sink::Sink;
 
-/// The most keys that are kept of a kernel, and the most bytes of one; CUTracer writes a few short ones.
+/// Limits for further keys of a kernel: their number, and the bytes of one. CUTracer writes a few short ones.
 const MAX_KEPT: usize = 32;
 const MAX_KEPT_BYTES: usize = 1 << 10;
 
-/// The keys that are read.
+/// The keys that are interpreted.
 const KEYS: [&[u8]; 5] = [b"unmangled_name", b"mangled_name", b"grid", b"block", b"instructions"];
 
 /// A kernel and its instructions.
 #[derive(Default)]
 pub(super) struct Metadata {
     pub(super) kernel: Kernel,
-    /// The opcodes of all instructions.
+    /// The opcodes of all instructions, one after another.
     opcodes: String,
-    /// In the order of their numbers.
+    /// In ascending order of their numbers.
     instructions: Vec<Instruction>,
 }
 
 /// An instruction of a kernel.
 pub(super) struct Instruction {
     number: u32,
-    /// Its opcode in `opcodes`.
+    /// The range of its opcode in `opcodes`.
     start: u32,
     end: u32,
-    /// Whether its first register is `RZ`.
+    /// Whether its first register is `RZ`, so that it keeps no loaded value.
     pub(super) keeps_nothing: bool,
-    /// Its operation, once it was asked for.
+    /// A cache of its operation, filled on first use.
     pub(super) operation: Option<Arc<InternedOperation>>,
 }
 
-/// What is wrong with a kernel.
+/// The reason why a kernel is invalid.
 pub(super) enum Invalid {
     Line(super::json::Wrong),
     Name(NameError),
@@ -56,7 +56,7 @@ impl From<NameError> for Invalid {
 }
 
 impl Metadata {
-    /// Reads the kernel of a line; `sink` holds its texts.
+    /// Reads the kernel of a line and stores its texts in `sink`.
     pub(super) fn read(mut json: Json<'_>, sink: &mut Sink<'_>) -> Result<Self, Invalid> {
         let mut read = Self::default();
         let (mut name, mut mangled, mut kept) = (None, None, Vec::new());
@@ -130,7 +130,7 @@ impl Metadata {
     fn add(&mut self, number: u32, json: &mut Json<'_>) -> Read<()> {
         let sass = json.text()?;
         let Some(opcode) = opcode(&sass) else { return Ok(()) };
-        // A line is shorter than 4 GiB.
+        // Fits, because a line is shorter than 4 GiB.
         let start = self.opcodes.len() as u32;
         self.opcodes.push_str(opcode);
         let (end, keeps_nothing) = (self.opcodes.len() as u32, keeps_nothing(&sass));
@@ -139,11 +139,11 @@ impl Metadata {
         Ok(())
     }
 
-    /// Returns the instruction with a number, and its opcode.
+    /// The instruction with a number, and its opcode.
     #[inline]
     pub(super) fn instruction(&mut self, number: u32) -> Option<(&mut Instruction, &str)> {
         let at = match self.instructions.get(number as usize) {
-            // All instructions before it are there.
+            // The usual case: numbers without gaps.
             Some(instruction) if instruction.number == number => number as usize,
             _ => self.instructions.binary_search_by_key(&number, |one| one.number).ok()?,
         };

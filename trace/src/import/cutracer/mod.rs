@@ -18,7 +18,7 @@ const TOOL: &str = "CUTracer";
 
 const NO_RECORD: &str = "no record of a memory access is in it: nothing was imported";
 
-/// Says what a trace with that many records of memory accesses cannot tell.
+/// Adds the notes of a trace with that many memory accesses.
 fn add_notes(sink: &mut Sink<'_>, records: u64) -> Result<(), ImportError> {
     sink.note(if records > 0 { UNMASKED_NOTE } else { NO_RECORD }.to_owned())?;
     sink.end_is_unknown(NO_END_MARK)

@@ -1,4 +1,4 @@
-//! Reads CUTracer's NDJSON: one object a line, of a kernel or of a memory access, in batches of lines.
+//! Reads CUTracer's NDJSON in batches of lines. Each line is an object that describes a kernel or a memory access.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -23,17 +23,18 @@ use crate::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
 use warpload_binary::lines::{LineError, Lines};
 
-/// The most bytes of a line: a kernel's has the texts of all its instructions.
+/// The maximum length of a line in bytes. A kernel's line has the texts of all its instructions.
 const MAX_LINE_BYTES: usize = 8 << 20;
 
 pub(in crate::import) const FORMAT: Format =
     Format { name: "CUTracer's NDJSON", recognize, reader: FormatReader::Trace(read) };
 
-/// The first object has a type. A kernel's can be longer than what is looked at.
+/// The first object has a type. For a kernel `instructions` suffices, because the type may lie beyond the inspected
+/// start.
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
     let has = |key: &str| memmem::find(line, key.as_bytes()).is_some();
-    // Other JSON can have a text that is the same.
+    // Only a key is followed by a colon; other JSON may have the same text as a value.
     let mut types = memmem::find_iter(line, "\"type\"").map(|at| line[at..].split_at(6).1);
     let has_type = types.any(|rest| rest.trim_ascii_start().starts_with(b":"));
     let is_one = line.starts_with(b"{")
@@ -75,7 +76,7 @@ fn read(
     }
 }
 
-/// Why reading stops.
+/// The reason why reading stops.
 enum Stop {
     Line(Wrong),
     Refused(Refused),
@@ -105,14 +106,14 @@ impl From<Invalid> for Stop {
 struct Reader<'r, 's> {
     sink: &'r mut Sink<'s>,
     launches: Launches,
-    /// The last kernel that a line described.
+    /// The kernel described last.
     kernel: Option<Metadata>,
     lanes: Unmasked,
     values: Vec<u32>,
     records: u64,
     /// Lines of unknown types.
     unknown: u64,
-    /// Records whose memory space is not their opcode's.
+    /// Records with a memory space that differs from their opcode's.
     elsewhere: u64,
 }
 
@@ -130,10 +131,10 @@ impl<'r, 's> Reader<'r, 's> {
         }
     }
 
-    /// Takes what a batch holds.
+    /// Takes the contents of a batch.
     ///
     /// # Errors
-    /// Returns the number of the first wrong line.
+    /// Returns the number of the first invalid line.
     fn take(&mut self, batch: &mut Batch) -> Result<(), (u64, Stop)> {
         let mut kernels = batch.kernels.iter().copied().peekable();
         for found in &batch.accesses {
@@ -156,14 +157,14 @@ impl<'r, 's> Reader<'r, 's> {
     }
 
     fn kernel(&mut self, batch: &Batch, line: usize) -> Result<(), (u64, Stop)> {
-        // The former one need not be there at the same time.
+        // Frees the previous table first, so that only one is in memory.
         self.kernel = None;
         let read = Metadata::read(Json::new(batch.line(line)), self.sink);
         self.kernel = Some(read.map_err(|invalid| (batch.number(line), invalid.into()))?);
         Ok(())
     }
 
-    /// Takes an access, of a line; `values` begin with its own.
+    /// Takes an access from a line. `values` begin with the access's own.
     fn access(
         &mut self,
         line: &str,
@@ -194,9 +195,9 @@ impl<'r, 's> Reader<'r, 's> {
             let (registers, words) = (operation.registers() as usize, words(size));
             let are_in_memory = operation.space_name() == "shared";
             let says_them = match operation.kind {
-                // The tool reads memory at a row's address, and not what the lane received.
+                // The tool reads memory at the row's address rather than the values that the lane received.
                 OperationKind::Load if operation.matrices.is_some() => false,
-                // Of no register, zeros are written.
+                // A load to `RZ` is written with zeros.
                 OperationKind::Load => are_in_memory || !keeps_nothing,
                 OperationKind::Store => true,
                 _ => false,
@@ -217,7 +218,7 @@ impl<'r, 's> Reader<'r, 's> {
         Ok(self.sink.record(&record).map_err(Refused::from)?)
     }
 
-    /// Returns the operation of an instruction, and whether its first register is `RZ`.
+    /// The operation of an instruction, and whether its first register is `RZ`.
     #[inline]
     fn operation(
         &mut self,
@@ -264,8 +265,8 @@ impl<'r, 's> Reader<'r, 's> {
 
 const NO_TABLE: &str = "no `sass`, and no `kernel_metadata` line before that has the instructions";
 
-/// Returns a warp's number in its thread block, by its number in the grid; `None` if the launch's shape
-/// is unknown or another one.
+/// A warp's number in its thread block, given its number in the grid; `None` if the launch's shape is unknown or does
+/// not match.
 fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
     let [width, height, _] = launch.grid.map(u64::from);
     let [x, y, z] = cta.map(u64::from);
@@ -276,7 +277,7 @@ fn warp_in_block(launch: &Begun, cta: [u32; 3], warp: u32) -> Option<u32> {
     u32::try_from(warp).ok().filter(|_| warp < warps)
 }
 
-/// Returns the number that NVBit has for the memory that an instruction accesses, if the opcode says.
+/// NVBit's number for the memory space of an instruction, if the opcode has one.
 fn memory_space(operation: &MemoryOperation) -> Option<u64> {
     match (operation.kind, operation.space_name()) {
         (OperationKind::Copy, _) => Some(6),
@@ -289,7 +290,7 @@ fn memory_space(operation: &MemoryOperation) -> Option<u64> {
     }
 }
 
-/// Returns the register of a value that was read from memory as four bytes.
+/// The register after a load of `value`, four bytes read from memory.
 fn loaded(value: u32, operation: &MemoryOperation) -> u32 {
     match (operation.width.bytes(), operation.signed) {
         (1, false) => u32::from(value as u8),
@@ -300,25 +301,25 @@ fn loaded(value: u32, operation: &MemoryOperation) -> u32 {
     }
 }
 
-/// How many bytes of lines a batch has, unless it is one longer line.
+/// The bytes of lines in a batch, unless it is one longer line.
 const BATCH_BYTES: usize = 128 << 10;
 
-/// Lines, and what they say.
+/// Consecutive lines, and their parsed contents.
 #[derive(Default)]
 struct Batch {
     /// The number of the first line, from 1.
     first: u64,
     text: String,
-    /// Where each line ends in `text`.
+    /// The end of each line in `text`.
     ends: Vec<usize>,
     accesses: Vec<BatchAccess>,
-    /// The lines about kernels, counted from 0.
+    /// The lines with kernels, counted from 0.
     kernels: Vec<usize>,
-    /// The values of accesses, one after the other.
+    /// The values of all accesses, one after another.
     values: Vec<u32>,
     /// Lines of unknown types.
     unknown: u64,
-    /// The line at which reading stopped.
+    /// The line at which reading stopped, and the error.
     error: Option<(usize, Wrong)>,
 }
 
@@ -328,27 +329,27 @@ struct BatchAccess {
     line: usize,
     access: AccessRecord,
     addresses: [u64; LANES],
-    /// Where its values begin.
+    /// The position of its first value.
     values: usize,
 }
 
-/// Why no lines follow.
+/// The reason why no lines follow.
 enum End {
     Whole,
-    /// The last line, of that number, has no end.
+    /// The last line, with this number, has no line end.
     Cut(u64),
     Unreadable(LineError),
 }
 
 impl Chunk for Batch {
-    /// A line counts even if it is empty: millions of them are a few bytes of a compressed file.
+    /// Counts empty lines as well, because millions of them are a few bytes of a compressed file.
     fn len(&self) -> usize {
         self.text.len() + size_of_val(&self.ends[..])
     }
 }
 
 impl Batch {
-    /// Replaces the lines; returns why there are no more, if there are none.
+    /// Replaces the lines. Returns the reason once no more follow.
     fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> Option<End> {
         self.text.clear();
         self.ends.clear();
@@ -372,19 +373,18 @@ impl Batch {
         None
     }
 
-    /// Returns the number of a line of the file, by that in the batch.
+    /// The file's number of a line of the batch.
     fn number(&self, line: usize) -> u64 {
         self.first + line as u64
     }
 
-    /// Returns a line.
     fn line(&self, line: usize) -> &str {
         let start = line.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
         let end = self.ends.get(line).copied().unwrap_or_default();
         self.text.get(start.unwrap_or_default()..end).unwrap_or_default()
     }
 
-    /// Reads the lines, up to the first wrong one.
+    /// Parses the lines up to the first invalid one.
     fn read(&mut self, fields: &mut Fields) {
         self.accesses.clear();
         self.kernels.clear();

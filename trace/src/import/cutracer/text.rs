@@ -1,5 +1,4 @@
-//! Reads CUTracer's text log. A record is a line that begins with `CTX`, lines of its own, and an empty
-//! line.
+//! Reads CUTracer's text log. A record is a line that begins with `CTX`, some indented lines, and an empty line.
 
 use std::path::Path;
 
@@ -20,7 +19,7 @@ use warpload_binary::lines::Lines;
 pub(in crate::import) const FORMAT: Format =
     Format { name: "CUTracer's text log", recognize, reader: FormatReader::Trace(read) };
 
-/// Before a warp's number, lines of registers have no launch.
+/// Records of registers have a `CTA` but no launch id.
 fn recognize(start: &[u8]) -> Option<Sign> {
     let line = first_line(start);
     let has = |key: &[u8]| memmem::find(line, key).is_some();
@@ -84,7 +83,7 @@ fn read(
             return Err(ImportError::cut_off(file, number, 1));
         }
     }
-    // A record of an opcode alone is one line, without a colon at its end.
+    // A record of just an opcode is a single line without a final colon.
     let is_whole = match within {
         Within::Nothing => true,
         Within::Header => !header.text.trim_end().ends_with(':'),
@@ -104,13 +103,13 @@ fn read(
 
 const EXPECTED: &str = "`CTX 0x… - kernel_launch_id N - CTA x,y,z - warp W - PC N - SASS:`";
 
-/// What the next line belongs to.
+/// The context of the next line.
 enum Within {
     Nothing,
-    /// A record whose first line was read.
+    /// A record after its first line.
     Header,
     Addresses(List),
-    /// A record that is passed over.
+    /// A record to be skipped.
     Other,
 }
 
@@ -129,7 +128,7 @@ impl Header {
     }
 }
 
-/// What the first line of a record says.
+/// The contents of a record's first line.
 struct Access<'t> {
     launch: LaunchId,
     cta: [u32; 3],
@@ -156,15 +155,15 @@ impl<'t> Access<'t> {
     }
 }
 
-/// Returns whether a line has the values of a register.
+/// Whether a line has a register's values.
 fn is_register(line: &str) -> bool {
     line.starts_with("  * R") || line.starts_with("  * U")
 }
 
-/// How many addresses a line has, unless it is the last one.
+/// The number of addresses on each line but the last.
 const ON_LINE: u32 = 4;
 
-/// The list of a record's addresses. Lanes ascend, and those without an address are not there.
+/// A record's list of addresses. Lanes ascend; lanes without an address are omitted.
 #[derive(Default)]
 struct List {
     /// The lane of the last address.
@@ -175,7 +174,7 @@ struct List {
 }
 
 impl List {
-    /// Returns whether the list can end: after the fourth address of a line another one is begun.
+    /// Whether the list may end here. After a full line another one follows, unless lane 31 was listed.
     fn may_end(&self) -> bool {
         self.lines > 0 && (self.on_line < ON_LINE || self.last == Some(LANES - 1))
     }
@@ -183,7 +182,7 @@ impl List {
     /// Adds the addresses of a line.
     ///
     /// # Errors
-    /// Returns the column, from 0, and what is wrong.
+    /// Returns the column, from 0, and the message.
     fn add(
         &mut self,
         line: &str,
@@ -201,7 +200,7 @@ impl List {
             let at = line.len() - rest.len();
             let one = rest.split_once(' ').and_then(|(lane, rest)| {
                 let lane: usize = decimal(lane.strip_prefix('T')?.strip_suffix(':')?)?;
-                // The last one may have no space after it.
+                // A space after the last address is optional.
                 let (address, rest) = rest.split_once(' ').unwrap_or((rest, ""));
                 Some((lane, hexadecimal(address.strip_prefix("0x")?)?, rest))
             });
@@ -226,8 +225,7 @@ struct Reader<'r, 's> {
 }
 
 impl Reader<'_, '_> {
-    /// Adds an access. The number that the log has for its warp is that in the grid, whose shape it does
-    /// not have.
+    /// Adds an access without its warp: the log has the warp's number in the grid, but not the grid's shape.
     fn access(&mut self, access: &Access<'_>, addresses: &[u64; LANES]) -> Result<(), Refused> {
         let sink = &mut *self.sink;
         self.launches.select(sink, access.launch, None)?;

@@ -1,4 +1,4 @@
-//! The lines of an export, as JSON, and what can be wrong with one.
+//! The lines of an export as JSON, and their errors.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) struct About {
     pub(super) notes: Vec<String>,
 }
 
-/// A kernel that begins, or that goes on.
+/// The beginning or continuation of a kernel.
 #[derive(Deserialize)]
 pub(super) struct KernelLine {
     pub(super) kernel: u64,
@@ -93,7 +93,7 @@ pub(super) struct RecordLine<'l> {
     pub(super) width_disagrees: bool,
 }
 
-/// A number as a text with `0x`.
+/// A number as a string with `0x`.
 #[derive(Clone, Copy)]
 pub(super) struct Hex(pub(super) u64);
 
@@ -117,11 +117,11 @@ impl Hex {
     }
 }
 
-/// What is wrong with a line.
+/// The error of a line.
 pub(super) enum Wrong {
-    /// What, and the column from 1.
+    /// The message, and the column from 1.
     Line(String, usize),
-    /// The import as a whole.
+    /// An error of the import as a whole.
     Import(ImportError),
 }
 
@@ -161,7 +161,7 @@ impl From<String> for Wrong {
 impl From<serde_json::Error> for Wrong {
     fn from(error: serde_json::Error) -> Self {
         let message = error.to_string();
-        // The place in the line follows on its own.
+        // Removed, because [`Self::at`] adds the place.
         let place = format!(" at line {} column {}", error.line(), error.column());
         Self::Line(
             message.strip_suffix(&place).unwrap_or(&message).to_owned(),

@@ -1,4 +1,4 @@
-//! Reads the lines of JSON that warpload exports (docs/trace-jsonl.md).
+//! Reads the JSON lines that warpload exports (docs/trace-jsonl.md).
 
 mod lines;
 
@@ -52,17 +52,17 @@ fn read(
     reader.end(sink).map_err(|wrong| wrong.at(file, number))
 }
 
-/// Reads the lines after the first.
+/// Reads all lines after the first.
 struct Reader {
-    /// The number of the line that is read.
+    /// The number of the current line.
     number: u64,
-    /// The instructions of the trace, and those that were read or skipped.
+    /// The number of instructions in the trace, and of instructions read or skipped so far.
     records: u64,
     next: u64,
-    /// Each kernel's instructions that are not loads: as its line says, and so far.
+    /// Each kernel's counts of other instructions than loads: as stated in its line, and so far.
     kernels: Vec<(Skipped, Skipped)>,
     current: usize,
-    /// The opcode read last, as lines in a row often have the same.
+    /// A cache of the last operation, because consecutive lines often have the same opcode.
     operation: Option<Arc<InternedOperation>>,
     addresses: Vec<u64>,
     values: Vec<u32>,
@@ -107,7 +107,7 @@ impl Reader {
         }
     }
 
-    /// Counts the instructions without a line that come before record `to`.
+    /// Skips the instructions before record `to` that have no line.
     fn skip_to(&mut self, sink: &mut Sink<'_>, to: u64) -> Result<(), Wrong> {
         let Some(count) = to.checked_sub(self.next) else {
             return Err(format!(
@@ -133,7 +133,7 @@ impl Reader {
 
     fn kernel(&mut self, sink: &mut Sink<'_>, line: KernelLine) -> Result<(), Wrong> {
         self.skip_to(sink, line.record)?;
-        // Operations of another kernel can mean something else.
+        // Dropped, because the opcode may have another meaning in the next kernel.
         self.operation = None;
         let number = line.kernel;
         let known = self.kernels.len() as u64;
@@ -225,7 +225,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Checks that the file has all that its lines say.
+    /// Checks that the file is complete.
     fn end(mut self, sink: &mut Sink<'_>) -> Result<(), Wrong> {
         self.skip_to(sink, self.records)?;
         for (number, (said, seen)) in self.kernels.iter().enumerate() {
@@ -242,7 +242,7 @@ impl Reader {
     }
 }
 
-/// Returns the addresses of a line's active lanes, in `list`.
+/// Reads the addresses of a line's active lanes into `list`.
 fn read_addresses<'l>(
     line: &RecordLine<'_>,
     kind: OperationKind,
@@ -267,7 +267,7 @@ fn read_addresses<'l>(
     Ok(RecordAddresses::List(list))
 }
 
-/// Sets `values` to those of a line's active lanes, register by register; to none if it has none.
+/// Sets `values` to the active lanes' values, register by register; empty if the line has none.
 fn read_values(
     line: &RecordLine<'_>,
     registers: usize,

@@ -1,4 +1,4 @@
-//! Reads the JSON form of mem_trace: an array of accesses, or a sequence of them.
+//! Reads the JSON form of mem_trace: an array or a sequence of accesses.
 
 use std::cell::Cell;
 use std::fmt;
@@ -26,7 +26,7 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     matches!(start.first(), Some(b'[' | b'{')).then_some(Sign::Likely)
 }
 
-/// An access in JSON; other keys are ignored.
+/// An access. Other keys are ignored.
 #[derive(Deserialize)]
 struct AccessJson {
     grid_launch_id: u64,
@@ -39,7 +39,6 @@ struct AccessJson {
     addrs: [u64; LANES],
 }
 
-/// Reads a JSON array of accesses, or a sequence of them.
 fn read(
     input: &mut Text<'_>,
     file: &Path,
@@ -52,13 +51,13 @@ fn read(
     let mut reader = AccessWriter::new(sink)?;
     let place = Cell::new(Place { left: MAX_OBJECT_BYTES, line: 1, column: 1 });
     let mut json = serde_json::Deserializer::from_reader(Bounded { input, place: &place });
-    // serde's error type cannot hold an error of the sink, which is kept here.
+    // Kept here, because serde's error type cannot hold an error of the sink.
     let mut stopped = None;
     let read = if is_array {
         let array = Accesses { reader: &mut reader, stopped: &mut stopped, file, place: &place };
         json.deserialize_seq(array).and_then(|()| json.end())
     } else {
-        // More objects may have followed.
+        // A sequence has no end mark.
         reader.sink.end_is_unknown(NO_END_MARK)?;
         read_sequence(json, &mut reader, &mut stopped, file, &place)
     };
@@ -73,21 +72,20 @@ fn of_file(file: &Path, message: String) -> ImportError {
     ImportError::File { file: file.to_owned(), message }
 }
 
-/// The most bytes of an access, with the text before it. Without this bound a text in it would be held
-/// whole, whatever its length.
+/// The limit for an access, including the text before it. Otherwise a string of any length would be held in memory.
 const MAX_OBJECT_BYTES: usize = MAX_LINE_BYTES;
 
-/// What was read so far.
+/// The state of reading.
 #[derive(Clone, Copy)]
 struct Place {
-    /// How many bytes the object that is read may still have.
+    /// The number of further bytes allowed for the current object.
     left: usize,
-    /// The next byte, from 1.
+    /// The position of the next byte, from 1.
     line: u64,
     column: usize,
 }
 
-/// An input whose objects are bounded.
+/// An input that limits the size of each object.
 struct Bounded<'p, R> {
     input: R,
     place: &'p Cell<Place>,
@@ -112,7 +110,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Begins the next object.
+/// Resets the limit for the next object.
 fn next_object(place: &Cell<Place>) {
     place.set(Place { left: MAX_OBJECT_BYTES, ..place.get() });
 }
@@ -128,13 +126,13 @@ fn json_error(file: &Path, error: serde_json::Error, place: Place) -> ImportErro
         return ImportError::Read { file: file.to_owned(), source: error.into() };
     }
     let message = error.to_string();
-    // The message of `ImportError` has the place already.
+    // Removed, because `ImportError` has the place already.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let reason = message.strip_suffix(&place).unwrap_or(&message);
     ImportError::Line {
         file: file.to_owned(),
         line: error.line() as u64,
-        // After the end of a line serde counts from 0.
+        // Serde counts from 0 after the end of a line.
         column: error.column().max(1),
         message: format!("not an access of mem_trace: {reason}"),
     }
@@ -167,7 +165,7 @@ impl AccessJson {
     }
 }
 
-/// An array whose elements are passed on one by one, so that memory stays bounded.
+/// Passes an array's elements on one by one, so that memory stays bounded.
 struct Accesses<'a, 'r, 's> {
     reader: &'a mut AccessWriter<'r, 's>,
     stopped: &'a mut Option<ImportError>,

@@ -1,5 +1,5 @@
-//! Reads the log of mem_trace: messages in the traced program's output, of accesses and of launches, which derived
-//! tools write over several lines.
+//! Reads the log of mem_trace: messages about accesses and launches within the traced program's output. Derived tools
+//! write launches over several lines.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use warpload_binary::lines::Lines;
 pub(in crate::import) const FORMAT: Format =
     Format { name: "a mem_trace log of NVBit", recognize, reader: FormatReader::Trace(read) };
 
-/// The program's own output, of any form, may come before the first message.
+/// Searches for the message, because the program's own output may precede it in any form.
 fn recognize(start: &[u8]) -> Option<Sign> {
     let is_log = memmem::find(start, b"MEMTRACE: CTX 0x").is_some()
         || start.starts_with(b"MEMTRACE: ")
@@ -28,8 +28,8 @@ fn recognize(start: &[u8]) -> Option<Sign> {
     is_log.then_some(Sign::Certain)
 }
 
-/// Reads the records and launches that the tool printed. The program writes to the same output, so that
-/// a message can follow the program's text on one line.
+/// Reads the accesses and launches that the tool printed. The program writes to the same output, so a message can
+/// follow other text on its line.
 fn read(
     input: &mut Text<'_>,
     file: &Path,
@@ -39,7 +39,7 @@ fn read(
     let mut reader = AccessWriter::new(sink)?;
     let mut lines = Lines::new(input);
     let mut begun: Option<Begun> = None;
-    // The place of the last line's last message, if it has one.
+    // The place of the last message, if it is on the last line.
     let (mut unread, mut last) = (0u64, None);
     while let Some(line) = lines.next_line() {
         let line = line.map_err(|error| ImportError::in_lines(file, error))?;
@@ -86,7 +86,7 @@ fn read(
                         None if is_last => {
                             return Err(place(format!("expected {EXPECTED_ACCESS}")));
                         }
-                        // Another message interrupted it.
+                        // Interrupted by another message.
                         None => unread += 1,
                     }
                 }
@@ -135,7 +135,7 @@ impl AccessWriter<'_, '_> {
     }
 }
 
-/// A message of the tool, to the end of its line or to the next message.
+/// A message of the tool. It ends with the line or before the next message.
 enum Message<'t> {
     /// A kernel was launched.
     Launch(&'t str),
@@ -143,19 +143,19 @@ enum Message<'t> {
     Access(&'t str),
     /// A context began or ended, or a function was instrumented.
     WithoutData,
-    /// Another message: of a derived tool, or incomplete.
+    /// An unknown message, for example of a derived tool, or an incomplete one.
     Unknown,
 }
 
 impl<'t> Message<'t> {
-    /// Returns the message at the start of `text`, which begins with [`TOOL`], and the text after it.
+    /// Splits `text`, which begins with [`TOOL`], after its first message.
     fn next(text: &'t str) -> (Self, &'t str) {
         let message = text.strip_prefix(TOOL).unwrap_or(text);
         let context = message.strip_prefix("CTX 0x");
         let digit = |digit: char| digit.is_ascii_hexdigit();
         let rest = context.map_or("", |context| context.trim_start_matches(digit));
         let is_launch = rest.starts_with(" - LAUNCH - ");
-        // A kernel's name can hold anything, even the start of a message.
+        // A kernel's name can contain anything, even the beginning of a message.
         let from = if is_launch { message.find(ID).unwrap_or(0) } else { 0 };
         let next = message[from..].find(TOOL).map_or(message.len(), |at| from + at);
         let (message, after) = message.split_at(next);
@@ -175,7 +175,7 @@ impl<'t> Message<'t> {
     }
 }
 
-/// Reads a record, and its addresses into `addresses`.
+/// Reads an access, and its addresses into `addresses`.
 fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<MemoryAccess<'t>> {
     let (head, list) = text.rsplit_once(" - ")?;
     let (head, opcode) = head.rsplit_once(" - ")?;
@@ -188,7 +188,7 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Memory
     }
     let number = decimal(field(head, "grid_launch_id ")?)?;
     let launch = LaunchId { context: context(head), number };
-    // If the opcode is missing, the warp is in its place.
+    // If the opcode is missing, the warp takes its place.
     decimal::<u64>(field(head, " - warp ")?)?;
     let cta = dimensions(field(head, " - CTA ")?)?;
     let opcode = opcode.trim();
@@ -197,22 +197,22 @@ fn read_access<'t>(text: &'t str, addresses: &mut [u64; LANES]) -> Option<Memory
     is_opcode.then_some(MemoryAccess { launch, cta: Some(cta), opcode, pc: 0 })
 }
 
-/// Returns the text after `marker`, up to the next ` - `.
+/// The text after `marker`, up to the next ` - `.
 fn field<'t>(text: &'t str, marker: &str) -> Option<&'t str> {
     let rest = text.split_once(marker)?.1;
     Some(rest.split_once(" - ").map_or(rest, |(value, _)| value).trim())
 }
 
-/// The most lines of a launch.
+/// The maximum number of lines in a launch.
 const MAX_LINES: u32 = 4;
 
-/// The most parts that are kept after the launch's id; the tool writes five.
+/// The maximum number of parts kept after the launch's id; the tool writes five.
 const MAX_PARTS: usize = 32;
 
-/// How parts after the launch's id begin, which can be on a line of their own.
+/// The beginnings of parts after the launch's id that may be on a line of their own.
 const KEYS: [&str; 5] = ["grid size ", "block size ", "nregs ", "shmem ", "cuda stream id "];
 
-/// What comes after the kernel's name.
+/// The separator between the kernel's name and the launch's id.
 const ID: &str = " - grid launch id ";
 
 /// A launch of a kernel.
@@ -225,7 +225,7 @@ struct Launch<'t> {
 
 impl<'t> Launch<'t> {
     fn read(text: &'t str) -> Option<Self> {
-        // A name can contain the separator: it ends before the last id.
+        // Splits at the last id, because a name can contain the separator.
         let (head, tail) = text.rsplit_once(ID)?;
         let name = head.split_once(" - Kernel name ")?.1;
         let (id, rest) = tail.split_once(" - ").unwrap_or((tail, ""));
@@ -235,12 +235,12 @@ impl<'t> Launch<'t> {
         (is_shaped("grid size ") && is_shaped("block size ")).then_some(launch)
     }
 
-    /// Returns the value of a key; `None` if the tool does not write it.
+    /// The value of a key; `None` if the tool did not write it.
     fn part(&self, key: &str) -> Option<&'t str> {
         self.rest.split(" - ").find_map(|part| part.trim().strip_prefix(key))
     }
 
-    /// Returns the kernel, with texts that `sink` holds. Dimensions that are unknown are zeros.
+    /// The kernel, with texts stored in `sink`. Unknown dimensions are zeros.
     fn kernel(&self, sink: &mut Sink<'_>) -> Result<Kernel, NameError> {
         let shape = |key| self.part(key).and_then(dimensions).unwrap_or_default();
         let mut kernel = Kernel {
@@ -258,9 +258,9 @@ impl<'t> Launch<'t> {
     }
 }
 
-/// A launch that may go on in the next line.
+/// A launch that may continue on the next line.
 struct Begun {
-    /// The place of its first byte: line and column, from 1.
+    /// The line and column of its first byte, from 1.
     line: u64,
     column: usize,
     text: String,
@@ -272,7 +272,7 @@ impl Begun {
         Self { line, column, text: text.trim_end().to_owned(), lines: 1 }
     }
 
-    /// Adds a line that belongs to the launch; returns whether it does.
+    /// Adds the line if it belongs to the launch. Returns whether it does.
     fn takes(&mut self, line: &str) -> bool {
         let (part, has_id) = (line.trim(), self.text.contains(ID));
         let has_key = KEYS.iter().any(|key| part.trim_start_matches("- ").starts_with(key));

@@ -1,5 +1,5 @@
-//! Reads the traces of NVBit's `mem_trace` tool: its log, and a JSON form of it (docs/traces.md).
-//! Both have 32 addresses and no mask.
+//! Reads the traces of NVBit's `mem_trace` tool: its log and its JSON form (docs/traces.md). Both have 32 addresses but
+//! no mask.
 
 mod json;
 mod log;
@@ -14,11 +14,10 @@ use warpload::lane::LANES;
 pub(super) use self::json::FORMAT as JSON_FORMAT;
 pub(super) use self::log::FORMAT as LOG_FORMAT;
 
-/// The start of every message of the tool.
+/// The beginning of every message of the tool.
 const TOOL: &str = "MEMTRACE: ";
 
-/// One memory access. The source names its warp too, but by the slot in the multiprocessor that executes
-/// it, which other warps use as well.
+/// One memory access. It has no warp: the source names only a slot of the multiprocessor, which warps share over time.
 struct MemoryAccess<'a> {
     launch: LaunchId,
     cta: Option<[u32; 3]>,
@@ -26,7 +25,7 @@ struct MemoryAccess<'a> {
     pc: u32,
 }
 
-/// Passes accesses on, under the kernel of their launch.
+/// Passes on accesses, each to the kernel of its launch.
 struct AccessWriter<'r, 's> {
     sink: &'r mut Sink<'s>,
     launches: Launches,
