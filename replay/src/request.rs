@@ -384,7 +384,7 @@ fn is_true(is_set: &bool) -> bool {
 #[cfg(feature = "clap")]
 fn threads(text: &str) -> Result<NonZero<usize>, &'static str> {
     let number = parse_number(text).and_then(|number| usize::try_from(number).ok());
-    number.and_then(NonZero::new).ok_or("expected a number above 0")
+    number.and_then(NonZero::new).ok_or("expected a number above 0, decimal or hexadecimal with 0x")
 }
 
 fn address_bits<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
