@@ -18,20 +18,6 @@ fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The temporary names, which no other thread has until this is dropped.
-pub(crate) struct Held(MutexGuard<'static, BTreeSet<PathBuf>>);
-
-pub(crate) fn hold() -> Held {
-    Held(names())
-}
-
-impl Held {
-    /// Forgets the names: they are those of another process.
-    pub(crate) fn forget(mut self) {
-        self.0.clear();
-    }
-}
-
 /// A file without its name yet. It goes away unless it is persisted.
 pub(crate) struct Temporary {
     pub(crate) file: File,

@@ -210,6 +210,28 @@ def test_a_trace_is_a_context_manager(traces) -> None:
     assert not mapped(traces / "generic.wlt")
 
 
+def test_an_import_is_the_commands(command, traces, tmp_path) -> None:
+    source = traces / "rows.kernelslist.g"
+    for compression in ("zstd", "none"):
+        ours, theirs = tmp_path / "ours.wlt", tmp_path / "theirs.wlt"
+        trace = wl.import_(source, ours, compression=compression, threads=1)
+        options = ("-o", theirs, "--compression", compression)
+        assert command("import", source, *options).returncode == 0
+        assert ours.read_bytes() == theirs.read_bytes()
+        assert ours.stat().st_mode == theirs.stat().st_mode
+        assert trace.replay() == wl.Trace(source).replay()
+    with pytest.raises(wl.Error, match="compression: ") as raised:
+        wl.import_(source, ours, compression="gzip")
+    assert raised.value.kind == "argument"
+    text = tmp_path / "bad.traceg"
+    text.write_text((traces / "rows-kernel-1.traceg").read_text().replace("LDG.E", "LDG.E oops", 1))
+    with pytest.raises(wl.Error) as raised:
+        wl.import_(text, tmp_path / "never.wlt")
+    assert raised.value.line is not None and sorted(os.listdir(tmp_path)) == ["bad.traceg", "ours.wlt", "theirs.wlt"]
+    with pytest.raises(FileNotFoundError):
+        wl.import_(source, tmp_path / "missing" / "never.wlt")
+
+
 def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     whole = trace.replay(fill="zero", threads=1)
