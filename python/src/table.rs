@@ -27,6 +27,8 @@ pub(crate) struct Table {
     /// How many rows there are; found when it is asked for, of loads that are chosen.
     length: Arc<OnceLock<usize>>,
     rows: Rows,
+    /// The columns of the whole that it has; `None` if it has all.
+    columns: Option<Arc<[usize]>>,
 }
 
 #[derive(Clone)]
@@ -46,7 +48,7 @@ impl Table {
     ) -> PyResult<Self> {
         let batch = batch.map_err(|failed| raised(py, &failed))?;
         let length = Arc::new(OnceLock::from(batch.num_rows()));
-        Ok(Self { schema: batch.schema(), length, rows: Rows::Batch(batch) })
+        Ok(Self { schema: batch.schema(), length, rows: Rows::Batch(batch), columns: None })
     }
 
     pub(crate) fn of_loads(
@@ -64,23 +66,33 @@ impl Table {
             Some(_) => OnceLock::new(),
         };
         let length = Arc::new(length);
-        Ok(Self { schema, length, rows: Rows::Loads { trace, options, selection } })
+        let rows = Rows::Loads { trace, options, selection };
+        Ok(Self { schema, length, rows, columns: None })
     }
 }
 
 impl Table {
     /// Returns the rows, made by the thread that asks for them.
     fn batches(&self) -> Result<Box<dyn RecordBatchReader + Send>, BatchError> {
-        Ok(match &self.rows {
+        Ok(self.projected(match &self.rows {
             Rows::Batch(batch) => {
-                let schema = Arc::clone(&self.schema);
-                Box::new(RecordBatchIterator::new([Ok(batch.clone())], schema))
+                Box::new(RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))
             }
             Rows::Loads { trace, options, selection } => {
                 let batches = LoadBatches::new(Arc::clone(trace), *options)?;
                 Box::new(batches.select(selection.clone()))
             }
-        })
+        }))
+    }
+
+    /// Returns batches without the columns that the table does not have.
+    fn projected(
+        &self,
+        batches: Box<dyn RecordBatchReader + Send>,
+    ) -> Box<dyn RecordBatchReader + Send> {
+        let Some(columns) = self.columns.clone() else { return batches };
+        let projected = batches.map(move |batch| batch.and_then(|batch| batch.project(&columns)));
+        Box::new(RecordBatchIterator::new(projected, Arc::clone(&self.schema)))
     }
 }
 
@@ -103,6 +115,23 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Returns the table with these columns alone, in this order.
+    #[pyo3(signature = (*columns: "str"))]
+    fn select(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Self> {
+        let number = |name: &String| {
+            self.schema.index_of(name).map_err(|_| {
+                let names = self.columns().join(", ");
+                let message = format!("no column {name:?}; there are {names}");
+                error(py, ErrorKind::Argument, message)
+            })
+        };
+        let chosen: Vec<usize> = columns.iter().map(number).collect::<PyResult<_>>()?;
+        let schema = self.schema.project(&chosen).map_err(|failed| raised(py, &failed))?;
+        let of_whole = |i: &usize| self.columns.as_ref().map_or(*i, |known| known[*i]);
+        let columns = Some(chosen.iter().map(of_whole).collect());
+        Ok(Self { schema: Arc::new(schema), columns, ..self.clone() })
+    }
+
     /// Returns the table as a stream of the Arrow C data interface: a new one each time.
     #[pyo3(signature = (requested_schema: "object | None" = None))]
     fn __arrow_c_stream__<'py>(
@@ -117,7 +146,8 @@ impl Table {
                 let batches = LoadBatches::new(Arc::clone(trace), *options);
                 let batches = batches.map_err(|failed| raised(py, &failed))?;
                 let threads = options.get_threads().get();
-                Box::new(InParallel::new(py, batches.select(selection.clone()), threads)?)
+                let batches = InParallel::new(py, batches.select(selection.clone()), threads)?;
+                self.projected(Box::new(batches))
             }
             _ => self.batches().map_err(|failed| raised(py, &failed))?,
         };

@@ -186,6 +186,23 @@ def test_tables_are_filtered(traces) -> None:
     assert set(chosen.to_polars()["record"]) < set(loads["record"])
     with pytest.raises(TypeError, match="expected options of what memory holds"):
         trace.loads(reuse=True)
+    whole = trace.replay()
+    rows = whole.rows(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
+    per_pc = whole.to_polars()
+    expected = per_pc.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
+    assert rows.equals(expected) and 0 < rows.height < per_pc.height
+    with pytest.raises(TypeError, match="alone"):
+        whole.rows(space="shared")
+
+
+def test_tables_have_the_columns_that_are_asked_for(traces) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    for table in (trace.loads(), trace.loads(threads=2), trace.replay().per_pc):
+        some = table.select("opcode", "pc").select("pc")
+        assert some.columns == ["pc"] and len(some) == len(table)
+        assert some.to_polars()["pc"].equals(table.to_polars()["pc"])
+    with pytest.raises(wl.Error, match='no column "no"; there are record, kernel'):
+        trace.loads().select("no")
 
 
 def test_a_notebook_shows_the_worst_program_counters(traces) -> None:

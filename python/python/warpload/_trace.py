@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
 from ._summary import Counts, Kernel, Summary, of_json
-from ._types import LoadOptions, Path, ReplayOptions
+from ._types import LoadOptions, Path, ReplayOptions, Rows
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -231,6 +231,11 @@ class Replay(_Attributes):
     def per_pc(self) -> _native.Table:
         """The counts of each program counter as a table: ``polars.DataFrame(replay.per_pc)``."""
         return self._found.per_pc
+
+    @shows(Rows)
+    def rows(self, **options: Unpack[Rows]) -> _native.Table:
+        """Returns :attr:`per_pc` with those rows alone that ``kernel``, ``pc`` and ``opcode`` choose."""
+        return self._found.rows(**options)
 
     @property
     def per_pc_copies(self) -> _native.Table:

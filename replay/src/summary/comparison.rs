@@ -63,7 +63,7 @@ pub struct ComparedRow {
 )]
 pub struct DifferentSelections {
     /// The selections; `None` of a replay that counted all loads.
-    pub selections: [Option<Selected>; 2],
+    pub selections: Box<[Option<Selected>; 2]>,
 }
 
 fn in_words(selected: &Option<Selected>) -> String {
@@ -78,7 +78,7 @@ impl Comparison {
     pub fn new(a: &Summary, b: &Summary) -> Result<Self, DifferentSelections> {
         if a.selected != b.selected {
             let selections = [a, b].map(|summary| summary.selected.clone());
-            return Err(DifferentSelections { selections });
+            return Err(DifferentSelections { selections: selections.into() });
         }
         let mut rows = BTreeMap::new();
         let mut demangled = HashMap::new();
