@@ -33,7 +33,6 @@ impl InputsScope {
 impl Drop for InputsScope {
     fn drop(&mut self) {
         let mut opened = opened();
-        // A fork forgets them.
         opened.runs = opened.runs.saturating_sub(1);
         if opened.runs == 0 {
             opened.files.clear();
@@ -43,20 +42,6 @@ impl Drop for InputsScope {
 
 fn opened() -> MutexGuard<'static, Opened> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The inputs, which no other thread has until this is dropped.
-pub(crate) struct Held(MutexGuard<'static, Opened>);
-
-pub(crate) fn hold() -> Held {
-    Held(opened())
-}
-
-impl Held {
-    /// Forgets all runs and their files: they are another process's.
-    pub(crate) fn forget(mut self) {
-        *self.0 = Opened::NONE;
-    }
 }
 
 /// Notes that a file is an input.

@@ -65,7 +65,6 @@ use crate::process::Status;
 
 pub use self::diagnostic::{Labelled, draw_in_line, draw_in_source};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
-pub use crate::process::survive_forks;
 pub use crate::tmem::{draw_tensor_load, draw_tensor_map, tensor_map_svg};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.

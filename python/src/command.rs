@@ -28,12 +28,14 @@ pub(crate) fn run(
     })
 }
 
-/// Lets a child of this process use all of this, whatever other threads were doing when it was forked.
+/// Makes what is made on first use otherwise, by one thread while others wait for it: a child of this process that was
+/// forked meanwhile would wait forever.
 #[pyfunction]
-pub(crate) fn survive_forks() -> PyResult<()> {
-    // Made on first use otherwise, by one thread while others wait for it: what threads share work by.
+pub(crate) fn survive_forks() {
+    // What threads share work by.
     let _ = crossbeam_epoch::default_collector();
-    Ok(warpload_cli::survive_forks()?)
+    warpload::initialize();
+    warpload_ptx::initialize();
 }
 
 /// The name of the command comes first.

@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use crate::tmem::{TensorLoaded, TensorMap, run_tensor_load};
     #[pymodule_export]
-    use crate::trace::Trace;
+    use crate::trace::{Trace, import_trace};
     #[pymodule_export]
     use crate::warp::Warp;
     #[pymodule_export]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
+#[cfg(feature = "stubs")]
+use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use warpload::encoding::{MachineWord, Sm};
 use warpload::load::Executor;
@@ -30,18 +32,14 @@ pub(crate) struct Machine {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (memory, *, register_limit = 255, misaligned = "force"))]
+    #[pyo3(signature = (memory, *, register_limit = 255, misaligned = MisalignedWord(Misaligned::Force)))]
     fn new(
         py: Python<'_>,
         memory: Py<Memory>,
         register_limit: u64,
-        misaligned: &str,
+        misaligned: MisalignedWord,
     ) -> PyResult<Self> {
-        let misaligned = match misaligned {
-            "force" => Misaligned::Force,
-            "report" => Misaligned::Report,
-            _ => return Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
-        };
+        let MisalignedWord(misaligned) = misaligned;
         let register_limit = RegisterLimit::new(register_limit)
             .map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self::of(register_limit, misaligned, memory))
@@ -100,6 +98,24 @@ impl Machine {
             self.register_limit(),
             self.misaligned()
         ))
+    }
+}
+
+/// A word for what misaligned addresses do.
+struct MisalignedWord(Misaligned);
+
+impl<'py> FromPyObject<'_, 'py> for MisalignedWord {
+    type Error = PyErr;
+
+    #[cfg(feature = "stubs")]
+    const INPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._types", "Misaligned");
+
+    fn extract(word: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match word.extract()? {
+            "force" => Ok(Self(Misaligned::Force)),
+            "report" => Ok(Self(Misaligned::Report)),
+            _ => Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
+        }
     }
 }
 

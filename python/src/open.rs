@@ -120,6 +120,34 @@ fn open_part(path: &Path, holding: Holding) -> io::Result<Arena> {
     if is_small { Holding::Read } else { holding }.bytes(&File::open(path)?)
 }
 
+/// Writes the binary trace that `warpload import` writes: the file appears under its name when it is complete.
+pub(crate) fn import_to(
+    path: &Path,
+    output: &Path,
+    compression: Compression,
+    threads: Option<NonZero<usize>>,
+    interrupt: &AtomicBool,
+) -> Result<(), Failure> {
+    let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, output);
+    let (text, _) = open_file(path)?;
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    // As of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.prefix(".warpload-").tempfile_in(folder.unwrap_or(Path::new(".")));
+    let file = file.map_err(|error| failed(&error))?;
+    let to = BufWriter::new(Interruptible { file: file.as_file(), flag: interrupt });
+    let writer = TraceWriter::with_compression(to, source_of(path), compression);
+    let mut writer = writer.map_err(|error| failed(&error))?;
+    writer.keep_inputs();
+    import_from(text, path, &mut writer, at_most(threads), &|_| ())
+        .map_err(|error| Failure::of(&error, ErrorKind::Input))?;
+    writer.finish().map_err(|error| failed(&error))?;
+    file.persist(output).map_err(|error| failed(&error.error))?;
+    Ok(())
+}
+
 /// Returns the binary trace that a text trace is.
 fn import(
     text: impl Read + Send,

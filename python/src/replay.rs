@@ -1,8 +1,10 @@
 //! [`Replay`]: what a replay found, and what merges and compares it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use warpload::json::write_line;
@@ -174,6 +176,31 @@ impl Replayed {
     #[getter]
     fn per_pc(&self) -> Table {
         self.per_pc.clone()
+    }
+
+    /// The counts of those program counters that are chosen, by `kernel`, `pc` and `opcode`.
+    #[pyo3(signature = (**options: "Any"))]
+    fn rows(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
+        let none = PyDict::new(py);
+        let request = request(options.unwrap_or(&none))?;
+        if request.arguments().is_ok_and(|given| {
+            let is_word = |one: &String| {
+                ["--kernel=", "--pc=", "--opcode="].iter().any(|word| one.starts_with(word))
+            };
+            !given.iter().all(is_word)
+        }) {
+            return Err(PyTypeError::new_err("expected `kernel`, `pc` and `opcode` alone"));
+        }
+        let mut summary = self.summary.clone();
+        let kernels = summary.kernels.iter();
+        let demangled: HashMap<Arc<str>, Arc<str>> = kernels
+            .filter_map(|kernel| Some((Arc::clone(&kernel.name), kernel.demangled.clone()?)))
+            .collect();
+        summary.per_pc.retain(|row| {
+            let demangled = demangled.get(&row.kernel).map(|form| &**form);
+            request.has_row(&row.kernel, demangled, row.pc.0, &row.opcode)
+        });
+        Table::of_batch(py, warpload_arrow::per_pc(&summary, None))
     }
 
     /// The counts of each program counter of copies from global to shared memory.

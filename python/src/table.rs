@@ -1,6 +1,6 @@
 //! What becomes rows elsewhere, by Arrow's PyCapsule interface.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -9,7 +9,7 @@ use warpload_arrow::arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchReader, ffi::FFI_ArrowSchema,
 };
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
-use warpload_arrow::{LoadBatches, LoadOptions, load_schema};
+use warpload_arrow::{BatchError, LoadBatches, LoadOptions, load_schema};
 use warpload_replay::Selection;
 use warpload_trace::BinaryTrace;
 
@@ -24,8 +24,11 @@ use crate::stream::export;
 #[derive(Clone)]
 pub(crate) struct Table {
     schema: SchemaRef,
-    length: usize,
+    /// How many rows there are; found when it is asked for, of loads that are chosen.
+    length: Arc<OnceLock<usize>>,
     rows: Rows,
+    /// The columns of the whole that it has; `None` if it has all.
+    columns: Option<Arc<[usize]>>,
 }
 
 #[derive(Clone)]
@@ -41,10 +44,11 @@ enum Rows {
 impl Table {
     pub(crate) fn of_batch(
         py: Python<'_>,
-        batch: Result<RecordBatch, warpload_arrow::BatchError>,
+        batch: Result<RecordBatch, BatchError>,
     ) -> PyResult<Self> {
         let batch = batch.map_err(|failed| raised(py, &failed))?;
-        Ok(Self { schema: batch.schema(), length: batch.num_rows(), rows: Rows::Batch(batch) })
+        let length = Arc::new(OnceLock::from(batch.num_rows()));
+        Ok(Self { schema: batch.schema(), length, rows: Rows::Batch(batch), columns: None })
     }
 
     pub(crate) fn of_loads(
@@ -56,19 +60,47 @@ impl Table {
         let schema = load_schema(&trace, &options);
         // What is wrong with the options is said at once.
         let batches = LoadBatches::new(Arc::clone(&trace), options);
-        let batches = batches.map_err(|failed| raised(py, &failed))?;
+        drop(batches.map_err(|failed| raised(py, &failed))?);
         let length = match &selection {
-            None => trace.loads() as usize,
-            // How many it has is known when they are read.
-            Some(selection) => {
-                let mut batches = batches.select(Some(Arc::clone(selection)));
-                let lengths = batches.by_ref().map(|batch| batch.map(|batch| batch.num_rows()));
-                let length = lengths.sum::<Result<usize, ArrowError>>();
-                length.map_err(|failed| raised(py, &failed))?
-            }
+            None => OnceLock::from(trace.loads() as usize),
+            Some(_) => OnceLock::new(),
         };
-        Ok(Self { schema, length, rows: Rows::Loads { trace, options, selection } })
+        let length = Arc::new(length);
+        let rows = Rows::Loads { trace, options, selection };
+        Ok(Self { schema, length, rows, columns: None })
     }
+}
+
+impl Table {
+    /// Returns the rows, made by the thread that asks for them.
+    fn batches(&self) -> Result<Box<dyn RecordBatchReader + Send>, BatchError> {
+        Ok(self.projected(match &self.rows {
+            Rows::Batch(batch) => {
+                Box::new(RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))
+            }
+            Rows::Loads { trace, options, selection } => {
+                let batches = LoadBatches::new(Arc::clone(trace), *options)?;
+                Box::new(batches.select(selection.clone()))
+            }
+        }))
+    }
+
+    /// Returns batches without the columns that the table does not have.
+    fn projected(
+        &self,
+        batches: Box<dyn RecordBatchReader + Send>,
+    ) -> Box<dyn RecordBatchReader + Send> {
+        let Some(columns) = self.columns.clone() else { return batches };
+        let projected = batches.map(move |batch| batch.and_then(|batch| batch.project(&columns)));
+        Box::new(RecordBatchIterator::new(projected, Arc::clone(&self.schema)))
+    }
+}
+
+/// Returns how many rows batches have together.
+fn rows(
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+) -> Result<usize, ArrowError> {
+    batches.map(|batch| batch.map(|batch| batch.num_rows())).sum()
 }
 
 fn raised(py: Python<'_>, failed: &(dyn std::error::Error + 'static)) -> PyErr {
@@ -83,6 +115,23 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Returns the table with these columns alone, in this order.
+    #[pyo3(signature = (*columns: "str"))]
+    fn select(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Self> {
+        let number = |name: &String| {
+            self.schema.index_of(name).map_err(|_| {
+                let names = self.columns().join(", ");
+                let message = format!("no column {name:?}; there are {names}");
+                error(py, ErrorKind::Argument, message)
+            })
+        };
+        let chosen: Vec<usize> = columns.iter().map(number).collect::<PyResult<_>>()?;
+        let schema = self.schema.project(&chosen).map_err(|failed| raised(py, &failed))?;
+        let of_whole = |i: &usize| self.columns.as_ref().map_or(*i, |known| known[*i]);
+        let columns = Some(chosen.iter().map(of_whole).collect());
+        Ok(Self { schema: Arc::new(schema), columns, ..self.clone() })
+    }
+
     /// Returns the table as a stream of the Arrow C data interface: a new one each time.
     #[pyo3(signature = (requested_schema: "object | None" = None))]
     fn __arrow_c_stream__<'py>(
@@ -93,19 +142,14 @@ impl Table {
         // A request that is not met is allowed: the consumer casts.
         let _ = requested_schema;
         let batches: Box<dyn RecordBatchReader + Send> = match &self.rows {
-            Rows::Batch(batch) => {
-                let schema = Arc::clone(&self.schema);
-                Box::new(RecordBatchIterator::new([Ok(batch.clone())], schema))
-            }
-            Rows::Loads { trace, options, selection } => {
+            Rows::Loads { trace, options, selection } if options.get_threads().get() > 1 => {
                 let batches = LoadBatches::new(Arc::clone(trace), *options);
-                let batches =
-                    batches.map_err(|failed| raised(py, &failed))?.select(selection.clone());
-                match options.get_threads().get() {
-                    1 => Box::new(batches),
-                    threads => Box::new(InParallel::new(py, batches, threads)?),
-                }
+                let batches = batches.map_err(|failed| raised(py, &failed))?;
+                let threads = options.get_threads().get();
+                let batches = InParallel::new(py, batches.select(selection.clone()), threads)?;
+                self.projected(Box::new(batches))
             }
+            _ => self.batches().map_err(|failed| raised(py, &failed))?,
         };
         // The capsule releases the stream unless a consumer takes it out.
         PyCapsule::new_with_value(py, export(batches), c"arrow_array_stream")
@@ -139,24 +183,23 @@ impl Table {
     /// The first rows as a table for a notebook: of program counters, those with the most sectors beyond the ideal.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let batch = match &self.rows {
-            Rows::Batch(batch) => Some(batch.clone()),
-            Rows::Loads { trace, options, selection } => {
-                let batches = LoadBatches::new(Arc::clone(trace), *options);
-                let batches = batches.map_err(|failed| raised(py, &failed))?;
-                let first = batches.select(selection.clone()).next().transpose();
-                first.map_err(|failed| raised(py, &failed))?
-            }
-        };
-        Ok(batch.map_or_else(String::new, |batch| crate::notebook::table(&batch, self.length)))
+        let length = self.__len__(py)?;
+        let first = || self.batches()?.next().transpose().map_err(BatchError::from);
+        let batch = py.detach(first).map_err(|failed| raised(py, &failed))?;
+        Ok(batch.map_or_else(String::new, |batch| crate::notebook::table(&batch, length)))
     }
 
-    fn __len__(&self) -> usize {
-        self.length
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        if let Some(length) = self.length.get() {
+            return Ok(*length);
+        }
+        let length = py.detach(|| self.batches().and_then(|batches| Ok(rows(batches)?)));
+        let length = length.map_err(|failed| raised(py, &failed))?;
+        Ok(*self.length.get_or_init(|| length))
     }
 
-    fn __repr__(&self) -> String {
-        format!("Table({} rows: {})", self.length, self.columns().join(", "))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Table({} rows: {})", self.__len__(py)?, self.columns().join(", ")))
     }
 }
 

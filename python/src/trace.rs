@@ -15,7 +15,7 @@ use warpload_trace::{BinaryTrace, Shard};
 use crate::error::{ErrorKind, error};
 use crate::memory::Memory;
 use crate::objects::objects;
-use crate::open::{Holding, at_most, open_trace};
+use crate::open::{Holding, at_most, import_to, open_trace};
 use crate::replay::{ReplayTask, Replayed, request};
 use crate::table::Table;
 use crate::waiting::{Shared, wait};
@@ -122,6 +122,25 @@ impl Trace {
             Err(failure) => Err(failure.raise(py)),
         }
     }
+}
+
+/// Turns a trace of another tool into a binary trace, as `warpload import` does.
+#[pyfunction]
+#[pyo3(signature = (source, output, *, compression = "zstd", threads = None))]
+pub(crate) fn import_trace(
+    py: Python<'_>,
+    source: PathBuf,
+    output: PathBuf,
+    compression: &str,
+    threads: Option<NonZero<usize>>,
+) -> PyResult<()> {
+    let compression = compression
+        .parse()
+        .map_err(|wrong| error(py, ErrorKind::Argument, format_args!("compression: {wrong}")))?;
+    let shared = Arc::<Shared>::default();
+    let interrupts = Arc::clone(&shared);
+    let work = move || import_to(&source, &output, compression, threads, &interrupts.interrupt);
+    wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py))
 }
 
 fn given(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<ReplayRequest> {

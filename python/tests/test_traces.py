@@ -186,6 +186,23 @@ def test_tables_are_filtered(traces) -> None:
     assert set(chosen.to_polars()["record"]) < set(loads["record"])
     with pytest.raises(TypeError, match="expected options of what memory holds"):
         trace.loads(reuse=True)
+    whole = trace.replay()
+    rows = whole.rows(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()
+    per_pc = whole.to_polars()
+    expected = per_pc.filter(pl.col("pc").is_between(0x10, 0x80), pl.col("opcode").cast(str).str.starts_with("LD."))
+    assert rows.equals(expected) and 0 < rows.height < per_pc.height
+    with pytest.raises(TypeError, match="alone"):
+        whole.rows(space="shared")
+
+
+def test_tables_have_the_columns_that_are_asked_for(traces) -> None:
+    trace = wl.Trace(traces / "generic.wlt")
+    for table in (trace.loads(), trace.loads(threads=2), trace.replay().per_pc):
+        some = table.select("opcode", "pc").select("pc")
+        assert some.columns == ["pc"] and len(some) == len(table)
+        assert some.to_polars()["pc"].equals(table.to_polars()["pc"])
+    with pytest.raises(wl.Error, match='no column "no"; there are record, kernel'):
+        trace.loads().select("no")
 
 
 def test_a_notebook_shows_the_worst_program_counters(traces) -> None:
@@ -208,6 +225,28 @@ def test_a_trace_is_a_context_manager(traces) -> None:
     del loads
     gc.collect()
     assert not mapped(traces / "generic.wlt")
+
+
+def test_an_import_is_the_commands(command, traces, tmp_path) -> None:
+    source = traces / "rows.kernelslist.g"
+    for compression in ("zstd", "none"):
+        ours, theirs = tmp_path / "ours.wlt", tmp_path / "theirs.wlt"
+        trace = wl.import_(source, ours, compression=compression, threads=1)
+        options = ("-o", theirs, "--compression", compression)
+        assert command("import", source, *options).returncode == 0
+        assert ours.read_bytes() == theirs.read_bytes()
+        assert ours.stat().st_mode == theirs.stat().st_mode
+        assert trace.replay() == wl.Trace(source).replay()
+    with pytest.raises(wl.Error, match="compression: ") as raised:
+        wl.import_(source, ours, compression="gzip")
+    assert raised.value.kind == "argument"
+    text = tmp_path / "bad.traceg"
+    text.write_text((traces / "rows-kernel-1.traceg").read_text().replace("LDG.E", "LDG.E oops", 1))
+    with pytest.raises(wl.Error) as raised:
+        wl.import_(text, tmp_path / "never.wlt")
+    assert raised.value.line is not None and sorted(os.listdir(tmp_path)) == ["bad.traceg", "ours.wlt", "theirs.wlt"]
+    with pytest.raises(FileNotFoundError):
+        wl.import_(source, tmp_path / "missing" / "never.wlt")
 
 
 def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:

@@ -16,7 +16,7 @@ pub(crate) use linux::{is_folder_of_open_files, link, unnamed};
 #[cfg(all(test, unix))]
 pub(crate) use unix::ending_signals;
 pub(crate) use unix::{
-    Identity, at_forks, before_signals_end, check_stdout, is_named_pipe, is_read_only, is_stdout,
+    Identity, before_signals_end, check_stdout, is_named_pipe, is_read_only, is_stdout,
     keep_permissions, report_file_size_limit, report_lost, stdin_metadata, stdout_is_closed,
     unbuffered_stdout,
 };

@@ -60,15 +60,6 @@ pub(crate) fn report_lost(_: &[u8], _: String) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: no process is forked.
-pub(crate) fn at_forks(
-    _: extern "C" fn(),
-    _: extern "C" fn(),
-    _: extern "C" fn(),
-) -> io::Result<()> {
-    Ok(())
-}
-
 /// Does nothing: no signal from outside can be handled.
 pub(crate) fn before_signals_end(_: fn(end: &dyn Fn())) {}
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ._trace import Replay as Replay
     from ._trace import Trace as Trace
     from ._trace import compare as compare
+    from ._trace import import_ as import_
     from ._trace import merge as merge
 
 # What is imported when it is used, so that importing the package takes no time.
@@ -53,6 +54,7 @@ _LAZY = {
     "Comparison": "_trace",
     "Replay": "_trace",
     "compare": "_trace",
+    "import_": "_trace",
     "merge": "_trace",
     "Summary": "_summary",
     "Trace": "_trace",
@@ -86,6 +88,7 @@ __all__ = [
     "encode",
     "execute",
     "explain",
+    "import_",
     "loads",
     "merge",
     "ptx",

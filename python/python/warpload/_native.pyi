@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsIndex, final
-from warpload._types import Address
+from warpload._types import Address, Misaligned
 
-__all__ = ["__version__", "Control", "DecodedWords", "Explanation", "Field", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Warp", "WarpFault", "check_ptx", "compare", "decode", "decode_array", "encode", "execute", "explain", "loads", "lower_ptx", "merge", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks"]
+__all__ = ["__version__", "Control", "DecodedWords", "Explanation", "Field", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Warp", "WarpFault", "check_ptx", "compare", "decode", "decode_array", "encode", "execute", "explain", "import_trace", "loads", "lower_ptx", "merge", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks"]
 
 __version__: Final[str]
 
@@ -385,7 +385,7 @@ class Machine:
     What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
     `force` rounds them down, `report` rounds them down and reports a fault.
     """
-    def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: str = "force") -> Machine: ...
+    def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: Misaligned = ...) -> Machine: ...
     def __repr__(self, /) -> str: ...
     def execute(self, /, instruction: "Instruction | str", warp: Warp, *, reference: bool = False) -> Outcome:
         """
@@ -525,6 +525,10 @@ class Replayed:
         """
         The counts of each program counter of copies from global to shared memory.
         """
+    def rows(self, /, **options: "Any") -> Table:
+        """
+        The counts of those program counters that are chosen, by `kernel`, `pc` and `opcode`.
+        """
     def summary(self, /) -> "dict[str, Any]":
         """
         The summary as objects; of shards in the form of the whole.
@@ -564,6 +568,10 @@ class Table:
     def columns(self, /) -> list[str]:
         """
         The names of the columns.
+        """
+    def select(self, /, *columns: "str") -> Table:
+        """
+        Returns the table with these columns alone, in this order.
         """
     def to_arrow(self, /) -> "Any":
         """
@@ -800,6 +808,11 @@ def explain(instruction: "SupportsIndex | str | Instruction", sm: "str | Support
     Every active lane loads 16 bytes from address {R5, R4} (local or global memory where P0 is true, else shared memory) into R4..R7.
     """
 
+def import_trace(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> None:
+    """
+    Turns a trace of another tool into a binary trace, as `warpload import` does.
+    """
+
 def loads(path: str | PathLike[str], *, sm: "str | SupportsIndex | None" = None) -> list[Load]:
     """
     Returns every load of a cubin, of a listing, or of a file that holds cubins.
@@ -844,5 +857,6 @@ def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, t
 
 def survive_forks() -> None:
     """
-    Lets a child of this process use all of this, whatever other threads were doing when it was forked.
+    Makes what is made on first use otherwise, by one thread while others wait for it: a child of this process that was
+    forked meanwhile would wait forever.
     """

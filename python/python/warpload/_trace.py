@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
 from ._summary import Counts, Kernel, Summary, of_json
-from ._types import LoadOptions, Path, ReplayOptions
+from ._types import LoadOptions, Path, ReplayOptions, Rows
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -232,6 +232,11 @@ class Replay(_Attributes):
         """The counts of each program counter as a table: ``polars.DataFrame(replay.per_pc)``."""
         return self._found.per_pc
 
+    @shows(Rows)
+    def rows(self, **options: Unpack[Rows]) -> _native.Table:
+        """Returns :attr:`per_pc` with those rows alone that ``kernel``, ``pc`` and ``opcode`` choose."""
+        return self._found.rows(**options)
+
     @property
     def per_pc_copies(self) -> _native.Table:
         """The counts of each program counter of LDGSTS, which copies from global to shared memory."""
@@ -307,6 +312,35 @@ class Comparison:
         return f"Comparison({change}, {changed} program counters)"
 
 
+def import_(
+    source: Path,
+    output: Path,
+    *,
+    compression: str = "zstd",
+    threads: int | None = None,
+) -> Trace:
+    """Turns a trace of another tool into a binary trace, and opens that.
+
+    Parameters
+    ----------
+    source
+        The trace, of one of the formats of ``warpload import``, or a list of traces.
+    output
+        The binary trace to write, which appears under its name when it is complete.
+    compression
+        ``"none"``, the fastest to replay, ``"zstd"``, or ``"zstd:LEVEL"``, from 1 to 19.
+    threads
+        How many threads; as many as can run at once if not given.
+
+    Raises
+    ------
+    Error
+        If the source is no trace, with the line at fault.
+    """
+    _native.import_trace(source, output, compression=compression, threads=threads)
+    return Trace(output)
+
+
 def merge(shards: Iterable[Replay], *, partial: bool = False) -> Replay:
     """Merges replays of shards.
 
@@ -337,4 +371,4 @@ def compare(a: Replay, b: Replay) -> Comparison:
     return Comparison(change, details)
 
 
-__all__ = ["Comparison", "Counts", "Kernel", "Replay", "Trace", "compare", "merge"]
+__all__ = ["Comparison", "Counts", "Kernel", "Replay", "Trace", "compare", "import_", "merge"]

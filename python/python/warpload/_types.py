@@ -28,8 +28,8 @@ class Address(NamedTuple):
     """In bytes."""
 
 
-class Selection(TypedDict, total=False):
-    """Which loads are counted; several select what all of them allow."""
+class Rows(TypedDict, total=False):
+    """Which program counters are shown; several select what all of them allow."""
 
     kernel: str | None
     """A regular expression with a match in the kernel's name, mangled or demangled."""
@@ -37,6 +37,11 @@ class Selection(TypedDict, total=False):
     """One program counter or the first and the last, or a text: ``"0x1a0..0x2f0"``, ``"416"``."""
     opcode: str | None
     """A glob that the whole opcode matches: ``LDG.*``, ``*.{64,128}``."""
+
+
+class Selection(Rows, total=False):
+    """Which loads are counted."""
+
     space: Space | None
     """The memory of the first executing lane."""
 
