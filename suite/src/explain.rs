@@ -1,5 +1,5 @@
 //! What the cases that fail have in common: a flag, an instruction with its size, SMs, or several of these together.
-//! [`Evidence`] counts the cases of a family by what they could have in common; the condition that tells the failures
+//! `Evidence` counts the cases of a family by what they could have in common; the condition that tells the failures
 //! best from the cases that pass becomes a sentence, and then, of the failures that are left, the next one.
 
 use std::cmp::Ordering;

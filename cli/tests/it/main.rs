@@ -20,6 +20,7 @@ mod plan;
 #[path = "../../../trace/tests/it/random.rs"]
 mod random;
 mod samples;
+mod sessions;
 mod shaping;
 mod terminal;
 mod trace;

@@ -91,7 +91,7 @@ impl Examinee for ProgramExaminee<'_> {
             // The answer to another question fails; the answer to this one comes after it.
             let is_waiting = has_failed && self.asked.len() > 1 && self.waits < MAX_WAITS;
             self.waits += u32::from(is_waiting);
-            if self.has_more(is_waiting.then_some(WAIT))? {
+            if self.has_more(is_waiting.then_some(WAIT)) {
                 self.ask_again(lines, &mut outcomes)?;
             }
         }
@@ -99,7 +99,7 @@ impl Examinee for ProgramExaminee<'_> {
             Some(running) if is_last => running.finish()?.is_some(),
             running => {
                 self.running = running;
-                self.has_more(Some(LAST_WAIT))?
+                self.has_more(Some(LAST_WAIT))
             }
         };
         if has_more {
@@ -121,8 +121,8 @@ impl<'p> ProgramExaminee<'p> {
         Self { program, choice, on_file, running: None, asked: Vec::new(), waits: 0 }
     }
 
-    fn has_more(&mut self, wait: Option<Duration>) -> Result<bool, AskError> {
-        self.running.as_mut().map_or(Ok(false), |running| Ok(running.has_more(wait)?))
+    fn has_more(&mut self, wait: Option<Duration>) -> bool {
+        self.running.as_mut().is_some_and(|running| running.has_more(wait))
     }
 
     /// Asks the last cases again, each of a run that ends after it: the run has written a line too much.

@@ -7,11 +7,7 @@ mod group;
 #[path = "no_group.rs"]
 mod group;
 mod pipes;
-#[cfg(unix)]
-mod poll;
 mod stream;
-#[cfg(any(not(unix), test))]
-mod threads;
 
 use std::ffi::OsString;
 use std::io;
@@ -23,11 +19,7 @@ use std::time::{Duration, Instant};
 pub use self::examinee::ProgramExaminee;
 pub use self::group::end_programs;
 use self::pipes::Pipes;
-#[cfg(unix)]
-use self::poll::PolledStreams as SystemStreams;
 use self::stream::{Received, shown};
-#[cfg(not(unix))]
-use self::threads::ThreadedStreams as SystemStreams;
 use crate::runner::AskError;
 
 /// How long a program may take to end once its output has.
@@ -92,7 +84,7 @@ impl Program {
 /// A program that runs. Dropping it ends it, and what it started.
 struct Running {
     child: Child,
-    pipes: Pipes<SystemStreams>,
+    pipes: Pipes,
     timeout: Duration,
     is_waited_for: bool,
 }
@@ -130,7 +122,7 @@ impl Running {
     }
 
     /// Returns whether the program has written more than its answers, now or in a while.
-    fn has_more(&mut self, wait: Option<Duration>) -> io::Result<bool> {
+    fn has_more(&mut self, wait: Option<Duration>) -> bool {
         self.pipes.has_more(wait.map(|wait| Instant::now() + wait))
     }
 
