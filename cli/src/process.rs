@@ -19,8 +19,8 @@ pub(crate) fn is_owned() -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Done,
-    /// The input or the check failed.
+    /// What was asked about is wrong or is not there.
     Failed,
-    /// Wrong use, or a file that is not what it says; already reported.
+    /// Wrong use, or an input or output that fails; already reported.
     Unreadable,
 }
