@@ -20,7 +20,7 @@ use crate::machine::RegisterLimit;
 ///
 /// let explanation = Explanation::new(&Instruction::parse("LD.64 R4, [R2]", Sm::SPA5)?);
 /// let field = explanation.fields.iter().find(|field| field.name == "sz").expect("a size");
-/// assert_eq!((field.bits().as_str(), field.raw), ("59:57", 5));
+/// assert_eq!((field.bits().as_str(), field.raw), ("55:53", 5));
 /// # Ok::<(), warpload::encoding::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -183,13 +183,15 @@ def test_what_is_refused_is_not_tried_again(client, trace_set, tmp_path):
     part.write_bytes(content)
     client.run(write_down, str(tried))
     try:
-        with pytest.raises(wl.Error, match="checksum"):
+        with pytest.raises(wl.Error, match="checksum") as raised:
             wl.cluster.replay(str(trace_set), client, shards=1, **OPTIONS)
+        assert raised.value.kind == "input"
         assert len(tried.read_text().splitlines()) == 1
         tried.unlink()
         part.unlink()
-        with pytest.raises(wl.Error, match="os error"):
+        with pytest.raises(wl.Error, match="os error") as raised:
             wl.cluster.replay(str(trace_set), client, shards=1, retries=2, **OPTIONS)
+        assert raised.value.kind == "system"
         assert len(tried.read_text().splitlines()) == 3
     finally:
         client.run(undo)

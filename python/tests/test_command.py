@@ -128,6 +128,15 @@ def test_the_stubs_name_what_the_module_has() -> None:
             assert callable(getattr(_native, node.name))
 
 
+def test_the_package_is_typed(root) -> None:
+    pytest.importorskip("mypy")
+    folder = root / "python"
+    options = ["--config-file", folder / "pyproject.toml", "--cache-dir", os.devnull]
+    line = [sys.executable, "-m", "mypy", *map(str, options), os.path.dirname(wl.__file__)]
+    checked = subprocess.run(line, capture_output=True, text=True, cwd=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes standard output")
 @pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
 def test_standard_output_that_is_closed_is_an_error(traces, tmp_path, closed: str) -> None:
