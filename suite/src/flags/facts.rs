@@ -145,43 +145,15 @@ impl<'v> Facts<'v> {
         self.is_generic() && window.offset_of(GenericAddress(address)).is_some()
     }
 
-    /// Returns whether a byte of a memory is allocated, and in which allocation: of global memory its
-    /// number, of local memory 0 for the low part and 1 for the high one.
-    pub(crate) fn allocation(&self, lane: usize, space: Space, address: u64) -> Option<usize> {
-        let memory = &self.vector.machine.memory;
-        let [shared, local] = self.windows();
-        let offset = |base: u64| {
-            if self.is_generic() { address.checked_sub(base) } else { Some(address) }
-        };
-        match space {
-            Space::Global => memory.allocations().iter().position(|known| {
-                address.checked_sub(known.base).is_some_and(|offset| offset < known.size)
-            }),
-            Space::Shared => {
-                let offset = offset(shared.base)?;
-                (offset < memory.shared_bytes().len() as u64).then_some(0)
-            }
-            Space::Local => {
-                let offset = offset(local.base)?;
-                let high = local.size - memory.local_high_bytes(lane).len() as u64;
-                if offset >= high {
-                    return (offset < local.size).then_some(1);
-                }
-                (offset < memory.local_low_bytes(lane).len() as u64).then_some(0)
-            }
-            Space::Constant { bank } => {
-                let held = memory.constant_bytes(bank)?;
-                (address < held.len() as u64).then_some(0)
-            }
-        }
-    }
-
-    /// Returns where the first and the last byte of an access are allocated, if the lane's address is
-    /// in a memory.
+    /// Returns in which allocation the first and the last byte of an access are, if the lane's address is in a memory: of
+    /// local memory 0 is the low part and 1 the high one.
     pub(crate) fn ends(&self, lane: usize, found: &LaneLoad) -> Option<[Option<usize>; 2]> {
-        let space = found.space?;
+        found.space?;
+        let extents = self.extents(lane, found);
         let last = found.rounded.checked_add(self.bytes() - 1)?;
-        Some([found.rounded, last].map(|address| self.allocation(lane, space, address)))
+        Some([found.rounded, last].map(|address| {
+            extents.iter().position(|(start, end)| (*start..*end).contains(&u128::from(address)))
+        }))
     }
 
     /// Returns whether that is true of the ends of an access.
@@ -312,7 +284,8 @@ impl<'v> Facts<'v> {
         Some(i64::from(base) + i64::from(uniform) + offset)
     }
 
-    /// Returns where each allocation begins and ends that a lane's access may be in, as addresses of the load.
+    /// Returns where each allocation begins and ends that a lane's access may be in, as addresses of the load; of an empty
+    /// one that is the same.
     pub(crate) fn extents(&self, lane: usize, found: &LaneLoad) -> Vec<(u128, u128)> {
         let memory = &self.vector.machine.memory;
         let of = |base: u64, start: u64, bytes: &[u8]| {
@@ -321,7 +294,7 @@ impl<'v> Facts<'v> {
         };
         let [shared, local] = self.windows();
         let base = |window: Window| if self.is_generic() { window.base } else { 0 };
-        let mut extents = match found.space {
+        match found.space {
             Some(Space::Global) => {
                 let known = memory.allocations().iter();
                 known.map(|known| of(known.base, 0, memory.allocation_bytes(known))).collect()
@@ -338,9 +311,7 @@ impl<'v> Facts<'v> {
                 held.map(|bytes| of(0, 0, bytes)).collect()
             }
             None => Vec::new(),
-        };
-        extents.retain(|(start, end)| start < end);
-        extents
+        }
     }
 
     /// Returns whether a lane that accesses memory, and the allocations that it may be in, are so. `test` is passed
@@ -352,7 +323,9 @@ impl<'v> Facts<'v> {
         self.lanes.iter().any(|(lane, found)| {
             let first = u128::from(found.rounded);
             let ends = [first, first + u128::from(self.bytes())];
-            self.extents(*lane, found).into_iter().any(|extent| test(found, ends, extent))
+            let mut extents =
+                self.extents(*lane, found).into_iter().filter(|(start, end)| start < end);
+            extents.any(|extent| test(found, ends, extent))
         })
     }
 
