@@ -108,7 +108,7 @@ impl File<'_> {
                     output.line(self.line_about(&statement, what))?;
                 }
                 Format::Json => {
-                    if verdict.is_declaration {
+                    if verdict.is_declaration() {
                         declarations.extend(self.violations(&verdict));
                     }
                     loads.push(self.load(statement, &verdict, arguments.every_rule));
@@ -126,7 +126,12 @@ impl File<'_> {
         Ok(status)
     }
 
-    fn load(&self, statement: Statement, verdict: &StatementVerdict, every_rule: bool) -> LoadJson {
+    fn load(
+        &self,
+        statement: Statement,
+        verdict: &StatementVerdict<'_>,
+        every_rule: bool,
+    ) -> LoadJson {
         let first = verdict.violations.first();
         LoadJson {
             statement,
@@ -139,7 +144,7 @@ impl File<'_> {
 
     fn violations<'v>(
         &'v self,
-        verdict: &'v StatementVerdict,
+        verdict: &'v StatementVerdict<'v>,
     ) -> impl Iterator<Item = ViolationJson> + 'v {
         verdict.violations.iter().map(|violation| {
             let at = self.lines.position(violation.span.start);

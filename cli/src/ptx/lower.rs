@@ -88,7 +88,7 @@ pub(crate) fn execute(
 }
 
 /// Without what only today's assemblers refuse: SM 5.x has loads with 32-bit addresses.
-fn as_spa5(mut verdict: StatementVerdict) -> StatementVerdict {
+fn as_spa5(mut verdict: StatementVerdict<'_>) -> StatementVerdict<'_> {
     let is_of_today = |rule| matches!(rule, Rule::AddressSize | Rule::AddressWidth);
     verdict.violations.retain(|violation| !is_of_today(violation.rule));
     verdict
@@ -101,7 +101,13 @@ impl File<'_> {
         let mut all_lowered = lower(self.module, arguments.level);
         for verdict in check_as(self.module, Unit::Part) {
             // Statements that are not loads are judged as well.
-            let Some(lowered) = verdict.load.as_ref().and_then(|_| all_lowered.next()) else {
+            let of_load = verdict.load.and_then(|load| {
+                all_lowered.find(|lowered| match lowered {
+                    Ok(lowered) => lowered.load.id == load.id,
+                    Err(error) => error.load == load.id,
+                })
+            });
+            let Some(lowered) = of_load else {
                 status = output.raise(Status::Failed);
                 self.draw_verdict(&verdict, output)?;
                 continue;

@@ -227,7 +227,7 @@ struct Illegal {
 fn written(text: &str) -> Result<WrittenTensorLoad, Illegal> {
     let syntax = |message, span| Illegal { code: "syntax", message, span };
     let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
-    if let Some(guard) = load.guard {
+    if let Some(guard) = load.load().and_then(|load| load.guard) {
         let message = "a guard; `ptx run` executes guarded loads".to_owned();
         return Err(syntax(message, guard.register));
     }

@@ -22,7 +22,8 @@ pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, Optimi
 use self::registers::Numbers;
 use self::select::Selector;
 use self::uniform::Uniformity;
-use crate::module::{Function, Module, StatementKind, VariableLayout};
+use crate::module::{Function, Module, VariableLayout};
+use crate::syntax::load::PtxLoad;
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -49,7 +50,7 @@ use crate::module::{Function, Module, StatementKind, VariableLayout};
 pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
-) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
+) -> impl Iterator<Item = Result<LoweredLoad<'m>, LowerError>> + use<'m> {
     let layout = VariableLayout::new(module);
     module.functions().iter().flat_map(move |function| {
         let own = match &layout {
@@ -59,20 +60,22 @@ pub fn lower<'m>(
         match own {
             Ok(own) => lower_function(module, function, &own, level),
             Err(error) => {
-                let loads = module.body(function).iter().filter_map(|found| module.load(found));
+                let instructions = module.instructions(function);
+                let loads = instructions.filter(|instruction| instruction.opcode.is_load());
                 let kind = LowerErrorKind::Layout(error);
-                loads.map(|load| Err(LowerError { span: load.span, kind })).collect()
+                let error = |load: PtxLoad<'_>| LowerError { load: load.id, span: load.span, kind };
+                loads.map(|load| Err(error(load))).collect()
             }
         }
     })
 }
 
-fn lower_function(
-    module: &Module<'_>,
+fn lower_function<'m>(
+    module: &'m Module<'_>,
     function: &Function,
     layout: &VariableLayout<'_>,
     level: OptimizationLevel,
-) -> Vec<Result<LoweredLoad, LowerError>> {
+) -> Vec<Result<LoweredLoad<'m>, LowerError>> {
     let mut results = Vec::new();
     let is_optimized = level > OptimizationLevel::O0;
     let mut selector = Selector {
@@ -87,31 +90,29 @@ fn lower_function(
         instructions: Vec::new(),
         bindings: Vec::new(),
     };
-    for statement in module.body(function) {
-        let instruction = match &statement.kind {
-            StatementKind::Instruction(instruction) => instruction,
-            StatementKind::Label(name) => {
-                if selector.flow.label(module.text(*name)) {
-                    selector.anchors.forget();
-                }
-                continue;
+    for id in module.statement_ids(function) {
+        if let Some(name) = module.label(id) {
+            if selector.flow.label(module.text(name)) {
+                selector.anchors.forget();
             }
-            _ => continue,
-        };
-        if ends_block(module, instruction) {
+            continue;
+        }
+        let Some(instruction) = module.instruction(id) else { continue };
+        if ends_block(&instruction) {
             selector.anchors.forget();
         }
-        if let Some(load) = module.load(statement) {
-            let span = load.span;
-            let result = selector.load(load);
+        if instruction.opcode.is_load() {
+            let span = instruction.span;
+            let result = selector.load(instruction);
             let is_lowered = result.is_ok();
-            results.push(result.map_err(|kind| LowerError { span: kind.span(span), kind }));
+            let error = |kind: LowerErrorKind| LowerError { load: id, span: kind.span(span), kind };
+            results.push(result.map_err(error));
             if is_lowered {
                 continue;
             }
         }
-        selector.store(statement, instruction);
-        selector.flow.instruction(statement, instruction);
+        selector.store(&instruction);
+        selector.flow.instruction(&instruction);
     }
     results
 }

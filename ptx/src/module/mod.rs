@@ -1,6 +1,8 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
+mod blocks;
 mod initial;
+mod instruction;
 mod layout;
 mod lookup;
 pub(crate) mod operands;
@@ -9,17 +11,19 @@ mod scopes;
 
 use std::ops::Range;
 
-use crate::syntax::{
-    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, Token, TokenKind, Version,
-};
+use crate::syntax::load::Forms;
+use crate::syntax::operand::{ElementRange, OperandArena};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
 
+pub use self::blocks::BasicBlock;
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
+pub use self::instruction::{FaultId, GuardPredicate, Instruction};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
-pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
+pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId, StatementId};
 pub(crate) use self::scopes::{NameHash, NameMap};
 
 /// A module that was read whole.
@@ -40,6 +44,9 @@ pub struct Module<'s> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
+    pub(crate) forms: Forms<'s>,
+    pub(crate) arena: OperandArena,
+    faults: Vec<instruction::StatementFault>,
     pub(crate) mistakes: Vec<Mistake>,
     /// The functions that an `.alias` defines.
     pub(crate) aliases: Vec<Span>,
@@ -222,7 +229,7 @@ pub enum FunctionKind {
     Func,
 }
 
-/// One step of a body: anything in it but declarations and debug information.
+/// One step of a body.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Statement {
@@ -244,50 +251,27 @@ pub enum StatementKind {
     Enter,
     /// `}` of a pair inside the body.
     Leave,
-    /// An instruction; [`Module::load`] reads it further if it is a load.
-    Instruction(InstructionStatement),
+    /// An instruction; [`Module::instruction`] returns its qualifiers and operands.
+    Instruction(Instruction),
+    /// Declarations, places in [`Module::declarations`].
+    Declarations(DeclarationId, DeclarationId),
+    /// `.branchtargets` or `.calltargets`: the names, which the label before it stands for.
+    Targets(ElementRange),
+    /// `.loc`: the source line of what follows.
+    Location(SourceLocation),
     /// A malformed statement.
     Malformed(SyntaxError),
 }
 
-/// An instruction of any kind, as far as all of them are alike.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct InstructionStatement {
-    /// The guard predicate.
-    pub guard: Option<GuardPredicate>,
-    /// The first word: `ld` of `ld.global.u32`.
-    pub mnemonic: Span,
-    /// Qualifiers and operands, up to the semicolon.
-    pub tail: Span,
-    /// What is wrong whatever the instruction.
-    pub fault: Option<SyntaxError>,
-}
-
-/// `@%p` or `@!%p`.
+/// What `.loc` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuardPredicate {
-    /// The predicate's name.
-    pub register: Span,
-    /// Whether the instruction executes if the predicate is false.
-    pub is_negated: bool,
-}
-
-impl InstructionStatement {
-    /// Returns the qualifiers, each with its dot, in their order.
-    pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
-    }
-
-    /// Whether it has one of these qualifiers, written with their dots.
-    pub(crate) fn has(&self, source: &str, names: &[&str]) -> bool {
-        self.qualifiers(source).any(|word| names.contains(&word.span.text(source)))
-    }
-
-    /// Returns the words after the qualifiers: the operands, with the commas between them.
-    pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::within(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
-    }
+pub struct SourceLocation {
+    /// The number of a `.file`.
+    pub file: u32,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 if it is not known.
+    pub column: u32,
 }
 
 /// What a name refers to.
@@ -302,6 +286,29 @@ pub struct Symbol<'m> {
 }
 
 impl<'s> Module<'s> {
+    /// Makes a module that nothing has been read of.
+    fn new(source: &'s str, version: Version, target: Target) -> Self {
+        Self {
+            source,
+            version,
+            target,
+            address_size: None,
+            debug: None,
+            has_sections: false,
+            declarations: Vec::new(),
+            scopes: vec![Scope { parent: None, function: None }],
+            functions: Vec::new(),
+            statements: Vec::new(),
+            forms: Forms::default(),
+            arena: OperandArena::default(),
+            faults: Vec::new(),
+            mistakes: Vec::new(),
+            aliases: Vec::new(),
+            names: Names::default(),
+            function_names: NameMap::default(),
+        }
+    }
+
     /// Returns the text that the module was read from; spans are places in it.
     #[must_use]
     pub fn source(&self) -> &'s str {

@@ -18,6 +18,18 @@ pub struct DeclarationId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub(crate) u32);
 
+/// The place of a [`Statement`](super::Statement) in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StatementId(pub(crate) u32);
+
+impl StatementId {
+    /// The place in [`Module::statements`](super::Module::statements).
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl ScopeId {
     /// Around all functions.
     pub const MODULE: Self = Self(0);
@@ -221,6 +233,11 @@ impl Hasher for NameHasher {
             last = last << 8 | u64::from(*byte);
         }
         self.add(last);
+    }
+
+    /// The place of something in a module.
+    fn write_u32(&mut self, place: u32) {
+        self.add(u64::from(place));
     }
 
     /// The end of a text, which its length has said.

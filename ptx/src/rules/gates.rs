@@ -244,7 +244,6 @@ pub(super) fn check_tensor(judged: &mut Judged<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::judged::is_plain;
 
     #[test]
     fn no_gate_is_for_a_plain_qualifier() {
@@ -252,7 +251,7 @@ mod tests {
             .iter()
             .map(|row| row.1)
             .chain(ScalarType::names().map(|named| Q::Type(named.1)))
-            .filter(|kind| is_plain(*kind))
+            .filter(|kind| kind.is_plain())
             .collect();
         assert!(plain.len() > 20);
         for (feature, _, _, uses) in &GATES {

@@ -21,8 +21,8 @@ pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     current: Token,
-    /// The end of the word before it, if one was taken.
-    taken: u32,
+    /// The word before it; an empty one at the start if none was taken.
+    previous: Token,
 }
 
 impl<'s> Words<'s> {
@@ -30,7 +30,8 @@ impl<'s> Words<'s> {
     pub(crate) fn new(source: &'s str, part: Span) -> Self {
         let mut lexer = Lexer::within(source, part);
         let current = lexer.token();
-        Self { source, lexer, current, taken: part.start }
+        let start = Span { start: part.start, end: part.start };
+        Self { source, lexer, current, previous: Token { kind: TokenKind::End, span: start } }
     }
 
     /// Returns what the current word is.
@@ -55,7 +56,7 @@ impl<'s> Words<'s> {
     #[inline]
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
-        self.taken = token.span.end;
+        self.previous = token;
         self.current = self.lexer.token();
         token
     }
@@ -63,7 +64,17 @@ impl<'s> Words<'s> {
     /// Returns the end of the word that was taken last.
     #[inline]
     pub(crate) fn taken(&self) -> u32 {
-        self.taken
+        self.previous.span.end
+    }
+
+    /// Whether the word that was taken last is a name; `WARP_SZ` is a constant.
+    pub(crate) fn is_after_name(&self) -> bool {
+        self.previous.kind == TokenKind::Word && self.text_of(self.previous.span) != "WARP_SZ"
+    }
+
+    /// Returns the text of a word that was taken.
+    pub(crate) fn text_of(&self, span: Span) -> &'s str {
+        span.text(self.source)
     }
 
     /// Whether the current word is this mark.
@@ -101,13 +112,32 @@ impl<'s> Words<'s> {
         if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// Passes over what follows the current word, and over the semicolon after it, if it begins with a
-    /// dot and nothing in it has to be looked at; returns its place.
+    /// Takes the current word and the qualifiers after it, nearly always without a blank between;
+    /// returns their place.
     #[inline]
-    pub(crate) fn pass_plain(&mut self) -> Option<Span> {
-        let tail = self.lexer.pass_plain()?;
+    pub(crate) fn take_qualified(&mut self) -> Span {
+        let start = self.current.span.start;
+        self.current.span.end = self.lexer.pass_qualifiers();
         self.advance();
-        Some(tail)
+        while self.current.kind == TokenKind::Dotted {
+            self.advance();
+        }
+        Span { start, end: self.taken() }
+    }
+
+    /// Takes up to three numbers, and passes over further ones; 0 for one that is missing or does not
+    /// fit.
+    pub(crate) fn take_numbers(&mut self) -> [u32; 3] {
+        let mut numbers = [0; 3];
+        for number in &mut numbers {
+            if self.kind() != TokenKind::Number {
+                return numbers;
+            }
+            *number = self.text().parse().unwrap_or(0);
+            self.advance();
+        }
+        self.pass_numbers();
+        numbers
     }
 
     /// Passes over numbers.

@@ -215,18 +215,20 @@ impl<'f> File<'f> {
         shown: &mut Shown<'_>,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
-        let body = self.module.body(function);
-        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
+        let is_wrong =
+            |verdict: &StatementVerdict<'_>| !verdict.is_legal() && !verdict.is_declaration();
         let mut verdicts = check_as(self.module, Unit::Part).filter(is_wrong).peekable();
         let mut status = Status::Done;
-        for statement in body {
-            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
-            // Without its semicolon a statement ends earlier than it was read.
-            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
-            let load = self.module.load(statement);
+        for id in self.module.statement_ids(function) {
+            while verdicts.next_if(|verdict| verdict.statement < Some(id)).is_some() {}
+            let illegal = verdicts.next_if(|verdict| verdict.statement == Some(id));
+            let instruction = self.module.instruction(id);
+            let load = instruction.filter(|instruction| instruction.opcode.is_load());
             if let Some(verdict) = illegal {
                 status = output.raise(Status::Failed);
-                environment.pass(statement, &mut registers);
+                if let Some(instruction) = &instruction {
+                    environment.pass(instruction, &mut registers);
+                }
                 if let Some(load) = &load {
                     let first = verdict.violations.first();
                     let message = first.map_or("illegal", |violation| &violation.message);
@@ -235,15 +237,16 @@ impl<'f> File<'f> {
                 self.draw_verdict(&verdict, output)?;
                 continue;
             }
+            let Some(instruction) = instruction else { continue };
             let Some(load) = load else {
-                environment.pass(statement, &mut registers);
+                environment.pass(&instruction, &mut registers);
                 continue;
             };
             match environment.load(&load, &mut registers) {
                 Ok(executed) => shown.executed(&load, &executed, environment, output)?,
                 Err(error) => {
                     status = output.raise(Status::Failed);
-                    environment.pass(statement, &mut registers);
+                    environment.pass(&load, &mut registers);
                     shown.failed(&load, &error.kind.to_string(), output)?;
                     let (title, help) = (error.kind.to_string(), help(&load, &error.kind));
                     let help = help.as_deref();
@@ -257,7 +260,7 @@ impl<'f> File<'f> {
 }
 
 /// Returns the option that supplies the value that a load needs.
-fn help(load: &PtxLoad, error: &RunErrorKind) -> Option<String> {
+fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
     Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             format!("`--set '{register}=0xffffffff'` makes it true in every lane")

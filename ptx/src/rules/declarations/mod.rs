@@ -50,7 +50,7 @@ const ABI_ALONE: Version = Version::new(3, 0);
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
 /// Judges what is declared, in the order of the text; what is right is not named.
-pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict> {
+pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'static>> {
     let mut findings = Findings::new(module, ScopeId::MODULE);
     top(module, &mut findings);
     not_ascii(module, &mut findings);
@@ -88,7 +88,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict> {
     let verdict = |violation: Violation| StatementVerdict {
         span: violation.span,
         load: None,
-        is_declaration: true,
+        statement: None,
         violations: vec![violation],
     };
     findings.violations.into_iter().map(verdict).collect()
@@ -158,8 +158,11 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
 /// Characters that are not ASCII: from PTX 9.0 on comments may have them.
 fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
     let source = module.source();
-    let mut bytes = source.bytes();
-    let Some(first) = bytes.position(|byte| !byte.is_ascii()) else { return };
+    // Many bytes at once, as nearly all modules are.
+    if source.is_ascii() {
+        return;
+    }
+    let Some(first) = source.bytes().position(|byte| !byte.is_ascii()) else { return };
     let place = if module.version < LATER_ASSEMBLER {
         Some(first)
     } else {
