@@ -235,11 +235,6 @@ impl Hasher for NameHasher {
         self.add(last);
     }
 
-    /// The place of something in a module.
-    fn write_u32(&mut self, place: u32) {
-        self.add(u64::from(place));
-    }
-
     /// The end of a text, which its length has said.
     fn write_u8(&mut self, _: u8) {}
 

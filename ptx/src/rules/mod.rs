@@ -21,9 +21,9 @@ use std::collections::HashSet;
 
 use self::judged::{Findings, Judged};
 pub use self::violation::{Rule, StatementVerdict, Unit, Violation};
-use crate::module::{DeclarationId, Module, NameHash, Statement, StatementId, StatementKind};
+use crate::module::{DeclarationId, Module, Statement, StatementId, StatementKind};
 use crate::syntax::load::{COMMA_OR_SEMICOLON, FormId, OperandKind, QualifierKind};
-use crate::syntax::{Opcode, ScalarType, Span, SyntaxError, Version};
+use crate::syntax::{Opcode, ScalarType, Span, SyntaxError, Target, Version};
 
 /// Something that only later versions or higher targets have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +101,31 @@ struct CheckMemory {
     sound: SoundForms,
 }
 
-/// The forms whose qualifiers go together, whatever the operands.
-type SoundForms = HashSet<FormId, NameHash>;
+/// The forms that are legal for a target, whatever the operands. A module has few of them, and nearly
+/// always one target.
+#[derive(Default)]
+struct SoundForms {
+    target: Option<Target>,
+    /// By the place of the form.
+    is_sound: Vec<bool>,
+}
+
+impl SoundForms {
+    fn contains(&self, form: FormId, target: Target) -> bool {
+        self.target == Some(target) && self.is_sound.get(form.index()).copied().unwrap_or(false)
+    }
+
+    fn add(&mut self, form: FormId, target: Target) {
+        if self.target != Some(target) {
+            self.target = Some(target);
+            self.is_sound.clear();
+        }
+        if self.is_sound.len() <= form.index() {
+            self.is_sound.resize(form.index() + 1, false);
+        }
+        self.is_sound[form.index()] = true;
+    }
+}
 
 /// Judges one statement.
 fn judge<'m>(
@@ -198,26 +221,24 @@ fn check_qualifiers(judged: &mut Judged<'_>, sound: &mut SoundForms) {
         return;
     }
     let is_ld = judged.load.opcode == Opcode::Ld;
-    // Version and target of a feature are compared between the two: messages keep their order.
-    let is_sound = sound.contains(&judged.load.form_id);
-    let before = judged.findings.violations.len();
-    if !is_sound {
-        qualifiers::check(judged);
+    let is_sound = sound.contains(judged.load.form_id, judged.findings.target);
+    if is_sound {
+        if is_ld {
+            gates::check(judged, true);
+        }
+        return;
     }
-    let mut is_legal = judged.findings.violations.len() == before;
+    let before = judged.findings.violations.len();
+    qualifiers::check(judged);
     if is_ld {
-        gates::check(judged);
+        gates::check(judged, false);
+        combinations::check(judged);
+        order::check(judged);
     } else {
         gates::check_tensor(judged);
     }
-    let before = judged.findings.violations.len();
-    if is_ld && !is_sound {
-        combinations::check(judged);
-        order::check(judged);
-    }
-    is_legal &= judged.findings.violations.len() == before;
-    if is_legal && !is_sound {
-        sound.insert(judged.load.form_id);
+    if judged.findings.violations.len() == before {
+        sound.add(judged.load.form_id, judged.findings.target);
     }
 }
 

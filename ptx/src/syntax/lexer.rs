@@ -344,6 +344,29 @@ impl Lexer<'_> {
         self.position as u32
     }
 
+    /// Takes up to three decimal numbers; `None`, and none is taken, if the last one goes on as another
+    /// kind of number or does not fit.
+    pub(crate) fn decimals(&mut self) -> Option<[u32; 3]> {
+        let mut numbers = [0_u32; 3];
+        let mut at = self.position;
+        for number in &mut numbers {
+            let start = self.after(at, BLANK);
+            let end = self.after(start, DIGIT);
+            if start == end {
+                break;
+            }
+            for digit in self.bytes.get(start..end)? {
+                *number = number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
+            }
+            at = end;
+        }
+        if is(self.bytes.get(at), NAME) || self.bytes.get(at) == Some(&b'.') {
+            return None;
+        }
+        self.position = at;
+        Some(numbers)
+    }
+
     /// Passes over decimal numbers, unless the last one goes on as another kind of number.
     pub(crate) fn pass_decimals(&mut self) {
         let at = self.after(self.position, BLANK | DIGIT);

@@ -311,19 +311,19 @@ impl OperandReader<'_, '_> {
     }
 
     fn is_sink(&self) -> bool {
-        self.words.kind() == TokenKind::Word && self.words.text() == "_"
+        self.words.kind() == TokenKind::Word && self.words.is("_")
     }
 
     fn operand(&mut self) -> Result<Operand, SyntaxError> {
         match self.words.kind() {
-            TokenKind::Word if self.words.text() == "WARP_SZ" => self.constant_operand(),
+            TokenKind::Word if self.words.is("WARP_SZ") => self.constant_operand(),
             TokenKind::Word => self.named(),
             TokenKind::Punctuation(b'{') => self.vector(),
             TokenKind::Punctuation(b'[') => self.bracketed(),
             TokenKind::Punctuation(mark @ (b'-' | b'!')) => {
                 let mut ahead = self.words.clone();
                 let start = ahead.advance().span;
-                if ahead.kind() != TokenKind::Word || ahead.text() == "WARP_SZ" {
+                if ahead.kind() != TokenKind::Word || ahead.is("WARP_SZ") {
                     return self.constant_operand();
                 }
                 let name = ahead.advance().span;
@@ -357,7 +357,7 @@ impl OperandReader<'_, '_> {
 
     /// What begins with a name: a register, one of its elements, an element of an array.
     fn named(&mut self) -> Result<Operand, SyntaxError> {
-        let is_sink = self.words.text() == "_";
+        let is_sink = self.words.is("_");
         let name = self.words.advance().span;
         match self.words.kind() {
             TokenKind::Punctuation(b'[') => {
@@ -449,8 +449,8 @@ impl OperandReader<'_, '_> {
     }
 
     fn element(&mut self) -> Result<Element, SyntaxError> {
-        if self.words.kind() == TokenKind::Word && self.words.text() != "WARP_SZ" {
-            let is_sink = self.words.text() == "_";
+        if self.words.kind() == TokenKind::Word && !self.words.is("WARP_SZ") {
+            let is_sink = self.words.is("_");
             let name = self.words.advance().span;
             if self.is_component() {
                 let span = name.to(self.words.advance().span);
@@ -477,7 +477,7 @@ impl OperandReader<'_, '_> {
     /// Reads what is between brackets: a name, a name and a constant, or a constant.
     fn inside(&mut self, form: AddressForm) -> Result<AddressOperand, SyntaxError> {
         const ADDRESS: &str = "an address: a register, a variable or a constant";
-        if self.words.kind() != TokenKind::Word || self.words.text() == "WARP_SZ" {
+        if self.words.kind() != TokenKind::Word || self.words.is("WARP_SZ") {
             if !matches!(
                 self.words.kind(),
                 TokenKind::Word
@@ -488,7 +488,7 @@ impl OperandReader<'_, '_> {
             }
             return Ok(AddressOperand::new(form, None, Some(self.expression()?)));
         }
-        if self.words.text() == "_" {
+        if self.words.is("_") {
             return Err(self.words.expected(ADDRESS));
         }
         let mut address = AddressOperand::new(form, Some(self.words.advance().span), None);
@@ -522,7 +522,7 @@ impl OperandReader<'_, '_> {
 
     /// Takes `.unified` after an address; returns its place.
     fn postfix(&mut self, address: &mut AddressOperand) -> Option<Span> {
-        if self.words.kind() == TokenKind::Dotted && self.words.text() == ".unified" {
+        if self.words.kind() == TokenKind::Dotted && self.words.is(".unified") {
             address.unified = Some(self.words.advance().span);
         }
         address.unified

@@ -52,6 +52,14 @@ impl<'s> Words<'s> {
         self.current.span.text(self.source)
     }
 
+    /// Whether the current word is this one.
+    #[inline]
+    pub(crate) fn is(&self, text: &str) -> bool {
+        let Span { start, end } = self.current.span;
+        // Most words have another length.
+        (end - start) as usize == text.len() && self.text() == text
+    }
+
     /// Goes on to the next word and returns the one that was current.
     #[inline]
     pub(crate) fn advance(&mut self) -> Token {
@@ -125,17 +133,11 @@ impl<'s> Words<'s> {
         Span { start, end: self.taken() }
     }
 
-    /// Takes up to three numbers, and passes over further ones; 0 for one that is missing or does not
-    /// fit.
-    pub(crate) fn take_numbers(&mut self) -> [u32; 3] {
-        let mut numbers = [0; 3];
-        for number in &mut numbers {
-            if self.kind() != TokenKind::Number {
-                return numbers;
-            }
-            *number = self.text().parse().unwrap_or(0);
-            self.advance();
-        }
+    /// Takes the current word and up to three numbers after it, and passes over further ones; 0 for a
+    /// number that is missing or not a decimal one.
+    pub(crate) fn take_with_numbers(&mut self) -> [u32; 3] {
+        let numbers = self.lexer.decimals().unwrap_or_default();
+        self.advance();
         self.pass_numbers();
         numbers
     }

@@ -341,8 +341,7 @@ impl<'s> Reader<'s> {
 
     /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
     fn location(&mut self) -> SourceLocation {
-        self.words.advance();
-        let [file, line, column] = self.words.take_numbers();
+        let [file, line, column] = self.words.take_with_numbers();
         while self.words.eat(b',') {
             let keyword = self.words.text();
             self.words.advance();

@@ -25,8 +25,15 @@ pub(crate) struct Form {
 }
 
 /// The place of a [`Form`] in its [`Forms`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FormId(u32);
+
+impl FormId {
+    /// The place among the forms of the module.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The forms of a module.
 #[derive(Clone, Debug, Default)]
