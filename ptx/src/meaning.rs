@@ -157,7 +157,7 @@ impl Module<'_> {
         }
         let illegal = MeaningError::Illegal(load.span);
         let address = load.address().filter(|_| load.fault.is_none()).ok_or(illegal)?;
-        let address = self.place(load.scope, address, illegal)?;
+        let address = self.place(load.scope, &address, illegal)?;
         let written = match load.space() {
             None => AddressSpace::Generic,
             Some((space, _)) => space.addresses().ok_or(illegal)?,

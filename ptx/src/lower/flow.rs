@@ -56,7 +56,7 @@ impl<'s> Uses<'s> {
             match instruction.opcode {
                 Opcode::Brx => uses.is_indirect = true,
                 Opcode::Bra => {
-                    // Lines of the source lie between.
+                    // Declarations may lie between.
                     while ids.next_if(|id| module.is_silent(*id)).is_some() {}
                     let next = ids.peek().and_then(|id| module.label(*id));
                     let goes_to_next = |name| next.is_some_and(|label| module.text(label) == name);

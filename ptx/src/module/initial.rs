@@ -74,18 +74,9 @@ impl Module<'_> {
 
     /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
     #[must_use]
-    pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
-        let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
-        let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
-        let mut dimensions = Vec::new();
-        while words.eat(b'[') {
-            let length = constant(&mut words).ok().and_then(Constant::integer);
-            dimensions.push(length.unwrap_or(0));
-            if !words.eat(b']') {
-                break;
-            }
-        }
-        dimensions
+    pub fn dimensions(&self, declaration: &Declaration) -> &[u64] {
+        let (start, end) = declaration.lengths;
+        self.lengths.get(start as usize..end as usize).unwrap_or_default()
     }
 
     fn read_initial(
@@ -93,7 +84,7 @@ impl Module<'_> {
         declaration: &Declaration,
         span: Span,
     ) -> Result<InitialValue, SyntaxError> {
-        let mut dimensions = self.dimensions(declaration);
+        let mut dimensions = self.dimensions(declaration).to_vec();
         if declaration.vector > 1 {
             dimensions.push(u64::from(declaration.vector));
         }

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 
 use super::scopes::StatementId;
-use crate::module::{Function, Module, ScopeId, Statement, StatementKind};
+use crate::module::{Function, Module, ScopeId, SourceLocation, Statement, StatementKind};
 use crate::syntax::load::{FormId, Opcode, PtxInstruction, PtxLoad};
 use crate::syntax::operand::{OperandFault, OperandRange};
 use crate::syntax::types::LATEST;
@@ -15,8 +15,6 @@ use crate::syntax::{Span, SyntaxError, Target, Version};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
-    /// The guard predicate.
-    pub guard: Option<GuardPredicate>,
     /// Which instruction it is.
     pub opcode: Opcode,
     /// What is wrong with the statement, if anything is.
@@ -25,6 +23,8 @@ pub struct Instruction {
     /// The first byte of the opcode.
     start: u32,
     operands: OperandRange,
+    /// The place of its guard in the module's, counted from 1.
+    guard: Option<NonZeroU32>,
     /// Whether all operands were read.
     is_whole: bool,
 }
@@ -40,7 +40,13 @@ pub struct GuardPredicate {
 
 /// The place of what is wrong with a statement in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultId(NonZeroU32);
+pub struct FaultId(u32);
+
+impl FaultId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// What is wrong with an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -92,16 +98,11 @@ impl<'s> Module<'s> {
         function.body.clone().unwrap_or(0..0).map(|place| StatementId(place as u32))
     }
 
-    /// Whether a statement is a line of the source or a declaration, which no code comes of.
+    /// Whether a statement is a declaration, which no code comes of.
     pub(crate) fn is_silent(&self, id: StatementId) -> bool {
         let statement = self.statements.get(id.index());
         statement.is_some_and(|statement| {
-            matches!(
-                statement.kind,
-                StatementKind::Location(_)
-                    | StatementKind::Declarations(..)
-                    | StatementKind::Targets(_)
-            )
+            matches!(statement.kind, StatementKind::Declarations(..) | StatementKind::Targets(_))
         })
     }
 
@@ -126,7 +127,7 @@ impl<'s> Module<'s> {
             scope: statement.scope,
             opcode: instruction.opcode,
             opcode_span: form.opcode_span(instruction.start),
-            guard: instruction.guard,
+            guard: self.guard(instruction),
             operands: self.arena.operands(instruction.operands),
             fault: self.fault(instruction).map(|fault| fault.error),
             is_whole: instruction.is_whole,
@@ -136,8 +137,29 @@ impl<'s> Module<'s> {
         })
     }
 
+    fn guard(&self, instruction: &Instruction) -> Option<GuardPredicate> {
+        self.guards.get(instruction.guard?.get() as usize - 1).copied()
+    }
+
     fn fault(&self, instruction: &Instruction) -> Option<&StatementFault> {
-        self.faults.get(instruction.fault?.0.get() as usize - 1)
+        self.faults.get(instruction.fault?.index())
+    }
+
+    /// Returns what is wrong with a statement.
+    #[must_use]
+    pub fn statement_error(&self, id: FaultId) -> Option<SyntaxError> {
+        self.faults.get(id.index()).map(|fault| fault.error)
+    }
+
+    /// Returns the line of the source that a statement of a body comes of: what the last `.loc` before
+    /// it says.
+    #[must_use]
+    pub fn location(&self, id: StatementId) -> Option<SourceLocation> {
+        let before = self.locations.partition_point(|location| location.0 <= id);
+        let (place, location) = *self.locations.get(before.checked_sub(1)?)?;
+        // That of another function says nothing.
+        let function = self.function_of(self.statements.get(id.index())?.scope)?;
+        function.body.as_ref()?.contains(&place.index()).then_some(location)
     }
 
     /// Returns the end of the word before what is wrong with an instruction.
@@ -149,9 +171,11 @@ impl<'s> Module<'s> {
     }
 
     /// Keeps what is wrong with an instruction.
-    pub(super) fn add_fault(&mut self, error: SyntaxError, after: u32) -> Option<FaultId> {
+    pub(super) fn add_fault(&mut self, error: SyntaxError, after: u32) -> FaultId {
+        // A text of 4 GiB has fewer.
+        let id = FaultId(self.faults.len() as u32);
         self.faults.push(StatementFault { error, after });
-        NonZeroU32::new(self.faults.len() as u32).map(FaultId)
+        id
     }
 
     /// Reads an instruction, of which guard, opcode and qualifiers were taken, up to its semicolon;
@@ -179,6 +203,10 @@ impl<'s> Module<'s> {
             }
         };
         let (start, is_whole) = (written.start, fault.is_none());
+        let guard = guard.and_then(|guard| {
+            self.guards.push(guard);
+            NonZeroU32::new(self.guards.len() as u32)
+        });
         let instruction =
             Instruction { guard, opcode, fault: None, form, start, operands, is_whole };
         (instruction, fault)
@@ -197,7 +225,7 @@ impl<'s> Module<'s> {
         let (mut instruction, fault) = module.read_instruction(words, written, guard, false);
         let after = words.taken();
         if let Some(fault) = fault {
-            instruction.fault = module.add_fault(fault.error, after);
+            instruction.fault = Some(module.add_fault(fault.error, after));
         }
         let span = Span { start: start.start, end: after };
         let kind = StatementKind::Instruction(instruction);

@@ -12,12 +12,13 @@ mod scopes;
 use std::ops::Range;
 
 use crate::syntax::load::Forms;
-use crate::syntax::operand::{ElementRange, OperandArena};
-use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, Version};
+use crate::syntax::operand::{ElementRange, MAX_RESERVED, OperandArena};
+use crate::syntax::{ScalarType, Span, StateSpace, Target, Version};
 
 pub use self::blocks::BasicBlock;
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
+use self::instruction::StatementFault;
 pub use self::instruction::{FaultId, GuardPredicate, Instruction};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
@@ -41,12 +42,17 @@ pub struct Module<'s> {
     /// Whether a `.section` is there, as debug information is.
     pub(crate) has_sections: bool,
     pub(crate) declarations: Vec<Declaration>,
+    /// The lengths in the brackets of all declarations, side by side.
+    pub(crate) lengths: Vec<u64>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) forms: Forms<'s>,
     pub(crate) arena: OperandArena,
-    faults: Vec<instruction::StatementFault>,
+    guards: Vec<GuardPredicate>,
+    faults: Vec<StatementFault>,
+    /// What `.loc` says, with the statement that it precedes.
+    locations: Vec<(StatementId, SourceLocation)>,
     pub(crate) mistakes: Vec<Mistake>,
     /// The functions that an `.alias` defines.
     pub(crate) aliases: Vec<Span>,
@@ -115,8 +121,10 @@ pub struct Declaration {
     pub align: Option<u32>,
     /// How many registers `<N>` declares. No register is allocated for any of them here.
     pub count: Option<u32>,
-    /// The lengths in brackets after the name.
+    /// The number of elements that the brackets after the name say.
     pub array: Array,
+    /// The place of its lengths in the module's.
+    pub(crate) lengths: (u32, u32),
     /// The initializer after `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
     /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
@@ -257,10 +265,8 @@ pub enum StatementKind {
     Declarations(DeclarationId, DeclarationId),
     /// `.branchtargets` or `.calltargets`: the names, which the label before it stands for.
     Targets(ElementRange),
-    /// `.loc`: the source line of what follows.
-    Location(SourceLocation),
-    /// A malformed statement.
-    Malformed(SyntaxError),
+    /// A malformed statement; [`Module::statement_error`] says why.
+    Malformed(FaultId),
 }
 
 /// What `.loc` says.
@@ -296,12 +302,15 @@ impl<'s> Module<'s> {
             debug: None,
             has_sections: false,
             declarations: Vec::new(),
+            lengths: Vec::new(),
             scopes: vec![Scope { parent: None, function: None }],
             functions: Vec::new(),
-            statements: Vec::new(),
+            statements: Vec::with_capacity((source.len() / 32).min(MAX_RESERVED)),
             forms: Forms::default(),
-            arena: OperandArena::default(),
+            arena: OperandArena::for_text(source.len()),
+            guards: Vec::new(),
             faults: Vec::new(),
+            locations: Vec::new(),
             mistakes: Vec::new(),
             aliases: Vec::new(),
             names: Names::default(),

@@ -22,7 +22,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
             "an address is written in brackets",
         );
     };
-    integer_offset(judged, address);
+    integer_offset(judged, &address);
     match (address.base, address.form) {
         // A constant alone is an address in local memory.
         (None, _) if judged.is_of(StateSpace::Local) => {}
@@ -31,7 +31,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
             judged.add(Rule::ImmediateAddress, operand.span, message, "put it into a register");
         }
         (Some(base), AddressForm::Bracketed) => bracketed(judged, base),
-        (Some(base), AddressForm::Indexed) => indexed(judged, base, address),
+        (Some(base), AddressForm::Indexed) => indexed(judged, base, &address),
     }
 }
 

@@ -137,9 +137,10 @@ fn judge<'m>(
 ) -> Option<StatementVerdict<'m>> {
     let instruction = match &statement.kind {
         StatementKind::Instruction(instruction) => instruction,
-        StatementKind::Malformed(error) => {
+        StatementKind::Malformed(fault) => {
+            let error = module.statement_error(*fault)?;
             let mut findings = Findings::new(module, statement.scope);
-            findings.syntax(*error);
+            findings.syntax(error);
             return Some(StatementVerdict::of_statement(id, statement.span, findings.violations));
         }
         _ => return None,

@@ -227,7 +227,7 @@ fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
         let message = "a constant address of tensor memory";
         return judged.add(Rule::ImmediateAddress, operand.span, message, help);
     };
-    integer_offset(judged, address);
+    integer_offset(judged, &address);
     match judged.register(base) {
         Some(declared) if is_tensor_address(declared) => {}
         Some(declared) => {

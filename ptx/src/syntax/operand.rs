@@ -3,6 +3,8 @@
 //! All operands of a module lie side by side in one [`OperandArena`], because most instructions have
 //! two or three: an allocation for each of them would cost more than reading them.
 
+use std::num::NonZeroU32;
+
 use super::expression::{Constant, constant};
 use super::lexer::TokenKind;
 use super::words::Words;
@@ -151,6 +153,9 @@ impl AddressOperand {
 /// More operands, or elements of a vector, than any instruction has.
 const MAX_ELEMENTS: usize = 1024;
 
+/// The most parts that room is reserved for: for larger modules it grows.
+pub(crate) const MAX_RESERVED: usize = 1 << 20;
+
 /// What follows an operand.
 pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
 
@@ -159,7 +164,27 @@ pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
 pub(crate) struct OperandArena {
     operands: Vec<Operand>,
     elements: Vec<Element>,
-    addresses: Vec<AddressOperand>,
+    addresses: Vec<StoredAddress>,
+    rare_parts: Vec<RareParts>,
+}
+
+/// An address without what few have.
+#[derive(Clone, Copy, Debug)]
+struct StoredAddress {
+    form: AddressForm,
+    /// Empty without a base.
+    base: Span,
+    offset: Option<AddressOffset>,
+    /// The place in [`OperandArena::rare_parts`], counted from 1.
+    rare: Option<NonZeroU32>,
+}
+
+/// What few addresses have.
+#[derive(Clone, Copy, Debug)]
+struct RareParts {
+    index: Option<Span>,
+    unified: Option<Span>,
+    coordinates: ElementRange,
 }
 
 impl OperandArena {
@@ -174,8 +199,14 @@ impl OperandArena {
     }
 
     /// Returns an address; `None` for one of another arena.
-    pub(crate) fn address(&self, id: AddressId) -> Option<&AddressOperand> {
-        self.addresses.get(id.0 as usize)
+    pub(crate) fn address(&self, id: AddressId) -> Option<AddressOperand> {
+        let StoredAddress { form, base, offset, rare } = *self.addresses.get(id.0 as usize)?;
+        let base = (!base.is_empty()).then_some(base);
+        let address = AddressOperand::new(form, base, offset);
+        let Some(rare) = rare else { return Some(address) };
+        let RareParts { index, unified, coordinates } =
+            *self.rare_parts.get(rare.get() as usize - 1)?;
+        Some(AddressOperand { index, unified, coordinates, ..address })
     }
 
     /// Returns how many parts there are.
@@ -184,8 +215,24 @@ impl OperandArena {
     }
 
     fn add_address(&mut self, address: AddressOperand) -> AddressId {
-        self.addresses.push(address);
+        let AddressOperand { form, base, index, offset, unified, coordinates } = address;
+        let mut rare = None;
+        if index.is_some() || unified.is_some() || coordinates != ElementRange::default() {
+            self.rare_parts.push(RareParts { index, unified, coordinates });
+            rare = NonZeroU32::new(self.rare_parts.len() as u32);
+        }
+        let base = base.unwrap_or_default();
+        self.addresses.push(StoredAddress { form, base, offset, rare });
         AddressId(self.addresses.len() as u32 - 1)
+    }
+
+    /// Makes an arena for a text of that many bytes, which has room for what a compiler writes.
+    pub(crate) fn for_text(bytes: usize) -> Self {
+        Self {
+            operands: Vec::with_capacity((bytes / 16).min(MAX_RESERVED)),
+            addresses: Vec::with_capacity((bytes / 64).min(MAX_RESERVED)),
+            ..Self::default()
+        }
     }
 
     /// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.

@@ -299,7 +299,7 @@ fn address(load: &PtxLoad<'_>, operand: &Operand) -> Result<(Span, u32)> {
     let Some(address) = load.address_in(operand) else {
         return expected("`[` and the address", operand.span);
     };
-    let &AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
+    let AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
         return expected("the register that holds the address, in brackets", operand.span);
     };
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{DECLARING, Fault, MAX_DEPTH, Reader, Step};
 use crate::module::{
-    DeclarationId, GuardPredicate, Linkage, ReadErrorKind, Statement, StatementKind,
+    DeclarationId, GuardPredicate, Linkage, ReadErrorKind, Statement, StatementId, StatementKind,
 };
 use crate::syntax::types::LATEST;
 use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
@@ -69,7 +69,8 @@ impl Reader<'_> {
                         let passed = self.pass_statement(0, false)?;
                         let error = SyntaxError { expected, span };
                         let end = Span::empty_at(passed.end.unwrap_or(first));
-                        self.push(start.to(span).to(end), StatementKind::Malformed(error))
+                        let fault = self.module.add_fault(error, error.span.start);
+                        self.push(start.to(span).to(end), StatementKind::Malformed(fault))
                     }
                     Err(fault) => Err(fault),
                     Ok(()) => {
@@ -80,7 +81,10 @@ impl Reader<'_> {
             }
             ".loc" => {
                 let location = self.location();
-                self.push(start, StatementKind::Location(location))
+                self.take_room(1)?;
+                let next = StatementId(self.module.statements.len() as u32);
+                self.module.locations.push((next, location));
+                Ok(())
             }
             ".file" => {
                 self.pass_file();
@@ -131,7 +135,7 @@ impl Reader<'_> {
         // Of other instructions any operand may be one that is not known here.
         let of_load = fault.map(|fault| fault.error).filter(|_| instruction.opcode.is_load());
         if let Some(error) = of_load.or(passed.fault) {
-            instruction.fault = self.module.add_fault(error, after);
+            instruction.fault = Some(self.module.add_fault(error, after));
         }
         let end = Span::empty_at(passed.end.unwrap_or(end));
         self.push(start.to(end), StatementKind::Instruction(instruction))
@@ -158,7 +162,8 @@ impl Reader<'_> {
         // Always advances, even if the word at fault is the semicolon.
         let passed = self.pass_statement(0, false)?;
         let end = Span::empty_at(passed.end.unwrap_or(error.span.start));
-        self.push(start.to(end), StatementKind::Malformed(error))
+        let fault = self.module.add_fault(error, error.span.start);
+        self.push(start.to(end), StatementKind::Malformed(fault))
     }
 
     /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes

@@ -88,6 +88,7 @@ impl Reader<'_> {
             align,
             count: None,
             array: Array::Single,
+            lengths: (0, 0),
             initial: None,
             bank,
             is_unified: false,
@@ -181,14 +182,16 @@ impl Reader<'_> {
     fn declarator(&mut self, prefix: &Declaration) -> Step {
         let name = self.name("a name")?;
         let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
+        let first_length = self.module.lengths.len() as u32;
         let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
+        let lengths = (first_length, self.module.lengths.len() as u32);
         if let Some(span) = self.instruction_type.filter(|_| array == Array::Single) {
             self.take_room(1)?;
             self.module.mistakes.push(Mistake { kind: MistakeKind::Word, span });
         }
         let is_one = count.is_none();
         let initial = if is_one && self.words.eat(b'=') { Some(self.initial()?) } else { None };
-        self.declare(Declaration { name, count, array, initial, ..*prefix })
+        self.declare(Declaration { name, count, array, lengths, initial, ..*prefix })
     }
 
     fn declare(&mut self, declaration: Declaration) -> Step {
@@ -234,8 +237,10 @@ impl Reader<'_> {
         while self.words.eat(b'[') {
             if is_first && self.words.eat(b']') {
                 is_open = true;
+                self.module.lengths.push(0);
             } else {
                 let length = self.number()?;
+                self.module.lengths.push(length);
                 elements = elements.and_then(|elements| elements.checked_mul(length));
                 self.expect(b']', "`]`")?;
             }

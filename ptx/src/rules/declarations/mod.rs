@@ -435,8 +435,8 @@ impl Judged<'_> {
         if !is_array(before) && !is_array(self.declared) {
             return true;
         }
-        let mut here = self.module.dimensions(self.declared);
-        let mut there = self.module.dimensions(before);
+        let mut here = self.module.dimensions(self.declared).to_vec();
+        let mut there = self.module.dimensions(before).to_vec();
         if let ([a, ..], [b, ..]) = (&mut here[..], &mut there[..])
             && (*a == 0 || *b == 0)
         {

@@ -75,6 +75,7 @@ impl<'m> PtxInstruction<'m> {
     }
 
     /// Returns the qualifiers in their order.
+    #[must_use]
     pub fn qualifiers(
         &self,
     ) -> impl DoubleEndedIterator<Item = Qualifier> + ExactSizeIterator + use<'m> {
@@ -134,13 +135,13 @@ impl<'m> PtxInstruction<'m> {
 
     /// Returns the address: the first operand in brackets.
     #[must_use]
-    pub fn address(&self) -> Option<&'m AddressOperand> {
+    pub fn address(&self) -> Option<AddressOperand> {
         self.operands.iter().find_map(|operand| self.address_in(operand))
     }
 
     /// Returns the address that an operand of this instruction is, if it is one.
     #[must_use]
-    pub fn address_in(&self, operand: &Operand) -> Option<&'m AddressOperand> {
+    pub fn address_in(&self, operand: &Operand) -> Option<AddressOperand> {
         match operand.kind {
             OperandKind::Address(id) => self.arena.address(id),
             _ => None,
