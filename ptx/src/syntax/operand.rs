@@ -49,14 +49,14 @@ pub enum OperandKind {
     Negated(Span),
 }
 
-/// The place of elements in their [`OperandArena`].
+/// The place of elements in their module: [`PtxInstruction::elements_in`](super::load::PtxInstruction::elements_in).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ElementRange {
     start: u32,
     end: u32,
 }
 
-/// The place of an address in its [`OperandArena`].
+/// The place of an address in its module: [`PtxInstruction::address_in`](super::load::PtxInstruction::address_in).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressId(u32);
 
