@@ -1,10 +1,10 @@
 //! What variables hold when a program begins.
 
 use crate::module::{Declaration, Module};
-use crate::syntax::TokenKind;
 use crate::syntax::expression::{Constant, constant};
 use crate::syntax::words::Words;
 use crate::syntax::{ScalarType, Span, SyntaxError, TypeClass};
+use crate::syntax::{Token, TokenKind};
 
 /// The values that a variable begins with. What none is for is zero.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,6 +79,17 @@ impl Module<'_> {
         self.lengths.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// Returns the words of the initializer of a variable, which is at `span`.
+    pub(crate) fn initial_words(&self, declaration: &Declaration, span: Span) -> Words<'_> {
+        Words::of_tokens(self.source(), span, self.initial_tokens(declaration))
+    }
+
+    /// Returns the same as a list.
+    pub(crate) fn initial_tokens(&self, declaration: &Declaration) -> &[Token] {
+        let (start, end) = declaration.initial_words;
+        self.initial_words.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     fn read_initial(
         &self,
         declaration: &Declaration,
@@ -95,7 +106,7 @@ impl Module<'_> {
             next: 0,
             value: InitialValue::default(),
         };
-        let mut words = Words::new(self.source(), span);
+        let mut words = self.initial_words(declaration, span);
         loop {
             if words.is_mark(b'{') {
                 list.enter(&words)?;

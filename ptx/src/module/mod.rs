@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::syntax::load::Forms;
 use crate::syntax::operand::{ElementRange, MAX_RESERVED, OperandArena};
-use crate::syntax::{ScalarType, Span, StateSpace, Target, Version};
+use crate::syntax::{ScalarType, Span, StateSpace, Target, Token, Version};
 
 pub use self::blocks::BasicBlock;
 pub(crate) use self::initial::initializer;
@@ -44,6 +44,8 @@ pub struct Module<'s> {
     pub(crate) declarations: Vec<Declaration>,
     /// The lengths in the brackets of all declarations, side by side.
     pub(crate) lengths: Vec<u64>,
+    /// The words of all initializers, side by side.
+    pub(crate) initial_words: Vec<Token>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
@@ -127,6 +129,8 @@ pub struct Declaration {
     pub(crate) lengths: (u32, u32),
     /// The initializer after `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
+    /// The place of its words in the module's.
+    pub(crate) initial_words: (u32, u32),
     /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
     pub bank: Option<u64>,
     /// Whether it has the attribute `.unified`.
@@ -303,6 +307,7 @@ impl<'s> Module<'s> {
             has_sections: false,
             declarations: Vec::new(),
             lengths: Vec::new(),
+            initial_words: Vec::new(),
             scopes: vec![Scope { parent: None, function: None }],
             functions: Vec::new(),
             statements: Vec::with_capacity((source.len() / 32).min(MAX_RESERVED)),

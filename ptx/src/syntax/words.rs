@@ -20,6 +20,8 @@ pub struct SyntaxError {
 pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
+    /// The words that follow the current one, if they have been found before.
+    found: Option<&'s [Token]>,
     current: Token,
     /// The word before it; an empty one at the start if none was taken.
     previous: Token,
@@ -31,13 +33,27 @@ impl<'s> Words<'s> {
         let mut lexer = Lexer::within(source, part);
         let current = lexer.token();
         let start = Span { start: part.start, end: part.start };
-        Self { source, lexer, current, previous: Token { kind: TokenKind::End, span: start } }
+        let previous = Token { kind: TokenKind::End, span: start };
+        Self { source, lexer, found: None, current, previous }
+    }
+
+    /// Goes over words that have been found before, those of a part of the text.
+    pub(crate) fn of_tokens(source: &'s str, part: Span, tokens: &'s [Token]) -> Self {
+        let after = Self::new(source, Span::empty_at(part.end));
+        let mut words = Self { found: Some(tokens), ..after };
+        words.advance();
+        words
     }
 
     /// Returns what the current word is.
     #[inline]
     pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
+    }
+
+    /// Returns the current word.
+    pub(crate) fn current(&self) -> Token {
+        self.current
     }
 
     /// Returns the place of the current word.
@@ -65,7 +81,17 @@ impl<'s> Words<'s> {
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
         self.previous = token;
-        self.current = self.lexer.token();
+        self.current = match &mut self.found {
+            None => self.lexer.token(),
+            // At the end the lexer has nothing left but the end.
+            Some(found) => match found.split_first() {
+                Some((next, rest)) => {
+                    *found = rest;
+                    *next
+                }
+                None => self.lexer.token(),
+            },
+        };
         token
     }
 

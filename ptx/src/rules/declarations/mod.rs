@@ -341,15 +341,15 @@ impl<'j> Judged<'j> {
             return;
         }
         let before = self.findings.violations.len();
-        self.names_in(initial);
+        self.names_in();
         if self.findings.violations.len() == before {
             self.initial_value(initial);
         }
     }
 
     /// Names and masks in an initial value.
-    fn names_in(&mut self, initial: Span) {
-        let mut words = Lexer::within(self.module.source(), initial).peekable();
+    fn names_in(&mut self) {
+        let mut words = self.module.initial_tokens(self.declared).iter().peekable();
         let mut is_address = false;
         while let Some(token) = words.next() {
             let next = words.peek().map(|next| next.kind);
