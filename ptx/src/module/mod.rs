@@ -265,7 +265,7 @@ pub enum StatementKind {
     Leave,
     /// An instruction; [`Module::instruction`] returns its qualifiers and operands.
     Instruction(Instruction),
-    /// Declarations, places in [`Module::declarations`].
+    /// A declaration of registers or variables: the first of them, and the one after the last.
     Declarations(DeclarationId, DeclarationId),
     /// `.branchtargets` or `.calltargets`: the names, which the label before it stands for.
     Targets(ElementRange),

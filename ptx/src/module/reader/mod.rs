@@ -1,9 +1,9 @@
-//! Reads a module whole: what loads depend on is kept, everything else is passed over.
+//! Reads a module whole, each word once.
 //!
-//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions and the
-//! statements of bodies. Passed over are debug information, pragmas, attributes of functions and
-//! directives that are not known here. Nothing is allocated for a word, and braces are counted,
-//! not followed by recursion. [`ReadError`] is what can be wrong with the text.
+//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions, the statements
+//! of bodies with their operands, and lines of the source. Passed over are other debug information,
+//! pragmas, attributes of functions and directives that are not known here. Nothing is allocated for
+//! an instruction alone, and braces are counted, not followed by recursion. [`ReadError`] is what can be wrong with the text.
 
 mod body;
 mod declaration;
@@ -51,7 +51,7 @@ const BYTES_PER_OPERAND: usize = 4;
 /// # Errors
 /// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
 /// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
-/// [`InstructionStatement::fault`](crate::module::InstructionStatement::fault).
+/// [`Instruction::fault`](crate::module::Instruction::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     let mut reader = Reader::new(source, ReadError::check_size(source)?);
     match reader.module() {

@@ -15,7 +15,7 @@ pub struct LoadText<'s> {
 }
 
 impl LoadText<'_> {
-    /// Returns the load. Spans are places in the text; names are not looked up, and
+    /// Returns the load: `Some` of every text that [`read_load`] accepts. Spans are places in the text; names are not looked up, and
     /// [`PtxLoad::scope`](super::PtxInstruction::scope) is the scope around all functions.
     #[must_use]
     pub fn load(&self) -> Option<PtxLoad<'_>> {
