@@ -45,7 +45,7 @@ pub use self::module::{Module, ReadError, read};
 #[doc(hidden)]
 pub use self::rules::initialize;
 pub use self::rules::{StatementVerdict, check, check_as};
-pub use self::syntax::load::{PtxLoad, read_load};
+pub use self::syntax::load::{LoadText, PtxInstruction, PtxLoad, read_load};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

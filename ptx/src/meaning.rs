@@ -7,7 +7,7 @@ use crate::syntax::load::{
     PtxLoad, QualifierKind,
 };
 use crate::syntax::special::special_register;
-use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind};
+use crate::syntax::{ScalarType, Span, StateSpace};
 use warpload::memory::AddressSpace;
 
 /// The constant bank of `.const` variables.
@@ -151,13 +151,13 @@ impl Module<'_> {
     /// # Errors
     /// Returns [`MeaningError`] if the load is malformed or names what is not declared. Accepts some
     /// illegal loads; [`check`](crate::rules::check) finds them.
-    pub fn meaning(&self, load: &PtxLoad) -> Result<Meaning, MeaningError> {
+    pub fn meaning(&self, load: &PtxLoad<'_>) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
         }
         let illegal = MeaningError::Illegal(load.span);
         let address = load.address().filter(|_| load.fault.is_none()).ok_or(illegal)?;
-        let address = self.place(load.scope, address, illegal)?;
+        let address = self.place(load.scope, &address, illegal)?;
         let written = match load.space() {
             None => AddressSpace::Generic,
             Some((space, _)) => space.addresses().ok_or(illegal)?,
@@ -213,20 +213,18 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the register that is written at a place: a name, or `Q.x`.
+    /// Returns the register of a place: a name, or `Q.x`.
     pub(crate) fn register_written(
         &self,
         scope: ScopeId,
         written: Span,
     ) -> Result<Register, MeaningError> {
-        let mut words = Lexer::within(self.source(), written);
-        let name = words.token().span;
-        let element = words.token();
-        let register = self.register(scope, name)?;
-        if element.kind != TokenKind::Dotted {
-            return Ok(register);
-        }
-        let letter = self.text(element.span).bytes().last();
+        let text = self.text(written);
+        let is_outside = |c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c));
+        let Some(length) = text.find(is_outside) else { return self.register(scope, written) };
+        let end = written.start + length as u32;
+        let register = self.register(scope, Span { end, ..written })?;
+        let letter = text.bytes().last();
         let component = letter.and_then(component).ok_or(MeaningError::Illegal(written))?;
         Ok(Register { component, ..register })
     }
@@ -262,12 +260,12 @@ impl Module<'_> {
 
     fn destinations(
         &self,
-        load: &PtxLoad,
+        load: &PtxLoad<'_>,
         illegal: MeaningError,
     ) -> Result<Vec<Option<Register>>, MeaningError> {
         let operand = load.destination().ok_or(illegal)?;
         let written = |span| self.register_written(load.scope, span).map(Some);
-        let destinations = match &operand.kind {
+        let destinations = match operand.kind {
             OperandKind::Name => {
                 let symbol = self.symbol(load.scope, operand.span)?;
                 let first = self.register(load.scope, operand.span)?;
@@ -276,11 +274,12 @@ impl Module<'_> {
             }
             OperandKind::Component(_) => vec![written(operand.span)?],
             OperandKind::Vector(elements) => {
-                let elements = elements.iter().map(|element| match element.kind {
-                    ElementKind::Name | ElementKind::Component(_) => written(element.span),
-                    ElementKind::Sink => Ok(None),
-                    ElementKind::Constant(_) => Err(illegal),
-                });
+                let elements =
+                    load.elements_in(elements).iter().map(|element| match element.kind {
+                        ElementKind::Name | ElementKind::Component(_) => written(element.span),
+                        ElementKind::Sink => Ok(None),
+                        ElementKind::Constant(_) => Err(illegal),
+                    });
                 elements.collect::<Result<_, _>>()?
             }
             _ => return Err(illegal),

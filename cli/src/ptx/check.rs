@@ -112,7 +112,7 @@ impl File<'_> {
                     output.line(self.line_about(&statement, what))?;
                 }
                 Format::Json => {
-                    if verdict.is_declaration {
+                    if verdict.is_declaration() {
                         declarations.extend(self.violations(&verdict));
                     }
                     loads.push(self.load(statement, &verdict, arguments.every_rule));
@@ -132,7 +132,7 @@ impl File<'_> {
     fn load(
         &self,
         statement: StatementText,
-        verdict: &StatementVerdict,
+        verdict: &StatementVerdict<'_>,
         every_rule: bool,
     ) -> LoadJson {
         let first = verdict.violations.first();
@@ -147,7 +147,7 @@ impl File<'_> {
 
     fn violations<'v>(
         &'v self,
-        verdict: &'v StatementVerdict,
+        verdict: &'v StatementVerdict<'v>,
     ) -> impl Iterator<Item = ViolationJson> + 'v {
         verdict.violations.iter().map(|violation| {
             let at = self.lines.position(violation.span.start);

@@ -186,7 +186,7 @@ impl File<'_> {
     /// Draws the rules that a load breaks.
     pub(super) fn draw_verdict(
         &self,
-        verdict: &StatementVerdict,
+        verdict: &StatementVerdict<'_>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
         for violation in &verdict.violations {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::value::{Root, Value};
-use crate::module::{InstructionStatement, Module};
+use crate::syntax::load::Rounding::{Rm, Rn, Rp, Rz};
+use crate::syntax::load::{PtxInstruction, QualifierKind};
+use crate::syntax::{Opcode, ScalarType};
 
 /// The formed addresses that a further access can take a displacement from.
 ///
@@ -44,26 +46,47 @@ impl Anchors {
     }
 }
 
-/// Instructions that are a branch, or that one goes around, if they have a guard.
-const BRANCHED: [&str; 19] = [
-    "atom", "bar", "barrier", "bra", "brkpt", "brx", "exit", "ld", "ldu", "prefetch", "red", "ret",
-    "st", "suld", "sured", "sust", "tex", "tld4", "trap",
-];
-
-/// What ends a block with and without a guard. A label, or the end, follows other branches.
-const ENDS: [&str; 3] = ["call", "fence", "membar"];
-
 /// Whether the assembler begins a new block at this instruction.
-pub(super) fn ends_block(module: &Module<'_>, instruction: &InstructionStatement) -> bool {
-    let mnemonic = module.text(instruction.mnemonic);
-    if ENDS.contains(&mnemonic) || instruction.guard.is_some() && BRANCHED.contains(&mnemonic) {
-        return true;
-    }
-    // Divisions and roots that are subroutines.
-    let has = |names: &[&str]| instruction.has(module.source(), names);
-    match mnemonic {
-        "div" | "rem" => has(&[".rn", ".rz", ".rm", ".rp", ".f64", ".s64", ".u64"]),
-        "sqrt" | "rcp" => has(&[".rn", ".rz", ".rm", ".rp"]),
+pub(super) fn ends_block(instruction: &PtxInstruction<'_>) -> bool {
+    use Opcode as O;
+    let has_guard = instruction.guard.is_some();
+    let is_rounded = || {
+        let is_mode = |kind| match kind {
+            QualifierKind::Rounding(Rn | Rz | Rm | Rp) => Some(()),
+            _ => None,
+        };
+        instruction.first(is_mode).is_some()
+    };
+    match instruction.opcode {
+        // With and without a guard. A label, or the end, follows other branches.
+        O::Call | O::Fence | O::Membar => true,
+        // Divisions and roots that are subroutines.
+        O::Div | O::Rem => {
+            let is_long =
+                instruction.form.has_type(&[ScalarType::F64, ScalarType::S64, ScalarType::U64]);
+            is_long || is_rounded()
+        }
+        O::Sqrt | O::Rcp => is_rounded(),
+        // Instructions that are a branch, or that one goes around, if they have a guard.
+        O::Atom
+        | O::Bar
+        | O::Barrier
+        | O::Bra
+        | O::Brkpt
+        | O::Brx
+        | O::Exit
+        | O::Ld
+        | O::Ldu
+        | O::Prefetch
+        | O::Red
+        | O::Ret
+        | O::St
+        | O::Suld
+        | O::Sured
+        | O::Sust
+        | O::Tex
+        | O::Tld4
+        | O::Trap => has_guard,
         _ => false,
     }
 }

@@ -11,21 +11,19 @@ use crate::meaning::{
     AddressBase, CONST_BANK, CONSTANTS, Meaning, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS,
     Register, ResolvedAddress,
 };
-use crate::module::operands::Operands;
-use crate::module::{
-    DeclarationId, Function, FunctionKind, InstructionStatement, Module, Role, Statement,
-    StatementKind, VariableLayout,
-};
-use crate::syntax::{ScalarType, StateSpace, TypeClass};
+use crate::module::operands::RegisterOperands;
+use crate::module::{DeclarationId, Function, FunctionKind, Module, Role, VariableLayout};
+use crate::syntax::load::{Keyword, PtxInstruction, QualifierKind as Q};
+use crate::syntax::{Opcode, ScalarType, StateSpace, TypeClass};
 
 /// The registers of a function at one place in it.
-pub(super) struct Flow<'m, 's> {
-    module: &'m Module<'s>,
+pub(super) struct Flow<'m> {
+    module: &'m Module<'m>,
     function: &'m Function,
     layout: &'m VariableLayout<'m>,
     /// Whether the assembler looks at how values are computed.
     is_optimized: bool,
-    uses: Uses<'s>,
+    uses: Uses<'m>,
     values: Values,
     /// What each register holds, and the block that it was written in.
     registers: HashMap<Register, (Value, u32)>,
@@ -43,26 +41,25 @@ struct Uses<'s> {
 }
 
 impl<'s> Uses<'s> {
-    fn of(module: &Module<'s>, function: &Function) -> Self {
+    fn of(module: &'s Module<'s>, function: &Function) -> Self {
         let mut uses = Self::default();
-        let body = module.body(function);
-        for (i, statement) in body.iter().enumerate() {
-            let StatementKind::Instruction(instruction) = &statement.kind else { continue };
-            let operands = Operands::of(module, statement.scope, instruction);
+        let mut ids = module.statement_ids(function).peekable();
+        while let Some(id) = ids.next() {
+            let Some(instruction) = module.instruction(id) else { continue };
+            let operands = RegisterOperands::of(module, &instruction);
             for register in operands.writes {
                 *uses.writes.entry(register).or_default() += 1;
             }
             for register in operands.reads {
                 *uses.reads.entry(register).or_default() += 1;
             }
-            match module.text(instruction.mnemonic) {
-                "brx" => uses.is_indirect = true,
-                "bra" => {
-                    let next = body.get(i + 1).map(|next| next.kind);
-                    let goes_to_next = |name| match next {
-                        Some(StatementKind::Label(label)) => module.text(label) == name,
-                        _ => false,
-                    };
+            match instruction.opcode {
+                Opcode::Brx => uses.is_indirect = true,
+                Opcode::Bra => {
+                    // Declarations may lie between.
+                    while ids.next_if(|id| module.is_silent(*id)).is_some() {}
+                    let next = ids.peek().and_then(|id| module.label(*id));
+                    let goes_to_next = |name| next.is_some_and(|label| module.text(label) == name);
                     // A jump to the next statement has no effect.
                     uses.targets
                         .extend(operands.others.iter().filter(|name| !goes_to_next(**name)));
@@ -74,9 +71,9 @@ impl<'s> Uses<'s> {
     }
 }
 
-impl<'m, 's> Flow<'m, 's> {
+impl<'m> Flow<'m> {
     pub(super) fn new(
-        module: &'m Module<'s>,
+        module: &'m Module<'m>,
         function: &'m Function,
         layout: &'m VariableLayout<'m>,
         is_optimized: bool,
@@ -101,17 +98,13 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// Passes an instruction that is not a load of known meaning.
-    pub(super) fn instruction(
-        &mut self,
-        statement: &Statement,
-        instruction: &InstructionStatement,
-    ) {
+    pub(super) fn instruction(&mut self, instruction: &PtxInstruction<'_>) {
         let computed = if self.is_optimized && instruction.guard.is_none() {
-            self.computed(statement, instruction)
+            self.computed(instruction)
         } else {
             None
         };
-        let operands = Operands::of(self.module, statement.scope, instruction);
+        let operands = RegisterOperands::of(self.module, instruction);
         let [register] = operands.writes[..] else {
             for register in operands.writes {
                 self.forget(register);
@@ -232,52 +225,37 @@ impl<'m, 's> Flow<'m, 's> {
         value
     }
 
-    /// Returns the types among an instruction's qualifiers, and the others.
-    fn qualifiers(&self, instruction: &InstructionStatement) -> (Vec<ScalarType>, Vec<&'s str>) {
-        let (mut types, mut names) = (Vec::new(), Vec::new());
-        for word in instruction.qualifiers(self.module.source()) {
-            let name = self.module.text(word.span);
-            match name.strip_prefix('.').and_then(|name| name.parse().ok()) {
-                Some(scalar) => types.push(scalar),
-                None => names.push(name),
-            }
-        }
-        (types, names)
-    }
-
     /// What an instruction computes, if the assembler follows it.
-    fn computed(
-        &mut self,
-        statement: &Statement,
-        instruction: &InstructionStatement,
-    ) -> Option<Value> {
-        let (types, names) = self.qualifiers(instruction);
-        let operands = sources(self.module, statement.scope, instruction)?;
+    fn computed(&mut self, instruction: &PtxInstruction<'_>) -> Option<Value> {
+        let types: Vec<ScalarType> = instruction.form.types().collect();
+        let kinds = instruction.qualifiers().map(|qualifier| qualifier.kind);
+        let kinds: Vec<Q> = kinds.filter(|kind| !matches!(kind, Q::Type(_))).collect();
+        let operands = sources(self.module, instruction)?;
         let scalar = *types.first().filter(|scalar| is_integer(**scalar))?;
         let width = Width::of(scalar.bits()?);
-        match (self.module.text(instruction.mnemonic), &names[..], &operands[..]) {
-            ("mov", [], [of]) => Some(self.term(*of)?.value),
-            ("add", [], [a, b]) => {
+        match (instruction.opcode, &kinds[..], &operands[..]) {
+            (Opcode::Mov, [], [of]) => Some(self.term(*of)?.value),
+            (Opcode::Add, [], [a, b]) => {
                 let (a, b) = (self.term(*a)?, self.term(*b)?);
                 Some(self.values.sum(a, b, width))
             }
-            ("sub", [], [a, b]) => {
+            (Opcode::Sub, [], [a, b]) => {
                 let (a, b) = (self.term(*a)?, self.term(*b)?.value);
                 let negated = Value::number(width.wrap(b.constant.wrapping_neg()));
                 b.root.is_none().then(|| self.values.sum(a, shared(negated), width))
             }
-            ("shl", [], [a, by]) => {
+            (Opcode::Shl, [], [a, by]) => {
                 let (a, by) = (self.term(*a)?.value, self.term(*by)?.value);
                 let factor = 1_i64.checked_shl(u32::try_from(by.constant).ok()?)?;
                 let is_short = by.root.is_none() && by.constant < i64::from(scalar.bits()?);
                 is_short.then(|| self.multiplied(a, factor, width))
             }
-            ("mul", [".lo"], [a, b]) => {
+            (Opcode::Mul, [Q::Keyword(Keyword::Lo)], [a, b]) => {
                 let (a, factor) = factors(self.term(*a)?.value, self.term(*b)?.value)?;
                 Some(self.multiplied(a, factor, width))
             }
-            ("mul", [".wide"], [a, b]) => self.wide(scalar, *a, *b),
-            ("mad", [".lo"], [a, b, c]) => {
+            (Opcode::Mul, [Q::Keyword(Keyword::Wide)], [a, b]) => self.wide(scalar, *a, *b),
+            (Opcode::Mad, [Q::Keyword(Keyword::Lo)], [a, b, c]) => {
                 let (a, factor) = factors(self.term(*a)?.value, self.term(*b)?.value)?;
                 let c = self.term(*c)?;
                 Some(match width {
@@ -288,24 +266,24 @@ impl<'m, 's> Flow<'m, 's> {
                     }
                 })
             }
-            ("mad", [".wide"], [a, b, c]) => {
+            (Opcode::Mad, [Q::Keyword(Keyword::Wide)], [a, b, c]) => {
                 let product = self.wide(scalar, *a, *b)?;
                 let c = self.term(*c)?.value;
                 Some(self.values.add_product(product, c))
             }
-            ("and", [], [a, b]) => {
+            (Opcode::And, [], [a, b]) => {
                 let masks = [self.term(*a)?.value, self.term(*b)?.value];
                 let mask = masks.iter().find(|value| value.root.is_none())?;
                 Some(self.values.opaque(mask.constant.trailing_zeros()))
             }
-            ("cvt", [], [of]) => {
+            (Opcode::Cvt, [], [of]) => {
                 let from = *types.get(1).filter(|scalar| is_integer(**scalar))?;
                 let value = self.term(*of)?.value;
                 self.converted(value, from, scalar)
             }
-            ("cvta", names, [of]) => {
+            (Opcode::Cvta, kinds, [of]) => {
                 let value = self.term(*of)?.value;
-                Some(self.address_converted(value, names))
+                Some(self.address_converted(value, kinds))
             }
             _ => None,
         }
@@ -342,16 +320,14 @@ impl<'m, 's> Flow<'m, 's> {
     }
 
     /// `cvta`. Global addresses are generic ones.
-    fn address_converted(&mut self, value: Value, names: &[&str]) -> Value {
-        let space = |name: &str| match name.strip_prefix('.')?.split("::").next()? {
-            "shared" => Some(StateSpace::Shared),
-            "local" => Some(StateSpace::Local),
-            "const" => Some(StateSpace::Const),
-            "param" => Some(StateSpace::Param),
+    fn address_converted(&mut self, value: Value, kinds: &[Q]) -> Value {
+        use StateSpace::{Const, Local, Param, Shared};
+        let space = |kind: &Q| match kind {
+            Q::Space(space @ (Shared | Local | Const | Param), _) => Some(*space),
             _ => None,
         };
-        let Some(space) = names.iter().find_map(|name| space(name)) else { return value };
-        let is_to = names.contains(&".to");
+        let Some(space) = kinds.iter().find_map(space) else { return value };
+        let is_to = kinds.contains(&Q::Keyword(Keyword::To));
         let conversion =
             if is_to { Conversion::ToSpace(space) } else { Conversion::FromSpace(space) };
         self.values.converted(value, conversion)

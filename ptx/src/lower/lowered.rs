@@ -3,7 +3,7 @@
 use warpload::encoding::{Instruction, Pred, Reg};
 
 use crate::meaning::{MeaningError, Register, ResolvedAddress};
-use crate::module::LayoutError;
+use crate::module::{LayoutError, StatementId};
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
 
@@ -23,9 +23,9 @@ pub enum OptimizationLevel {
 
 /// A load and what it becomes.
 #[derive(Clone, Debug)]
-pub struct LoweredLoad {
+pub struct LoweredLoad<'m> {
     /// The load.
-    pub load: PtxLoad,
+    pub load: PtxLoad<'m>,
     /// The instructions in their order; empty if the load becomes a constant operand of what
     /// uses it, or a register of the calling convention.
     pub instructions: Vec<Instruction>,
@@ -92,6 +92,8 @@ pub enum Binding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct LowerError {
+    /// The load's place in [`Module::statements`](crate::Module::statements).
+    pub load: StatementId,
     /// The place at fault in it.
     pub span: Span,
     /// Why.

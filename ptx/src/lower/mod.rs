@@ -22,8 +22,9 @@ pub use self::lowered::{Binding, LowerError, LowerErrorKind, LoweredLoad, Optimi
 use self::registers::Numbers;
 use self::select::Selector;
 use self::uniform::Uniformity;
-use crate::module::{Function, Module, StatementKind, VariableLayout};
+use crate::module::{Function, Module, VariableLayout};
 use crate::rules::{Rule, StatementVerdict, Unit, check_as};
+use crate::syntax::load::PtxLoad;
 
 /// Lowers every load of a module, in the order of the text.
 ///
@@ -50,7 +51,7 @@ use crate::rules::{Rule, StatementVerdict, Unit, check_as};
 pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
-) -> impl Iterator<Item = Result<LoweredLoad, LowerError>> + 'm {
+) -> impl Iterator<Item = Result<LoweredLoad<'m>, LowerError>> + use<'m> {
     let layout = VariableLayout::new(module);
     module.functions().iter().flat_map(move |function| {
         let own = match &layout {
@@ -60,9 +61,11 @@ pub fn lower<'m>(
         match own {
             Ok(own) => lower_function(module, function, &own, level),
             Err(error) => {
-                let loads = module.body(function).iter().filter_map(|found| module.load(found));
+                let instructions = module.instructions(function);
+                let loads = instructions.filter(|instruction| instruction.opcode.is_load());
                 let kind = LowerErrorKind::Layout(error);
-                loads.map(|load| Err(LowerError { span: load.span, kind })).collect()
+                let error = |load: PtxLoad<'_>| LowerError { load: load.id, span: load.span, kind };
+                loads.map(|load| Err(error(load))).collect()
             }
         }
     })
@@ -71,18 +74,18 @@ pub fn lower<'m>(
 /// A statement that is judged, and, if it is a load, what it becomes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct LoweredStatement {
+pub struct LoweredStatement<'m> {
     /// Whether it is legal. What only today's assemblers refuse is not counted: SM 5.x has loads with 32-bit addresses.
-    pub verdict: StatementVerdict,
+    pub verdict: StatementVerdict<'m>,
     /// What the load becomes, legal or not; `None` of other statements.
-    pub lowered: Option<Result<LoweredLoad, LowerError>>,
+    pub lowered: Option<Result<LoweredLoad<'m>, LowerError>>,
 }
 
-impl LoweredStatement {
+impl<'m> LoweredStatement<'m> {
     /// Returns what the load becomes, or why it becomes nothing: that it is illegal comes first. `None` of other
     /// statements.
     #[must_use]
-    pub fn result(&self) -> Option<Result<&LoweredLoad, String>> {
+    pub fn result(&self) -> Option<Result<&LoweredLoad<'m>, String>> {
         let lowered = self.lowered.as_ref()?;
         if let Some(violation) = self.verdict.violations.first() {
             return Some(Err(violation.message.clone()));
@@ -96,11 +99,16 @@ impl LoweredStatement {
 pub fn lower_statements<'m>(
     module: &'m Module<'m>,
     level: OptimizationLevel,
-) -> impl Iterator<Item = LoweredStatement> + 'm {
+) -> impl Iterator<Item = LoweredStatement<'m>> + 'm {
     let mut all_lowered = lower(module, level);
     check_as(module, Unit::Part).map(move |mut verdict| {
         // Statements that are not loads are judged as well.
-        let lowered = verdict.load.as_ref().and_then(|_| all_lowered.next());
+        let lowered = verdict.load.and_then(|load| {
+            all_lowered.find(|lowered| match lowered {
+                Ok(lowered) => lowered.load.id == load.id,
+                Err(error) => error.load == load.id,
+            })
+        });
         if lowered.is_some() {
             let is_of_today = |rule| matches!(rule, Rule::AddressSize | Rule::AddressWidth);
             verdict.violations.retain(|violation| !is_of_today(violation.rule));
@@ -109,12 +117,12 @@ pub fn lower_statements<'m>(
     })
 }
 
-fn lower_function(
-    module: &Module<'_>,
+fn lower_function<'m>(
+    module: &'m Module<'_>,
     function: &Function,
     layout: &VariableLayout<'_>,
     level: OptimizationLevel,
-) -> Vec<Result<LoweredLoad, LowerError>> {
+) -> Vec<Result<LoweredLoad<'m>, LowerError>> {
     let mut results = Vec::new();
     let is_optimized = level > OptimizationLevel::O0;
     let mut selector = Selector {
@@ -129,31 +137,29 @@ fn lower_function(
         instructions: Vec::new(),
         bindings: Vec::new(),
     };
-    for statement in module.body(function) {
-        let instruction = match &statement.kind {
-            StatementKind::Instruction(instruction) => instruction,
-            StatementKind::Label(name) => {
-                if selector.flow.label(module.text(*name)) {
-                    selector.anchors.forget();
-                }
-                continue;
+    for id in module.statement_ids(function) {
+        if let Some(name) = module.label(id) {
+            if selector.flow.label(module.text(name)) {
+                selector.anchors.forget();
             }
-            _ => continue,
-        };
-        if ends_block(module, instruction) {
+            continue;
+        }
+        let Some(instruction) = module.instruction(id) else { continue };
+        if ends_block(&instruction) {
             selector.anchors.forget();
         }
-        if let Some(load) = module.load(statement) {
-            let span = load.span;
-            let result = selector.load(load);
+        if instruction.opcode.is_load() {
+            let span = instruction.span;
+            let result = selector.load(instruction);
             let is_lowered = result.is_ok();
-            results.push(result.map_err(|kind| LowerError { span: kind.span(span), kind }));
+            let error = |kind: LowerErrorKind| LowerError { load: id, span: kind.span(span), kind };
+            results.push(result.map_err(error));
             if is_lowered {
                 continue;
             }
         }
-        selector.store(statement, instruction);
-        selector.flow.instruction(statement, instruction);
+        selector.store(&instruction);
+        selector.flow.instruction(&instruction);
     }
     results
 }

@@ -47,7 +47,7 @@ pub(super) const MAX_IMMEDIATE: i64 = (1 << DISPLACEMENT_BITS) - 1;
 /// The bits of a displacement of `LDC`.
 pub(super) const CONSTANT_BITS: u32 = 16;
 
-impl Selector<'_, '_> {
+impl Selector<'_> {
     /// Returns the address itself, if the assembler knows it.
     pub(super) fn known(&self, address: Address) -> Option<i64> {
         let is_known = self.is_optimized() && address.value.root.is_none();

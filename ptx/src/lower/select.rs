@@ -14,21 +14,21 @@ use super::sources;
 use super::spaces::bank;
 use super::uniform::Uniformity;
 use crate::meaning::{CONSTANTS, Meaning, PARAMETERS, Register, ResolvedAddress};
-use crate::module::{
-    Function, FunctionKind, InstructionStatement, Module, Role, Statement, VariableLayout,
+use crate::module::{Function, FunctionKind, Module, Role, VariableLayout};
+use crate::syntax::TypeClass;
+use crate::syntax::load::{
+    CacheOperator, MemoryOrder, Opcode, PtxInstruction, PtxLoad, QualifierKind,
 };
-use crate::syntax::load::{CacheOperator, MemoryOrder, Opcode, PtxLoad, QualifierKind};
-use crate::syntax::{StateSpace, TypeClass};
 
 /// What is known at a load.
-pub(super) struct Selector<'m, 's> {
-    pub(super) module: &'m Module<'s>,
+pub(super) struct Selector<'m> {
+    pub(super) module: &'m Module<'m>,
     pub(super) function: &'m Function,
     pub(super) layout: &'m VariableLayout<'m>,
     pub(super) level: OptimizationLevel,
     /// `None` at level 0, which knows nothing of addresses.
     pub(super) uniformity: Option<Uniformity>,
-    pub(super) flow: Flow<'m, 's>,
+    pub(super) flow: Flow<'m>,
     pub(super) anchors: Anchors,
     pub(super) numbers: Numbers,
     /// What the load becomes.
@@ -36,7 +36,7 @@ pub(super) struct Selector<'m, 's> {
     pub(super) bindings: Vec<Binding>,
 }
 
-impl Selector<'_, '_> {
+impl Selector<'_> {
     /// Whether the assembler looks at how addresses are computed.
     pub(super) fn is_optimized(&self) -> bool {
         self.level > OptimizationLevel::O0
@@ -94,8 +94,11 @@ fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
     pieces
 }
 
-impl Selector<'_, '_> {
-    pub(super) fn load(&mut self, load: PtxLoad) -> Result<LoweredLoad, LowerErrorKind> {
+impl Selector<'_> {
+    pub(super) fn load<'l>(
+        &mut self,
+        load: PtxLoad<'l>,
+    ) -> Result<LoweredLoad<'l>, LowerErrorKind> {
         if load.opcode != Opcode::Ld {
             return Err(LowerErrorKind::Tensor);
         }
@@ -107,7 +110,7 @@ impl Selector<'_, '_> {
                     | QualifierKind::Mmio
             )
         };
-        if load.qualifiers.iter().any(|qualifier| is_ordered(&qualifier.kind)) {
+        if load.qualifiers().any(|qualifier| is_ordered(&qualifier.kind)) {
             return Err(LowerErrorKind::Ordered);
         }
         self.instructions.clear();
@@ -127,19 +130,11 @@ impl Selector<'_, '_> {
     }
 
     /// Passes an instruction that may be a generic store, which forms its address as loads do.
-    pub(super) fn store(&mut self, statement: &Statement, instruction: &InstructionStatement) {
-        if self.module.text(instruction.mnemonic) != "st" || instruction.guard.is_some() {
+    pub(super) fn store(&mut self, store: &PtxInstruction<'_>) {
+        if store.opcode != Opcode::St || store.guard.is_some() || store.space().is_some() {
             return;
         }
-        let is_space = |name: &str| {
-            let name = name.trim_start_matches('.').split("::").next();
-            name.is_some_and(|name| name.parse::<StateSpace>().is_ok())
-        };
-        let mut qualifiers = instruction.qualifiers(self.module.source());
-        if qualifiers.any(|word| is_space(self.module.text(word.span))) {
-            return;
-        }
-        if let Some(place) = sources::address(self.module, statement.scope, instruction) {
+        if let Some(place) = sources::address(self.module, store) {
             let value = self.flow.address(place);
             self.anchors.of(value, |root| self.flow.is_in_bank(root));
         }

@@ -1,10 +1,8 @@
 //! The operands that an instruction computes its result from.
 
 use crate::meaning::{AddressBase, Register, ResolvedAddress};
-use crate::module::{DeclarationId, InstructionStatement, Module, ScopeId};
-use crate::syntax::TokenKind;
-use crate::syntax::expression::constant;
-use crate::syntax::words::Words;
+use crate::module::{DeclarationId, Module};
+use crate::syntax::load::{AddressForm, AddressOffset, Operand, OperandKind, PtxInstruction};
 use crate::syntax::{Span, StateSpace};
 
 /// One operand.
@@ -14,78 +12,72 @@ pub(super) enum SourceOperand {
     Number(i64),
     /// The address of a variable, and bytes to add to it.
     Variable(DeclarationId, i64),
-    /// Anything else.
+    /// A float, the sink, or a name that is not declared.
     Other,
 }
 
-/// Returns the operands after the first one; `None` without any.
+/// Returns the operands after the first one; `None` without any, and if one is neither a name, a
+/// number nor a sum of the two.
 pub(super) fn sources(
     module: &Module<'_>,
-    scope: ScopeId,
-    instruction: &InstructionStatement,
+    instruction: &PtxInstruction<'_>,
 ) -> Option<Vec<SourceOperand>> {
-    let mut depth = 0_usize;
-    let comma = instruction.operands(module.source()).find(|token| {
-        match token.kind {
-            TokenKind::Punctuation(b'{' | b'(' | b'[') => depth += 1,
-            TokenKind::Punctuation(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
-            kind => return depth == 0 && kind == TokenKind::Punctuation(b','),
-        }
-        false
-    })?;
-    let rest = Span { start: comma.span.end, end: instruction.tail.end };
-    let mut words = Words::new(module.source(), rest);
-    let mut found = vec![source(module, scope, &mut words)];
-    while words.eat(b',') {
-        found.push(source(module, scope, &mut words));
-    }
-    (words.kind() == TokenKind::End).then_some(found)
+    let rest = instruction.operands.get(1..).filter(|rest| !rest.is_empty())?;
+    let is_whole = instruction.is_whole;
+    rest.iter().map(|operand| source(module, instruction, operand).filter(|_| is_whole)).collect()
 }
 
-/// Reads one operand. After one of another kind the rest is not read.
-fn source(module: &Module<'_>, scope: ScopeId, words: &mut Words<'_>) -> SourceOperand {
-    if words.kind() != TokenKind::Word {
-        let number = constant(words).ok().and_then(|constant| constant.integer());
-        return number.map_or(SourceOperand::Other, |bits| SourceOperand::Number(bits as i64));
-    }
-    let symbol = module.find(scope, words.text());
-    words.advance();
-    match symbol {
-        None => SourceOperand::Other,
-        Some(symbol) if symbol.declaration.space == StateSpace::Register => {
-            SourceOperand::Register(Register::of(symbol))
+fn source(
+    module: &Module<'_>,
+    instruction: &PtxInstruction<'_>,
+    operand: &Operand,
+) -> Option<SourceOperand> {
+    let number = |bits| SourceOperand::Number(bits as i64);
+    match operand.kind {
+        OperandKind::Constant(value) => Some(value.integer().map_or(SourceOperand::Other, number)),
+        OperandKind::Sink => Some(SourceOperand::Other),
+        OperandKind::Name => named(module, instruction, operand.span, None),
+        OperandKind::Sum(_) => {
+            let (name, offset) = instruction.sum_in(operand)?;
+            named(module, instruction, name, Some(offset))
         }
-        Some(symbol) => match offset(words) {
-            Some(offset) => SourceOperand::Variable(symbol.id, offset),
-            None => SourceOperand::Other,
-        },
+        _ => None,
     }
 }
 
-/// Reads `+8`; 0 if nothing is added.
-fn offset(words: &mut Words<'_>) -> Option<i64> {
-    if !words.eat(b'+') {
-        return Some(0);
+fn named(
+    module: &Module<'_>,
+    instruction: &PtxInstruction<'_>,
+    name: Span,
+    offset: Option<AddressOffset>,
+) -> Option<SourceOperand> {
+    let symbol = module.find(instruction.scope, module.text(name));
+    let Some(symbol) = symbol else { return offset.is_none().then_some(SourceOperand::Other) };
+    if symbol.declaration.space == StateSpace::Register {
+        return offset.is_none().then_some(SourceOperand::Register(Register::of(symbol)));
     }
-    let offset = constant(words).ok()?.integer()?;
-    Some(offset as i64)
+    let bytes = offset.map_or(Some(0), |offset| offset.value.integer());
+    Some(
+        bytes
+            .map_or(SourceOperand::Other, |bytes| SourceOperand::Variable(symbol.id, bytes as i64)),
+    )
 }
 
 /// The address in an instruction's brackets, if it begins with a register.
 pub(super) fn address(
     module: &Module<'_>,
-    scope: ScopeId,
-    instruction: &InstructionStatement,
+    instruction: &PtxInstruction<'_>,
 ) -> Option<ResolvedAddress> {
-    let is_open = |kind| kind == TokenKind::Punctuation(b'[');
-    let open = instruction.operands(module.source()).find(|token| is_open(token.kind))?;
-    let inside = Span { start: open.span.end, end: instruction.tail.end };
-    let mut words = Words::new(module.source(), inside);
-    match source(module, scope, &mut words) {
-        SourceOperand::Register(register) => Some(ResolvedAddress {
-            base: AddressBase::Register(register),
-            offset: offset(&mut words)?,
-        }),
+    let address = instruction.address()?;
+    let name = match address.form {
+        AddressForm::Bracketed => address.base?,
+        AddressForm::Indexed => address.index?,
+    };
+    let offset = address.offset.map_or(Some(0), |offset| offset.value.integer())?;
+    match named(module, instruction, name, None)? {
+        SourceOperand::Register(register) => {
+            Some(ResolvedAddress { base: AddressBase::Register(register), offset: offset as i64 })
+        }
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use warpload::memory::AddressSpace;
 /// The register from whose value on local variables lie.
 const FRAME: Reg = Reg::new(1);
 
-impl Selector<'_, '_> {
+impl Selector<'_> {
     /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on later
     /// accesses take a displacement from it.
     pub(super) fn generic(

@@ -16,11 +16,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::sources::{SourceOperand, sources};
 use crate::meaning::{AddressBase, Meaning, PARAMETERS, Register};
-use crate::module::operands::Operands;
-use crate::module::{
-    DeclarationId, Function, FunctionKind, InstructionStatement, Module, Role, ScopeId, Statement,
-    StatementKind,
-};
+use crate::module::operands::RegisterOperands;
+use crate::module::{DeclarationId, Function, FunctionKind, Module, Role};
+use crate::syntax::load::{Keyword, PtxInstruction, QualifierKind as Q};
+use crate::syntax::{Opcode, ScalarType, StateSpace};
 
 /// How often a body is gone over before what is left counts as not uniform. Each time decides all
 /// registers whose definitions are in order; real code needs two or three.
@@ -47,10 +46,6 @@ const UNIFORM_SPECIALS: [&str; 14] = [
 
 /// Prefixes of special registers with numbers, which a warp shares too.
 const UNIFORM_NUMBERED: [&str; 2] = ["%envreg", "%pm"];
-
-/// What results do not follow from their sources alone.
-const DIVERGENT_MNEMONICS: [&str; 9] =
-    ["atom", "call", "elect", "ldmatrix", "match", "mma", "movmatrix", "red", "wmma"];
 
 /// The condition code that `.cc` writes, under a number that no declaration has.
 const CONDITION_CODE: Register =
@@ -79,16 +74,11 @@ struct Step {
 
 impl Uniformity {
     pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
-        let statements = module.body(function).iter();
-        let steps: Vec<Step> = statements.flat_map(|s| steps(module, function, s)).collect();
+        let instructions = module.instructions(function);
+        let steps: Vec<Step> = instructions.flat_map(|of| steps(module, function, &of)).collect();
         // ptxas has no `.U.128` in a function with an atomic, wherever it is.
-        let is_atomic = |statement: &Statement| match &statement.kind {
-            StatementKind::Instruction(instruction) => {
-                matches!(module.text(instruction.mnemonic), "atom" | "red")
-            }
-            _ => false,
-        };
-        let is_all_divergent = module.body(function).iter().any(is_atomic);
+        let is_atomic = |opcode| matches!(opcode, Opcode::Atom | Opcode::Red);
+        let is_all_divergent = module.instructions(function).any(|of| is_atomic(of.opcode));
         let mut uniformity = Self { divergent: HashSet::new(), is_all_divergent };
         uniformity.settle(&steps);
         if steps.iter().any(|step| step.is_branch && uniformity.is_divergent(step)) {
@@ -139,14 +129,19 @@ fn written_twice(steps: &[Step]) -> Vec<Register> {
     counts.into_iter().filter(|(_, count)| *count > 1).map(|(register, _)| register).collect()
 }
 
+/// Whether a result does not follow from its sources alone.
+fn is_divergent_result(opcode: Opcode) -> bool {
+    use Opcode::{Atom, Call, Elect, LdMatrix, Match, Mma, MovMatrix, Red, Wmma};
+    matches!(opcode, Atom | Call | Elect | LdMatrix | Match | Mma | MovMatrix | Red | Wmma)
+}
+
 /// An instruction as steps: one, or for a shuffle a second one for the predicate that it writes.
-fn steps(module: &Module<'_>, function: &Function, statement: &Statement) -> Vec<Step> {
-    let StatementKind::Instruction(instruction) = &statement.kind else { return Vec::new() };
-    let Operands { mut writes, mut reads, others } =
-        Operands::of(module, statement.scope, instruction);
-    let mnemonic = module.text(instruction.mnemonic);
+fn steps(module: &Module<'_>, function: &Function, instruction: &PtxInstruction<'_>) -> Vec<Step> {
+    let RegisterOperands { mut writes, mut reads, others } =
+        RegisterOperands::of(module, instruction);
+    let opcode = instruction.opcode;
     let mut predicate = None;
-    match shape(module, statement.scope, instruction) {
+    match shape(module, instruction) {
         Shape::Of(registers) => reads = registers,
         Shape::Shuffle(registers) => {
             reads = registers;
@@ -155,30 +150,30 @@ fn steps(module: &Module<'_>, function: &Function, statement: &Statement) -> Vec
         Shape::Plain => {}
     }
     reads.extend(instruction.guard.and_then(|guard| {
-        let symbol = module.find(statement.scope, module.text(guard.register))?;
+        let symbol = module.find(instruction.scope, module.text(guard.register))?;
         Some(Register::of(symbol))
     }));
-    if instruction.has(module.source(), &[".cc"]) {
+    if instruction.has(Q::Keyword(Keyword::Cc)) {
         writes.push(CONDITION_CODE);
     }
-    if matches!(mnemonic, "addc" | "subc" | "madc") {
+    if matches!(opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc) {
         reads.push(CONDITION_CODE);
     }
-    if instruction.has(module.source(), &[".local"]) {
-        match mnemonic {
-            "st" => writes.push(LOCAL_MEMORY),
-            "ld" => reads.push(LOCAL_MEMORY),
+    if instruction.has(Q::Space(StateSpace::Local, None)) {
+        match opcode {
+            Opcode::St => writes.push(LOCAL_MEMORY),
+            Opcode::Ld => reads.push(LOCAL_MEMORY),
             _ => {}
         }
     }
-    let meaning = module.load(statement).map(|load| module.meaning(&load));
+    let meaning = opcode.is_load().then(|| module.meaning(instruction));
     let is_divergent_load = meaning.is_some_and(|meaning| {
         !meaning.is_ok_and(|meaning| is_uniform_space(module, &meaning, function))
     });
     let is_divergent = is_divergent_load
-        || DIVERGENT_MNEMONICS.contains(&mnemonic)
+        || is_divergent_result(opcode)
         || others.into_iter().any(is_divergent_special);
-    let is_branch = matches!(mnemonic, "bra" | "brx");
+    let is_branch = matches!(opcode, Opcode::Bra | Opcode::Brx);
     let one = Step { writes, reads, is_divergent, is_branch };
     let second = predicate.map(|predicate| Step {
         writes: vec![predicate],
@@ -201,14 +196,31 @@ enum Shape {
 
 /// What ptxas knows of an instruction's result beyond its sources. Each row was found by compiling it;
 /// `sub x, x`, `min.u32 x, 0`, `rem.u32 x, 1` and `or.b16 x, -1` are not among them.
-fn shape(module: &Module<'_>, scope: ScopeId, instruction: &InstructionStatement) -> Shape {
+fn shape(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Shape {
+    use Opcode as O;
+    use ScalarType::{B16, B64, S16, S32, S64, U16, U64};
     use SourceOperand::{Number, Register as Reg};
-    let mnemonic = module.text(instruction.mnemonic);
-    if !SHAPED.contains(&mnemonic) {
+    let opcode = instruction.opcode;
+    if !matches!(
+        opcode,
+        O::Activemask
+            | O::And
+            | O::Mad
+            | O::Mul
+            | O::Mul24
+            | O::Or
+            | O::Selp
+            | O::Shfl
+            | O::Shl
+            | O::Shr
+            | O::Vote
+            | O::Xor
+    ) {
         return Shape::Plain;
     }
-    let has = |names: &[&str]| instruction.has(module.source(), names);
-    let sources = sources(module, scope, instruction).unwrap_or_default();
+    let has = |kind| instruction.has(kind);
+    let has_type = |types: &[ScalarType]| instruction.form.has_type(types);
+    let sources = sources(module, instruction).unwrap_or_default();
     let registers = |sources: &[SourceOperand]| {
         let register = |source: &SourceOperand| match source {
             Reg(register) => Some(*register),
@@ -217,8 +229,8 @@ fn shape(module: &Module<'_>, scope: ScopeId, instruction: &InstructionStatement
         sources.iter().filter_map(register).collect()
     };
     let width = match () {
-        () if has(&[".b64", ".u64", ".s64"]) => 64,
-        () if has(&[".b16", ".u16", ".s16"]) => 16,
+        () if has_type(&[B64, U64, S64]) => 64,
+        () if has_type(&[B16, U16, S16]) => 16,
         () => 32,
     };
     let is_ones = |number: i64| match width {
@@ -226,34 +238,32 @@ fn shape(module: &Module<'_>, scope: ScopeId, instruction: &InstructionStatement
         32 => number as i32 == -1,
         _ => false,
     };
-    match (mnemonic, &sources[..]) {
+    match (opcode, &sources[..]) {
         // Of these the lanes that take part alone matter.
-        ("activemask", _) => Shape::Of(Vec::new()),
-        ("vote", _) if !has(&[".sync"]) => Shape::Of(Vec::new()),
-        ("vote", [_, mask]) => Shape::Of(registers(std::slice::from_ref(mask))),
-        ("shfl", [_, lane, Number(LAST_LANE), ..]) if has(&[".idx"]) => {
+        (O::Activemask, _) => Shape::Of(Vec::new()),
+        (O::Vote, _) if !has(Q::Sync) => Shape::Of(Vec::new()),
+        (O::Vote, [_, mask]) => Shape::Of(registers(std::slice::from_ref(mask))),
+        (O::Shfl, [_, lane, Number(LAST_LANE), ..]) if has(Q::Keyword(Keyword::Idx)) => {
             Shape::Of(registers(std::slice::from_ref(lane)))
         }
-        ("shfl", [value, lane, bounds, ..]) => Shape::Shuffle(registers(&[*value, *lane, *bounds])),
-        ("and" | "mul" | "mul24", [Number(0), _] | [_, Number(0)]) => Shape::Of(Vec::new()),
-        ("mad", [Number(0), _, sum] | [_, Number(0), sum]) => {
+        (O::Shfl, [value, lane, bounds, ..]) => {
+            Shape::Shuffle(registers(&[*value, *lane, *bounds]))
+        }
+        (O::And | O::Mul | O::Mul24, [Number(0), _] | [_, Number(0)]) => Shape::Of(Vec::new()),
+        (O::Mad, [Number(0), _, sum] | [_, Number(0), sum]) => {
             Shape::Of(registers(std::slice::from_ref(sum)))
         }
-        ("or", [Number(ones), _] | [_, Number(ones)]) if is_ones(*ones) => Shape::Of(Vec::new()),
-        ("xor", [Reg(a), Reg(b)]) if a == b => Shape::Of(Vec::new()),
-        ("shl", [_, Number(count)]) if *count >= width => Shape::Of(Vec::new()),
-        ("shr", [_, Number(count)]) if *count >= width && !has(&[".s16", ".s32", ".s64"]) => {
+        (O::Or, [Number(ones), _] | [_, Number(ones)]) if is_ones(*ones) => Shape::Of(Vec::new()),
+        (O::Xor, [Reg(a), Reg(b)]) if a == b => Shape::Of(Vec::new()),
+        (O::Shl, [_, Number(count)]) if *count >= width => Shape::Of(Vec::new()),
+        (O::Shr, [_, Number(count)]) if *count >= width && !has_type(&[S16, S32, S64]) => {
             Shape::Of(Vec::new())
         }
-        ("selp", [Reg(a), Reg(b), _]) if a == b => Shape::Of(vec![*a]),
-        ("selp", [Number(a), Number(b), _]) if a == b => Shape::Of(Vec::new()),
+        (O::Selp, [Reg(a), Reg(b), _]) if a == b => Shape::Of(vec![*a]),
+        (O::Selp, [Number(a), Number(b), _]) if a == b => Shape::Of(Vec::new()),
         _ => Shape::Plain,
     }
 }
-
-/// The instructions that have a [`Shape`] of their own.
-const SHAPED: [&str; 12] =
-    ["activemask", "and", "mad", "mul", "mul24", "or", "selp", "shfl", "shl", "shr", "vote", "xor"];
 
 /// The bounds of a shuffle over the whole warp: clamp 31, no segments.
 const LAST_LANE: i64 = 31;

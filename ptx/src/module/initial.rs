@@ -1,10 +1,10 @@
 //! What variables hold when a program begins.
 
 use crate::module::{Declaration, Module};
-use crate::syntax::TokenKind;
 use crate::syntax::expression::{Constant, constant};
 use crate::syntax::words::Words;
 use crate::syntax::{ScalarType, Span, SyntaxError, TypeClass};
+use crate::syntax::{Token, TokenKind};
 
 /// The values that a variable begins with. What none is for is zero.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,18 +74,20 @@ impl Module<'_> {
 
     /// Returns the lengths in brackets after a variable's name; 0 for empty brackets.
     #[must_use]
-    pub fn dimensions(&self, declaration: &Declaration) -> Vec<u64> {
-        let end = declaration.initial.map_or(self.source().len() as u32, |span| span.start);
-        let mut words = Words::new(self.source(), Span { start: declaration.name.end, end });
-        let mut dimensions = Vec::new();
-        while words.eat(b'[') {
-            let length = constant(&mut words).ok().and_then(Constant::integer);
-            dimensions.push(length.unwrap_or(0));
-            if !words.eat(b']') {
-                break;
-            }
-        }
-        dimensions
+    pub fn dimensions(&self, declaration: &Declaration) -> &[u64] {
+        let (start, end) = declaration.lengths;
+        self.lengths.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Returns the words of the initializer of a variable, which is at `span`.
+    pub(crate) fn initial_words(&self, declaration: &Declaration, span: Span) -> Words<'_> {
+        Words::of_tokens(self.source(), span, self.initial_tokens(declaration))
+    }
+
+    /// Returns the same as a list.
+    pub(crate) fn initial_tokens(&self, declaration: &Declaration) -> &[Token] {
+        let (start, end) = declaration.initial_words;
+        self.initial_words.get(start as usize..end as usize).unwrap_or_default()
     }
 
     fn read_initial(
@@ -93,7 +95,7 @@ impl Module<'_> {
         declaration: &Declaration,
         span: Span,
     ) -> Result<InitialValue, SyntaxError> {
-        let mut dimensions = self.dimensions(declaration);
+        let mut dimensions = self.dimensions(declaration).to_vec();
         if declaration.vector > 1 {
             dimensions.push(u64::from(declaration.vector));
         }
@@ -104,7 +106,7 @@ impl Module<'_> {
             next: 0,
             value: InitialValue::default(),
         };
-        let mut words = Words::new(self.source(), span);
+        let mut words = self.initial_words(declaration, span);
         loop {
             if words.is_mark(b'{') {
                 list.enter(&words)?;

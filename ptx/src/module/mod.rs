@@ -1,6 +1,8 @@
 //! What a module holds: declarations in scopes, functions, and the statements of their bodies.
 
+mod blocks;
 mod initial;
+mod instruction;
 mod layout;
 mod lookup;
 pub(crate) mod operands;
@@ -9,18 +11,22 @@ mod scopes;
 
 use std::ops::Range;
 
+use crate::syntax::load::Forms;
+use crate::syntax::operand::{ElementRange, MAX_RESERVED, OperandArena};
 use crate::syntax::{
-    Lexer, LineIndex, Position, ScalarType, Span, StateSpace, SyntaxError, Target, Token,
-    TokenKind, Version,
+    Lexer, LineIndex, Position, ScalarType, Span, StateSpace, Target, Token, Version,
 };
 
+pub use self::blocks::BasicBlock;
 pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
+use self::instruction::StatementFault;
+pub use self::instruction::{FaultId, GuardPredicate, Instruction};
 pub(crate) use self::layout::initial_bytes;
 pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
-pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId};
+pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId, StatementId};
 pub(crate) use self::scopes::{NameHash, NameMap};
 
 /// A module that was read whole.
@@ -38,9 +44,19 @@ pub struct Module<'s> {
     /// Whether a `.section` is there, as debug information is.
     pub(crate) has_sections: bool,
     pub(crate) declarations: Vec<Declaration>,
+    /// The lengths in the brackets of all declarations, side by side.
+    pub(crate) lengths: Vec<u64>,
+    /// The words of all initializers, side by side.
+    pub(crate) initial_words: Vec<Token>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statements: Vec<Statement>,
+    pub(crate) forms: Forms<'s>,
+    pub(crate) arena: OperandArena,
+    guards: Vec<GuardPredicate>,
+    faults: Vec<StatementFault>,
+    /// What `.loc` says, with the statement that it precedes.
+    locations: Vec<(StatementId, SourceLocation)>,
     pub(crate) mistakes: Vec<Mistake>,
     /// The functions that an `.alias` defines.
     pub(crate) aliases: Vec<Span>,
@@ -109,10 +125,14 @@ pub struct Declaration {
     pub align: Option<u32>,
     /// How many registers `<N>` declares. No register is allocated for any of them here.
     pub count: Option<u32>,
-    /// The lengths in brackets after the name.
+    /// The number of elements that the brackets after the name say.
     pub array: Array,
+    /// The place of its lengths in the module's.
+    pub(crate) lengths: (u32, u32),
     /// The initializer after `=`, as it is written; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
+    /// The place of its words in the module's.
+    pub(crate) initial_words: (u32, u32),
     /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
     pub bank: Option<u64>,
     /// Whether it has the attribute `.unified`.
@@ -223,7 +243,7 @@ pub enum FunctionKind {
     Func,
 }
 
-/// One step of a body: anything in it but declarations and debug information.
+/// One step of a body.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Statement {
@@ -245,50 +265,25 @@ pub enum StatementKind {
     Enter,
     /// `}` of a pair inside the body.
     Leave,
-    /// An instruction; [`Module::load`] reads it further if it is a load.
-    Instruction(InstructionStatement),
-    /// A malformed statement.
-    Malformed(SyntaxError),
+    /// An instruction; [`Module::instruction`] returns its qualifiers and operands.
+    Instruction(Instruction),
+    /// A declaration of registers or variables: the first of them, and the one after the last.
+    Declarations(DeclarationId, DeclarationId),
+    /// `.branchtargets` or `.calltargets`: the names, which the label before it stands for.
+    Targets(ElementRange),
+    /// A malformed statement; [`Module::statement_error`] says why.
+    Malformed(FaultId),
 }
 
-/// An instruction of any kind, as far as all of them are alike.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct InstructionStatement {
-    /// The guard predicate.
-    pub guard: Option<GuardPredicate>,
-    /// The first word: `ld` of `ld.global.u32`.
-    pub mnemonic: Span,
-    /// Qualifiers and operands, up to the semicolon.
-    pub tail: Span,
-    /// What is wrong whatever the instruction.
-    pub fault: Option<SyntaxError>,
-}
-
-/// `@%p` or `@!%p`.
+/// What `.loc` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuardPredicate {
-    /// The predicate's name.
-    pub register: Span,
-    /// Whether the instruction executes if the predicate is false.
-    pub is_negated: bool,
-}
-
-impl InstructionStatement {
-    /// Returns the qualifiers, each with its dot, in their order.
-    pub fn qualifiers<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::within(source, self.tail).take_while(|token| token.kind == TokenKind::Dotted)
-    }
-
-    /// Whether it has one of these qualifiers, written with their dots.
-    pub(crate) fn has(&self, source: &str, names: &[&str]) -> bool {
-        self.qualifiers(source).any(|word| names.contains(&word.span.text(source)))
-    }
-
-    /// Returns the words after the qualifiers: the operands, with the commas between them.
-    pub fn operands<'s>(&self, source: &'s str) -> impl Iterator<Item = Token> + use<'s> {
-        Lexer::within(source, self.tail).skip_while(|token| token.kind == TokenKind::Dotted)
-    }
+pub struct SourceLocation {
+    /// The number of a `.file`.
+    pub file: u32,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 if it is not known.
+    pub column: u32,
 }
 
 /// What a name refers to.
@@ -315,6 +310,33 @@ pub struct StatementText {
 }
 
 impl<'s> Module<'s> {
+    /// Makes a module that nothing has been read of.
+    fn new(source: &'s str, version: Version, target: Target) -> Self {
+        Self {
+            source,
+            version,
+            target,
+            address_size: None,
+            debug: None,
+            has_sections: false,
+            declarations: Vec::new(),
+            lengths: Vec::new(),
+            initial_words: Vec::new(),
+            scopes: vec![Scope { parent: None, function: None }],
+            functions: Vec::new(),
+            statements: Vec::with_capacity((source.len() / 32).min(MAX_RESERVED)),
+            forms: Forms::default(),
+            arena: OperandArena::for_text(source.len()),
+            guards: Vec::new(),
+            faults: Vec::new(),
+            locations: Vec::new(),
+            mistakes: Vec::new(),
+            aliases: Vec::new(),
+            names: Names::default(),
+            function_names: NameMap::default(),
+        }
+    }
+
     /// Returns the text that the module was read from; spans are places in it.
     #[must_use]
     pub fn source(&self) -> &'s str {

@@ -1,55 +1,46 @@
-//! What is to be known of instructions that are not loads: the registers that they write and read.
+//! The registers that an instruction writes and reads, whatever instruction it is.
 
 use crate::meaning::Register;
-use crate::module::{InstructionStatement, Module, ScopeId};
-use crate::syntax::{Span, StateSpace, TokenKind};
-
-/// Instructions whose first operand is a register that they only read.
-const READERS: [&str; 6] = ["bar", "barrier", "brx", "nanosleep", "setmaxnreg", "stackrestore"];
+use crate::module::Module;
+use crate::syntax::load::{Keyword, Opcode, OperandKind, PtxInstruction, QualifierKind};
+use crate::syntax::{Span, StateSpace};
 
 /// The registers of one instruction, its guard's left out. Of a vector register all components are
 /// named.
 #[derive(Debug, Default)]
-pub(crate) struct Operands<'s> {
+pub(crate) struct RegisterOperands<'m> {
     /// Those of the first operand, addresses left out: what is written, whatever the instruction.
     pub(crate) writes: Vec<Register>,
     /// All others.
     pub(crate) reads: Vec<Register>,
     /// Names that are declared nowhere, such as those of special registers.
-    pub(crate) others: Vec<&'s str>,
+    pub(crate) others: Vec<&'m str>,
 }
 
-impl<'s> Operands<'s> {
-    pub(crate) fn of(
-        module: &Module<'s>,
-        scope: ScopeId,
-        instruction: &InstructionStatement,
-    ) -> Self {
-        let source = module.source();
-        let mut outputs = outputs(module, instruction);
-        let (mut braces, mut brackets) = (0_usize, 0_usize);
+impl<'m> RegisterOperands<'m> {
+    pub(crate) fn of(module: &'m Module<'_>, instruction: &PtxInstruction<'_>) -> Self {
+        let outputs = outputs(instruction);
         let mut found = Self::default();
-        for token in instruction.operands(source) {
-            match token.kind {
-                TokenKind::Punctuation(b',') if braces + brackets == 0 => {
-                    outputs = outputs.saturating_sub(1);
-                }
-                TokenKind::Punctuation(b'{' | b'(') => braces += 1,
-                TokenKind::Punctuation(b'}' | b')') => braces = braces.saturating_sub(1),
-                TokenKind::Punctuation(b'[') => brackets += 1,
-                TokenKind::Punctuation(b']') => brackets = brackets.saturating_sub(1),
-                TokenKind::Word => {
-                    let is_written = outputs > 0 && brackets == 0;
-                    found.add(module, scope, token.span, is_written);
-                }
-                _ => {}
+        for (place, operand) in instruction.operands.iter().enumerate() {
+            let is_address = matches!(operand.kind, OperandKind::Address(_));
+            for name in instruction.names_in(operand) {
+                // Brackets without a comma before them follow what is written.
+                let is_indexed = is_address && name.start == operand.span.start;
+                let is_written = place < outputs && (!is_address || is_indexed);
+                found.add(module, instruction, name, is_written);
             }
         }
         found
     }
 
-    fn add(&mut self, module: &Module<'s>, scope: ScopeId, name: Span, is_written: bool) {
-        let Some(symbol) = module.find_at(scope, name) else {
+    fn add(
+        &mut self,
+        module: &'m Module<'_>,
+        instruction: &PtxInstruction<'_>,
+        name: Span,
+        is_written: bool,
+    ) {
+        let Some(symbol) = module.find_at(instruction.scope, name) else {
             return self.others.push(module.text(name));
         };
         if symbol.declaration.space != StateSpace::Register {
@@ -62,20 +53,22 @@ impl<'s> Operands<'s> {
 }
 
 /// How many of the first operands are written.
-fn outputs(module: &Module<'_>, instruction: &InstructionStatement) -> usize {
-    let source = module.source();
-    let mnemonic = module.text(instruction.mnemonic);
-    let has = |name| instruction.has(source, &[name]);
-    // The result of a reduction at a barrier is written.
-    if READERS.contains(&mnemonic) && !has(".red") {
-        return 0;
-    }
-    let first = instruction.operands(source).next().map(|token| token.kind);
-    match mnemonic {
+fn outputs(instruction: &PtxInstruction<'_>) -> usize {
+    let has_list = || {
+        let first = instruction.operands.first();
+        first.is_some_and(|first| matches!(first.kind, OperandKind::List(_)))
+    };
+    match instruction.opcode {
+        // The result of a reduction at a barrier is written.
+        Opcode::Bar | Opcode::Barrier => {
+            usize::from(instruction.has(QualifierKind::Keyword(Keyword::Red)))
+        }
+        // Their first operand is only read.
+        Opcode::Brx | Opcode::Nanosleep | Opcode::SetMaxNReg | Opcode::StackRestore => 0,
         // A call returns in parentheses; without them it names what it calls.
-        "call" if first != Some(TokenKind::Punctuation(b'(')) => 0,
+        Opcode::Call => usize::from(has_list()),
         // `tcgen05.ld.red r, redval, [taddr]`
-        "tcgen05" if has(".ld") && has(".red") => 2,
+        Opcode::TensorLdRed => 2,
         _ => 1,
     }
 }

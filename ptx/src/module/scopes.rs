@@ -18,6 +18,18 @@ pub struct DeclarationId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub(crate) u32);
 
+/// The place of a [`Statement`](super::Statement) in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StatementId(pub(crate) u32);
+
+impl StatementId {
+    /// The place in [`Module::statements`](super::Module::statements).
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl ScopeId {
     /// Around all functions.
     pub const MODULE: Self = Self(0);
@@ -216,11 +228,17 @@ impl Hasher for NameHasher {
             self.add(u64::from_le_bytes(*word));
         }
         // With the length, so that zeros at the end count.
-        let mut last = bytes.len() as u64;
-        for byte in rest {
-            last = last << 8 | u64::from(*byte);
+        let length = bytes.len() as u64;
+        match bytes.last_chunk::<8>() {
+            // Eight bytes at once, some of them again, rather than one by one.
+            Some(last) => {
+                if !rest.is_empty() {
+                    self.add(u64::from_le_bytes(*last));
+                }
+                self.add(length);
+            }
+            None => self.add(rest.iter().fold(length, |last, byte| last << 8 | u64::from(*byte))),
         }
-        self.add(last);
     }
 
     /// The end of a text, which its length has said.

@@ -3,7 +3,7 @@
 use super::judged::{Findings, Judged, OFFSETS, is_integer};
 use super::violation::{Rule, Unit};
 use crate::module::{Array, Declaration, Linkage, Module};
-use crate::syntax::load::{AddressForm, AddressOperand, OperandKind};
+use crate::syntax::load::{AddressForm, AddressOperand};
 use crate::syntax::special::SpecialRegister;
 use crate::syntax::{ScalarType, Span, StateSpace};
 
@@ -13,7 +13,7 @@ const ADDRESS_REGISTER: &str = "an address register holds integers or bits, at m
 /// [PTX ISA, "Addresses as Operands"; `ld`, Description].
 pub(super) fn check(judged: &mut Judged<'_>) {
     let Some(operand) = judged.load.operands.get(1) else { return };
-    let OperandKind::Address(address) = &operand.kind else {
+    let Some(address) = judged.load.address_in(operand) else {
         let message = format!("`{}` is not an address", judged.text(operand.span));
         return judged.add(
             Rule::Operands,
@@ -22,7 +22,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
             "an address is written in brackets",
         );
     };
-    integer_offset(judged, address);
+    integer_offset(judged, &address);
     match (address.base, address.form) {
         // A constant alone is an address in local memory.
         (None, _) if judged.is_of(StateSpace::Local) => {}
@@ -31,7 +31,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
             judged.add(Rule::ImmediateAddress, operand.span, message, "put it into a register");
         }
         (Some(base), AddressForm::Bracketed) => bracketed(judged, base),
-        (Some(base), AddressForm::Indexed) => indexed(judged, base, address),
+        (Some(base), AddressForm::Indexed) => indexed(judged, base, &address),
     }
 }
 

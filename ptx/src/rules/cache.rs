@@ -51,11 +51,13 @@ fn policy(judged: &mut Judged<'_>) {
                 && (register.vector > 1) == is_element
         })
     };
-    let is_policy = match &policy.kind {
+    let is_policy = match policy.kind {
         OperandKind::Constant(value) => value.integer().is_some(),
         OperandKind::Name => is_register(policy.span, false),
-        OperandKind::Sum(name, _) => is_register(*name, false),
-        OperandKind::Component(name) => is_register(*name, true),
+        OperandKind::Sum(_) => {
+            judged.load.sum_in(policy).is_some_and(|(name, _)| is_register(name, false))
+        }
+        OperandKind::Component(name) => is_register(name, true),
         _ => false,
     };
     if !is_policy {

@@ -55,7 +55,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     if judged.is_plain() {
         return;
     }
-    for qualifier in &judged.load.qualifiers {
+    for qualifier in judged.load.qualifiers() {
         for (rule, _) in GLOBAL_ONLY.iter().filter(|(_, which)| which(qualifier.kind)) {
             only_global(judged, *rule, qualifier.span);
         }

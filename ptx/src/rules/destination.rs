@@ -14,7 +14,9 @@ const OPERANDS: std::ops::RangeInclusive<usize> = 2..=3;
 /// [`ld`, Description and Notes; PTX ISA, "Operand Size Exceeding Instruction-Type Size"].
 pub(super) fn check(judged: &mut Judged<'_>) {
     let load = judged.load;
-    let is_indexed = |operand: &Operand| matches!(&operand.kind, OperandKind::Address(of) if of.form == AddressForm::Indexed);
+    let is_indexed = |operand: &Operand| {
+        load.address_in(operand).is_some_and(|address| address.form == AddressForm::Indexed)
+    };
     // Without its comma, `%r1 [%rd1]`, a destination and an address are one operand: said below.
     if !OPERANDS.contains(&load.operands.len()) && !load.destination().is_some_and(is_indexed) {
         let message = format!("a load with {} operands", load.operands.len());
@@ -24,11 +26,11 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     vector_width(judged);
     let Some(destination) = load.destination() else { return };
     let span = destination.span;
-    match &destination.kind {
-        OperandKind::Vector(elements) => vector(judged, span, elements),
+    match destination.kind {
+        OperandKind::Vector(elements) => vector(judged, span, load.elements_in(elements)),
         OperandKind::Name => name(judged, span),
         OperandKind::Component(name) => {
-            let register = component(judged, *name, span);
+            let register = component(judged, name, span);
             if load.elements() > 1 {
                 size(judged, span, 1);
             }

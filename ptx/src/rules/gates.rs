@@ -9,8 +9,10 @@ use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, V
 pub(super) enum Uses {
     /// A qualifier, none of the plain ones.
     Qualifier(fn(Q) -> bool),
-    /// Whatever has its place returned.
-    Load(fn(&Judged<'_>) -> Option<Span>),
+    /// Whatever of the opcode and its qualifiers has its place returned.
+    Form(fn(&Judged<'_>) -> Option<Span>),
+    /// The same of the names in the operands.
+    Names(fn(&Judged<'_>) -> Option<Span>),
 }
 
 /// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
@@ -27,7 +29,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "generic addressing",
         Some((2, 0)),
         Some(20),
-        Uses::Load(|l| {
+        Uses::Form(|l| {
             let is_generic = l.load.opcode == Opcode::Ld && l.load.space().is_none();
             is_generic.then_some(l.load.opcode_span)
         }),
@@ -51,7 +53,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "a scope",
         Some((6, 0)),
         Some(70),
-        Uses::Load(|l| {
+        Uses::Form(|l| {
             // The order that it belongs to needs the same.
             let is_ordered = l.finds(|q| matches!(q, Q::Order(_))).is_some();
             if is_ordered { None } else { l.finds(|q| matches!(q, Q::Scope(_))) }
@@ -83,7 +85,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "a variable with the attribute `.unified`",
         Some((8, 0)),
         Some(90),
-        Uses::Load(|l| {
+        Uses::Names(|l| {
             let address = l.load.address()?;
             let is_unified = l.symbol(address.base?)?.declaration.is_unified;
             is_unified.then_some(address.unified).flatten()
@@ -94,7 +96,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "`.acquire` with `.mmio`",
         Some((9, 3)),
         None,
-        Uses::Load(|l| {
+        Uses::Form(|l| {
             l.finds(|q| q == Q::Mmio)?;
             l.finds(|q| q == Q::Order(MemoryOrder::Acquire))
         }),
@@ -105,7 +107,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "`.b128`",
         Some((8, 3)),
         Some(70),
-        Uses::Load(|l| {
+        Uses::Names(|l| {
             let written = l.finds(|q| q == Q::Type(ScalarType::B128));
             written.or_else(|| l.named_register(|register| register.scalar == ScalarType::B128))
         }),
@@ -114,7 +116,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "the scope `.sys` with `.b128`",
         Some((8, 4)),
         None,
-        Uses::Load(|l| {
+        Uses::Form(|l| {
             l.finds(|q| q == Q::Type(ScalarType::B128))?;
             l.finds(|q| q == Q::Scope(MemoryScope::Sys))
         }),
@@ -123,13 +125,13 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         "a 256-bit load",
         Some((8, 8)),
         Some(100),
-        Uses::Load(|l| l.is_wide().then(|| l.finds(|q| matches!(q, Q::Vector(_)))).flatten()),
+        Uses::Form(|l| l.is_wide().then(|| l.finds(|q| matches!(q, Q::Vector(_)))).flatten()),
     ),
     (
         "`.volatile` on `.local`",
         Some((9, 1)),
         None,
-        Uses::Load(|l| {
+        Uses::Form(|l| {
             let (space, _) = l.load.space()?;
             if space != StateSpace::Local {
                 return None;
@@ -178,23 +180,24 @@ const fn first_version(sm: u32) -> Option<(u8, u8)> {
 const ALONE: Version = Version::new(8, 0);
 const FAMILY: Version = Version::new(8, 8);
 
-/// Holds a load to the table.
-pub(super) fn check(judged: &mut Judged<'_>) {
+/// Holds a load to the table; one whose form is `sound` only by the names in its operands.
+pub(super) fn check(judged: &mut Judged<'_>, is_sound: bool) {
     let is_plain = judged.is_plain();
     for (feature, version, sm, uses) in &GATES {
-        if !judged.findings.lack(*version, *sm) {
-            continue;
-        }
         let used = match uses {
-            Uses::Qualifier(_) if is_plain => None,
+            Uses::Qualifier(_) | Uses::Form(_) if is_sound => continue,
+            Uses::Qualifier(_) if is_plain => continue,
+            _ if !judged.findings.lack(*version, *sm) => continue,
             Uses::Qualifier(which) => judged.finds(which),
-            Uses::Load(find) => find(judged),
+            Uses::Form(find) | Uses::Names(find) => find(judged),
         };
         if let Some(span) = used {
             judged.findings.needs(feature, *version, *sm, span);
         }
     }
-    target_version(judged);
+    if !is_sound {
+        target_version(judged);
+    }
 }
 
 /// What `.target` names is a target of the module's version.
@@ -244,7 +247,6 @@ pub(super) fn check_tensor(judged: &mut Judged<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::judged::is_plain;
 
     #[test]
     fn no_gate_is_for_a_plain_qualifier() {
@@ -252,7 +254,7 @@ mod tests {
             .iter()
             .map(|row| row.1)
             .chain(ScalarType::names().map(|named| Q::Type(named.1)))
-            .filter(|kind| is_plain(*kind))
+            .filter(|kind| kind.is_plain())
             .collect();
         assert!(plain.len() > 20);
         for (feature, _, _, uses) in &GATES {

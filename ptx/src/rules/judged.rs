@@ -7,9 +7,7 @@ use super::violation::{Rule, Unit, Violation};
 use crate::module::{Declaration, DeclarationId, Function, Module, ScopeId, Symbol};
 use crate::syntax::load::{ElementKind, Operand, OperandKind, PtxLoad, QualifierKind};
 use crate::syntax::special::{SpecialRegister, special_register};
-use crate::syntax::{
-    Lexer, ScalarType, Span, StateSpace, SyntaxError, Target, TokenKind, TypeClass, Version,
-};
+use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass, Version};
 
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
@@ -97,7 +95,7 @@ pub(super) fn target_in(module: &Module<'_>, scope: ScopeId) -> Target {
 pub(super) struct Judged<'j> {
     pub(super) module: &'j Module<'j>,
     pub(super) unit: Unit,
-    pub(super) load: &'j PtxLoad,
+    pub(super) load: &'j PtxLoad<'j>,
     pub(super) function: Option<&'j Function>,
     pub(super) returned: &'j HashSet<DeclarationId>,
     pub(super) findings: Findings,
@@ -155,8 +153,10 @@ impl<'j> Judged<'j> {
     /// Reports a name that is not a `what`, or not declared.
     pub(super) fn no(&mut self, rule: Rule, name: Span, what: &str, help: &str) {
         let text = self.text(name);
-        let is_name = Lexer::new(text).token().kind == TokenKind::Word
-            && !text.contains(|c: char| c.is_whitespace() || "[.+|".contains(c));
+        let is_first = |c: char| c.is_ascii_alphabetic() || "_$%".contains(c);
+        let is_name = text.starts_with(is_first)
+            && text != "%"
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || is_first(c));
         let is_known = self.symbol(name).is_some()
             || self.module.function(text).is_some()
             || special_register(text).is_some();
@@ -177,22 +177,20 @@ impl<'j> Judged<'j> {
     /// Returns the first register named by the load that `which` picks.
     pub(super) fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
         let is_one = |name: &Span| self.register(*name).is_some_and(&which);
-        self.load.operands.iter().find_map(|operand| match &operand.kind {
-            OperandKind::Address(address) => {
-                address.base.into_iter().chain(address.index).find(is_one)
-            }
-            _ => names(operand).find(is_one),
+        self.load.operands.iter().find_map(|operand| match self.load.address_in(operand) {
+            Some(address) => address.base.into_iter().chain(address.index).find(is_one),
+            None => names(self.load, operand).find(is_one),
         })
     }
 
     /// Returns the place of the first qualifier that `which` picks.
     pub(super) fn finds(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
-        self.load.qualifiers.iter().find(|qualifier| which(qualifier.kind)).map(|found| found.span)
+        self.load.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
 
     /// Whether all qualifiers are plain ones, as those of nearly all loads.
     pub(super) fn is_plain(&self) -> bool {
-        self.load.qualifiers.iter().all(|qualifier| is_plain(qualifier.kind))
+        self.load.form.is_plain
     }
 
     /// Whether the load has this state space.
@@ -223,17 +221,14 @@ impl<'j> Judged<'j> {
     }
 }
 
-/// Whether a qualifier goes with all others, from the first version on.
-pub(super) fn is_plain(qualifier: QualifierKind) -> bool {
-    use QualifierKind::{Space, Type, Vector};
-    matches!(qualifier, Space(_, None) | Vector(_) | Type(_))
-}
-
 /// Returns the names that an operand is or that it has in braces.
-pub(super) fn names(operand: &Operand) -> impl Iterator<Item = Span> {
-    let (name, elements) = match &operand.kind {
+pub(super) fn names<'m>(
+    load: &PtxLoad<'m>,
+    operand: &Operand,
+) -> impl Iterator<Item = Span> + use<'m> {
+    let (name, elements) = match operand.kind {
         OperandKind::Name => (Some(operand.span), &[][..]),
-        OperandKind::Vector(elements) => (None, &elements[..]),
+        OperandKind::Vector(elements) => (None, load.elements_in(elements)),
         _ => (None, &[][..]),
     };
     let names = elements.iter().filter(|element| element.kind == ElementKind::Name);

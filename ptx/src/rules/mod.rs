@@ -21,9 +21,9 @@ use std::collections::HashSet;
 
 use self::judged::{Findings, Judged};
 pub use self::violation::{Rule, StatementVerdict, Unit, Violation};
-use crate::module::{DeclarationId, InstructionStatement, Module, Statement, StatementKind};
-use crate::syntax::load::{COMMA_OR_SEMICOLON, Opcode};
-use crate::syntax::{Lexer, ScalarType, Span, SyntaxError, TokenKind, Version};
+use crate::module::{DeclarationId, Module, Statement, StatementId, StatementKind};
+use crate::syntax::load::{COMMA_OR_SEMICOLON, FormId, OperandKind, QualifierKind};
+use crate::syntax::{Opcode, ScalarType, Span, SyntaxError, Target, Version};
 
 /// Something that only later versions or higher targets have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn features() -> impl Iterator<Item = Feature> {
 /// assert_eq!(violation.help.as_deref(), Some("this module has `.target sm_75`"));
 /// # Ok::<(), warpload_ptx::ReadError>(())
 /// ```
-pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = StatementVerdict> + use<'m> {
+pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = StatementVerdict<'m>> + use<'m> {
     check_as(module, Unit::Program)
 }
 
@@ -72,23 +72,19 @@ pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = StatementVerdic
 pub fn check_as<'m>(
     module: &'m Module<'_>,
     unit: Unit,
-) -> impl Iterator<Item = StatementVerdict> + use<'m> {
-    let mut returned = HashSet::new();
-    let of_statements = module.statements().iter().filter_map(move |statement| {
-        let verdict = judge(module, unit, statement, &returned);
-        if let StatementKind::Instruction(instruction) = &statement.kind {
-            note_call(module, statement, instruction, &mut returned);
-        }
-        verdict
-    });
+) -> impl Iterator<Item = StatementVerdict<'m>> + use<'m> {
+    let mut memory = CheckMemory::default();
+    let statements = (0_u32..).map(StatementId).zip(module.statements());
+    let of_statements = statements
+        .filter_map(move |(id, statement)| judge(module, unit, id, statement, &mut memory));
     merge(declarations::check(module, unit).into_iter(), of_statements)
 }
 
 /// Two sequences of verdicts as one, in the order of the text.
-fn merge(
-    a: impl Iterator<Item = StatementVerdict>,
-    b: impl Iterator<Item = StatementVerdict>,
-) -> impl Iterator<Item = StatementVerdict> {
+fn merge<'m>(
+    a: impl Iterator<Item = StatementVerdict<'m>>,
+    b: impl Iterator<Item = StatementVerdict<'m>>,
+) -> impl Iterator<Item = StatementVerdict<'m>> {
     let (mut a, mut b) = (a.peekable(), b.peekable());
     std::iter::from_fn(move || {
         let Some(first) = a.peek() else { return b.next() };
@@ -97,105 +93,115 @@ fn merge(
     })
 }
 
-/// Judges one statement. `returned` are the variables in which an earlier call returns.
-fn judge(
-    module: &Module<'_>,
-    unit: Unit,
-    statement: &Statement,
-    returned: &HashSet<DeclarationId>,
-) -> Option<StatementVerdict> {
-    let instruction = match &statement.kind {
-        StatementKind::Label(_) | StatementKind::Enter | StatementKind::Leave => return None,
-        StatementKind::Malformed(error) => {
-            let mut findings = Findings::new(module, statement.scope);
-            findings.syntax(*error);
-            let violations = findings.violations;
-            return Some(StatementVerdict {
-                span: statement.span,
-                load: None,
-                is_declaration: false,
-                violations,
-            });
+/// What is kept from one statement to the next.
+#[derive(Default)]
+struct CheckMemory {
+    /// The variables in which a call returns.
+    returned: HashSet<DeclarationId>,
+    sound: SoundForms,
+}
+
+/// The forms that are legal for a target, whatever the operands. A module has few of them, and nearly
+/// always one target.
+#[derive(Default)]
+struct SoundForms {
+    target: Option<Target>,
+    /// By the place of the form.
+    is_sound: Vec<bool>,
+}
+
+impl SoundForms {
+    fn contains(&self, form: FormId, target: Target) -> bool {
+        self.target == Some(target) && self.is_sound.get(form.index()).copied().unwrap_or(false)
+    }
+
+    fn add(&mut self, form: FormId, target: Target) {
+        if self.target != Some(target) {
+            self.target = Some(target);
+            self.is_sound.clear();
         }
+        if self.is_sound.len() <= form.index() {
+            self.is_sound.resize(form.index() + 1, false);
+        }
+        self.is_sound[form.index()] = true;
+    }
+}
+
+/// Judges one statement.
+fn judge<'m>(
+    module: &'m Module<'_>,
+    unit: Unit,
+    id: StatementId,
+    statement: &Statement,
+    memory: &mut CheckMemory,
+) -> Option<StatementVerdict<'m>> {
+    let instruction = match &statement.kind {
         StatementKind::Instruction(instruction) => instruction,
+        StatementKind::Malformed(fault) => {
+            let error = module.statement_error(*fault)?;
+            let mut findings = Findings::new(module, statement.scope);
+            findings.syntax(error);
+            return Some(StatementVerdict::of_statement(id, statement.span, findings.violations));
+        }
+        _ => return None,
     };
-    let Some(load) = module.load(statement) else {
-        if opcodes::is_plain(module, instruction) {
+    if !instruction.opcode.is_load() {
+        if instruction.opcode == Opcode::Call {
+            note_call(module, id, &mut memory.returned);
+        }
+        if opcodes::is_plain(instruction) {
             return None;
         }
         let mut findings = Findings::new(module, statement.scope);
-        opcodes::check(module, instruction, &mut findings);
-        let violations = findings.violations;
-        let (span, is_declaration) = (statement.span, false);
-        let verdict = StatementVerdict { span, load: None, is_declaration, violations };
+        opcodes::check(module, &module.instruction(id)?, &mut findings);
+        let verdict = StatementVerdict::of_statement(id, statement.span, findings.violations);
         return Some(verdict).filter(|verdict| !verdict.is_legal());
-    };
+    }
+    let load = module.load(id)?;
     let findings = Findings::new(module, statement.scope);
     let function = module.function_of(load.scope);
     // Before the first, no name is at the empty span.
     let recent = Cell::default();
+    let CheckMemory { returned, sound } = memory;
     let mut judged = Judged { module, unit, load: &load, function, returned, findings, recent };
     let mut span = statement.span;
     match load.fault {
         // What follows the place at fault was not read: no rule can be held to it.
         Some(error) => {
-            check_qualifiers(&mut judged);
-            let end = missing_semicolon(module, instruction, error);
+            check_qualifiers(&mut judged, sound);
+            let end = missing_semicolon(module, id, error);
             span.end = end.unwrap_or(span.end);
-            let place = end.map_or(error.span, |end| Span { start: end, end });
+            let place = end.map_or(error.span, Span::empty_at);
             judged.findings.syntax(SyntaxError { span: place, ..error });
         }
-        None => check_load(&mut judged),
+        None => check_load(&mut judged, sound),
     }
     let mut violations = judged.findings.violations;
     violations.sort_by_key(|violation| violation.span.start);
-    Some(StatementVerdict { span, load: Some(load), is_declaration: false, violations })
+    Some(StatementVerdict { span, load: Some(load), statement: Some(id), violations })
 }
 
 /// Returns where the semicolon is missing: after the last word of the line, if what is read as
 /// more of the statement is on a later line.
-fn missing_semicolon(
-    module: &Module<'_>,
-    instruction: &InstructionStatement,
-    error: SyntaxError,
-) -> Option<u32> {
-    if error.expected != COMMA_OR_SEMICOLON {
-        return None;
-    }
-    let words = Lexer::within(module.source(), Span { end: error.span.start, ..instruction.tail });
-    let end = words.last()?.span.end;
+fn missing_semicolon(module: &Module<'_>, id: StatementId, error: SyntaxError) -> Option<u32> {
+    let end = module.before_fault(id).filter(|_| error.expected == COMMA_OR_SEMICOLON)?;
     let between = module.text(Span { start: end, end: error.span.start });
     between.contains('\n').then_some(end)
 }
 
 /// Notes the variables that a call returns in: `call (a, b), f, (c);`.
-fn note_call(
-    module: &Module<'_>,
-    statement: &Statement,
-    instruction: &InstructionStatement,
-    returned: &mut HashSet<DeclarationId>,
-) {
-    if module.text(instruction.mnemonic) != "call" {
+fn note_call(module: &Module<'_>, id: StatementId, returned: &mut HashSet<DeclarationId>) {
+    let Some(call) = module.instruction(id) else { return };
+    let Some(OperandKind::List(list)) = call.operands.first().map(|first| first.kind) else {
         return;
-    }
-    let mut operands = instruction.operands(module.source());
-    if operands.next().map(|token| token.kind) != Some(TokenKind::Punctuation(b'(')) {
-        return;
-    }
-    for token in operands {
-        match token.kind {
-            TokenKind::Punctuation(b')') => return,
-            TokenKind::Word => {
-                let symbol = module.find_at(statement.scope, token.span);
-                returned.extend(symbol.map(|symbol| symbol.id));
-            }
-            _ => {}
-        }
-    }
+    };
+    let names = call.elements_in(list).iter().filter_map(|element| element.name());
+    let symbols = names.filter_map(|name| module.find_at(call.scope, name));
+    returned.extend(symbols.map(|symbol| symbol.id));
 }
 
-fn check_load(judged: &mut Judged<'_>) {
-    check_qualifiers(judged);
+fn check_load(judged: &mut Judged<'_>, sound: &mut SoundForms) {
+    check_qualifiers(judged, sound);
     match judged.load.opcode {
         Opcode::Ld => {
             cache::check(judged);
@@ -203,26 +209,37 @@ fn check_load(judged: &mut Judged<'_>) {
             address::check(judged);
             param::check(judged);
         }
-        Opcode::TensorLd | Opcode::TensorLdRed => tensor::check(judged),
+        _ => tensor::check(judged),
     }
 }
 
 /// What can be said without all of the operands. After a fault before the first of them
 /// even some qualifiers may be missing.
-fn check_qualifiers(judged: &mut Judged<'_>) {
+fn check_qualifiers(judged: &mut Judged<'_>, sound: &mut SoundForms) {
     guard(judged);
     address_size(judged);
     if judged.load.fault.is_some() && judged.load.operands.is_empty() {
         return;
     }
-    qualifiers::check(judged);
-    match judged.load.opcode {
-        Opcode::Ld => {
-            gates::check(judged);
-            combinations::check(judged);
-            order::check(judged);
+    let is_ld = judged.load.opcode == Opcode::Ld;
+    let is_sound = sound.contains(judged.load.form_id, judged.findings.target);
+    if is_sound {
+        if is_ld {
+            gates::check(judged, true);
         }
-        Opcode::TensorLd | Opcode::TensorLdRed => gates::check_tensor(judged),
+        return;
+    }
+    let before = judged.findings.violations.len();
+    qualifiers::check(judged);
+    if is_ld {
+        gates::check(judged, false);
+        combinations::check(judged);
+        order::check(judged);
+    } else {
+        gates::check_tensor(judged);
+    }
+    if judged.findings.violations.len() == before {
+        sound.add(judged.load.form_id, judged.findings.target);
     }
 }
 
@@ -250,6 +267,6 @@ fn address_size(judged: &mut Judged<'_>) {
 /// Makes what is otherwise made on first use, by one thread while others wait for it: as [`warpload::initialize`].
 pub fn initialize() {
     // The secret numbers of maps are made for these too.
-    opcodes::initialize();
-    crate::syntax::load::QualifierKind::initialize();
+    Opcode::initialize();
+    QualifierKind::initialize();
 }

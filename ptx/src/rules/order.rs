@@ -67,7 +67,7 @@ fn mmio(judged: &mut Judged<'_>) {
         judged.add(Rule::MmioOrder, span, message, "add `.relaxed.sys`");
     }
     // Without any, `order-without-scope` says so.
-    let mut qualifiers = judged.load.qualifiers.iter();
+    let mut qualifiers = judged.load.qualifiers();
     let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
     if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(MemoryScope::Sys)) {
         let message = format!("the scope `{}` with `.mmio`", judged.text(scope.span));

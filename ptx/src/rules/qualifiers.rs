@@ -28,6 +28,8 @@ fn kind(qualifier: Q) -> Option<&'static str> {
         Q::Reduction(_) => "reduction",
         Q::Absolute => "`.abs`",
         Q::Type(_) | Q::Unknown | Q::Sync | Q::Nan => return None,
+        // Loads have none of these.
+        Q::Rounding(_) | Q::Comparison(_) | Q::Matrix { .. } | Q::Keyword(_) => return None,
     })
 }
 
@@ -40,7 +42,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 
 fn unknown(judged: &mut Judged<'_>) {
     let opcode = judged.load.opcode;
-    for qualifier in &judged.load.qualifiers {
+    for qualifier in judged.load.qualifiers() {
         // `.L2::evict_unchanged` and `.L2::no_allocate` are spelled like the L1 priorities.
         if qualifier.kind == Q::Unknown || qualifier.kind.is_l1_only() {
             let text = judged.text(qualifier.span);
@@ -52,10 +54,9 @@ fn unknown(judged: &mut Judged<'_>) {
 }
 
 fn duplicates(judged: &mut Judged<'_>) {
-    let qualifiers = &judged.load.qualifiers;
-    for (place, qualifier) in qualifiers.iter().enumerate() {
+    for (place, qualifier) in judged.load.qualifiers().enumerate() {
         let Some(name) = kind(qualifier.kind) else { continue };
-        let mut before = qualifiers.iter().take(place);
+        let mut before = judged.load.qualifiers().take(place);
         let Some(first) = before.find(|other| kind(other.kind) == Some(name)) else { continue };
         let (this, first) = (judged.text(qualifier.span), judged.text(first.span));
         let (rule, message) = if name == "order" {
@@ -77,8 +78,8 @@ fn one_type(judged: &mut Judged<'_>) {
         Opcode::Ld => {
             "its types are `.b8` to `.b128`, `.u8` to `.u64`, `.s8` to `.s64`, `.f32` and `.f64`"
         }
-        Opcode::TensorLd => "its types are `.b32`",
         Opcode::TensorLdRed => "its types are `.f32`, `.u32` and `.s32`",
+        _ => "its types are `.b32`",
     };
     let is_legal = |scalar| match load.opcode {
         Opcode::Ld => {
@@ -88,7 +89,7 @@ fn one_type(judged: &mut Judged<'_>) {
         opcode => is_type(opcode == Opcode::TensorLdRed, scalar),
     };
     let mut first = None;
-    for qualifier in &load.qualifiers {
+    for qualifier in load.qualifiers() {
         let Q::Type(scalar) = qualifier.kind else { continue };
         let text = judged.text(qualifier.span);
         if let Some(first) = first {

@@ -42,7 +42,7 @@ fn report(judged: &mut Judged<'_>, problem: Problem) {
             offset(judged, span, "an offset of the second half");
         }
         Problem::ReductionWithoutRed | Problem::Combination(_) => {
-            let about = load.qualifiers.iter().filter(|q| problem.is_about(q.kind));
+            let about = load.qualifiers().filter(|q| problem.is_about(q.kind));
             for qualifier in about {
                 misfit(judged, problem, qualifier.span);
             }
@@ -106,7 +106,7 @@ fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
 /// `r, {redval,} [taddr] {, offset}`.
 fn operands(judged: &mut Judged<'_>, is_red: bool) {
     let fixed = fixed_operands(judged.load.opcode);
-    let written = &judged.load.operands;
+    let written = judged.load.operands;
     if written.len() < fixed || written.len() > fixed + 1 {
         let message = format!("{} operands", written.len());
         let help = if is_red {
@@ -137,11 +137,12 @@ fn operands(judged: &mut Judged<'_>, is_red: bool) {
 
 /// Registers in braces, all of 32 bits.
 fn vector(judged: &mut Judged<'_>, operand: &Operand) {
-    let OperandKind::Vector(elements) = &operand.kind else {
+    let OperandKind::Vector(elements) = operand.kind else {
         let message = format!("`{}` is not a vector", judged.text(operand.span));
         let help = "write registers in braces, also a single one";
         return judged.add(Rule::DestinationRegister, operand.span, message, help);
     };
+    let elements = judged.load.elements_in(elements);
     let mut registers = Vec::with_capacity(elements.len());
     for element in elements {
         if element.kind == ElementKind::Sink {
@@ -182,7 +183,7 @@ fn written_once(judged: &mut Judged<'_>, is_red: bool) {
     }
     let mut seen = HashSet::new();
     let operands = judged.load.operands.iter().take(if is_red { 2 } else { 1 });
-    for name in operands.flat_map(names) {
+    for name in operands.flat_map(|operand| names(judged.load, operand)) {
         let symbol = judged.symbol(name).filter(|symbol| symbol.declaration.vector == 1);
         if symbol.is_some_and(|symbol| !seen.insert((symbol.id, symbol.number))) {
             let message = format!("`{}` is written twice", judged.text(name));
@@ -195,10 +196,11 @@ fn written_once(judged: &mut Judged<'_>, is_red: bool) {
 /// A register alone, or in braces as newer compilers write it.
 fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
     let span = operand.span;
-    let element = match &operand.kind {
+    let elements = |range| judged.load.elements_in(range);
+    let element = match operand.kind {
         OperandKind::Name => Element { kind: ElementKind::Name, span },
-        OperandKind::Component(name) => Element { kind: ElementKind::Component(*name), span },
-        OperandKind::Vector(elements) if elements.len() == 1 => elements[0],
+        OperandKind::Component(name) => Element { kind: ElementKind::Component(name), span },
+        OperandKind::Vector(range) if elements(range).len() == 1 => elements(range)[0],
         _ => {
             let message = format!("`{}` cannot hold the reduced value", judged.text(span));
             let help = "write a register of 32 bits";
@@ -211,12 +213,11 @@ fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
 /// `[register]` or `[register+offset]`, the register of 32 bits.
 fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
     let help = "an address of tensor memory is in a 32-bit register in brackets";
-    let address = match &operand.kind {
-        OperandKind::Address(address) if address.form == AddressForm::Bracketed => address,
-        _ => {
-            let message = format!("`{}` is not an address", judged.text(operand.span));
-            return judged.add(Rule::Operands, operand.span, message, help);
-        }
+    let address = judged.load.address_in(operand);
+    let address = address.filter(|address| address.form == AddressForm::Bracketed);
+    let Some(address) = address else {
+        let message = format!("`{}` is not an address", judged.text(operand.span));
+        return judged.add(Rule::Operands, operand.span, message, help);
     };
     if let Some(span) = address.unified.filter(|_| is_red) {
         let message = "`.unified` on `tcgen05.ld.red`";
@@ -226,7 +227,7 @@ fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
         let message = "a constant address of tensor memory";
         return judged.add(Rule::ImmediateAddress, operand.span, message, help);
     };
-    integer_offset(judged, address);
+    integer_offset(judged, &address);
     match judged.register(base) {
         Some(declared) if is_tensor_address(declared) => {}
         Some(declared) => {

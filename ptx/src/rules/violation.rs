@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::module::StatementId;
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
 use crate::syntax::named::named;
@@ -9,18 +10,30 @@ use crate::syntax::named::named;
 /// The verdict on one statement: on every load, and on what is wrong elsewhere.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct StatementVerdict {
+pub struct StatementVerdict<'m> {
     /// The statement; up to where its semicolon is missing, if the next one is on a later line.
     pub span: Span,
     /// The load; `None` for another statement or a declaration, which is wrong.
-    pub load: Option<PtxLoad>,
-    /// Whether it is about a declaration, a directive, a label or the function that a call names.
-    pub is_declaration: bool,
+    pub load: Option<PtxLoad<'m>>,
+    /// The statement's place in [`Module::statements`](crate::Module::statements); `None` for a
+    /// verdict on a declaration, a directive, a label or the function that a call names.
+    pub statement: Option<StatementId>,
     /// The rules that are broken, in the order of the text; none for a legal load.
     pub violations: Vec<Violation>,
 }
 
-impl StatementVerdict {
+impl StatementVerdict<'_> {
+    /// The verdict on a statement that is not a load.
+    pub(super) fn of_statement(id: StatementId, span: Span, violations: Vec<Violation>) -> Self {
+        Self { span, load: None, statement: Some(id), violations }
+    }
+
+    /// Whether it is about a declaration, a directive, a label or the function that a call names.
+    #[must_use]
+    pub fn is_declaration(&self) -> bool {
+        self.statement.is_none()
+    }
+
     /// Whether the statement is legal.
     #[must_use]
     pub fn is_legal(&self) -> bool {

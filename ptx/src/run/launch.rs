@@ -195,21 +195,21 @@ pub enum LaunchStep<'s> {
     /// It was executed.
     Executed {
         /// The load.
-        load: &'s PtxLoad,
+        load: &'s PtxLoad<'s>,
         /// What it did.
         executed: &'s Executed,
     },
     /// It was not executed: it is illegal, or the statement is not even a load.
     Illegal {
         /// The load.
-        load: Option<&'s PtxLoad>,
+        load: Option<&'s PtxLoad<'s>>,
         /// Why it is illegal.
-        verdict: &'s StatementVerdict,
+        verdict: &'s StatementVerdict<'s>,
     },
     /// It was not executed: a value is missing.
     Failed {
         /// The load.
-        load: &'s PtxLoad,
+        load: &'s PtxLoad<'s>,
         /// What is missing.
         error: &'s RunError,
     },
@@ -420,26 +420,30 @@ impl PtxRun<'_> {
         mut each: impl FnMut(LaunchStep<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { module, function, environment, registers, .. } = self;
-        let is_wrong = |verdict: &StatementVerdict| !verdict.is_legal() && !verdict.is_declaration;
+        let is_wrong =
+            |verdict: &StatementVerdict<'_>| !verdict.is_legal() && !verdict.is_declaration();
         let mut verdicts = check_as(module, Unit::Part).filter(is_wrong).peekable();
-        for statement in module.body(function) {
-            while verdicts.next_if(|verdict| verdict.span.start < statement.span.start).is_some() {}
-            // Without its semicolon a statement ends earlier than it was read.
-            let illegal = verdicts.next_if(|verdict| verdict.span.start == statement.span.start);
-            let load = module.load(statement);
+        for id in module.statement_ids(function) {
+            while verdicts.next_if(|verdict| verdict.statement < Some(id)).is_some() {}
+            let illegal = verdicts.next_if(|verdict| verdict.statement == Some(id));
+            let instruction = module.instruction(id);
+            let load = instruction.filter(|instruction| instruction.opcode.is_load());
             if let Some(verdict) = &illegal {
-                environment.pass(statement, registers);
+                if let Some(instruction) = &instruction {
+                    environment.pass(instruction, registers);
+                }
                 each(LaunchStep::Illegal { load: load.as_ref(), verdict })?;
                 continue;
             }
+            let Some(instruction) = instruction else { continue };
             let Some(load) = load else {
-                environment.pass(statement, registers);
+                environment.pass(&instruction, registers);
                 continue;
             };
             match environment.load(&load, registers) {
                 Ok(executed) => each(LaunchStep::Executed { load: &load, executed: &executed })?,
                 Err(error) => {
-                    environment.pass(statement, registers);
+                    environment.pass(&load, registers);
                     each(LaunchStep::Failed { load: &load, error: &error })?;
                 }
             }

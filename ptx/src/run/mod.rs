@@ -24,9 +24,9 @@ pub use self::tensor_load::{TensorExecuted, WarpTensorMemory};
 pub use self::undefined::Undefined;
 pub use self::value::{ValueError, bits_of, lane_bits};
 use crate::meaning::{AddressBase, Meaning, MeaningError, PARAMETER_BASE, PARAMETERS, Register};
-use crate::module::operands::Operands;
-use crate::module::{Function, Module, Statement, StatementKind};
-use crate::syntax::load::{Opcode, PtxLoad};
+use crate::module::operands::RegisterOperands;
+use crate::module::{Function, Module};
+use crate::syntax::load::{Opcode, PtxInstruction, PtxLoad};
 use crate::syntax::{LineIndex, Span, TypeClass};
 use access::WarpAccess;
 use memory::{Holes, Plan};
@@ -95,9 +95,9 @@ impl Executed {
 /// One load of a function and its result.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct RunStep {
+pub struct RunStep<'m> {
     /// The load as it is written.
-    pub load: PtxLoad,
+    pub load: PtxLoad<'m>,
     /// What it did; after an error the registers that it names have no value.
     pub result: Result<Executed, RunError>,
 }
@@ -155,18 +155,18 @@ impl<'m> Environment<'m> {
         &'e self,
         function: &Function,
         registers: &'e mut RegisterFile,
-    ) -> impl Iterator<Item = RunStep> + use<'e, 'm> {
-        let module = self.module;
-        module.body(function).iter().filter_map(move |statement| {
-            let Some(load) = module.load(statement) else {
-                self.pass(statement, registers);
+    ) -> impl Iterator<Item = RunStep<'m>> + use<'e, 'm> {
+        let instructions = self.module.instructions(function);
+        instructions.filter_map(move |instruction| {
+            if !instruction.opcode.is_load() {
+                self.pass(&instruction, registers);
                 return None;
-            };
-            let result = self.load(&load, registers);
-            if result.is_err() {
-                self.pass(statement, registers);
             }
-            Some(RunStep { load, result })
+            let result = self.load(&instruction, registers);
+            if result.is_err() {
+                self.pass(&instruction, registers);
+            }
+            Some(RunStep { load: instruction, result })
         })
     }
 
@@ -175,7 +175,11 @@ impl<'m> Environment<'m> {
     /// # Errors
     /// Returns [`RunError`] if the load cannot be resolved or a needed value is missing. Registers are
     /// then unchanged.
-    pub fn load(&self, load: &PtxLoad, registers: &mut RegisterFile) -> Result<Executed, RunError> {
+    pub fn load(
+        &self,
+        load: &PtxLoad<'_>,
+        registers: &mut RegisterFile,
+    ) -> Result<Executed, RunError> {
         if load.opcode != Opcode::Ld {
             return self.tensor_load(load, registers);
         }
@@ -190,7 +194,7 @@ impl<'m> Environment<'m> {
 
     fn execute(
         &self,
-        load: &PtxLoad,
+        load: &PtxLoad<'_>,
         meaning: &Meaning,
         registers: &mut RegisterFile,
     ) -> Result<Executed, RunError> {
@@ -242,7 +246,7 @@ impl<'m> Environment<'m> {
     /// for global and generic ones.
     fn addresses(
         &self,
-        load: &PtxLoad,
+        load: &PtxLoad<'_>,
         meaning: &Meaning,
         executing: LaneMask,
         registers: &RegisterFile,
@@ -303,7 +307,7 @@ impl<'m> Environment<'m> {
     }
 
     /// Refuses to read unknown bytes.
-    fn check_known(&self, access: &WarpAccess, load: &PtxLoad) -> Result<(), RunError> {
+    fn check_known(&self, access: &WarpAccess, load: &PtxLoad<'_>) -> Result<(), RunError> {
         let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
         let name = declaration.map_or(String::new(), |known| self.name(known.name));
@@ -318,19 +322,18 @@ impl<'m> Environment<'m> {
         Err(self.error(base_span(load), kind))
     }
 
-    /// Passes over a statement: what an instruction writes that is not executed is unknown
-    /// afterwards, unless it was [set](RegisterFile::set).
-    pub fn pass(&self, statement: &Statement, registers: &mut RegisterFile) {
-        let StatementKind::Instruction(instruction) = &statement.kind else { return };
+    /// Passes over an instruction that is not executed: what it writes is unknown afterwards, unless
+    /// it was [set](RegisterFile::set).
+    pub fn pass(&self, instruction: &PtxInstruction<'_>, registers: &mut RegisterFile) {
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard
-            && let Some(symbol) = self.module.find_at(statement.scope, guard.register)
+            && let Some(symbol) = self.module.find_at(instruction.scope, guard.register)
             && let Some(held) = registers.get(Register::of(symbol))
         {
             let passes = |lane: usize| held.lane(lane) != Some(u128::from(guard.is_negated));
             lanes = lanes & LaneMask::from_fn(passes);
         }
-        for register in Operands::of(self.module, statement.scope, instruction).writes {
+        for register in RegisterOperands::of(self.module, instruction).writes {
             registers.overwrite(register, lanes);
         }
     }
@@ -352,7 +355,7 @@ impl<'m> Environment<'m> {
 }
 
 /// Returns the place of what a load's address begins with.
-fn base_span(load: &PtxLoad) -> Span {
+fn base_span(load: &PtxLoad<'_>) -> Span {
     load.address().and_then(|address| address.base).unwrap_or(load.span)
 }
 

@@ -75,7 +75,7 @@ impl LoadReport {
     /// Returns the report of a step; `None` of an illegal statement that is not a load.
     #[must_use]
     pub fn new(module: &Module<'_>, lines: &LineIndex, step: LaunchStep<'_>) -> Option<Self> {
-        let of = |load: &PtxLoad| {
+        let of = |load: &PtxLoad<'_>| {
             let place = module.statement(load.span, lines);
             Self { line: place.line, column: place.column, text: place.text, ..Self::default() }
         };

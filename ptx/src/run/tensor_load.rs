@@ -90,7 +90,7 @@ impl Environment<'_> {
     /// happens.
     pub(super) fn tensor_load(
         &self,
-        load: &PtxLoad,
+        load: &PtxLoad<'_>,
         registers: &mut RegisterFile,
     ) -> Result<Executed, RunError> {
         let written = load

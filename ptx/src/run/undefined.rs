@@ -21,7 +21,7 @@ const VOLATILE_LOCAL: Version = Version::new(9, 1);
 /// Returns the qualifiers that are not for the memory of some lane. Loads with a state space have
 /// none: [`check`](crate::rules::check) refuses them.
 pub(super) fn undefined(
-    load: &PtxLoad,
+    load: &PtxLoad<'_>,
     version: Version,
     spaces: &[Option<Space>; LANES],
 ) -> Vec<Undefined> {
@@ -31,8 +31,7 @@ pub(super) fn undefined(
     let bits = load.scalar().and_then(ScalarType::bits);
     let unified = load.address().and_then(|address| address.unified);
     let qualifiers = load
-        .qualifiers
-        .iter()
+        .qualifiers()
         .filter_map(|qualifier| Some((qualifier.span, granted(qualifier.kind, bits, version)?)));
     let limited = qualifiers.chain(unified.map(|span| (span, is_global as fn(Space) -> bool)));
     let undefined = limited.map(|(qualifier, is_granted)| {

@@ -221,7 +221,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
 fn primary(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
     let value = match words.kind() {
         TokenKind::Number => number(words.text()),
-        TokenKind::Word if words.text() == "WARP_SZ" => {
+        TokenKind::Word if words.is("WARP_SZ") => {
             Some(Constant::Integer { bits: WARP_SIZE, is_unsigned: false })
         }
         _ => None,

@@ -1,5 +1,4 @@
-//! The words of PTX: a lexer over bytes, without an allocation. It skips words that no reader needs
-//! without reading them one by one.
+//! The words of PTX: a lexer over bytes, without an allocation.
 
 use crate::syntax::Span;
 
@@ -69,9 +68,6 @@ const NAME: u8 = 2;
 const LETTER: u8 = 4;
 const DIGIT: u8 = 8;
 const MARK: u8 = 16;
-/// Neither ends a statement nor decides what is read of one: no brace, comment, text or directive, and
-/// no `-`, which may be wrong.
-const PLAIN: u8 = 32;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -79,12 +75,12 @@ const CLASSES: [u8; 256] = {
     while byte < 256 {
         classes[byte] = match byte as u8 {
             // The vertical tab is not among them, form feed and substitute are: as for ptxas.
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK | PLAIN,
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER | PLAIN,
-            b'0'..=b'9' => NAME | DIGIT | PLAIN,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER,
+            b'0'..=b'9' => NAME | DIGIT,
             b'!' | b'%' | b'&' | b'(' | b')' | b'*' | b'+' | b',' | b'.' | b':' | b'<' | b'='
-            | b'>' | b'?' | b'@' | b'[' | b']' | b'^' | b'|' | b'~' => MARK | PLAIN,
-            b'#' | b'-' | b'/' | b';' | b'{' | b'}' => MARK,
+            | b'>' | b'?' | b'@' | b'[' | b']' | b'^' | b'|' | b'~' | b'#' | b'-' | b'/' | b';'
+            | b'{' | b'}' => MARK,
             _ => 0,
         };
         byte += 1;
@@ -336,35 +332,39 @@ impl Iterator for Lexer<'_> {
 }
 
 impl Lexer<'_> {
-    /// Passes over the rest of an instruction, which begins here with a dot, and over its semicolon;
-    /// returns its place. Stays where it is if a word has to be looked at.
-    pub(crate) fn pass_plain(&mut self) -> Option<Span> {
-        let start = self.position;
-        if self.bytes.get(start) != Some(&b'.') {
-            return None;
+    /// Passes over qualifiers that follow the last word, a name, without a blank; returns their end.
+    #[inline]
+    pub(crate) fn pass_qualifiers(&mut self) -> u32 {
+        // Right after a name a dot never begins a number.
+        while self.bytes.get(self.position) == Some(&b'.')
+            && is(self.bytes.get(self.position + 1), NAME)
+        {
+            self.position = self.dotted(self.position + 1);
         }
-        let mut at = start;
-        while let Some(chunk) = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let mut common = PLAIN;
-            for byte in chunk {
-                common &= CLASSES[usize::from(*byte)];
-            }
-            if common == 0 {
+        self.position as u32
+    }
+
+    /// Takes up to three decimal numbers; `None`, and none is taken, if the last one goes on as another
+    /// kind of number or does not fit.
+    pub(crate) fn decimals(&mut self) -> Option<[u32; 3]> {
+        let mut numbers = [0_u32; 3];
+        let mut at = self.position;
+        for number in &mut numbers {
+            let start = self.after(at, BLANK);
+            let end = self.after(start, DIGIT);
+            if start == end {
                 break;
             }
-            at += 8;
+            for digit in self.bytes.get(start..end)? {
+                *number = number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
+            }
+            at = end;
         }
-        at = self.after(at, PLAIN);
-        if self.bytes.get(at) != Some(&b';') {
+        if is(self.bytes.get(at), NAME) || self.bytes.get(at) == Some(&b'.') {
             return None;
         }
-        // The dot ends this at the latest.
-        let mut end = at;
-        while is(self.bytes.get(end - 1), BLANK) {
-            end -= 1;
-        }
-        self.position = at + 1;
-        Some(Span { start: start as u32, end: end as u32 })
+        self.position = at;
+        Some(numbers)
     }
 
     /// Passes over decimal numbers, unless the last one goes on as another kind of number.
@@ -450,6 +450,9 @@ mod tests {
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             ".u32",
+            ".shared::cta",
+            ".",
+            "::",
             "%r1",
             ", ",
             "[a+4]",
@@ -481,25 +484,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_passed_over_is_what_words_say(rest in pieces()) {
-            let source = format!(".x{rest}");
-            let mut lexer = Lexer::new(&source);
-            let passed = lexer.pass_plain();
-            let words: Vec<Token> = Lexer::new(&source)
-                .take_while(|word| word.kind != TokenKind::Punctuation(b';'))
-                .collect();
-            match passed {
-                None => prop_assert_eq!(lexer.position(), 0),
-                Some(span) => {
-                    prop_assert_eq!(words.last().map(|last| last.span.end), Some(span.end));
-                    let is_noted = |word: &Token| {
-                        use TokenKind::{Bad, Punctuation, Quoted};
-                        matches!(word.kind, Bad(_) | Quoted | Punctuation(b'{' | b'}' | b'-'))
-                    };
-                    prop_assert!(!words.iter().any(is_noted));
-                    prop_assert_eq!(source.as_bytes().get(lexer.position() as usize - 1), Some(&b';'));
+        fn qualifiers_are_passed_as_words_say(rest in pieces()) {
+            let source = format!("a{rest}");
+            let mut words = Lexer::new(&source);
+            let mut end = words.token().span.end;
+            let mut lexer = words.clone();
+            for word in words {
+                if word.kind != TokenKind::Dotted || word.span.start != end {
+                    break;
                 }
+                end = word.span.end;
             }
+            prop_assert_eq!(lexer.pass_qualifiers(), end);
+            prop_assert_eq!(lexer.position(), end);
         }
 
         #[test]

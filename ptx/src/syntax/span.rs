@@ -33,6 +33,22 @@ impl Span {
         Self { start: self.start, end: last.end.max(self.start) }
     }
 
+    /// Returns the span counted from `start`, a byte before it.
+    pub(crate) fn relative_to(self, start: u32) -> Self {
+        Self { start: self.start - start, end: self.end - start }
+    }
+
+    /// Returns the place of a span that was counted from `start`.
+    #[inline]
+    pub(crate) fn counted_from(self, start: u32) -> Self {
+        Self { start: self.start + start, end: self.end + start }
+    }
+
+    /// Returns the empty span before a byte.
+    pub(crate) fn empty_at(byte: u32) -> Self {
+        Self { start: byte, end: byte }
+    }
+
     /// Whether the span has no bytes, as at the end of the text.
     #[must_use]
     pub fn is_empty(self) -> bool {

@@ -245,6 +245,11 @@ pub enum Reach {
     FamilySpecific,
 }
 
+impl Target {
+    /// Where nothing names a target.
+    pub(crate) const EARLIEST: Self = Self { sm: 0, reach: Reach::Onward };
+}
+
 impl FromStr for Target {
     type Err = ParseNameError;
 

@@ -20,9 +20,11 @@ pub struct SyntaxError {
 pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
+    /// The words that follow the current one, if they have been found before.
+    found: Option<&'s [Token]>,
     current: Token,
-    /// The end of the word before it, if one was taken.
-    taken: u32,
+    /// The word before it; an empty one at the start if none was taken.
+    previous: Token,
 }
 
 impl<'s> Words<'s> {
@@ -30,13 +32,28 @@ impl<'s> Words<'s> {
     pub(crate) fn new(source: &'s str, part: Span) -> Self {
         let mut lexer = Lexer::within(source, part);
         let current = lexer.token();
-        Self { source, lexer, current, taken: part.start }
+        let start = Span { start: part.start, end: part.start };
+        let previous = Token { kind: TokenKind::End, span: start };
+        Self { source, lexer, found: None, current, previous }
+    }
+
+    /// Goes over words that have been found before, those of a part of the text.
+    pub(crate) fn of_tokens(source: &'s str, part: Span, tokens: &'s [Token]) -> Self {
+        let after = Self::new(source, Span::empty_at(part.end));
+        let mut words = Self { found: Some(tokens), ..after };
+        words.advance();
+        words
     }
 
     /// Returns what the current word is.
     #[inline]
     pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
+    }
+
+    /// Returns the current word.
+    pub(crate) fn current(&self) -> Token {
+        self.current
     }
 
     /// Returns the place of the current word.
@@ -51,19 +68,47 @@ impl<'s> Words<'s> {
         self.current.span.text(self.source)
     }
 
+    /// Whether the current word is this one.
+    #[inline]
+    pub(crate) fn is(&self, text: &str) -> bool {
+        let Span { start, end } = self.current.span;
+        // Most words have another length.
+        (end - start) as usize == text.len() && self.text() == text
+    }
+
     /// Goes on to the next word and returns the one that was current.
     #[inline]
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
-        self.taken = token.span.end;
-        self.current = self.lexer.token();
+        self.previous = token;
+        self.current = match &mut self.found {
+            None => self.lexer.token(),
+            // At the end the lexer has nothing left but the end.
+            Some(found) => match found.split_first() {
+                Some((next, rest)) => {
+                    *found = rest;
+                    *next
+                }
+                None => self.lexer.token(),
+            },
+        };
         token
     }
 
     /// Returns the end of the word that was taken last.
     #[inline]
     pub(crate) fn taken(&self) -> u32 {
-        self.taken
+        self.previous.span.end
+    }
+
+    /// Whether the word that was taken last is a name; `WARP_SZ` is a constant.
+    pub(crate) fn is_after_name(&self) -> bool {
+        self.previous.kind == TokenKind::Word && self.text_of(self.previous.span) != "WARP_SZ"
+    }
+
+    /// Returns the text of a word that was taken.
+    pub(crate) fn text_of(&self, span: Span) -> &'s str {
+        span.text(self.source)
     }
 
     /// Whether the current word is this mark.
@@ -101,13 +146,26 @@ impl<'s> Words<'s> {
         if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// Passes over what follows the current word, and over the semicolon after it, if it begins with a
-    /// dot and nothing in it has to be looked at; returns its place.
+    /// Takes the current word and the qualifiers after it, nearly always without a blank between;
+    /// returns their place.
     #[inline]
-    pub(crate) fn pass_plain(&mut self) -> Option<Span> {
-        let tail = self.lexer.pass_plain()?;
+    pub(crate) fn take_qualified(&mut self) -> Span {
+        let start = self.current.span.start;
+        self.current.span.end = self.lexer.pass_qualifiers();
         self.advance();
-        Some(tail)
+        while self.current.kind == TokenKind::Dotted {
+            self.advance();
+        }
+        Span { start, end: self.taken() }
+    }
+
+    /// Takes the current word and up to three numbers after it, and passes over further ones; 0 for a
+    /// number that is missing or not a decimal one.
+    pub(crate) fn take_with_numbers(&mut self) -> [u32; 3] {
+        let numbers = self.lexer.decimals().unwrap_or_default();
+        self.advance();
+        self.pass_numbers();
+        numbers
     }
 
     /// Passes over numbers.

@@ -19,9 +19,6 @@ pub struct TensorLoad {
 }
 
 impl TensorLoad {
-    /// Makes the instruction of these parts.
-    ///
-    /// # Errors
     /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one, or two if packed.
     #[must_use]
     pub fn memory_columns(&self, column: usize) -> Range<usize> {
@@ -29,6 +26,9 @@ impl TensorLoad {
         column * width..(column + 1) * width
     }
 
+    /// Makes the instruction of these parts.
+    ///
+    /// # Errors
     /// Returns the first of [`Form::problems`].
     pub fn new(form: Form) -> Result<Self, IllegalLoadError> {
         if let Some(problem) = form.problems().next() {

@@ -54,7 +54,7 @@ impl TensorInstruction {
     pub fn parse(text: &str) -> Result<Self, TensorInstructionError> {
         let syntax = |message, span| TensorInstructionError { code: "syntax", message, span };
         let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
-        if let Some(guard) = load.guard {
+        if let Some(guard) = load.load().and_then(|load| load.guard) {
             let message = "a guard; a load in a module may have one".to_owned();
             return Err(syntax(message, guard.register));
         }

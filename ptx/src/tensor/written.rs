@@ -28,7 +28,7 @@ pub struct WrittenTensorLoad {
 
 type Result<T> = std::result::Result<T, TensorLoadError>;
 
-impl PtxLoad {
+impl PtxLoad<'_> {
     /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
     /// statement.
     ///
@@ -91,7 +91,7 @@ impl PtxLoad {
                 TensorLoadErrorKind::RegisterCount { expected, got }
             }
         };
-        let qualifier = self.qualifiers.iter().find(|qualifier| problem.is_about(qualifier.kind));
+        let qualifier = self.qualifiers().find(|qualifier| problem.is_about(qualifier.kind));
         let qualifier = qualifier.map(|qualifier| qualifier.span);
         let operand = || self.operand_of(problem);
         let span = qualifier.or_else(operand).unwrap_or_else(|| self.after_qualifiers());
@@ -112,7 +112,7 @@ impl PtxLoad {
 
     /// Returns the place where a missing qualifier could be added.
     fn after_qualifiers(&self) -> Span {
-        after(self.qualifiers.last().map_or(self.opcode_span, |last| last.span))
+        after(self.qualifiers().next_back().map_or(self.opcode_span, |last| last.span))
     }
 }
 
@@ -128,11 +128,11 @@ pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
 
 impl Parts {
     /// Returns the parts of a written load, of repeated qualifiers the first.
-    pub(crate) fn of(load: &PtxLoad) -> Self {
+    pub(crate) fn of(load: &PtxLoad<'_>) -> Self {
         let fixed = fixed_operands(load.opcode);
         let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
-        let registers = match load.operands.first().map(|list| &list.kind) {
-            Some(OperandKind::Vector(elements)) => Some(elements.len()),
+        let registers = match load.operands.first().map(|list| list.kind) {
+            Some(OperandKind::Vector(elements)) => Some(load.elements_in(elements).len()),
             _ => None,
         };
         let mut parts = Self {
@@ -146,7 +146,7 @@ impl Parts {
             registers,
             ..Self::default()
         };
-        for qualifier in load.qualifiers.iter().rev() {
+        for qualifier in load.qualifiers().rev() {
             match qualifier.kind {
                 QualifierKind::Shape(shape) => parts.shape = Some(shape),
                 QualifierKind::Repeat(repeat) => parts.num = Some(repeat.get() as u32),
@@ -199,8 +199,8 @@ fn is_of_qualifiers(problem: &Problem) -> bool {
 }
 
 /// Refuses unknown and repeated qualifiers.
-fn known(load: &PtxLoad, text: &str) -> Result<()> {
-    for (place, qualifier) in load.qualifiers.iter().enumerate() {
+fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
+    for (place, qualifier) in load.qualifiers().enumerate() {
         let span = qualifier.span;
         if qualifier.kind == QualifierKind::Unknown {
             let name = span.text(text).trim_start_matches('.');
@@ -214,7 +214,7 @@ fn known(load: &PtxLoad, text: &str) -> Result<()> {
             continue;
         }
         let of_kind = |kind: QualifierKind| std::mem::discriminant(&kind);
-        let mut before = load.qualifiers.iter().take(place);
+        let mut before = load.qualifiers().take(place);
         if before.any(|other| of_kind(other.kind) == of_kind(qualifier.kind)) {
             return Err(TensorLoadError { kind: TensorLoadErrorKind::Duplicate, span });
         }
@@ -223,7 +223,7 @@ fn known(load: &PtxLoad, text: &str) -> Result<()> {
 }
 
 /// Returns the rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
-fn unknown(load: &PtxLoad, name: &str) -> Option<IllegalLoadError> {
+fn unknown(load: &PtxLoad<'_>, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
         let form = Form::plain(Parts::of(load).shape?, digits.parse().ok()?);
@@ -244,21 +244,23 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(load: &PtxLoad) -> Result<Self> {
+    fn of(load: &PtxLoad<'_>) -> Result<Self> {
         let mut operands = load.operands.iter();
         let end = after(load.span);
         let mut next = |what| operands.next().ok_or(TensorLoadError::expected(what, end));
         const LIST: &str = "the data registers in braces";
         let list = next(LIST)?;
-        let OperandKind::Vector(elements) = &list.kind else {
+        let OperandKind::Vector(elements) = list.kind else {
             return Err(TensorLoadError::expected(LIST, list.span));
         };
-        let registers = elements.iter().map(register).collect::<Result<_>>()?;
+        let registers = load.elements_in(elements).iter().map(register).collect::<Result<_>>()?;
         let reduced = match load.opcode {
-            Opcode::TensorLdRed => Some(reduced(next("a register for the reduction's result")?)?),
+            Opcode::TensorLdRed => {
+                Some(reduced(load, next("a register for the reduction's result")?)?)
+            }
             _ => None,
         };
-        let (address, address_offset) = address(next("`[` and the address")?)?;
+        let (address, address_offset) = address(load, next("`[` and the address")?)?;
         let unified = load.address().and_then(|address| address.unified);
         if let Some(unified) = unified.filter(|_| load.opcode == Opcode::TensorLdRed) {
             return Err(TensorLoadError::expected("no `.unified` on a reduction", unified));
@@ -279,10 +281,11 @@ fn register(element: &Element) -> Result<Span> {
 }
 
 /// `redval`, alone or in braces.
-fn reduced(operand: &Operand) -> Result<Span> {
-    match &operand.kind {
+fn reduced(load: &PtxLoad<'_>, operand: &Operand) -> Result<Span> {
+    let elements = |range| load.elements_in(range);
+    match operand.kind {
         OperandKind::Name | OperandKind::Component(_) => Ok(operand.span),
-        OperandKind::Vector(elements) if elements.len() == 1 => register(&elements[0]),
+        OperandKind::Vector(range) if elements(range).len() == 1 => register(&elements(range)[0]),
         _ => {
             let expected = "a register for the reduction's result";
             Err(TensorLoadError::expected(expected, operand.span))
@@ -291,12 +294,12 @@ fn reduced(operand: &Operand) -> Result<Span> {
 }
 
 /// `[taddr]` or `[taddr+imm]`: the register, and what is added modulo 2^32.
-fn address(operand: &Operand) -> Result<(Span, u32)> {
+fn address(load: &PtxLoad<'_>, operand: &Operand) -> Result<(Span, u32)> {
     let expected = |what, span| Err(TensorLoadError::expected(what, span));
-    let OperandKind::Address(address) = &operand.kind else {
+    let Some(address) = load.address_in(operand) else {
         return expected("`[` and the address", operand.span);
     };
-    let &AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
+    let AddressOperand { form: AddressForm::Bracketed, base: Some(base), .. } = address else {
         return expected("the register that holds the address, in brackets", operand.span);
     };
     if let Some(offset) = address.offset.filter(|offset| offset.value.integer().is_none()) {
@@ -307,7 +310,7 @@ fn address(operand: &Operand) -> Result<(Span, u32)> {
 
 /// Reads the half offset. One that does not fit in 32 bits is a fault when the load executes.
 fn split(operand: &Operand) -> Result<i64> {
-    let value = match &operand.kind {
+    let value = match operand.kind {
         OperandKind::Constant(value) => value.integer(),
         _ => None,
     };
@@ -373,7 +376,7 @@ impl TensorLoadError {
         self.kind.code()
     }
 
-    pub(super) const fn expected(what: &'static str, span: Span) -> Self {
+    pub(crate) const fn expected(what: &'static str, span: Span) -> Self {
         Self { kind: TensorLoadErrorKind::Expected(what), span }
     }
 

@@ -256,7 +256,7 @@ fn option(what: LaunchValue) -> &'static str {
 }
 
 /// Returns the option that supplies the value that a load needs.
-fn help(load: &PtxLoad, error: &RunErrorKind) -> Option<String> {
+fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
     Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {
             format!("`--set '{register}=0xffffffff'` makes it true in every lane")

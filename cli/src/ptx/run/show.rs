@@ -52,7 +52,7 @@ impl<'s> Shown<'s> {
     /// A load that was executed.
     fn executed(
         &mut self,
-        load: &PtxLoad,
+        load: &PtxLoad<'_>,
         executed: &Executed,
         output: &mut Output,
     ) -> anyhow::Result<()> {
@@ -76,7 +76,7 @@ impl<'s> Shown<'s> {
 
     /// What a guard has done: `, @%p1 in 0x00000001`. That a predicate's value is a mask is easily
     /// overlooked.
-    fn guard(&self, load: &PtxLoad, executed: &Executed) -> String {
+    fn guard(&self, load: &PtxLoad<'_>, executed: &Executed) -> String {
         let Some(guard) = load.guard else { return String::new() };
         let negation = if guard.is_negated { "!" } else { "" };
         let register = cell(self.file.module.text(guard.register));
@@ -92,7 +92,7 @@ impl<'s> Shown<'s> {
     }
 
     /// The place and the text of a load, a line apart from the load before it.
-    fn heading(&mut self, load: &PtxLoad) -> String {
+    fn heading(&mut self, load: &PtxLoad<'_>) -> String {
         let apart = if self.count > 0 { "\n" } else { "" };
         self.count += 1;
         let line = self.file.line_about(&self.file.statement(load.span), "");

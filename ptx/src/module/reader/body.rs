@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use super::{DECLARING, Fault, MAX_DEPTH, Reader, Step};
 use crate::module::{
-    GuardPredicate, InstructionStatement, Linkage, ReadErrorKind, Statement, StatementKind,
+    DeclarationId, GuardPredicate, Linkage, ReadErrorKind, Statement, StatementId, StatementKind,
 };
 use crate::syntax::types::LATEST;
 use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
 
 /// The directives that a body may have and that loads do not depend on.
-const PASSED_OVER: [&str; 5] =
-    [".alias", ".branchtargets", ".callprototype", ".calltargets", ".pragma"];
+const PASSED_OVER: [&str; 3] = [".alias", ".callprototype", ".pragma"];
 
 impl Reader<'_> {
     /// All statements up to the brace that closes the body, the opening one current.
@@ -59,21 +58,32 @@ impl Reader<'_> {
     }
 
     fn body_directive(&mut self) -> Step {
+        let start = self.words.span();
         match self.words.text() {
             name if DECLARING.contains(&name) => {
-                let start = self.words.span();
+                let first = DeclarationId(self.module.declarations.len() as u32);
                 match self.declarations(Linkage::Internal) {
                     // The rest of the body can be read all the same.
                     Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
-                        let Passed { tail, .. } = self.pass_statement()?;
+                        let first = self.words.span().start;
+                        let passed = self.pass_statement(0, false)?;
                         let error = SyntaxError { expected, span };
-                        self.push(start.to(span).to(tail), StatementKind::Malformed(error))
+                        let end = Span::empty_at(passed.end.unwrap_or(first));
+                        let fault = self.module.add_fault(error, error.span.start);
+                        self.push(start.to(span).to(end), StatementKind::Malformed(fault))
                     }
-                    declared => declared,
+                    Err(fault) => Err(fault),
+                    Ok(()) => {
+                        let end = DeclarationId(self.module.declarations.len() as u32);
+                        self.push(start, StatementKind::Declarations(first, end))
+                    }
                 }
             }
             ".loc" => {
-                self.pass_location();
+                let location = self.location();
+                self.take_room(1)?;
+                let next = StatementId(self.module.statements.len() as u32);
+                self.module.locations.push((next, location));
                 Ok(())
             }
             ".file" => {
@@ -81,33 +91,54 @@ impl Reader<'_> {
                 Ok(())
             }
             ".target" => self.target(),
-            name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
-                self.pass_statement().map(|_| ())
+            ".branchtargets" | ".calltargets" => {
+                self.words.advance();
+                let names = self.module.arena.read_names(&mut self.words);
+                self.pass_statement(0, false)?;
+                self.push(start, StatementKind::Targets(names))
             }
-            _ => self.malformed(self.words.span(), "a statement"),
+            name if PASSED_OVER.contains(&name) || self.module.version > LATEST => {
+                self.pass_statement(0, false).map(|_| ())
+            }
+            _ => self.malformed(start, "a statement"),
         }
     }
 
     /// Reads a label or an instruction that begins with the current word; the statement begins at
     /// `start`.
     fn word_statement(&mut self, start: Span, guard: Option<GuardPredicate>) -> Step {
-        let mnemonic = self.words.span();
-        // Nearly all instructions: nothing is to be said of them here.
-        if let Some(tail) = self.words.pass_plain() {
-            let instruction = InstructionStatement { guard, mnemonic, tail, fault: None };
-            return self.push(start.to(tail), StatementKind::Instruction(instruction));
-        }
-        self.words.advance();
-        if self.words.is_mark(b':') {
+        let word = self.words.span();
+        let written = self.words.take_qualified();
+        if self.words.is_mark(b':') && written == word {
             if guard.is_some() {
                 return self.malformed(start, "an instruction after the guard");
             }
             self.words.advance();
-            return self.push(mnemonic, StatementKind::Label(mnemonic));
+            return self.push(word, StatementKind::Label(word));
         }
-        let Passed { tail, fault } = self.pass_statement()?;
-        let instruction = InstructionStatement { guard, mnemonic, tail, fault };
-        self.push(start.to(mnemonic).to(tail), StatementKind::Instruction(instruction))
+        let (mut instruction, fault) =
+            self.module.read_instruction(&mut self.words, written, guard, true);
+        self.module.bracket_address(&instruction);
+        self.check_operands()?;
+        // Without qualifiers and operands it ends before its semicolon.
+        let mut end = self.words.taken();
+        if end == word.end {
+            end = self.words.span().start;
+        }
+        if fault.is_none() && self.words.eat(b';') {
+            return self
+                .push(start.to(Span::empty_at(end)), StatementKind::Instruction(instruction));
+        }
+        let after = self.words.taken();
+        let depth = usize::from(fault.as_ref().is_some_and(|fault| fault.is_in_braces));
+        let passed = self.pass_statement(depth, self.words.is_after_name())?;
+        // Of other instructions any operand may be one that is not known here.
+        let of_load = fault.map(|fault| fault.error).filter(|_| instruction.opcode.is_load());
+        if let Some(error) = of_load.or(passed.fault) {
+            instruction.fault = Some(self.module.add_fault(error, after));
+        }
+        let end = Span::empty_at(passed.end.unwrap_or(end));
+        self.push(start.to(end), StatementKind::Instruction(instruction))
     }
 
     /// `@%p` or `@!%p` and its instruction.
@@ -129,20 +160,21 @@ impl Reader<'_> {
     fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
         let error = SyntaxError { expected, span: self.words.span() };
         // Always advances, even if the word at fault is the semicolon.
-        let Passed { tail, .. } = self.pass_statement()?;
-        self.push(start.to(tail), StatementKind::Malformed(error))
+        let passed = self.pass_statement(0, false)?;
+        let end = Span::empty_at(passed.end.unwrap_or(error.span.start));
+        let fault = self.module.add_fault(error, error.span.start);
+        self.push(start.to(end), StatementKind::Malformed(fault))
     }
 
     /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes
-    /// the enclosing scope.
-    fn pass_statement(&mut self) -> Step<Passed> {
-        let first = self.words.span();
-        let mut tail = Span { start: first.start, end: first.start };
-        let mut fault = None;
-        let mut depth = 0_usize;
-        let mut after_word = false;
+    /// the enclosing scope. The current word is inside `depth` braces of the statement.
+    fn pass_statement(&mut self, mut depth: usize, mut is_after_name: bool) -> Step<Passed> {
+        let mut passed = Passed { end: None, fault: None };
         loop {
             let span = self.words.span();
+            let mut fault = |expected| {
+                passed.fault = passed.fault.or(Some(SyntaxError { expected, span }));
+            };
             match self.words.kind() {
                 TokenKind::Punctuation(b';') => {
                     self.words.advance();
@@ -150,33 +182,31 @@ impl Reader<'_> {
                 }
                 TokenKind::Punctuation(b'{') => depth += 1,
                 TokenKind::Punctuation(b'}') if depth == 0 => {
-                    fault = fault.or(Some(SyntaxError { expected: "`;`", span }));
+                    fault("`;`");
                     break;
                 }
                 TokenKind::Punctuation(b'}') => depth -= 1,
-                TokenKind::Punctuation(b'-') if after_word => {
-                    let expected = "no `-` after a name (an offset is written `+-4`)";
-                    fault = fault.or(Some(SyntaxError { expected, span }));
+                TokenKind::Punctuation(b'-') if is_after_name => {
+                    fault("no `-` after a name (an offset is written `+-4`)");
                 }
                 TokenKind::Bad(LexicalError::Stray) => {
-                    let expected = "a character that PTX has";
-                    fault = fault.or(Some(SyntaxError { expected, span }));
+                    fault("a character that PTX has");
                     self.words.pass_stray();
                 }
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),
                 _ => {}
             }
-            // `WARP_SZ-1` is a constant.
-            after_word = self.words.kind() == TokenKind::Word && self.words.text() != "WARP_SZ";
-            tail = tail.to(span);
+            passed.end = Some(span.end);
             self.words.advance();
+            is_after_name = self.words.is_after_name();
         }
-        Ok(Passed { tail, fault })
+        Ok(passed)
     }
 }
 
 /// A statement that was passed over.
 struct Passed {
-    tail: Span,
+    /// The end of its last word; `None` without any.
+    end: Option<u32>,
     fault: Option<SyntaxError>,
 }

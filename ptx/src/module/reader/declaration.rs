@@ -88,7 +88,9 @@ impl Reader<'_> {
             align,
             count: None,
             array: Array::Single,
+            lengths: (0, 0),
             initial: None,
+            initial_words: (0, 0),
             bank,
             is_unified: false,
             is_managed: false,
@@ -181,14 +183,18 @@ impl Reader<'_> {
     fn declarator(&mut self, prefix: &Declaration) -> Step {
         let name = self.name("a name")?;
         let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
+        let first_length = self.module.lengths.len() as u32;
         let array = if self.words.is_mark(b'[') { self.array()? } else { Array::Single };
+        let lengths = (first_length, self.module.lengths.len() as u32);
         if let Some(span) = self.instruction_type.filter(|_| array == Array::Single) {
             self.take_room(1)?;
             self.module.mistakes.push(Mistake { kind: MistakeKind::Word, span });
         }
         let is_one = count.is_none();
+        let first_word = self.module.initial_words.len() as u32;
         let initial = if is_one && self.words.eat(b'=') { Some(self.initial()?) } else { None };
-        self.declare(Declaration { name, count, array, initial, ..*prefix })
+        let initial_words = (first_word, self.module.initial_words.len() as u32);
+        self.declare(Declaration { name, count, array, lengths, initial, initial_words, ..*prefix })
     }
 
     fn declare(&mut self, declaration: Declaration) -> Step {
@@ -234,8 +240,10 @@ impl Reader<'_> {
         while self.words.eat(b'[') {
             if is_first && self.words.eat(b']') {
                 is_open = true;
+                self.module.lengths.push(0);
             } else {
                 let length = self.number()?;
+                self.module.lengths.push(length);
                 elements = elements.and_then(|elements| elements.checked_mul(length));
                 self.expect(b']', "`]`")?;
             }
@@ -251,10 +259,17 @@ impl Reader<'_> {
     /// Reads the initializer after `=`: to the comma or semicolon outside all brackets.
     fn initial(&mut self) -> Step<Span> {
         let mut span = self.words.span();
+        let first = self.module.initial_words.len();
         let mut depth = 0_usize;
         loop {
             match self.words.kind() {
-                TokenKind::Punctuation(b',' | b';') if depth == 0 => return Ok(span),
+                TokenKind::Punctuation(b',' | b';') if depth == 0 => {
+                    // In place of the value that is missing.
+                    if self.module.initial_words.len() == first {
+                        self.module.initial_words.push(self.words.current());
+                    }
+                    return Ok(span);
+                }
                 TokenKind::Punctuation(b'{' | b'(') => depth += 1,
                 TokenKind::Punctuation(b'}' | b')') if depth == 0 => {
                     return Err(self.expected("`,` or `;`"));
@@ -265,7 +280,8 @@ impl Reader<'_> {
                 _ => {}
             }
             span = span.to(self.words.span());
-            self.words.advance();
+            let word = self.words.advance();
+            self.module.initial_words.push(word);
         }
     }
 }

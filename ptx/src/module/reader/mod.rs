@@ -1,17 +1,16 @@
-//! Reads a module whole: what loads depend on is kept, everything else is passed over.
+//! Reads a module whole, each word once.
 //!
-//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions and the
-//! statements of bodies. Passed over are debug information, pragmas, attributes of functions and
-//! directives that are not known here. Nothing is allocated for a word, and braces are counted,
-//! not followed by recursion. [`ReadError`] is what can be wrong with the text.
+//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions, the statements
+//! of bodies with their operands, and lines of the source. Passed over are other debug information,
+//! pragmas, attributes of functions and directives that are not known here. Nothing is allocated for
+//! an instruction alone, and braces are counted, not followed by recursion. [`ReadError`] is what can be wrong with the text.
 
 mod body;
 mod declaration;
 mod function;
 
-use super::scopes::Names;
 use crate::module::{
-    AddressSize, FunctionId, Linkage, Mistake, MistakeKind, Module, Scope, ScopeId,
+    AddressSize, FunctionId, Linkage, Mistake, MistakeKind, Module, ScopeId, SourceLocation,
 };
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
@@ -27,6 +26,10 @@ pub const MAX_DEPTH: usize = 1663;
 /// for each.
 const MAX_PARTS: usize = 1 << 20;
 const BYTES_PER_PART: usize = 16;
+
+/// The same for operands, elements in braces and addresses, of 24 to 80 bytes; compilers write 5 bytes
+/// and more for each.
+const BYTES_PER_OPERAND: usize = 4;
 
 /// Reads a module.
 ///
@@ -48,7 +51,7 @@ const BYTES_PER_PART: usize = 16;
 /// # Errors
 /// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
 /// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
-/// [`InstructionStatement::fault`](crate::module::InstructionStatement::fault).
+/// [`Instruction::fault`](crate::module::Instruction::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     let mut reader = Reader::new(source, ReadError::check_size(source)?);
     match reader.module() {
@@ -101,22 +104,7 @@ const DECLARING: [&str; 8] =
 impl<'s> Reader<'s> {
     fn new(source: &'s str, whole: Span) -> Self {
         let words = Words::new(source, whole);
-        let module = Module {
-            source,
-            version: Version::new(0, 0),
-            target: Target { sm: 0, reach: crate::syntax::Reach::Onward },
-            address_size: None,
-            debug: None,
-            has_sections: false,
-            declarations: Vec::new(),
-            scopes: vec![Scope { parent: None, function: None }],
-            functions: Vec::new(),
-            statements: Vec::new(),
-            mistakes: Vec::new(),
-            aliases: Vec::new(),
-            names: Names::default(),
-            function_names: Default::default(),
-        };
+        let module = Module::new(source, Version::new(0, 0), Target::EARLIEST);
         let room = MAX_PARTS + source.len() / BYTES_PER_PART;
         let scope = ScopeId::MODULE;
         Self {
@@ -202,7 +190,7 @@ impl<'s> Reader<'s> {
             ".file" => self.pass_file(),
             ".loc" => {
                 self.mistake(MistakeKind::Directive)?;
-                self.pass_location();
+                self.location();
             }
             ".extern" => return Ok(self.took(Linkage::Extern)),
             ".visible" => return Ok(self.took(Linkage::Visible)),
@@ -352,9 +340,8 @@ impl<'s> Reader<'s> {
     }
 
     /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
-    fn pass_location(&mut self) {
-        self.words.advance();
-        self.words.pass_numbers();
+    fn location(&mut self) -> SourceLocation {
+        let [file, line, column] = self.words.take_with_numbers();
         while self.words.eat(b',') {
             let keyword = self.words.text();
             self.words.advance();
@@ -363,6 +350,15 @@ impl<'s> Reader<'s> {
                 while self.words.eat(b'+') {}
             }
             self.words.pass_numbers();
+        }
+        SourceLocation { file, line, column }
+    }
+
+    /// Refuses more operands than the text has room for.
+    fn check_operands(&self) -> Step {
+        match self.module.arena.len() > MAX_PARTS + self.module.source.len() / BYTES_PER_OPERAND {
+            true => Err(self.fault(ReadErrorKind::TooManyParts)),
+            false => Ok(()),
         }
     }
 

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
 use crate::module::{
-    Declaration, Function, FunctionKind, InstructionStatement, Linkage, Module, NameHash, NameMap,
-    ScopeId, Statement, StatementKind,
+    Declaration, Function, FunctionKind, Linkage, Module, NameHash, NameMap, ScopeId, StatementId,
+    StatementKind,
 };
 use crate::rules::judged::Findings;
 use crate::rules::violation::{Rule, Unit};
-use crate::syntax::{Span, TokenKind};
+use crate::syntax::load::{OperandKind, PtxInstruction};
+use crate::syntax::{Opcode, Span};
 
 /// Functions that an assembler knows, with any parameters. [an assembler's verdicts]
 const BUILT_IN: [&str; 4] = ["__assertfail", "free", "malloc", "vprintf"];
@@ -145,7 +146,7 @@ pub(super) fn statements(
 ) {
     let has_open = unit == Unit::Program && functions.values().any(Known::is_open);
     let mut labels: HashSet<(ScopeId, &str), NameHash> = HashSet::default();
-    for statement in module.statements() {
+    for (id, statement) in (0_u32..).map(StatementId).zip(module.statements()) {
         match &statement.kind {
             StatementKind::Label(name) => {
                 let text = module.text(*name);
@@ -157,15 +158,19 @@ pub(super) fn statements(
                     duplicate(findings, *name, text, what);
                 }
             }
-            StatementKind::Instruction(instruction) => match module.text(instruction.mnemonic) {
-                "call" => call(module, statement, instruction, (unit, functions), findings),
-                "mov" if has_open => {
-                    for token in instruction.operands(module.source()) {
-                        let is_open = |name| functions.get(name).is_some_and(Known::is_open);
-                        let is_name =
-                            token.kind == TokenKind::Word && is_open(module.text(token.span));
-                        if is_name && module.find_at(statement.scope, token.span).is_none() {
-                            unresolved(module, findings, token.span);
+            StatementKind::Instruction(instruction) => match instruction.opcode {
+                Opcode::Call => {
+                    if let Some(instruction) = module.instruction(id) {
+                        call(module, &instruction, (unit, functions), findings);
+                    }
+                }
+                Opcode::Mov if has_open => {
+                    let Some(mov) = module.instruction(id) else { continue };
+                    for name in mov.names() {
+                        let known = functions.get(module.text(name));
+                        let is_open = known.is_some_and(Known::is_open);
+                        if is_open && module.find_at(statement.scope, name).is_none() {
+                            unresolved(module, findings, name);
                         }
                     }
                 }
@@ -179,47 +184,39 @@ pub(super) fn statements(
 /// `call (r), f, (a);`: f is a register or a function that is declared before.
 fn call(
     module: &Module<'_>,
-    statement: &Statement,
-    instruction: &InstructionStatement,
+    call: &PtxInstruction<'_>,
     (unit, functions): (Unit, &Functions<'_>),
     findings: &mut Findings,
 ) {
-    let mut operands = instruction.operands(module.source());
-    let Some(mut token) = operands.next() else { return };
-    if token.kind == TokenKind::Punctuation(b'(') {
-        let is_comma = |kind| kind == TokenKind::Punctuation(b',');
-        let is_close = |kind| kind == TokenKind::Punctuation(b')');
-        let rest = operands.by_ref().find(|token| is_close(token.kind)).and(operands.next());
-        let name = rest.filter(|token| is_comma(token.kind)).and(operands.next());
-        let Some(name) = name else { return };
-        token = name;
+    let mut operands = call.operands.iter();
+    let mut target = operands.next();
+    if target.is_some_and(|first| matches!(first.kind, OperandKind::List(_))) {
+        target = operands.next();
     }
-    let is_last =
-        |next: Option<TokenKind>| next.is_none_or(|kind| kind == TokenKind::Punctuation(b','));
-    if token.kind != TokenKind::Word || !is_last(operands.next().map(|token| token.kind)) {
+    let Some(name) = target.filter(|of| of.kind == OperandKind::Name).map(|of| of.span) else {
+        return;
+    };
+    if module.find_at(call.scope, name).is_some() {
         return;
     }
-    if module.find_at(statement.scope, token.span).is_some() {
-        return;
-    }
-    let text = module.text(token.span);
+    let text = module.text(name);
     match functions.get(text) {
-        Some(known) if known.is_before(token.span) => {
+        Some(known) if known.is_before(name) => {
             if known.first.kind == FunctionKind::Entry {
                 let message = format!("`{text}` is a kernel");
                 let help = "a call names a `.func` or a register";
-                return findings.add(Rule::UnresolvedFunction, token.span, message, help);
+                return findings.add(Rule::UnresolvedFunction, name, message, help);
             }
             // A prototype that is not `.extern` is missed already.
             let is_missed = known.is_open() && known.first.linkage == Linkage::Extern;
             if is_missed && unit == Unit::Program {
-                unresolved(module, findings, token.span);
+                unresolved(module, findings, name);
             }
         }
         _ => {
             let message = format!("`{text}` is not declared here");
             let help = "a call names a function that is declared before it, or a register";
-            findings.add(Rule::UnresolvedFunction, token.span, message, help);
+            findings.add(Rule::UnresolvedFunction, name, message, help);
         }
     }
 }

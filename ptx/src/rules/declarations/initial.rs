@@ -42,7 +42,7 @@ impl Judged<'_> {
         if depth > MAX_DEPTH {
             return Ok(());
         }
-        let mut words = Words::new(self.module.source(), initial);
+        let mut words = self.module.initial_words(self.declared, initial);
         // The number of values in each pair of braces that is open.
         let mut open: Vec<u64> = Vec::new();
         loop {

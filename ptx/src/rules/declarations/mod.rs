@@ -50,7 +50,7 @@ const ABI_ALONE: Version = Version::new(3, 0);
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
 /// Judges what is declared, in the order of the text; what is right is not named.
-pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict> {
+pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'static>> {
     let mut findings = Findings::new(module, ScopeId::MODULE);
     top(module, &mut findings);
     not_ascii(module, &mut findings);
@@ -88,7 +88,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict> {
     let verdict = |violation: Violation| StatementVerdict {
         span: violation.span,
         load: None,
-        is_declaration: true,
+        statement: None,
         violations: vec![violation],
     };
     findings.violations.into_iter().map(verdict).collect()
@@ -158,8 +158,11 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
 /// Characters that are not ASCII: from PTX 9.0 on comments may have them.
 fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
     let source = module.source();
-    let mut bytes = source.bytes();
-    let Some(first) = bytes.position(|byte| !byte.is_ascii()) else { return };
+    // Many bytes at once, as nearly all modules are.
+    if source.is_ascii() {
+        return;
+    }
+    let Some(first) = source.bytes().position(|byte| !byte.is_ascii()) else { return };
     let place = if module.version < LATER_ASSEMBLER {
         Some(first)
     } else {
@@ -338,15 +341,15 @@ impl<'j> Judged<'j> {
             return;
         }
         let before = self.findings.violations.len();
-        self.names_in(initial);
+        self.names_in();
         if self.findings.violations.len() == before {
             self.initial_value(initial);
         }
     }
 
     /// Names and masks in an initial value.
-    fn names_in(&mut self, initial: Span) {
-        let mut words = Lexer::within(self.module.source(), initial).peekable();
+    fn names_in(&mut self) {
+        let mut words = self.module.initial_tokens(self.declared).iter().peekable();
         let mut is_address = false;
         while let Some(token) = words.next() {
             let next = words.peek().map(|next| next.kind);
@@ -432,8 +435,8 @@ impl Judged<'_> {
         if !is_array(before) && !is_array(self.declared) {
             return true;
         }
-        let mut here = self.module.dimensions(self.declared);
-        let mut there = self.module.dimensions(before);
+        let mut here = self.module.dimensions(self.declared).to_vec();
+        let mut there = self.module.dimensions(before).to_vec();
         if let ([a, ..], [b, ..]) = (&mut here[..], &mut there[..])
             && (*a == 0 || *b == 0)
         {

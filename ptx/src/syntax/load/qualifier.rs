@@ -1,34 +1,12 @@
-//! [`Opcode`], which load it is, and its qualifiers.
+//! [`QualifierKind`]: the qualifiers of PTX as typed tokens, those of loads with tables of their own.
 
 use std::sync::LazyLock;
 
 use crate::module::NameMap;
+use crate::syntax::named::named;
+use crate::syntax::opcode::Opcode;
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{ReductionOperation, Repeat, Shape};
-
-/// The load instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Opcode {
-    /// `ld`, `.nc` or not.
-    Ld,
-    /// `tcgen05.ld`.
-    TensorLd,
-    /// `tcgen05.ld.red`.
-    TensorLdRed,
-}
-
-impl Opcode {
-    /// Returns the instruction's name without further qualifiers.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ld => "ld",
-            Self::TensorLd => "tcgen05.ld",
-            Self::TensorLdRed => "tcgen05.ld.red",
-        }
-    }
-}
 
 /// A qualifier and its place, its dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +17,14 @@ pub struct Qualifier {
     pub span: Span,
 }
 
-/// What a qualifier of `ld` or `tcgen05.ld` says.
+impl Qualifier {
+    /// The qualifier in an instruction that begins at a byte, of one whose place is counted from there.
+    pub(super) fn at(self, start: u32) -> Self {
+        Self { span: self.span.counted_from(start), ..self }
+    }
+}
+
+/// What a qualifier says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QualifierKind {
@@ -65,27 +50,42 @@ pub enum QualifierKind {
     Vector(u8),
     /// A type.
     Type(ScalarType),
-    /// `.sync` of `tcgen05.ld`.
+    /// `.sync`.
     Sync,
-    /// `.aligned` of `tcgen05.ld`.
+    /// `.aligned`.
     Aligned,
-    /// The shape of `tcgen05.ld`.
+    /// The shape of a copy between registers and Tensor Memory.
     Shape(Shape),
-    /// `.x1` to `.x128` of `tcgen05.ld`.
+    /// `.x1` to `.x128`.
     Repeat(Repeat),
-    /// `.pack::16b` of `tcgen05.ld`.
+    /// `.pack::16b`.
     Pack,
-    /// `.min` or `.max` of `tcgen05.ld.red`.
+    /// `.min` or `.max`.
     Reduction(ReductionOperation),
-    /// `.abs` of `tcgen05.ld.red`.
+    /// `.abs`.
     Absolute,
-    /// `.NaN` of `tcgen05.ld.red`.
+    /// `.NaN`.
     Nan,
-    /// Not a qualifier of loads.
+    /// `.rn` and the like.
+    Rounding(Rounding),
+    /// `.eq` and the like; `.lo` and `.hi` are [`Keyword`]s, since products have them too.
+    Comparison(Comparison),
+    /// The shape of matrices: `.m16n8k16`, `.m8n8`.
+    Matrix {
+        /// Rows of the result.
+        m: u16,
+        /// Its columns.
+        n: u16,
+        /// The inner dimension; 0 without one.
+        k: u16,
+    },
+    /// A word that loads do not have.
+    Keyword(Keyword),
+    /// Not a qualifier, or not one of this load.
     Unknown,
 }
 
-/// How a load is ordered with other accesses.
+/// How an access is ordered with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
@@ -94,6 +94,9 @@ pub enum MemoryOrder {
     Volatile,
     Relaxed,
     Acquire,
+    Release,
+    AcqRel,
+    Sc,
 }
 
 /// The threads that an ordered load synchronizes with.
@@ -139,6 +142,113 @@ pub enum Eviction {
     Last,
     NoAllocate,
 }
+
+named! {
+    /// How a result is rounded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "the names are PTX's own")]
+    #[non_exhaustive]
+    pub enum Rounding: "a rounding mode such as `rn`" {
+        Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", Rna = "rna", Rni = "rni", Rzi = "rzi",
+        Rmi = "rmi", Rpi = "rpi", Rs = "rs",
+    }
+}
+
+named! {
+    /// How two values are compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "the names are PTX's own")]
+    #[non_exhaustive]
+    pub enum Comparison: "a comparison such as `ltu`" {
+        Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge", Ls = "ls", Hs = "hs",
+        Equ = "equ", Neu = "neu", Ltu = "ltu", Leu = "leu", Gtu = "gtu", Geu = "geu", Num = "num",
+        Nan = "nan",
+    }
+}
+
+named! {
+    /// The words that qualify instructions other than loads.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "the names are PTX's own")]
+    #[non_exhaustive]
+    pub enum Keyword: "a qualifier" {
+        Copy128x128b = "128x128b", Copy128x256b = "128x256b", OneD = "1d", TwoD = "2d",
+        TwoDMs = "2dms", Copy32x128b = "32x128b", ThreeD = "3d", FourD = "4d",
+        Copy4x256b = "4x256b", FiveD = "5d", Copy64x128b = "64x128b", L1 = "L1", L2 = "L2", A = "a",
+        A1d = "a1d", A2d = "a2d", A2dms = "a2dms", AccF16 = "acc::f16", AccF32 = "acc::f32",
+        Acube = "acube", Add = "add", AddrMode0 = "addr_mode_0", AddrMode1 = "addr_mode_1",
+        AddrMode2 = "addr_mode_2", Alias = "alias", All = "all", Alloc = "alloc", And = "and",
+        Any = "any", Approx = "approx", Are = "are", ArraySize = "array_size", Arrive = "arrive",
+        ArriveDrop = "arrive_drop", Ashift = "ashift", Async = "async",
+        AsyncGeneric = "async::generic", B = "b", B1024 = "b1024", B4e = "b4e",
+        B4x16P64 = "b4x16_p64", B6x16P32 = "b6x16_p32", B8x16 = "b8x16", Ballot = "ballot",
+        Base = "base", Bfly = "bfly", Block16 = "block16", Block32 = "block32",
+        BlockScale = "block_scale", BoxDim = "box_dim", Bulk = "bulk", BulkGroup = "bulk_group",
+        C = "c", Cas = "cas", Cc = "cc", ChannelDataType = "channel_data_type",
+        ChannelOrder = "channel_order", Clamp = "clamp", Col = "col",
+        CollectorADiscard = "collector::a::discard", CollectorAFill = "collector::a::fill",
+        CollectorALastuse = "collector::a::lastuse", CollectorAUse = "collector::a::use",
+        CollectorB0Discard = "collector::b0::discard", CollectorB0Fill = "collector::b0::fill",
+        CollectorB0Lastuse = "collector::b0::lastuse", CollectorB0Use = "collector::b0::use",
+        Commit = "commit", CommitGroup = "commit_group", CompleteTx = "complete_tx", Cp = "cp",
+        CpFenceproxy = "cp_fenceproxy", CpMask = "cp_mask", CtaGroup1 = "cta_group::1",
+        CtaGroup2 = "cta_group::2", Cube = "cube", Cvt = "cvt", D = "d", Dealloc = "dealloc",
+        Dec = "dec", Depth = "depth", Down = "down", Ecl = "ecl", Ecr = "ecr",
+        ElementStride = "element_stride", Elemtype = "elemtype", Exch = "exch",
+        ExpectTx = "expect_tx", F4e = "f4e", Fence = "fence",
+        FenceAfterThreadSync = "fence::after_thread_sync",
+        FenceBeforeThreadSync = "fence::before_thread_sync", FillMode = "fill_mode",
+        FilterMode = "filter_mode", Finite = "finite",
+        ForceUnnormalizedCoords = "force_unnormalized_coords", Fractional = "fractional",
+        Ftz = "ftz", Full = "full", G = "g", GetFirstCtaid = "get_first_ctaid",
+        GetFirstCtaidX = "get_first_ctaid::x", GetFirstCtaidY = "get_first_ctaid::y",
+        GetFirstCtaidZ = "get_first_ctaid::z", Gl = "gl", GlobalAddress = "global_address",
+        GlobalDim = "global_dim", GlobalStride = "global_stride", Grad = "grad", Height = "height",
+        Hi = "hi", Idx = "idx", Im2col = "im2col", Im2colW = "im2col::w",
+        Im2colW128 = "im2col::w::128", Im2colNoOffs = "im2col_no_offs", Inc = "inc",
+        Infinite = "infinite", Init = "init", InterleaveLayout = "interleave_layout",
+        Inval = "inval", IsCanceled = "is_canceled", KindF16 = "kind::f16",
+        KindF8f6f4 = "kind::f8f6f4", KindI8 = "kind::i8", KindMxf4 = "kind::mxf4",
+        KindMxf4nvf4 = "kind::mxf4nvf4", KindMxf8f6f4 = "kind::mxf8f6f4", KindTf32 = "kind::tf32",
+        L = "l", LaunchDependents = "launch_dependents", Ld = "ld", LdReduce = "ld_reduce",
+        Level = "level", Lo = "lo", Load = "load", Mask = "mask", Mbarrier = "mbarrier",
+        MbarrierArriveOne = "mbarrier::arrive::one",
+        MbarrierCompleteTxBytes = "mbarrier::complete_tx::bytes", MbarrierInit = "mbarrier_init",
+        MemoryLayout = "memory_layout", Mma = "mma", MmaAsync = "mma_async",
+        MulticastCluster = "multicast::cluster", MulticastClusterAll = "multicast::cluster::all",
+        Names = "names", NoComplete = "noComplete", Noftz = "noftz", Noinc = "noinc",
+        Normal = "normal", NormalizedCoords = "normalized_coords", Notanumber = "notanumber",
+        NumMipmapLevels = "num_mipmap_levels", NumSamples = "num_samples", Number = "number",
+        Oob = "oob", Or = "or", Own = "own", P = "p", Parity = "parity",
+        PendingCount = "pending_count", Po = "po", Popc = "popc", Prefetch = "prefetch",
+        Proxy = "proxy", QueryCancel = "query_cancel", R = "r", Range = "range", Rank = "rank",
+        Rc16 = "rc16", Rc8 = "rc8", Read = "read", Red = "red", Reduce = "reduce",
+        RelinquishAllocPermit = "relinquish_alloc_permit", Relu = "relu", Replace = "replace",
+        Row = "row", Sat = "sat", Satfinite = "satfinite", ScaleVec1x = "scale_vec::1X",
+        ScaleVec2x = "scale_vec::2X", ScaleVec4x = "scale_vec::4X",
+        ScaledN2Ue8m0 = "scaled::n2::ue8m0", Shift = "shift", Shiftamt = "shiftamt",
+        Shr15 = "shr15", Shr7 = "shr7", Sp = "sp", SpOrderedMetadata = "sp::ordered_metadata",
+        St = "st", Store = "store", Subnormal = "subnormal", SwizzleAtomicity = "swizzle_atomicity",
+        SwizzleMode = "swizzle_mode", SyncRestrictSharedCluster = "sync_restrict::shared::cluster",
+        SyncRestrictSharedCta = "sync_restrict::shared::cta", Tensor = "tensor",
+        Tensormap = "tensormap", TensormapGeneric = "tensormap::generic", TestWait = "test_wait",
+        The = "the", Thread = "thread", Tile = "tile", TileGather4 = "tile::gather4",
+        TileScatter4 = "tile::scatter4", To = "to", Trans = "trans", Trap = "trap",
+        TryCancel = "try_cancel", TryWait = "try_wait", Uni = "uni", Unified = "unified",
+        Unpack16b = "unpack::16b", Up = "up", Wait = "wait", WaitLd = "wait::ld",
+        WaitSt = "wait::st", WaitAll = "wait_all", WaitGroup = "wait_group", Warp = "warp",
+        Warpx2_01_23 = "warpx2::01_23", Warpx2_02_13 = "warpx2::02_13", Warpx4 = "warpx4",
+        Wb = "wb", Wide = "wide", Width = "width", Wrap = "wrap", Ws = "ws", Wt = "wt", Xor = "xor",
+        Xorsign = "xorsign", Zero = "zero",
+    }
+}
+
+/// The orders that loads do not have.
+const STORE_ORDERS: [(&str, QualifierKind); 3] = [
+    (".release", QualifierKind::Order(MemoryOrder::Release)),
+    (".acq_rel", QualifierKind::Order(MemoryOrder::AcqRel)),
+    (".sc", QualifierKind::Order(MemoryOrder::Sc)),
+];
 
 /// The qualifiers of `ld`; of its types one, the others are read as types.
 const LD: [(&str, QualifierKind); 42] = {
@@ -222,49 +332,77 @@ const TENSOR_LD: [(&str, QualifierKind); 22] = {
 /// Qualifiers by their names without dots.
 type Kinds = NameMap<&'static str, QualifierKind>;
 
-static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&LD));
-static OF_TENSOR_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&TENSOR_LD));
+static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&[&LD]).collect());
+static OF_TENSOR_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&[&TENSOR_LD]).collect());
+static OF_OTHERS: LazyLock<Kinds> = LazyLock::new(|| {
+    use QualifierKind as Q;
+    let words = Keyword::ALL.into_iter().map(|word| (word.name(), Q::Keyword(word)));
+    let rounding = Rounding::ALL.into_iter().map(|mode| (mode.name(), Q::Rounding(mode)));
+    let compared = Comparison::ALL.into_iter().map(|of| (of.name(), Q::Comparison(of)));
+    let of_loads = kinds(&[&LD, &TENSOR_LD, &STORE_ORDERS]);
+    words
+        .chain(rounding)
+        .chain(compared)
+        .chain(of_loads.filter(|row| row.1 != Q::Unknown))
+        .collect()
+});
 
-/// Makes a map of a table, and of all types.
-fn kinds(table: &[(&'static str, QualifierKind)]) -> Kinds {
+/// The qualifiers of tables, and all types.
+fn kinds<'t>(
+    tables: &'t [&'t [(&'static str, QualifierKind)]],
+) -> impl Iterator<Item = (&'static str, QualifierKind)> + 't {
     let types = ScalarType::names().map(|(name, scalar)| (name, QualifierKind::Type(scalar)));
-    let of_table = table.iter().map(|(name, kind)| (name.trim_start_matches('.'), *kind));
-    types.chain(of_table).collect()
+    let rows = tables.iter().flat_map(|table| table.iter());
+    types.chain(rows.map(|(name, kind)| (name.trim_start_matches('.'), *kind)))
 }
 
 impl QualifierKind {
-    /// Makes what is made on first use.
+    /// Makes the maps that are otherwise made on first use.
     pub(crate) fn initialize() {
-        LazyLock::force(&OF_LD);
-        LazyLock::force(&OF_TENSOR_LD);
+        for kinds in [&OF_LD, &OF_TENSOR_LD, &OF_OTHERS] {
+            LazyLock::force(kinds);
+        }
     }
 
     /// Reads a qualifier with its dot.
-    pub(super) fn read(opcode: Opcode, text: &str) -> Self {
+    pub(crate) fn read(opcode: Opcode, text: &str) -> Self {
         let kinds = match opcode {
             Opcode::Ld => &OF_LD,
             Opcode::TensorLd | Opcode::TensorLdRed => &OF_TENSOR_LD,
+            _ => &OF_OTHERS,
         };
-        let known = text.strip_prefix('.').and_then(|name| kinds.get(name));
-        known.copied().unwrap_or(Self::Unknown)
+        let name = text.strip_prefix('.').unwrap_or(text);
+        let known = kinds.get(name).copied();
+        let matrix = || if opcode.is_load() { None } else { matrix(name) };
+        known.or_else(matrix).unwrap_or(Self::Unknown)
     }
 
-    /// Returns the names of all qualifiers that loads can have, without dots; some occur twice.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        let of_tables = LD.iter().chain(&TENSOR_LD).map(|(name, _)| name.trim_start_matches('.'));
-        of_tables.chain(ScalarType::names().map(|(name, _)| name))
-    }
-
-    /// Returns the qualifiers of an opcode by their names.
+    /// Returns the qualifiers of a load by their names.
     pub(crate) fn table(opcode: Opcode) -> &'static [(&'static str, Self)] {
         match opcode {
-            Opcode::Ld => &LD,
             Opcode::TensorLd | Opcode::TensorLdRed => &TENSOR_LD,
+            _ => &LD,
         }
+    }
+
+    /// Whether it goes with all others, from the first version on.
+    pub(crate) fn is_plain(self) -> bool {
+        matches!(self, Self::Space(_, None) | Self::Vector(_) | Self::Type(_))
     }
 
     /// Whether it is an L2 eviction priority that only L1 has.
     pub(crate) fn is_l1_only(self) -> bool {
         matches!(self, Self::Eviction(CacheLevel::L2, Eviction::Unchanged | Eviction::NoAllocate))
     }
+}
+
+/// Reads `m16n8k16` or `m8n8`.
+fn matrix(name: &str) -> Option<QualifierKind> {
+    let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k').unwrap_or((rest, "0"));
+    let size = |digits: &str| {
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { digits.parse().ok() } else { None }
+    };
+    Some(QualifierKind::Matrix { m: size(m)?, n: size(n)?, k: size(k)? })
 }

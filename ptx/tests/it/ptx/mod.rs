@@ -24,4 +24,5 @@ mod interface;
 mod mutations;
 mod tensor_load;
 mod tensor_rules;
+mod tree;
 mod verdicts;

@@ -93,12 +93,12 @@ fn the_vertical_tab_is_not_a_blank() {
     }
     refuses("ld.global.u32\x0b%r1, [%rd1];", Rule::Syntax);
     refuses("ld.global.u32 %r1, [%rd1\x0b];", Rule::Syntax);
-    // The rest of the module is read.
+    // The rest of the module is read: a declaration and three statements.
     let module = read(
         ".version 9.5\n.target sm_100\n.entry k() { .reg .b64 %rd<3>;
         ld.global.b64 %rd1, [%rd1 ' ]; \x0bld.global.b64 %rd1, [%rd2]; ld.b64 %rd1, [%rd2]; }",
     );
-    assert_eq!(module.map(|module| module.statements().len()), Ok(3));
+    assert_eq!(module.map(|module| module.statements().len()), Ok(4));
 }
 
 #[test]

@@ -1,0 +1,245 @@
+//! Instructions in the tree of a module: [`Instruction`], which refers to what lies side by side in the
+//! module, and [`PtxInstruction`], with which all of it is at hand.
+
+use std::num::NonZeroU32;
+
+use super::scopes::StatementId;
+use crate::module::{Function, Module, ScopeId, SourceLocation, Statement, StatementKind};
+use crate::syntax::load::{FormId, Opcode, PtxInstruction, PtxLoad};
+use crate::syntax::operand::{OperandFault, OperandRange};
+use crate::syntax::types::LATEST;
+use crate::syntax::words::Words;
+use crate::syntax::{Span, SyntaxError, Target, Version};
+
+/// An instruction of any kind; [`Module::instruction`] returns its qualifiers and operands.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Instruction {
+    /// Which instruction it is.
+    pub opcode: Opcode,
+    /// What is wrong with the statement, if anything is.
+    pub fault: Option<FaultId>,
+    form: FormId,
+    /// The first byte of the opcode.
+    start: u32,
+    operands: OperandRange,
+    /// The place of its guard in the module's, counted from 1.
+    guard: Option<NonZeroU32>,
+    /// Whether all operands were read.
+    is_whole: bool,
+}
+
+/// `@%p` or `@!%p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardPredicate {
+    /// The predicate's name.
+    pub register: Span,
+    /// Whether the instruction executes if the predicate is false.
+    pub is_negated: bool,
+}
+
+/// The place of what is wrong with a statement in its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultId(u32);
+
+impl FaultId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is wrong with an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StatementFault {
+    error: SyntaxError,
+    /// The end of the word before it.
+    after: u32,
+}
+
+impl<'s> Module<'s> {
+    /// Returns a statement's instruction with its qualifiers and operands; `None` for another
+    /// statement.
+    #[must_use]
+    pub fn instruction(&self, id: StatementId) -> Option<PtxInstruction<'_>> {
+        let statement = self.statements.get(id.index())?;
+        match &statement.kind {
+            StatementKind::Instruction(instruction) => self.written(id, statement, instruction),
+            _ => None,
+        }
+    }
+
+    /// Returns the load of a statement; `None` for another statement.
+    #[must_use]
+    pub fn load(&self, id: StatementId) -> Option<PtxLoad<'_>> {
+        let statement = self.statements.get(id.index())?;
+        match &statement.kind {
+            StatementKind::Instruction(instruction) if instruction.opcode.is_load() => {
+                self.written(id, statement, instruction)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns every load of the module, in the order of the text.
+    pub fn loads(&self) -> impl Iterator<Item = PtxLoad<'_>> {
+        (0..self.statements.len() as u32).filter_map(|id| self.load(StatementId(id)))
+    }
+
+    /// Returns the instructions of one function, in the order of the text.
+    pub fn instructions<'m>(
+        &'m self,
+        function: &Function,
+    ) -> impl Iterator<Item = PtxInstruction<'m>> + use<'m, 's> {
+        self.statement_ids(function).filter_map(|id| self.instruction(id))
+    }
+
+    /// Returns the places of the statements of one function.
+    pub fn statement_ids(&self, function: &Function) -> impl Iterator<Item = StatementId> + use<> {
+        function.body.clone().unwrap_or(0..0).map(|place| StatementId(place as u32))
+    }
+
+    /// Whether a statement is a declaration, which no code comes of.
+    pub(crate) fn is_silent(&self, id: StatementId) -> bool {
+        let statement = self.statements.get(id.index());
+        statement.is_some_and(|statement| {
+            matches!(statement.kind, StatementKind::Declarations(..) | StatementKind::Targets(_))
+        })
+    }
+
+    /// Returns the name of a statement that is a label.
+    pub(crate) fn label(&self, id: StatementId) -> Option<Span> {
+        match self.statements.get(id.index())?.kind {
+            StatementKind::Label(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    fn written(
+        &self,
+        id: StatementId,
+        statement: &Statement,
+        instruction: &Instruction,
+    ) -> Option<PtxInstruction<'_>> {
+        let form = self.forms.get(instruction.form)?;
+        Some(PtxInstruction {
+            id,
+            span: statement.span,
+            scope: statement.scope,
+            opcode: instruction.opcode,
+            opcode_span: form.opcode_span(instruction.start),
+            guard: self.guard(instruction),
+            operands: self.arena.operands(instruction.operands),
+            fault: self.fault(instruction).map(|fault| fault.error),
+            is_whole: instruction.is_whole,
+            form_id: instruction.form,
+            form,
+            arena: &self.arena,
+        })
+    }
+
+    fn guard(&self, instruction: &Instruction) -> Option<GuardPredicate> {
+        self.guards.get(instruction.guard?.get() as usize - 1).copied()
+    }
+
+    fn fault(&self, instruction: &Instruction) -> Option<&StatementFault> {
+        self.faults.get(instruction.fault?.index())
+    }
+
+    /// Returns what is wrong with a statement.
+    #[must_use]
+    pub fn statement_error(&self, id: FaultId) -> Option<SyntaxError> {
+        self.faults.get(id.index()).map(|fault| fault.error)
+    }
+
+    /// Returns the line of the source that a statement of a body comes of: what the last `.loc` before
+    /// it says.
+    #[must_use]
+    pub fn location(&self, id: StatementId) -> Option<SourceLocation> {
+        let before = self.locations.partition_point(|location| location.0 <= id);
+        let (place, location) = *self.locations.get(before.checked_sub(1)?)?;
+        // That of another function says nothing.
+        let function = self.function_of(self.statements.get(id.index())?.scope)?;
+        function.body.as_ref()?.contains(&place.index()).then_some(location)
+    }
+
+    /// Returns the end of the word before what is wrong with an instruction.
+    pub(crate) fn before_fault(&self, id: StatementId) -> Option<u32> {
+        match &self.statements.get(id.index())?.kind {
+            StatementKind::Instruction(instruction) => Some(self.fault(instruction)?.after),
+            _ => None,
+        }
+    }
+
+    /// Keeps what is wrong with an instruction.
+    pub(super) fn add_fault(&mut self, error: SyntaxError, after: u32) -> FaultId {
+        // A text of 4 GiB has fewer.
+        let id = FaultId(self.faults.len() as u32);
+        self.faults.push(StatementFault { error, after });
+        id
+    }
+
+    /// Reads an instruction, of which guard, opcode and qualifiers were taken, up to its semicolon;
+    /// returns it, and why it is not read to its end.
+    pub(super) fn read_instruction(
+        &mut self,
+        words: &mut Words<'s>,
+        written: Span,
+        guard: Option<GuardPredicate>,
+        is_in_body: bool,
+    ) -> (Instruction, Option<OperandFault>) {
+        let form = self.forms.at(self.source, written);
+        let known = self.forms.get(form);
+        let opcode = known.map_or(Opcode::Unknown, |form| form.opcode);
+        let surplus = known.and_then(|form| form.surplus(written.start));
+        let (operands, fault) = match surplus {
+            Some(span) => {
+                let error = SyntaxError { expected: "fewer qualifiers", span };
+                let fault = OperandFault { error, is_in_braces: false };
+                (OperandRange::default(), Some(fault))
+            }
+            None => {
+                let (operands, result) = self.arena.read(words, opcode.is_load(), is_in_body);
+                (operands, result.err())
+            }
+        };
+        let (start, is_whole) = (written.start, fault.is_none());
+        let guard = guard.and_then(|guard| {
+            self.guards.push(guard);
+            NonZeroU32::new(self.guards.len() as u32)
+        });
+        let instruction =
+            Instruction { guard, opcode, fault: None, form, start, operands, is_whole };
+        (instruction, fault)
+    }
+
+    /// Makes a module without directives of the text of one load, of which the first word is current;
+    /// returns it with the place of the opcode and its qualifiers.
+    pub(crate) fn of_load(
+        source: &'s str,
+        start: Span,
+        guard: Option<GuardPredicate>,
+        words: &mut Words<'s>,
+    ) -> (Self, Span) {
+        let mut module = Self::new(source, LATEST, Target::EARLIEST);
+        let written = words.take_qualified();
+        let (mut instruction, fault) = module.read_instruction(words, written, guard, false);
+        let after = words.taken();
+        if let Some(fault) = fault {
+            instruction.fault = Some(module.add_fault(fault.error, after));
+        }
+        let span = Span { start: start.start, end: after };
+        let kind = StatementKind::Instruction(instruction);
+        module.statements.push(Statement { span, scope: ScopeId::MODULE, kind });
+        (module, written)
+    }
+
+    /// Takes the second operand of a load for an address, as PTX 1.0 and 1.1 write it.
+    pub(super) fn bracket_address(&mut self, instruction: &Instruction) {
+        if instruction.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
+            self.arena.bracket_address(instruction.operands);
+        }
+    }
+}
+
+/// The first version in which addresses are in brackets.
+const BRACKETED_ADDRESSES: Version = Version::new(1, 2);

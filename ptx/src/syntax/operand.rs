@@ -1,0 +1,585 @@
+//! Operands as they are written: [`Operand`], and the grammar that reads those of one instruction.
+//!
+//! All operands of a module lie side by side in one [`OperandArena`], because most instructions have
+//! two or three: an allocation for each of them would cost more than reading them.
+
+use std::num::NonZeroU32;
+
+use super::expression::{Constant, constant};
+use super::lexer::TokenKind;
+use super::words::Words;
+use crate::syntax::{Span, SyntaxError};
+
+/// An operand and its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operand {
+    /// What it is.
+    pub kind: OperandKind,
+    /// Its place, brackets and braces included.
+    pub span: Span,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OperandKind {
+    /// A name alone: a register, a variable, a label, a function.
+    Name,
+    /// One element of a vector register: `Q.x`. The name.
+    Component(Span),
+    /// A part of a register: `%r1.b0` of video instructions. The name.
+    Part(Span),
+    /// Elements in braces.
+    Vector(ElementRange),
+    /// Two names: `%p1|%p2`.
+    Pair(ElementRange),
+    /// Names and constants in parentheses: what a call passes and returns.
+    List(ElementRange),
+    /// `_`.
+    Sink,
+    /// An address.
+    Address(AddressId),
+    /// A constant expression.
+    Constant(Constant),
+    /// A name and a constant that is added to it: `%rd1+4`.
+    Sum(AddressId),
+    /// `!%p1`. The name.
+    Inverted(Span),
+    /// `-%r1`. The name.
+    Negated(Span),
+}
+
+/// The place of elements in their module: [`PtxInstruction::elements_in`](super::load::PtxInstruction::elements_in).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ElementRange {
+    start: u32,
+    end: u32,
+}
+
+/// The place of an address in its module: [`PtxInstruction::address_in`](super::load::PtxInstruction::address_in).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressId(u32);
+
+/// The place of the operands of one instruction in their [`OperandArena`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OperandRange {
+    start: u32,
+    end: u32,
+}
+
+/// An element of a vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Element {
+    /// What it is.
+    pub kind: ElementKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What an element of a vector is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ElementKind {
+    /// A name: a register in a legal load.
+    Name,
+    /// One element of a vector register: `Q.x`. The name.
+    Component(Span),
+    /// The sink symbol `_`: the value is dropped.
+    Sink,
+    /// A constant expression.
+    Constant(Constant),
+}
+
+impl Element {
+    /// Returns the name that the element is or is a part of.
+    #[must_use]
+    pub fn name(&self) -> Option<Span> {
+        match self.kind {
+            ElementKind::Name => Some(self.span),
+            ElementKind::Component(name) => Some(name),
+            ElementKind::Sink | ElementKind::Constant(_) => None,
+        }
+    }
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AddressOperand {
+    /// How it is written.
+    pub form: AddressForm,
+    /// A register or a variable; `None` for an immediate address.
+    pub base: Option<Span>,
+    /// The register in the brackets after a variable: `var[%r1]`.
+    pub index: Option<Span>,
+    /// The immediate offset in bytes, or in elements for [`AddressForm::Indexed`].
+    pub offset: Option<AddressOffset>,
+    /// `.unified` after the brackets.
+    pub unified: Option<Span>,
+    /// What follows the base in the brackets of texture instructions and copies of tensors.
+    pub coordinates: ElementRange,
+}
+
+/// How an address is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressForm {
+    /// `[a+4]`.
+    Bracketed,
+    /// `a[4]`.
+    Indexed,
+}
+
+/// A constant that is added to a base, or is the address itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AddressOffset {
+    /// The value; only integers are legal.
+    pub value: Constant,
+    /// The expression.
+    pub span: Span,
+}
+
+impl AddressOperand {
+    fn new(form: AddressForm, base: Option<Span>, offset: Option<AddressOffset>) -> Self {
+        let coordinates = ElementRange::default();
+        Self { form, base, index: None, offset, unified: None, coordinates }
+    }
+
+    /// Returns the offset, which is added modulo 2^64; 0 without one and for a float.
+    #[must_use]
+    pub fn displacement(&self) -> u64 {
+        self.offset.and_then(|offset| offset.value.integer()).unwrap_or(0)
+    }
+}
+
+/// More operands, or elements of a vector, than any instruction has.
+const MAX_ELEMENTS: usize = 1024;
+
+/// The most parts that room is reserved for: for larger modules it grows.
+pub(crate) const MAX_RESERVED: usize = 1 << 20;
+
+/// What follows an operand.
+pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
+
+/// The operands of many instructions, with what lies in their braces and brackets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OperandArena {
+    operands: Vec<Operand>,
+    elements: Vec<Element>,
+    addresses: Vec<StoredAddress>,
+    rare_parts: Vec<RareParts>,
+}
+
+/// An address without what few have.
+#[derive(Clone, Copy, Debug)]
+struct StoredAddress {
+    form: AddressForm,
+    /// Empty without a base.
+    base: Span,
+    offset: Option<AddressOffset>,
+    /// The place in [`OperandArena::rare_parts`], counted from 1.
+    rare: Option<NonZeroU32>,
+}
+
+/// What few addresses have.
+#[derive(Clone, Copy, Debug)]
+struct RareParts {
+    index: Option<Span>,
+    unified: Option<Span>,
+    coordinates: ElementRange,
+}
+
+impl OperandArena {
+    /// Returns the operands of one instruction.
+    pub(crate) fn operands(&self, range: OperandRange) -> &[Operand] {
+        self.operands.get(range.start as usize..range.end as usize).unwrap_or_default()
+    }
+
+    /// Returns the elements of one operand.
+    pub(crate) fn elements(&self, range: ElementRange) -> &[Element] {
+        self.elements.get(range.start as usize..range.end as usize).unwrap_or_default()
+    }
+
+    /// Returns an address; `None` for one of another arena.
+    pub(crate) fn address(&self, id: AddressId) -> Option<AddressOperand> {
+        let StoredAddress { form, base, offset, rare } = *self.addresses.get(id.0 as usize)?;
+        let base = (!base.is_empty()).then_some(base);
+        let address = AddressOperand::new(form, base, offset);
+        let Some(rare) = rare else { return Some(address) };
+        let RareParts { index, unified, coordinates } =
+            *self.rare_parts.get(rare.get() as usize - 1)?;
+        Some(AddressOperand { index, unified, coordinates, ..address })
+    }
+
+    /// Returns how many parts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.operands.len() + self.elements.len() + self.addresses.len()
+    }
+
+    fn add_address(&mut self, address: AddressOperand) -> AddressId {
+        let AddressOperand { form, base, index, offset, unified, coordinates } = address;
+        let mut rare = None;
+        if index.is_some() || unified.is_some() || coordinates != ElementRange::default() {
+            self.rare_parts.push(RareParts { index, unified, coordinates });
+            rare = NonZeroU32::new(self.rare_parts.len() as u32);
+        }
+        let base = base.unwrap_or_default();
+        self.addresses.push(StoredAddress { form, base, offset, rare });
+        AddressId(self.addresses.len() as u32 - 1)
+    }
+
+    /// Makes an arena for a text of that many bytes, which has room for what a compiler writes.
+    pub(crate) fn for_text(bytes: usize) -> Self {
+        Self {
+            operands: Vec::with_capacity((bytes / 16).min(MAX_RESERVED)),
+            addresses: Vec::with_capacity((bytes / 64).min(MAX_RESERVED)),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
+    pub(crate) fn bracket_address(&mut self, range: OperandRange) {
+        let place = range.start as usize + 1;
+        if place >= range.end as usize {
+            return;
+        }
+        let Some(Operand { kind, span }) = self.operands.get(place).copied() else { return };
+        let address = match kind {
+            OperandKind::Name => AddressOperand::new(AddressForm::Bracketed, Some(span), None),
+            OperandKind::Constant(value) => {
+                let offset = AddressOffset { value, span };
+                AddressOperand::new(AddressForm::Bracketed, None, Some(offset))
+            }
+            OperandKind::Sum(id) => {
+                self.operands[place].kind = OperandKind::Address(id);
+                return;
+            }
+            _ => return,
+        };
+        self.operands[place].kind = OperandKind::Address(self.add_address(address));
+    }
+
+    /// Reads the operands of an instruction up to its semicolon, or the brace or the end of the text
+    /// in place of it, which stays current. Stops at what is not an operand; those before it are kept.
+    /// A load has fewer kinds of operands than other instructions.
+    pub(crate) fn read(
+        &mut self,
+        words: &mut Words<'_>,
+        is_load: bool,
+        is_in_body: bool,
+    ) -> (OperandRange, Result<(), OperandFault>) {
+        let start = self.operands.len();
+        let is_in_braces = false;
+        let mut reader =
+            OperandReader { arena: self, words, is_load, is_in_body, start, is_in_braces };
+        let result = reader.operands();
+        let is_in_braces = reader.is_in_braces;
+        let result = result.map_err(|error| {
+            let is_at_end = match words.kind() {
+                TokenKind::Punctuation(b'}') => is_in_body && !is_in_braces,
+                TokenKind::Punctuation(b';') | TokenKind::End => true,
+                _ => false,
+            };
+            // The end of the statement is after its last word.
+            let at_end = is_at_end && error.span == words.span();
+            let span = if at_end { Span::empty_at(words.taken()) } else { error.span };
+            OperandFault { error: SyntaxError { span, ..error }, is_in_braces }
+        });
+        let range = OperandRange { start: start as u32, end: self.operands.len() as u32 };
+        (range, result)
+    }
+
+    /// Reads names with commas between: the targets of a branch or a call.
+    pub(crate) fn read_names(&mut self, words: &mut Words<'_>) -> ElementRange {
+        let start = self.elements.len();
+        while words.kind() == TokenKind::Word {
+            let span = words.advance().span;
+            self.elements.push(Element { kind: ElementKind::Name, span });
+            if !words.eat(b',') {
+                break;
+            }
+        }
+        self.elements_from(start)
+    }
+
+    fn elements_from(&self, start: usize) -> ElementRange {
+        ElementRange { start: start as u32, end: self.elements.len() as u32 }
+    }
+}
+
+/// Why the operands of an instruction are not read to their end.
+pub(crate) struct OperandFault {
+    pub(crate) error: SyntaxError,
+    /// Whether the place at fault is inside braces.
+    pub(crate) is_in_braces: bool,
+}
+
+/// Reads the operands of one instruction.
+struct OperandReader<'r, 's> {
+    arena: &'r mut OperandArena,
+    words: &'r mut Words<'s>,
+    is_load: bool,
+    /// Whether a brace that closes a body ends the instruction, too.
+    is_in_body: bool,
+    start: usize,
+    is_in_braces: bool,
+}
+
+impl OperandReader<'_, '_> {
+    fn is_end(&self) -> bool {
+        match self.words.kind() {
+            TokenKind::End | TokenKind::Punctuation(b';') => true,
+            TokenKind::Punctuation(b'}') => self.is_in_body,
+            _ => false,
+        }
+    }
+
+    fn operands(&mut self) -> Result<(), SyntaxError> {
+        if self.is_end() {
+            return Ok(());
+        }
+        loop {
+            let is_first = self.arena.operands.len() == self.start;
+            if self.is_load && !is_first && self.is_sink() {
+                return Err(self.words.expected("an operand that is not `_`"));
+            }
+            let mut operand = self.operand()?;
+            // LLVM puts labels of debug information between the operands of a call.
+            if operand.kind == OperandKind::Name && !self.is_load && self.words.eat(b':') {
+                operand = self.operand()?;
+            }
+            self.arena.operands.push(operand);
+            if self.is_end() {
+                return Ok(());
+            }
+            if self.arena.operands.len() - self.start == MAX_ELEMENTS {
+                return Err(self.words.expected("fewer operands"));
+            }
+            self.words.expect(b',', COMMA_OR_SEMICOLON)?;
+        }
+    }
+
+    fn is_sink(&self) -> bool {
+        self.words.kind() == TokenKind::Word && self.words.is("_")
+    }
+
+    fn operand(&mut self) -> Result<Operand, SyntaxError> {
+        match self.words.kind() {
+            TokenKind::Word if self.words.is("WARP_SZ") => self.constant_operand(),
+            TokenKind::Word => self.named(),
+            TokenKind::Punctuation(b'{') => self.vector(),
+            TokenKind::Punctuation(b'[') => self.bracketed(),
+            TokenKind::Punctuation(mark @ (b'-' | b'!')) => {
+                let mut ahead = self.words.clone();
+                let start = ahead.advance().span;
+                if ahead.kind() != TokenKind::Word || ahead.is("WARP_SZ") {
+                    return self.constant_operand();
+                }
+                let name = ahead.advance().span;
+                *self.words = ahead;
+                let kind = match mark {
+                    b'!' => OperandKind::Inverted(name),
+                    _ => OperandKind::Negated(name),
+                };
+                Ok(Operand { kind, span: start.to(name) })
+            }
+            TokenKind::Punctuation(b'(') if !self.is_load => self.list(),
+            TokenKind::Number | TokenKind::Punctuation(b'(' | b'~' | b'+') => {
+                self.constant_operand()
+            }
+            _ => Err(self.words.expected("an operand")),
+        }
+    }
+
+    fn constant_operand(&mut self) -> Result<Operand, SyntaxError> {
+        let AddressOffset { value, span } = self.expression()?;
+        Ok(Operand { kind: OperandKind::Constant(value), span })
+    }
+
+    /// A constant expression with its place.
+    fn expression(&mut self) -> Result<AddressOffset, SyntaxError> {
+        let start = self.words.span();
+        let value = constant(self.words)?;
+        let span = start.to(Span { start: start.start, end: self.words.taken() });
+        Ok(AddressOffset { value, span })
+    }
+
+    /// What begins with a name: a register, one of its elements, an element of an array.
+    fn named(&mut self) -> Result<Operand, SyntaxError> {
+        let is_sink = self.words.is("_");
+        let name = self.words.advance().span;
+        match self.words.kind() {
+            TokenKind::Punctuation(b'[') => {
+                self.words.advance();
+                let mut address = self.inside(AddressForm::Indexed)?;
+                let end = self.words.expect(b']', "`]`")?;
+                // The first word in the brackets is an index: `a[%r1+4]`.
+                address.index = address.base.replace(name);
+                let span = name.to(self.postfix(&mut address).unwrap_or(end));
+                Ok(Operand { kind: OperandKind::Address(self.arena.add_address(address)), span })
+            }
+            TokenKind::Punctuation(b'|') => {
+                self.words.advance();
+                let second = self.words.word("a predicate register")?;
+                let start = self.arena.elements.len();
+                let kind = if is_sink { ElementKind::Sink } else { ElementKind::Name };
+                self.arena.elements.push(Element { kind, span: name });
+                let is_sink = second.end - second.start == 1 && self.words.text_of(second) == "_";
+                let kind = if is_sink { ElementKind::Sink } else { ElementKind::Name };
+                self.arena.elements.push(Element { kind, span: second });
+                let kind = OperandKind::Pair(self.arena.elements_from(start));
+                Ok(Operand { kind, span: name.to(second) })
+            }
+            TokenKind::Punctuation(b'+') => {
+                self.words.advance();
+                let offset = self.expression()?;
+                let sum = AddressOperand::new(AddressForm::Bracketed, Some(name), Some(offset));
+                let kind = OperandKind::Sum(self.arena.add_address(sum));
+                Ok(Operand { kind, span: name.to(offset.span) })
+            }
+            TokenKind::Dotted => {
+                let kind = if self.is_component() {
+                    OperandKind::Component(name)
+                } else if !self.is_load && is_part(self.words.text()) {
+                    OperandKind::Part(name)
+                } else {
+                    return Err(self.words.expected(COMMA_OR_SEMICOLON));
+                };
+                Ok(Operand { kind, span: name.to(self.words.advance().span) })
+            }
+            _ if is_sink => Ok(Operand { kind: OperandKind::Sink, span: name }),
+            _ => Ok(Operand { kind: OperandKind::Name, span: name }),
+        }
+    }
+
+    /// Whether an element of a vector register is meant: `.x` of `Q.x`.
+    fn is_component(&self) -> bool {
+        self.words.kind() == TokenKind::Dotted
+            && matches!(self.words.text(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
+    }
+
+    /// `{a, b, _}`.
+    fn vector(&mut self) -> Result<Operand, SyntaxError> {
+        let start = self.words.advance().span;
+        self.is_in_braces = true;
+        let (elements, end) = self.elements(b'}', "`,` or `}`")?;
+        self.is_in_braces = false;
+        Ok(Operand { kind: OperandKind::Vector(elements), span: start.to(end) })
+    }
+
+    /// `(a, b)`, or `()`.
+    fn list(&mut self) -> Result<Operand, SyntaxError> {
+        let start = self.words.advance().span;
+        let (elements, end) = match self.words.is_mark(b')') {
+            true => (ElementRange::default(), self.words.advance().span),
+            false => self.elements(b')', "`,` or `)`")?,
+        };
+        Ok(Operand { kind: OperandKind::List(elements), span: start.to(end) })
+    }
+
+    /// Elements up to the mark that closes them, which is taken, and its place.
+    fn elements(
+        &mut self,
+        close: u8,
+        expected: &'static str,
+    ) -> Result<(ElementRange, Span), SyntaxError> {
+        let start = self.arena.elements.len();
+        loop {
+            let element = self.element()?;
+            self.arena.elements.push(element);
+            if self.words.is_mark(close) {
+                return Ok((self.arena.elements_from(start), self.words.advance().span));
+            }
+            if self.arena.elements.len() - start == MAX_ELEMENTS {
+                return Err(self.words.expected("fewer elements"));
+            }
+            self.words.expect(b',', expected)?;
+        }
+    }
+
+    fn element(&mut self) -> Result<Element, SyntaxError> {
+        if self.words.kind() == TokenKind::Word && !self.words.is("WARP_SZ") {
+            let is_sink = self.words.is("_");
+            let name = self.words.advance().span;
+            if self.is_component() {
+                let span = name.to(self.words.advance().span);
+                return Ok(Element { kind: ElementKind::Component(name), span });
+            }
+            let kind = if is_sink { ElementKind::Sink } else { ElementKind::Name };
+            return Ok(Element { kind, span: name });
+        }
+        if self.words.is_mark(b'{') {
+            return Err(self.words.expected("a register or `_`"));
+        }
+        let AddressOffset { value, span } = self.expression()?;
+        Ok(Element { kind: ElementKind::Constant(value), span })
+    }
+
+    fn bracketed(&mut self) -> Result<Operand, SyntaxError> {
+        let start = self.words.advance().span;
+        let mut address = self.inside(AddressForm::Bracketed)?;
+        let end = self.words.expect(b']', "`]`")?;
+        let span = start.to(self.postfix(&mut address).unwrap_or(end));
+        Ok(Operand { kind: OperandKind::Address(self.arena.add_address(address)), span })
+    }
+
+    /// Reads what is between brackets: a name, a name and a constant, or a constant.
+    fn inside(&mut self, form: AddressForm) -> Result<AddressOperand, SyntaxError> {
+        const ADDRESS: &str = "an address: a register, a variable or a constant";
+        if self.words.kind() != TokenKind::Word || self.words.is("WARP_SZ") {
+            if !matches!(
+                self.words.kind(),
+                TokenKind::Word
+                    | TokenKind::Number
+                    | TokenKind::Punctuation(b'+' | b'-' | b'~' | b'!' | b'(')
+            ) {
+                return Err(self.words.expected(ADDRESS));
+            }
+            return Ok(AddressOperand::new(form, None, Some(self.expression()?)));
+        }
+        if self.words.is("_") {
+            return Err(self.words.expected(ADDRESS));
+        }
+        let mut address = AddressOperand::new(form, Some(self.words.advance().span), None);
+        if self.words.eat(b'+') {
+            address.offset = Some(self.expression()?);
+        } else if self.words.is_mark(b'-') {
+            return Err(self.words.expected("`+` or `]`; a negative offset is written `+-4`"));
+        } else if self.words.is_mark(b',') && !self.is_load {
+            address.coordinates = self.coordinates()?;
+        } else if !self.words.is_mark(b']') {
+            return Err(self.words.expected("`+` or `]`"));
+        }
+        Ok(address)
+    }
+
+    /// `, s, {x, y}` after the name of a texture or of the description of a tensor.
+    fn coordinates(&mut self) -> Result<ElementRange, SyntaxError> {
+        let start = self.arena.elements.len();
+        while self.words.eat(b',') {
+            if self.words.eat(b'{') {
+                self.is_in_braces = true;
+                self.elements(b'}', "`,` or `}`")?;
+                self.is_in_braces = false;
+            } else {
+                let element = self.element()?;
+                self.arena.elements.push(element);
+            }
+        }
+        Ok(self.arena.elements_from(start))
+    }
+
+    /// Takes `.unified` after an address; returns its place.
+    fn postfix(&mut self, address: &mut AddressOperand) -> Option<Span> {
+        if self.words.kind() == TokenKind::Dotted && self.words.is(".unified") {
+            address.unified = Some(self.words.advance().span);
+        }
+        address.unified
+    }
+}
+
+/// Whether a part of a register is meant that video instructions read: `.b0`, `.h1`, `.b10`.
+fn is_part(text: &str) -> bool {
+    let digits = text.strip_prefix(".b").or_else(|| text.strip_prefix(".h"));
+    digits.is_some_and(|digits| {
+        (1..=4).contains(&digits.len()) && digits.bytes().all(|digit| matches!(digit, b'0'..=b'7'))
+    })
+}
