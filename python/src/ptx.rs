@@ -159,7 +159,7 @@ pub(crate) fn check_ptx(
                 if drawings.len() < MAX_DRAWN {
                     drawings.extend(text.drawings(lines, &verdict));
                 }
-                if verdict.is_declaration {
+                if verdict.is_declaration() {
                     continue;
                 }
                 let place = module.statement(verdict.span, lines);
