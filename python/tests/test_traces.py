@@ -132,12 +132,18 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
     assert "a memory image" in trace.replay(image=memory, html=True).html
 
 
+@pytest.mark.parametrize("kernel", ["nosuch", "("])
+def test_a_name_of_no_kernel_selects_nothing(traces, kernel) -> None:
+    with pytest.raises(wl.Error, match="no kernel has a name that") as raised:
+        wl.Trace(traces / "generic.wlt").replay(kernel=kernel)
+    assert raised.value.kind == "selection"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"fill": "one"}, "fill: unknown variant `one`, expected `address` or `zero`"),
         ({"shard": (3, 3)}, "shard: expected (i, n), i below n"),
-        ({"kernel": "("}, "no kernel has a name that"),
         ({"pc": "1a0"}, "pc: expected LO or LO..HI"),
         ({"pc": -1}, "pc: expected 0 to 2^64 - 1, not -1"),
         ({"address_bits": 5}, "address_bits: expected 32 to 64 bits, not 5"),
