@@ -88,7 +88,7 @@ pub(crate) fn execute(
         let target = file.module.target;
         if target.sm >= FIRST_WIDE {
             output.note(format_args!(
-                "{}: the target is {target}; these are the instructions of SM 5.x, which later ones have others for",
+                "{}: the target is {target}, but these are instructions of SM 5.x: SM 7.0 and later have other loads",
                 file.name
             ))?;
         }
