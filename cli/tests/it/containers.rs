@@ -344,7 +344,7 @@ fn modules_in_containers_are_checked() {
     let lowered = run(&["ptx", "lower", &sample("ptx-only.fatbin")]);
     assert_eq!(lowered.status, 0);
     assert!(
-        lowered.stderr.contains("ptx-only.fatbin#1: the target is sm_75; "),
+        lowered.stderr.contains("ptx-only.fatbin#1: the target is sm_75, but "),
         "{}",
         lowered.stderr
     );

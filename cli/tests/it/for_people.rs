@@ -255,7 +255,7 @@ fn lowering_says_of_which_machine_it_is() {
             4096,
         );
         let note = format!(
-            "note: standard input: the target is {target}; these are the instructions of SM 5.x"
+            "note: standard input: the target is {target}, but these are instructions of SM 5.x"
         );
         assert_eq!((ran.status, ran.stderr.starts_with(&note)), (0, is_newer), "{}", ran.stderr);
     }
