@@ -22,7 +22,7 @@ use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 pub(crate) struct BlockReader<'a> {
     trace: Arc<BinaryTrace>,
     executor: LoadExecutor<'a>,
-    /// The loads that become rows, if not those that the executor has.
+    /// The selection in place of the executor's own.
     pub(crate) selection: Option<Arc<Selection>>,
     pub(crate) schema: SchemaRef,
     pub(crate) has_values: bool,

@@ -49,8 +49,8 @@ impl<'a> LoadBatches<'a> {
         Ok(Self { trace, reader, threads, next: 0, bytes: 0, ready: VecDeque::new(), error: None })
     }
 
-    /// Sets which loads become rows, by default those that the options select. A selection that is shared may live
-    /// shorter than the options.
+    /// Selects the loads that become rows, in place of the options' selection. It is shared because the options borrow
+    /// theirs, which then has to outlive the batches.
     #[must_use]
     pub fn select(mut self, selection: impl Into<Option<Arc<Selection>>>) -> Self {
         self.reader.selection = selection.into();

@@ -12,8 +12,8 @@ use regex::Regex;
 
 /// The longest name that is demangled, in bytes.
 const LONGEST: usize = 8192;
-/// How deep what a name is made of may be nested. The parser tries alternatives, so that the time for
-/// an invalid name doubles with each level.
+/// The deepest nesting of types in a name. The parser tries alternatives, so the time for an invalid name doubles
+/// with each level.
 const DEEPEST: u32 = 48;
 /// How often longer than the name its demangled form may be; what repeats is mangled once.
 const LONGER: usize = 16;

@@ -226,7 +226,7 @@ fn with_source<T>(
     with_line(message, origin, &source[first..last], (start - first, end - first), finish)
 }
 
-/// Returns what a report looks like without colours.
+/// Renders a report without colours.
 fn plain(report: Report<'_>) -> String {
     terminal::shown(&Renderer::plain().render(report)).into_owned()
 }

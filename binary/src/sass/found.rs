@@ -1,11 +1,11 @@
-//! [`FoundInstruction`]: what an instruction of an input is: a load, and by which of its word and its text.
+//! [`FoundInstruction`]: an instruction of an input, classified by its word or, without one, by its text.
 
 use warpload_encoding::{Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
 
 use super::code::{CodeUnit, SassInstruction};
 use super::relocation::without_relocations;
 
-/// What an instruction of a cubin, a raw stream or a listing is.
+/// An instruction of a cubin, a raw stream or a listing, classified.
 #[derive(Clone, Debug)]
 pub enum FoundInstruction {
     /// A load, from its word or else from its text.

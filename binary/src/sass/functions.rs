@@ -74,7 +74,7 @@ pub struct Located {
     pub source: Option<SourceLine>,
 }
 
-/// What is wrong with one of the cubins of a file.
+/// A problem of one of a file's cubins.
 #[cfg(feature = "container")]
 #[derive(Debug)]
 pub struct CubinRemark {
@@ -161,7 +161,7 @@ impl Functions {
             }
         }
         if added == 0 && failed.is_empty() {
-            // What the file is instead.
+            // Not a container: a bare cubin, or a file that its error names.
             let damaged = self.add(file)?;
             let problem = damaged.map(CubinProblem::DamagedLines);
             return Ok(problem

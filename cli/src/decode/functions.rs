@@ -1,4 +1,4 @@
-//! The functions of the inputs: those that are wanted, and the demangled form of each one's name.
+//! The functions of the inputs: the wanted ones, and their demangled names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

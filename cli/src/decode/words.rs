@@ -35,7 +35,7 @@ pub(super) fn decode(arguments: &Arguments, output: &mut Output) -> anyhow::Resu
     Ok(status)
 }
 
-/// Reports what is wrong with a word, in its place.
+/// Reports a bad word, and writes a line in its place, so that lines of output stay in step with words.
 fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let status = output.fail(Status::Failed, message)?;
     match format {
