@@ -33,6 +33,7 @@
 #![warn(clippy::must_use_candidate)]
 
 pub mod lower;
+pub mod machine;
 pub mod meaning;
 pub mod module;
 pub mod rules;

@@ -17,6 +17,8 @@ pub struct BasicBlock {
     /// The blocks that may follow, places in [`Module::blocks`], each once: of a branch the target
     /// first, and then the next block.
     pub successors: Vec<usize>,
+    /// The block of each label that the last instruction names, as often as it names it.
+    pub targets: Vec<usize>,
     /// Whether the function may end after it.
     pub is_end: bool,
     /// The immediate post-dominator: the first block that all paths from here to the function's end
@@ -107,6 +109,8 @@ impl Module<'_> {
             let scope = scope(block).unwrap_or(function.scope);
             let targets =
                 after.targets.iter().filter_map(|name| self.labelled(&labels, scope, name));
+            block.targets.extend(targets);
+            let targets = block.targets.iter().copied();
             for next in targets.chain(after.goes_on.then_some(place + 1)) {
                 if !block.successors.contains(&next) {
                     block.successors.push(next);

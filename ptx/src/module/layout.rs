@@ -195,6 +195,11 @@ fn is_dynamic(declaration: &Declaration) -> bool {
     (*space, *linkage, *array) == (StateSpace::Shared, Linkage::Extern, Array::Unknown)
 }
 
+/// Returns the bytes of a variable; 0 if they are not known here.
+pub(crate) fn variable_bytes(module: &Module<'_>, declaration: &Declaration) -> u64 {
+    size(module, declaration).ok().flatten().unwrap_or(0)
+}
+
 /// Returns the bytes of a variable, 0 if its type has no size here; `None` for 2^64 or more.
 fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, LayoutError> {
     Ok(match declaration.array {

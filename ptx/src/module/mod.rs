@@ -22,7 +22,7 @@ pub(crate) use self::initial::initializer;
 pub use self::initial::{InitialValue, Initializer, PlacedValue};
 use self::instruction::StatementFault;
 pub use self::instruction::{FaultId, GuardPredicate, Instruction};
-pub(crate) use self::layout::initial_bytes;
+pub(crate) use self::layout::{initial_bytes, variable_bytes};
 pub use self::layout::{LayoutError, MAX_SPACE, VariableLayout};
 pub use self::reader::{MAX_DEPTH, ReadError, ReadErrorKind, read};
 use self::scopes::Names;
@@ -400,6 +400,11 @@ impl<'s> Module<'s> {
     pub fn function_of(&self, scope: ScopeId) -> Option<&Function> {
         let function = self.scopes.get(scope.0 as usize)?.function?;
         self.functions.get(function.index())
+    }
+
+    /// Returns the place of the function of that name.
+    pub(crate) fn function_id_of(&self, name: &str) -> Option<FunctionId> {
+        self.function_names.get(name).copied()
     }
 
     /// Returns the function of that name.

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use warpload::lane::LaneMask;
+use warpload::lane::{LANES, LaneMask};
 use warpload::machine::Machine;
 
 use super::value::{ValueError, bits_of, lane_bits};
 use super::{
     Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
 };
+use crate::machine::Kernel;
+use crate::meaning::Register;
 use crate::module::{Array, Declaration, DeclarationId, Function, Module};
 use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::load::PtxLoad;
@@ -301,6 +303,18 @@ impl Launch {
         Ok(())
     }
 
+    /// Returns the registers' values for a kernel that is launched.
+    ///
+    /// # Errors
+    /// Returns [`LaunchError`] if the kernel has no such register, or the value does not fit.
+    pub fn kernel_registers(
+        &self,
+        kernel: &Kernel<'_>,
+    ) -> Result<Vec<(Register, Box<[u128; LANES]>)>, LaunchError> {
+        let set = self.set_registers(kernel.module(), kernel.function(), &mut Vec::new())?;
+        Ok(set.given())
+    }
+
     fn set_registers(
         &self,
         module: &Module<'_>,
@@ -380,7 +394,7 @@ fn variables<'m>(
 }
 
 /// The bytes of a parameter out of its elements' values.
-fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, LaunchValueError> {
+pub(crate) fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, LaunchValueError> {
     let size = declared.scalar.bytes().ok_or(LaunchValueError::NoSize)? as usize;
     let count = match declared.array {
         Array::Single => 1,

@@ -16,6 +16,7 @@ mod undefined;
 mod value;
 
 pub use self::error::{RunError, RunErrorKind};
+pub(crate) use self::launch::elements;
 pub use self::launch::{Launch, LaunchError, LaunchStep, LaunchValue, LaunchValueError, PtxRun};
 pub use self::placement::{GLOBAL_BASE, Placement, PlacementError};
 pub use self::registers::{RegisterFile, RegisterValue};

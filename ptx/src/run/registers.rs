@@ -56,6 +56,11 @@ impl RegisterFile {
         self.set(register, std::array::from_fn(|lane| u128::from(lanes.contains(lane))));
     }
 
+    /// Returns what was set; a predicate as all lanes' bits in each lane.
+    pub(super) fn given(&self) -> Vec<(Register, Box<[u128; LANES]>)> {
+        self.given.iter().map(|(register, values)| (*register, Box::new(*values))).collect()
+    }
+
     /// Returns a register's values; `None` if no lane has one.
     #[must_use]
     pub fn get(&self, register: Register) -> Option<&RegisterValue> {

@@ -1,5 +1,6 @@
 //! `ptx run`: executes the loads of a function and shows what every lane did.
 
+mod kernel;
 mod show;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use warpload_ptx::run::{
 use warpload_ptx::syntax::load::Opcode;
 use warpload_ptx::tensor::Rules;
 
+use self::kernel::KernelArguments;
 use self::show::Shown;
 use super::file::{File, each_file};
 use crate::diagnostic::Labelled;
@@ -99,6 +101,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
     lane_mode: LaneModeName,
 
+    #[command(flatten)]
+    kernel: KernelArguments,
+
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -135,6 +140,9 @@ pub(crate) fn execute(
         };
         let mut launch = launch.clone();
         launch.function = function;
+        if arguments.kernel.is_given() {
+            return arguments.kernel.run(&launch, file, arguments.format, output);
+        }
         run_file(arguments, &launch, machine, file, output)
     })
 }

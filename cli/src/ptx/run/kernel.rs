@@ -1,0 +1,258 @@
+//! A kernel with its grid: launched, its buffers dumped, and a word on what it did.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use serde::Serialize;
+use warpload::text::parse_number;
+use warpload_ptx::machine::{
+    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch, KernelResult,
+    LaunchCounts,
+};
+use warpload_ptx::run::Launch;
+
+use crate::destination::Destination;
+use crate::io::Output;
+use crate::options::{Format, number};
+use crate::process::Status;
+use crate::ptx::file::File;
+
+/// How a kernel is launched; with none of these options the loads of a function are executed one by one.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Kernels")]
+pub(super) struct KernelArguments {
+    /// The blocks of the grid along x, y and z
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    grid: Option<[u32; 3]>,
+
+    /// The threads of a block along x, y and z [default: 32]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = dimensions)]
+    block: Option<[u32; 3]>,
+
+    /// Bytes of dynamic shared memory of a block
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = number::<u64>(0..=u64::MAX))]
+    shared_bytes: u64,
+
+    /// The kernel's next parameter: @FILE or zeros:BYTES for a buffer in global memory, hex:BYTES, or a constant
+    /// expression of its type
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    arg: Vec<String>,
+
+    /// Write what the buffer of an argument, counted from 0, holds after the launch
+    #[arg(long, value_name = "INDEX=FILE", value_parser = dump)]
+    dump: Vec<(usize, PathBuf)>,
+
+    /// End a launch after that many warp instructions [default: 4294967296]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
+    steps: Option<u64>,
+
+    /// Report loads of shared or local memory that nothing has written
+    #[arg(long)]
+    check_uninitialized: bool,
+}
+
+fn dimensions(text: &str) -> Result<[u32; 3], String> {
+    let mut sizes = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("expected one to three numbers with commas between".to_owned());
+    }
+    for (size, part) in sizes.iter_mut().zip(parts) {
+        *size = number::<u32>(1..=u32::MAX.into())(part.trim())?;
+    }
+    Ok(sizes)
+}
+
+fn dump(text: &str) -> Result<(usize, PathBuf), String> {
+    let (index, file) = text.split_once('=').ok_or("expected a number, `=` and a file")?;
+    Ok((number::<usize>(0..=u64::MAX)(index)?, file.into()))
+}
+
+/// Where a parameter's value is.
+enum Value {
+    Buffer(Vec<u8>),
+    Bytes(Vec<u8>),
+}
+
+impl KernelArguments {
+    /// Whether a kernel is to be launched.
+    pub(super) fn is_given(&self) -> bool {
+        self.grid.is_some()
+            || self.block.is_some()
+            || !self.arg.is_empty()
+            || !self.dump.is_empty()
+            || self.steps.is_some()
+            || self.shared_bytes > 0
+            || self.check_uninitialized
+    }
+
+    /// Launches the kernel of a module that `function` names, or its only one.
+    pub(super) fn run(
+        &self,
+        options: &Launch,
+        file: &File<'_>,
+        format: Format,
+        output: &mut Output,
+    ) -> anyhow::Result<Status> {
+        let kernel = Kernel::chosen(file.module, options.function.as_deref())?;
+        let mut memory = DeviceMemory::new();
+        let mut launch = KernelLaunch::new(
+            self.grid.unwrap_or([1; 3]),
+            self.block.unwrap_or([32, 1, 1]),
+        );
+        launch.shared_bytes = self.shared_bytes;
+        launch.steps = self.steps.unwrap_or(launch.steps);
+        launch.checks_uninitialized = self.check_uninitialized;
+        launch.registers = options.kernel_registers(&kernel)?;
+        let mut buffers = Vec::new();
+        for (number, text) in self.arg.iter().enumerate() {
+            let value = value(&kernel, number, text)
+                .with_context(|| format!("--arg {text} (parameter {number})"))?;
+            let bytes = match value {
+                Value::Bytes(bytes) => {
+                    buffers.push(None);
+                    bytes
+                }
+                Value::Buffer(bytes) => {
+                    let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
+                    buffers.push(Some(address));
+                    let size = kernel.parameter_bytes().get(number).copied().unwrap_or(8);
+                    address.to_le_bytes()[..size.min(8) as usize].to_vec()
+                }
+            };
+            launch.parameters.push(bytes);
+        }
+        let mut dumps = Vec::new();
+        for (index, path) in &self.dump {
+            let address = buffers.get(*index).copied().flatten();
+            let address = address.ok_or_else(|| {
+                anyhow!("--dump {index}={}: argument {index} is no buffer", path.display())
+            })?;
+            dumps.push((address, Destination::new(Some(path))?));
+        }
+        let result = match kernel.run(&launch, &mut memory, None) {
+            Ok(result) => result,
+            Err(error @ KernelError::Steps { .. }) => {
+                return Ok(output.fail(Status::Failed, format_args!("{}: {error}", file.name))?);
+            }
+            Err(error) => bail!("{}: {error}", file.name),
+        };
+        for (address, destination) in dumps {
+            destination.write_bytes(memory.bytes(address).unwrap_or_default(), output)?;
+        }
+        if format == Format::Json {
+            output.json(&LaunchJson { file: file.name, launch: result.counts, faults: &result })?;
+        } else {
+            show(&result, file, output)?;
+        }
+        let has_failed = result.fault_count > 0;
+        Ok(if has_failed { output.raise(Status::Failed) } else { Status::Done })
+    }
+}
+
+/// Reads the value of a parameter.
+fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value> {
+    if let Some(path) = text.strip_prefix('@') {
+        return Ok(Value::Buffer(std::fs::read(path)?));
+    }
+    if let Some(bytes) = text.strip_prefix("zeros:") {
+        let bytes = parse_number(bytes).context("expected a number of bytes")?;
+        // More than a launch has is refused before it is made.
+        let bytes = DeviceMemory::new().zeros(bytes)?;
+        return Ok(Value::Buffer(bytes));
+    }
+    if let Some(digits) = text.strip_prefix("hex:") {
+        let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let pairs = digits.chunks(2).map(|pair| {
+            let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2);
+            pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
+        });
+        let bytes = pairs.collect::<Option<Vec<u8>>>();
+        return Ok(Value::Bytes(bytes.context("expected pairs of hexadecimal digits")?));
+    }
+    Ok(Value::Bytes(kernel.parameter_value(number, text)?))
+}
+
+#[derive(Serialize)]
+struct LaunchJson<'f> {
+    file: &'f str,
+    launch: LaunchCounts,
+    #[serde(serialize_with = "faults")]
+    faults: &'f KernelResult,
+}
+
+fn faults<S: serde::Serializer>(result: &&KernelResult, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(result.faults.iter().map(FaultJson::from))
+}
+
+#[derive(Serialize)]
+struct FaultJson<'f> {
+    kind: &'static str,
+    line: u32,
+    function: &'f str,
+    block: [u32; 3],
+    thread: [u32; 3],
+    lane: u32,
+    address: String,
+    argument: Option<usize>,
+    distance: Option<i64>,
+    message: String,
+}
+
+impl<'f> From<&'f KernelFault> for FaultJson<'f> {
+    fn from(fault: &'f KernelFault) -> Self {
+        let argument = fault.nearest.as_ref().and_then(|(purpose, _)| match purpose {
+            AllocationUse::Argument(number) => Some(*number),
+            _ => None,
+        });
+        Self {
+            kind: fault.kind.name(),
+            line: fault.line,
+            function: &fault.function,
+            block: fault.block,
+            thread: fault.thread,
+            lane: fault.lane,
+            address: format!("{:#x}", fault.address),
+            argument,
+            distance: fault.nearest.as_ref().map(|nearest| nearest.1),
+            message: fault.to_string(),
+        }
+    }
+}
+
+/// Faults of one instruction that are shown one by one.
+const SHOWN: usize = 4;
+
+fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::Result<()> {
+    let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } = result.counts;
+    output.line(format_args!(
+        "{blocks} blocks, {warps} warps: {warp_instructions} warp instructions, among them {loads} loads, \
+         {stores} stores, {atomics} atomics"
+    ))?;
+    for skipped in &result.skipped {
+        output.line(format_args!(
+            "line {}: not executed, {} times: {}",
+            skipped.line, skipped.count, skipped.text
+        ))?;
+    }
+    let mut last = (None, 0);
+    for fault in &result.faults {
+        last = if last.0 == Some(fault.statement) { (last.0, last.1 + 1) } else { (Some(fault.statement), 1) };
+        if last.1 > SHOWN {
+            continue;
+        }
+        let statement = file.module.statements().get(fault.statement.index());
+        let text = statement.map(|statement| file.statement(statement.span).text).unwrap_or_default();
+        let [bx, by, bz] = fault.block;
+        let [x, y, z] = fault.thread;
+        let source = fault.source_line.map_or(String::new(), |line| format!(" (source line {line})"));
+        output.line(format_args!(
+            "line {}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {text}",
+            fault.line, fault.function
+        ))?;
+    }
+    if result.fault_count > 0 {
+        output.line(format_args!("{} faults", result.fault_count))?;
+    }
+    Ok(())
+}

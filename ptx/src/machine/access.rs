@@ -1,0 +1,501 @@
+//! Loads, stores, atomic operations and asynchronous copies of a warp.
+
+use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
+use super::engine::{Engine, Stop};
+use super::fault::FaultKind;
+use super::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN};
+use super::number::NumberType as T;
+use super::registers::{Origin, Registers, Slot};
+use super::warp::{Path, Warp, lanes};
+use warpload::lane::LANES;
+use warpload::memory::AddressMap;
+
+/// The bytes of an access in each lane, lane 0 first.
+pub type LaneBytes = [[u8; 32]; LANES];
+
+/// Executes an access in the lanes of a mask.
+pub(super) fn execute(
+    warp: &mut Warp,
+    path: &Path,
+    op: &Op,
+    access: &MemoryOp,
+    exec: u32,
+    engine: &mut Engine<'_>,
+) -> Result<(), Stop> {
+    let addresses = addresses(warp, path, access.base, access.offset, exec)?;
+    let mut run = Access { warp, path, op, access, exec, addresses };
+    match access.kind {
+        MemoryKind::Load => run.load(engine),
+        MemoryKind::Store => run.store(engine),
+        MemoryKind::Atomic(operation) => run.atomic(operation, engine),
+        MemoryKind::Mbarrier(operation) => run.mbarrier(operation, engine),
+        MemoryKind::Copy { source, source_offset, bytes, source_size } => {
+            let from = self::addresses(run.warp, path, source, source_offset, exec)?;
+            run.copy(&from, bytes, source_size, engine)
+        }
+    }
+}
+
+/// The addresses of the lanes.
+pub(super) fn addresses(
+    warp: &Warp,
+    path: &Path,
+    base: Base,
+    offset: u64,
+    exec: u32,
+) -> Result<[u64; LANES], Stop> {
+    let frame = &warp.frames[path.frame];
+    let slot = match base {
+        Base::Zero => return Ok([offset; LANES]),
+        Base::Frame => return Ok([frame.local_base.wrapping_add(offset); LANES]),
+        Base::Register { slot, .. } => slot,
+    };
+    let unknown = frame.registers.unknown(slot) & exec;
+    if unknown != 0 {
+        return Err(warp.unknown(path, slot, unknown, "an address"));
+    }
+    Ok(match base {
+        Base::Register { is_wide: true, .. } => {
+            frame.registers.get::<u64>(slot).map(|base| base.wrapping_add(offset))
+        }
+        // Addresses of 32 bits wrap around there.
+        _ => frame.registers.get::<u32>(slot).map(|base| base.wrapping_add(offset as u32).into()),
+    })
+}
+
+struct Access<'a, 'w> {
+    warp: &'w mut Warp,
+    path: &'a Path,
+    op: &'a Op,
+    access: &'a MemoryOp,
+    exec: u32,
+    addresses: [u64; LANES],
+}
+
+impl Access<'_, '_> {
+    /// Splits the warp into its memories and the registers of the frame.
+    fn parts<'p>(
+        warp: &'p mut Warp,
+        path: &Path,
+        engine: &'p mut Engine<'_>,
+    ) -> (Memories<'p>, &'p mut Registers) {
+        let frame = &mut warp.frames[path.frame];
+        let local_size =
+            frame.local_base + engine.code.functions[frame.function].local_bytes;
+        let memories = Memories {
+            global: &mut *engine.memory,
+            shared: &mut engine.shared,
+            local: &mut warp.local,
+            map: AddressMap::default(),
+            local_size,
+            hint: engine.hint,
+        };
+        (memories, &mut frame.registers)
+    }
+
+    /// Notes why a lane has no bytes.
+    fn missing(&self, lane: usize, missing: Missing, bytes: u32, engine: &mut Engine<'_>) {
+        let kind = match missing {
+            Missing::Misaligned => FaultKind::Misaligned { bytes },
+            Missing::Outside => FaultKind::OutOfBounds,
+        };
+        self.fault(lane, kind, engine);
+    }
+
+    fn fault(&self, lane: usize, kind: FaultKind, engine: &mut Engine<'_>) {
+        let (space, address) = (self.access.space, self.addresses[lane]);
+        let address = engine.generic(space, address);
+        engine.fault(kind, self.op, self.warp.number, lane as u32, address);
+    }
+
+    fn load(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bytes = self.access.bytes();
+        engine.counts.loads += 1;
+        let mut seen = LaneBytes::default();
+        let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let (mut unknown, mut unwritten, mut done) = (0, 0, 0);
+        let (size, scalar) = (self.access.size as usize, self.access.scalar);
+        let is_observed = engine.observer.is_some();
+        let hint = {
+            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            for lane in lanes(self.exec) {
+                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                    Ok(found) => {
+                        let (region, offset) = memories.at(found);
+                        let end = offset + bytes as usize;
+                        let values = region.values.get(offset..end).unwrap_or_default();
+                        let flags = region.flags(offset..end);
+                        unknown |= u32::from(flags & UNKNOWN != 0) << lane;
+                        unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+                        done |= 1 << lane;
+                        for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
+                            let Some(element) = element else { continue };
+                            let value = extended(part, scalar, element.bits);
+                            registers.set_lane(element.slot, element.rows, lane, value);
+                        }
+                        if is_observed {
+                            seen[lane][..values.len()].copy_from_slice(values);
+                        }
+                    }
+                    Err(missing) => {
+                        faults.push((lane, missing));
+                        for element in self.access.elements.iter().flatten() {
+                            registers.set_lane(element.slot, element.rows, lane, 0);
+                        }
+                    }
+                }
+            }
+            for element in self.access.elements.iter().flatten() {
+                registers.know(element.slot, self.exec & !unknown);
+                if unknown != 0 {
+                    let origin = Origin::Statement(self.op.statement);
+                    registers.forget(element.slot, unknown, origin);
+                }
+            }
+            memories.hint
+        };
+        engine.hint = hint;
+        for (lane, missing) in faults {
+            self.missing(lane, missing, bytes, engine);
+        }
+        if unwritten != 0 && engine.tracks_writes {
+            for lane in lanes(unwritten) {
+                self.fault(lane, FaultKind::Uninitialized, engine);
+            }
+        }
+        self.observe(AccessKind::Load, done, &seen, engine);
+        Ok(())
+    }
+
+    fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bytes = self.access.bytes();
+        engine.counts.stores += 1;
+        let mut seen = LaneBytes::default();
+        let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let size = self.access.size as usize;
+        let mut done = 0;
+        let hint = {
+            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            for lane in lanes(self.exec) {
+                let mut values = [0; 32];
+                let mut flags = [0; 32];
+                for (place, element) in self.access.elements.iter().enumerate() {
+                    let Some(element) = element else { continue };
+                    let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
+                    let at = place * size;
+                    if let Some(part) = values.get_mut(at..at + size) {
+                        part.copy_from_slice(&value[..size]);
+                    }
+                    if registers.unknown(element.slot) >> lane & 1 != 0
+                        && let Some(part) = flags.get_mut(at..at + size)
+                    {
+                        part.fill(UNKNOWN);
+                    }
+                }
+                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                    Ok(found) => {
+                        let (region, offset) = memories.at_mut(found);
+                        let end = offset + bytes as usize;
+                        if let Some(place) = region.values.get_mut(offset..end) {
+                            place.copy_from_slice(&values[..bytes as usize]);
+                        }
+                        for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {
+                            let at = offset + part * size;
+                            region.mark(at..at + size, flags[0]);
+                        }
+                        done |= 1 << lane;
+                        seen[lane] = values;
+                    }
+                    Err(missing) => faults.push((lane, missing)),
+                }
+            }
+            memories.hint
+        };
+        engine.hint = hint;
+        for (lane, missing) in faults {
+            self.missing(lane, missing, bytes, engine);
+        }
+        self.observe(AccessKind::Store, done, &seen, engine);
+        Ok(())
+    }
+
+    fn atomic(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bytes = self.access.size;
+        engine.counts.atomics += 1;
+        let result = self.access.elements.first().copied().flatten();
+        let mut seen = LaneBytes::default();
+        let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
+        let mut done = 0;
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let found = memories.find(self.access.space, self.addresses[lane], bytes, lane);
+            let hint = memories.hint;
+            match found {
+                Ok(found) => {
+                    let [b, c] = [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
+                    let mut lost = registers.unknown(self.op.a);
+                    if operation == Atomic::CompareAndSwap {
+                        lost |= registers.unknown(self.op.b);
+                    }
+                    let (region, offset) = memories.at_mut(found);
+                    let place = offset..offset + bytes as usize;
+                    let old = read(&region.values, place.start, bytes);
+                    let was_unknown = region.flags(place.clone()) & UNKNOWN != 0;
+                    let new = combine(operation, scalar, old, b, c).to_le_bytes();
+                    if let Some(place) = region.values.get_mut(place.clone()) {
+                        place.copy_from_slice(&new[..bytes as usize]);
+                    }
+                    let is_lost = was_unknown || lost >> lane & 1 != 0;
+                    region.mark(place, if is_lost { UNKNOWN } else { 0 });
+                    seen[lane][..8].copy_from_slice(&old.to_le_bytes());
+                    if let Some(Element { slot, rows, bits }) = result {
+                        let old = extended(&old.to_le_bytes()[..bytes as usize], scalar, bits);
+                        registers.set_lane(slot, rows, lane, old);
+                        if was_unknown {
+                            let origin = Origin::Statement(self.op.statement);
+                            registers.forget(slot, 1 << lane, origin);
+                        } else {
+                            registers.know(slot, 1 << lane);
+                        }
+                    }
+                    done |= 1 << lane;
+                    engine.hint = hint;
+                }
+                Err(missing) => {
+                    if let Some(element) = result {
+                        registers.set_lane(element.slot, element.rows, lane, 0);
+                        registers.know(element.slot, 1 << lane);
+                    }
+                    self.missing(lane, missing, bytes, engine);
+                }
+            }
+        }
+        self.observe(AccessKind::Atomic, done, &seen, engine);
+        Ok(())
+    }
+
+    /// `cp.async`, at once.
+    fn copy(
+        &mut self,
+        from: &[u64; LANES],
+        bytes: u32,
+        source_size: Option<Slot>,
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
+        engine.counts.loads += 1;
+        engine.counts.stores += 1;
+        let mut seen = LaneBytes::default();
+        let mut done = 0;
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let read = match source_size {
+                Some(slot) => registers.get::<u32>(slot)[lane].min(bytes),
+                None => bytes,
+            };
+            let mut values = [0; 16];
+            let mut flags = 0;
+            let mut fault = None;
+            if read > 0 {
+                // The whole source must be aligned, whatever part of it is read.
+                let space = super::memory::AddressedSpace::Global;
+                match memories.find(space, from[lane], bytes, lane) {
+                    Ok(found) => {
+                        let (region, offset) = memories.at(found);
+                        let end = offset + read as usize;
+                        let part = region.values.get(offset..end).unwrap_or_default();
+                        values[..part.len()].copy_from_slice(part);
+                        flags = region.flags(offset..end) & UNKNOWN;
+                    }
+                    Err(missing) => fault = Some((missing, from[lane])),
+                }
+            }
+            if fault.is_none() {
+                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                    Ok(found) => {
+                        let (region, offset) = memories.at_mut(found);
+                        let place = offset..offset + bytes as usize;
+                        if let Some(to) = region.values.get_mut(place.clone()) {
+                            to.copy_from_slice(&values[..bytes as usize]);
+                        }
+                        region.mark(place, flags);
+                        seen[lane][..16].copy_from_slice(&values);
+                        done |= 1 << lane;
+                    }
+                    Err(missing) => {
+                        let address = engine.generic(self.access.space, self.addresses[lane]);
+                        fault = Some((missing, address));
+                    }
+                }
+            }
+            if let Some((missing, address)) = fault {
+                let kind = match missing {
+                    Missing::Misaligned => FaultKind::Misaligned { bytes },
+                    Missing::Outside => FaultKind::OutOfBounds,
+                };
+                engine.fault(kind, self.op, self.warp.number, lane as u32, address);
+            }
+        }
+        self.observe(AccessKind::Copy, done, &seen, engine);
+        Ok(())
+    }
+
+    /// A barrier in shared memory: the phase in bit 63, the arrivals of a phase from bit 32 on, those that are
+    /// missing in this phase from bit 0 on. The hardware's layout is opaque to programs.
+    fn mbarrier(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        const COUNT: u64 = (1 << 20) - 1;
+        const PHASE: u64 = 1 << 63;
+        let result = self.access.elements.first().copied().flatten();
+        for lane in lanes(self.exec) {
+            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
+            let found = match found {
+                Ok(found) => found,
+                Err(missing) => {
+                    self.missing(lane, missing, 8, engine);
+                    continue;
+                }
+            };
+            let argument = match operation {
+                Mbarrier::Wait { is_parity: false } => registers.get::<u64>(self.op.a)[lane],
+                _ => registers.get::<u32>(self.op.a)[lane].into(),
+            };
+            let (region, offset) = memories.at_mut(found);
+            let state = read(&region.values, offset, 8);
+            let (phase, expected, missing) = (state & PHASE, state >> 32 & COUNT, state & COUNT);
+            let arrive = |expected: u64, missing: u64| match missing {
+                0 => (phase ^ PHASE) | expected << 32 | expected,
+                _ => phase | expected << 32 | missing,
+            };
+            let count = argument & COUNT;
+            let new = match operation {
+                Mbarrier::Init => count << 32 | count,
+                Mbarrier::Invalidate => 0,
+                Mbarrier::Arrive | Mbarrier::ArriveNoComplete => {
+                    arrive(expected, missing.saturating_sub(count))
+                }
+                Mbarrier::ArriveDrop => {
+                    arrive(expected.saturating_sub(count), missing.saturating_sub(count))
+                }
+                Mbarrier::Wait { .. } | Mbarrier::ExpectTx | Mbarrier::PendingCount => state,
+            };
+            if let Some(place) = region.values.get_mut(offset..offset + 8) {
+                place.copy_from_slice(&new.to_le_bytes());
+            }
+            region.mark(offset..offset + 8, 0);
+            let Some(element) = result else { continue };
+            if let Mbarrier::Wait { is_parity } = operation {
+                let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
+                let is_over = phase != waited;
+                registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
+            } else {
+                registers.set_lane(element.slot, element.rows, lane, state.into());
+            }
+            registers.know(element.slot, 1 << lane);
+        }
+        Ok(())
+    }
+
+    fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
+        engine.observe(self.op, self.warp.number, kind, self.access, lanes, &self.addresses, values);
+    }
+}
+
+/// What an access does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AccessKind {
+    /// It reads.
+    Load,
+    /// It writes.
+    Store,
+    /// It reads and writes at once.
+    Atomic,
+    /// It writes to shared memory what it reads from global memory: `cp.async`.
+    Copy,
+}
+
+/// Reads a number of up to 8 bytes.
+#[inline(always)]
+fn read(values: &[u8], offset: usize, bytes: u32) -> u64 {
+    let mut number = [0; 8];
+    if let Some(part) = values.get(offset..offset + bytes as usize) {
+        number[..part.len()].copy_from_slice(part);
+    }
+    u64::from_le_bytes(number)
+}
+
+/// A loaded value, extended to the bits of its register.
+#[inline(always)]
+fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
+    let value = match part {
+        [a] => u128::from(*a),
+        [a, b] => u16::from_le_bytes([*a, *b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]).into(),
+        _ => {
+            let mut number = [0; 16];
+            number[..part.len()].copy_from_slice(part);
+            u128::from_le_bytes(number)
+        }
+    };
+    if !scalar.is_signed() {
+        return value;
+    }
+    let unused = 128 - 8 * part.len() as u32;
+    let signed = ((value << unused) as i128 >> unused) as u128;
+    signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
+}
+
+/// What an atomic operation leaves in memory.
+pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) -> u64 {
+    let bits = scalar.bits();
+    let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);
+    match operation {
+        Atomic::Exchange => b,
+        Atomic::CompareAndSwap => if old == b { c } else { old },
+        Atomic::And => old & b,
+        Atomic::Or => old | b,
+        Atomic::Xor => old ^ b,
+        Atomic::Inc => if old >= b { 0 } else { old + 1 },
+        Atomic::Dec => if old == 0 || old > b { b } else { old - 1 },
+        Atomic::Add if scalar == T::F32 => {
+            (f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits().into()
+        }
+        Atomic::Add if scalar == T::F64 => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
+        Atomic::Add | Atomic::Min | Atomic::Max if scalar.is_float() => {
+            combine_halves(operation, scalar, old as u32, b as u32).into()
+        }
+        Atomic::Add => old.wrapping_add(b),
+        Atomic::Min | Atomic::Max => {
+            let is_less =
+                if scalar.is_signed() { signed(b) < signed(old) } else { b < old };
+            if is_less == (operation == Atomic::Min) { b } else { old }
+        }
+    }
+}
+
+/// One or two halves of 16 bits.
+fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
+    use super::float::{FloatOp, Modes, narrow, round, format, select, value};
+    let (part, count) = match scalar {
+        T::F16x2 => (T::F16, 2),
+        T::Bf16x2 => (T::Bf16, 2),
+        scalar => (scalar, 1),
+    };
+    let one = |shift: u32| {
+        let (x, y) = (old >> shift & 0xffff, b >> shift & 0xffff);
+        if operation == Atomic::Add {
+            return narrow(FloatOp::Add, part, Modes::default(), [x, y, 0]) << shift;
+        }
+        let chosen = select(operation == Atomic::Max, false, value(x, part), value(y, part));
+        format(part).map_or(0, |(format, _)| round(chosen, format, Modes::default())) << shift
+    };
+    (0..count).fold(0, |all, place| all | one(16 * place))
+}
+
+/// The place of a found access, for the checks that keep more than bytes.
+pub(super) fn shared_offset(found: Found) -> Option<usize> {
+    match found {
+        Found::Shared(offset) => Some(offset),
+        _ => None,
+    }
+}

@@ -1,0 +1,1454 @@
+//! [`compile`]: decodes a kernel and the functions that it calls into [`Code`].
+
+use std::collections::HashMap;
+
+use super::code::{
+    Action, Atomic, BarrierKind, BarrierOp, Base, CallOp, CallTarget, Code, Element, ExchangeKind,
+    ExchangeOp, Execute, FunctionCode, Mbarrier, MemoryKind, MemoryOp, Op, Passed, Pc, Preset,
+    Shuffle, Special, Vote,
+};
+use super::matrix;
+use super::memory::AddressedSpace;
+use super::number::NumberType as T;
+use super::operations::{self, LaneRule, Request};
+use super::registers::{FIRST_ROW, NONE, Slot};
+use crate::meaning::{Register, component};
+use crate::module::operands::RegisterOperands;
+use crate::module::{
+    Declaration, DeclarationId, Function, FunctionId, FunctionKind, Module, Role, StatementId,
+    variable_bytes,
+};
+use crate::syntax::load::{
+    AddressForm, AddressOperand, Element as Written, ElementKind, Keyword, MemoryOrder, Opcode,
+    Operand, OperandKind, PtxInstruction, QualifierKind,
+};
+use crate::syntax::{Constant, ScalarType, Span, StateSpace};
+use warpload::lane::LANES;
+use warpload::memory::AddressMap;
+
+/// Where the variables lie that all threads share, and what else the code depends on.
+pub(super) struct Surroundings {
+    /// Addresses in global or shared memory.
+    pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
+    pub(super) map: AddressMap,
+    /// Values that replace those that instructions compute.
+    pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
+}
+
+/// The value of a function's name: not an address of any memory.
+pub(super) fn function_address(function: FunctionId) -> u64 {
+    (function.index() as u64 + 1) << 4
+}
+
+/// Decodes a kernel.
+pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surroundings) -> Code {
+    let mut calls = Calls { numbers: HashMap::from([(kernel, 0)]), order: vec![kernel] };
+    let mut code = Code::default();
+    let mut done = 0;
+    // Decoding a function finds the functions that it calls.
+    while let Some(id) = calls.order.get(done).copied() {
+        done += 1;
+        let Some(function) = module.functions().get(id.index()) else { continue };
+        let mut compiler = FunctionCompiler::new(module, function, around, &mut calls, &mut code);
+        compiler.body();
+        let function = compiler.finish(id);
+        code.functions.push(function);
+    }
+    code
+}
+
+/// The functions that are called, with their places in [`Code::functions`].
+struct Calls {
+    numbers: HashMap<FunctionId, usize>,
+    order: Vec<FunctionId>,
+}
+
+impl Calls {
+    fn number(&mut self, id: FunctionId) -> usize {
+        *self.numbers.entry(id).or_insert_with(|| {
+            self.order.push(id);
+            self.order.len() - 1
+        })
+    }
+}
+
+/// What an instruction has that this machine does not execute.
+pub(super) struct NotExecuted;
+
+type Compiled<V> = Result<V, NotExecuted>;
+
+pub(super) struct FunctionCompiler<'c, 'm> {
+    pub(super) module: &'m Module<'m>,
+    function: &'m Function,
+    around: &'c Surroundings,
+    calls: &'c mut Calls,
+    code: &'c mut Code,
+    entry: Pc,
+    registers: HashMap<Register, Element>,
+    constants: HashMap<(u64, u32), Slot>,
+    specials: HashMap<Special, Slot>,
+    presets: Vec<Preset>,
+    rows: Slot,
+    /// Variables and parameters in the local memory of a frame.
+    locals: HashMap<DeclarationId, (u64, u64)>,
+    local_bytes: u64,
+    /// The instruction being decoded.
+    statement: StatementId,
+    guard: Option<(Slot, bool)>,
+    first_op: usize,
+}
+
+impl<'c, 'm> FunctionCompiler<'c, 'm> {
+    fn new(
+        module: &'m Module<'m>,
+        function: &'m Function,
+        around: &'c Surroundings,
+        calls: &'c mut Calls,
+        code: &'c mut Code,
+    ) -> Self {
+        let entry = code.ops.len() as Pc;
+        let mut compiler = Self {
+            module,
+            function,
+            around,
+            calls,
+            code,
+            entry,
+            registers: HashMap::new(),
+            constants: HashMap::new(),
+            specials: HashMap::new(),
+            presets: Vec::new(),
+            rows: FIRST_ROW,
+            locals: HashMap::new(),
+            local_bytes: 0,
+            statement: StatementId(0),
+            guard: None,
+            first_op: 0,
+        };
+        compiler.lay_out_locals();
+        compiler
+    }
+
+    /// Gives places in the frame to local variables, parameters of calls, and those of this function.
+    fn lay_out_locals(&mut self) {
+        let is_entry = self.function.kind == FunctionKind::Entry;
+        for (id, declared) in self.module.declarations_with_ids() {
+            let around = self.module.function_of(declared.scope);
+            if !around.is_some_and(|around| std::ptr::eq(around, self.function)) {
+                continue;
+            }
+            let is_parameter = matches!(declared.role, Role::Parameter | Role::Return);
+            let is_local = match declared.space {
+                StateSpace::Local => true,
+                StateSpace::Param => !(is_entry && is_parameter),
+                _ => false,
+            };
+            if is_local {
+                let bytes = variable_bytes(self.module, declared);
+                let offset = self.local_bytes.next_multiple_of(declared.alignment().max(4));
+                self.locals.insert(id, (offset, bytes));
+                self.local_bytes = offset + bytes;
+            }
+        }
+        self.local_bytes = self.local_bytes.next_multiple_of(16);
+    }
+
+    fn finish(mut self, function: FunctionId) -> FunctionCode {
+        let overridden: Vec<_> = self.around.overrides.iter().collect();
+        for (register, values) in overridden {
+            if let Some(element) = self.registers.get(register) {
+                self.presets.push(Preset::Lanes(element.slot, element.rows, values.clone()));
+            }
+        }
+        let parameters = self.passed(self.function.parameters.clone());
+        let returns = self.passed(self.function.returns.clone());
+        let names = self.registers.iter().map(|(register, of)| (of.slot, *register)).collect();
+        FunctionCode {
+            function,
+            entry: self.entry,
+            rows: self.rows as usize + 1,
+            presets: self.presets,
+            local_bytes: self.local_bytes,
+            parameters,
+            returns,
+            names,
+        }
+    }
+
+    /// Returns the places of parameters.
+    fn passed(&mut self, declarations: std::ops::Range<usize>) -> Vec<Passed> {
+        let places = declarations.map(|place| {
+            let id = DeclarationId(place as u32);
+            let declared = self.module.declaration(id);
+            match (self.locals.get(&id), declared) {
+                (Some((offset, bytes)), _) => Passed::Local { offset: *offset, bytes: *bytes },
+                (None, Some(declared)) if declared.space == StateSpace::Register => {
+                    let element =
+                        self.register(Register { declaration: id, number: 0, component: 0 });
+                    Passed::Register { slot: element.slot, rows: element.rows }
+                }
+                _ => Passed::Nothing,
+            }
+        });
+        places.collect()
+    }
+
+    // Rows.
+
+    pub(super) fn new_rows(&mut self, rows: u32) -> Slot {
+        let slot = self.rows;
+        self.rows += rows;
+        slot
+    }
+
+    pub(super) fn register(&mut self, register: Register) -> Element {
+        if let Some(element) = self.registers.get(&register) {
+            return *element;
+        }
+        let declared = self.module.declaration(register.declaration);
+        // Registers of types without a size here are packed: at most 32 bits.
+        let bits = declared.and_then(|known| known.scalar.bits()).unwrap_or(32);
+        let rows = bits.div_ceil(32);
+        let element = Element { slot: self.new_rows(rows), rows, bits };
+        self.registers.insert(register, element);
+        element
+    }
+
+    pub(super) fn constant(&mut self, value: u64, rows: u32) -> Slot {
+        if let Some(slot) = self.constants.get(&(value, rows)) {
+            return *slot;
+        }
+        let slot = self.new_rows(rows);
+        self.constants.insert((value, rows), slot);
+        self.presets.push(Preset::Constant(slot, value, rows));
+        slot
+    }
+
+    fn special(&mut self, special: Special) -> Slot {
+        if let Some(slot) = self.specials.get(&special) {
+            return *slot;
+        }
+        let slot = self.new_rows(1);
+        self.specials.insert(special, slot);
+        self.presets.push(Preset::Special(slot, special));
+        slot
+    }
+
+    // Operations.
+
+    pub(super) fn emit(&mut self, action: Action) -> &mut Op {
+        let mut op = Op::new(action, self.statement);
+        op.guard = self.guard;
+        op.counts = self.code.ops.len() == self.first_op;
+        let at = self.code.ops.len();
+        self.code.ops.push(op);
+        &mut self.code.ops[at]
+    }
+
+    pub(super) fn emit_lanes(&mut self, execute: Execute, d: Slot, sources: &[Slot]) -> &mut Op {
+        let op = self.emit(Action::Lanes(execute));
+        let at = |place: usize| sources.get(place).copied().unwrap_or(NONE);
+        (op.d, op.a, op.b, op.c, op.e) = (d, at(0), at(1), at(2), at(3));
+        op
+    }
+
+    fn body(&mut self) {
+        let blocks = self.module.blocks(self.function);
+        let mut is_rejoined = vec![false; blocks.len()];
+        for block in &blocks {
+            if let Some(at) = block.post_dominator.filter(|_| block.successors.len() > 1) {
+                is_rejoined[at] = true;
+            }
+        }
+        let mut starts = vec![0; blocks.len()];
+        let first_own = self.code.ops.len();
+        for (number, block) in blocks.iter().enumerate() {
+            starts[number] = self.code.ops.len() as Pc;
+            self.guard = None;
+            if is_rejoined[number] {
+                self.first_op = usize::MAX;
+                self.emit(Action::Rejoin);
+            }
+            for place in block.statements.clone() {
+                let id = StatementId(place as u32);
+                let Some(instruction) = self.module.instruction(id) else { continue };
+                self.statement = id;
+                self.first_op = self.code.ops.len();
+                // Targets are numbers of blocks until all blocks have their places.
+                let rejoin = block.post_dominator.map(|at| at as Pc);
+                self.instruction(&instruction, &block.targets, rejoin);
+            }
+        }
+        self.guard = None;
+        self.first_op = usize::MAX;
+        self.emit(Action::Return);
+        let place = |block: &mut Pc| *block = starts.get(*block as usize).copied().unwrap_or(*block);
+        for op in &mut self.code.ops[first_own..] {
+            match &mut op.action {
+                Action::Branch { target, rejoin } => {
+                    place(target);
+                    rejoin.iter_mut().for_each(place);
+                }
+                Action::BranchTable { targets, rejoin } => {
+                    targets.iter_mut().for_each(place);
+                    rejoin.iter_mut().for_each(place);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn instruction(&mut self, of: &PtxInstruction<'m>, targets: &[usize], rejoin: Option<Pc>) {
+        self.guard = None;
+        if let Some(guard) = of.guard
+            && let Ok(slot) = self.named(of, guard.register, T::Pred)
+        {
+            self.guard = Some((slot, guard.is_negated));
+        }
+        let before = self.code.ops.len();
+        let compiled = match of.opcode {
+            _ if of.fault.is_some() || !of.is_known() => Err(NotExecuted),
+            Opcode::Bra => self.branch(targets, rejoin),
+            Opcode::Brx => self.branch_table(of, targets, rejoin),
+            _ => self.plain(of),
+        };
+        if compiled.is_err() {
+            self.code.ops.truncate(before);
+            self.first_op = before;
+            self.not_executed(of);
+        }
+        self.replace_overridden(of);
+    }
+
+    /// Makes the results of an instruction unknown.
+    fn not_executed(&mut self, of: &PtxInstruction<'m>) {
+        let writes = RegisterOperands::of(self.module, of).writes;
+        let slots = writes.into_iter().map(|register| self.register(register).slot).collect();
+        let mut locals = Vec::new();
+        if of.opcode == Opcode::Call {
+            let names = of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
+            for name in names.into_iter().flat_map(|first| of.names_in(first)) {
+                let symbol = self.module.find_at(of.scope, name);
+                locals.extend(symbol.and_then(|symbol| self.locals.get(&symbol.id)));
+            }
+        }
+        self.emit(Action::Unknown { slots, locals: locals.into() });
+    }
+
+    /// Gives registers that the caller set their values again.
+    fn replace_overridden(&mut self, of: &PtxInstruction<'m>) {
+        if self.around.overrides.is_empty() {
+            return;
+        }
+        for register in RegisterOperands::of(self.module, of).writes {
+            let Some(values) = self.around.overrides.get(&register) else { continue };
+            let element = self.register(register);
+            let slot = self.new_rows(element.rows);
+            self.presets.push(Preset::Lanes(slot, element.rows, values.clone()));
+            let scalar = match element.bits {
+                1 => T::Pred,
+                64 => T::B64,
+                _ => T::B32,
+            };
+            if let Some(copy) = operations::copy(scalar) {
+                self.emit_lanes(copy, element.slot, &[slot]);
+            }
+        }
+    }
+
+    // Operands.
+
+    /// Returns the row of a source; operations may be emitted that compute it.
+    pub(super) fn source(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+        scalar: T,
+    ) -> Compiled<Slot> {
+        match operand.kind {
+            OperandKind::Name => self.named(of, operand.span, scalar),
+            OperandKind::Component(name) => self.component(of, name, operand.span, scalar),
+            OperandKind::Constant(value) => self.immediate(value, scalar),
+            OperandKind::Inverted(name) if scalar == T::Pred => {
+                let source = self.named(of, name, scalar)?;
+                let slot = self.new_rows(1);
+                let guard = self.guard.take();
+                let invert: Execute = |r, o, e| {
+                    let lanes = !r.predicate(o.a);
+                    r.put_predicate(o.d, lanes, &[o.a], e);
+                };
+                self.emit_lanes(invert, slot, &[source]);
+                self.guard = guard;
+                Ok(slot)
+            }
+            OperandKind::Sum(_) => {
+                let (name, offset) = of.sum_in(operand).ok_or(NotExecuted)?;
+                let offset = offset.value.integer().ok_or(NotExecuted)?;
+                let symbol = self.module.find_at(of.scope, name).ok_or(NotExecuted)?;
+                self.address(symbol.id, offset, scalar)
+            }
+            _ => Err(NotExecuted),
+        }
+    }
+
+    fn operand_source(&mut self, of: &PtxInstruction<'m>, place: usize, scalar: T) -> Compiled<Slot> {
+        let operand = of.operands.get(place).ok_or(NotExecuted)?;
+        self.source(of, operand, scalar)
+    }
+
+    fn immediate(&mut self, value: Constant, scalar: T) -> Compiled<Slot> {
+        let (scalar_type, rows) = match scalar {
+            T::F32 => (ScalarType::F32, 1),
+            T::F64 => (ScalarType::F64, 2),
+            _ if scalar.bits() == 64 => (ScalarType::B64, 2),
+            _ if scalar.bits() == 16 => (ScalarType::B16, 1),
+            T::Pred => {
+                let lanes = if value.integer().ok_or(NotExecuted)? != 0 { u32::MAX } else { 0 };
+                return Ok(self.constant(lanes.into(), 1));
+            }
+            _ => (ScalarType::B32, 1),
+        };
+        Ok(self.constant(value.bits(scalar_type).ok_or(NotExecuted)?, rows))
+    }
+
+    /// Returns the row of a name.
+    pub(super) fn named(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        name: Span,
+        scalar: T,
+    ) -> Compiled<Slot> {
+        let text = self.module.text(name);
+        if let Some(symbol) = self.module.find_at(of.scope, name) {
+            if symbol.declaration.space != StateSpace::Register {
+                return self.address(symbol.id, 0, scalar);
+            }
+            let element = self.register(Register::of(symbol));
+            return Ok(self.fitted(element, scalar));
+        }
+        if let Some(function) = self.module.function_id_of(text) {
+            return Ok(self.constant(function_address(function), rows_of(scalar)));
+        }
+        self.special_named(text, scalar)
+    }
+
+    fn component(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        name: Span,
+        whole: Span,
+        scalar: T,
+    ) -> Compiled<Slot> {
+        match self.module.find_at(of.scope, name) {
+            Some(symbol) => {
+                let letter = self.module.text(whole).bytes().last().and_then(component);
+                let component = letter.ok_or(NotExecuted)?;
+                let element = self.register(Register { component, ..Register::of(symbol) });
+                Ok(self.fitted(element, scalar))
+            }
+            None => {
+                let text: String = self.module.text(whole).split_whitespace().collect();
+                self.special_named(&text, scalar)
+            }
+        }
+    }
+
+    /// A register in the rows of a type: cut off or zero-extended if it has others.
+    fn fitted(&mut self, element: Element, scalar: T) -> Slot {
+        let rows = rows_of(scalar);
+        if element.rows == rows || scalar == T::B128 {
+            return element.slot;
+        }
+        let slot = self.new_rows(rows);
+        let guard = self.guard.take();
+        self.emit_lanes(operations::fit(rows == 2, false), slot, &[element.slot]);
+        self.guard = guard;
+        slot
+    }
+
+    fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
+        let clock = match text {
+            "%clock" | "%globaltimer_lo" => Some((0, false)),
+            "%clock_hi" | "%globaltimer_hi" => Some((32, false)),
+            "%clock64" | "%globaltimer" => Some((0, true)),
+            _ => None,
+        };
+        if let Some((shift, is_wide)) = clock {
+            let slot = self.new_rows(if is_wide { 2 } else { 1 });
+            let guard = self.guard.take();
+            self.emit(Action::Clock { shift, is_wide }).d = slot;
+            self.guard = guard;
+            let (rows, bits) = if is_wide { (2, 64) } else { (1, 32) };
+            return Ok(self.fitted(Element { slot, rows, bits }, scalar));
+        }
+        let special = special(text).ok_or(NotExecuted)?;
+        let slot = self.special(special);
+        Ok(self.fitted(Element { slot, rows: 1, bits: 32 }, scalar))
+    }
+
+    /// Returns the row of a variable's address in its space.
+    fn address(&mut self, id: DeclarationId, offset: u64, scalar: T) -> Compiled<Slot> {
+        let rows = rows_of(scalar);
+        if let Some((place, _)) = self.locals.get(&id) {
+            let offset = place.wrapping_add(offset);
+            let slot = self.new_rows(rows);
+            let guard = self.guard.take();
+            self.emit(Action::FrameAddress { offset, is_wide: rows == 2 }).d = slot;
+            self.guard = guard;
+            return Ok(slot);
+        }
+        let (_, address) = self.around.variables.get(&id).ok_or(NotExecuted)?;
+        Ok(self.constant(address.wrapping_add(offset), rows))
+    }
+
+    /// Returns the row that a result is written to, and what must be emitted after it.
+    fn destination(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+        scalar: T,
+    ) -> Compiled<(Slot, Option<(Execute, Slot)>)> {
+        let element = match operand.kind {
+            OperandKind::Sink => return Ok((self.new_rows(rows_of(scalar)), None)),
+            OperandKind::Name | OperandKind::Component(_) => {
+                let register = self.module.register_written(of.scope, operand.span);
+                self.register(register.map_err(|_| NotExecuted)?)
+            }
+            _ => return Err(NotExecuted),
+        };
+        if element.rows == rows_of(scalar) {
+            return Ok((element.slot, None));
+        }
+        let slot = self.new_rows(rows_of(scalar));
+        let is_wide = element.rows == 2;
+        Ok((slot, Some((operations::fit(is_wide, scalar.is_signed()), element.slot))))
+    }
+
+    /// Emits an operation with the first operand as its destination.
+    fn to_first(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        execute: Execute,
+        scalar: T,
+        sources: &[Slot],
+        immediate: u32,
+    ) -> Compiled<()> {
+        let first = of.operands.first().ok_or(NotExecuted)?;
+        let (slot, after) = self.destination(of, first, scalar)?;
+        self.emit_lanes(execute, slot, sources).immediate = immediate;
+        if let Some((fit, to)) = after {
+            self.emit_lanes(fit, to, &[slot]);
+        }
+        Ok(())
+    }
+
+    // Instructions.
+
+    fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
+        let types = T::of(self.module, of);
+        let request = Request { opcode: of.opcode, types: &types, instruction: of };
+        match of.opcode {
+            Opcode::Mov => self.move_value(of, &types),
+            Opcode::Ld | Opcode::Ldu => self.load(of, &types),
+            Opcode::St => self.store(of, &types),
+            Opcode::Atom | Opcode::Red => self.atomic(of, &types, &request),
+            Opcode::Setp => self.set_predicate(of, &types, &request),
+            Opcode::Set => self.set(of, &types, &request),
+            Opcode::Selp => {
+                let scalar = *types.first().ok_or(NotExecuted)?;
+                let sources = [
+                    self.operand_source(of, 1, scalar)?,
+                    self.operand_source(of, 2, scalar)?,
+                    self.operand_source(of, 3, T::Pred)?,
+                ];
+                self.to_first(of, operations::select(rows_of(scalar) == 2), scalar, &sources, 0)
+            }
+            Opcode::Slct => {
+                let (&scalar, &by) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
+                let sources = [
+                    self.operand_source(of, 1, scalar)?,
+                    self.operand_source(of, 2, scalar)?,
+                    self.operand_source(of, 3, by)?,
+                ];
+                let execute = operations::choose(rows_of(scalar) == 2, by.is_float());
+                self.to_first(of, execute, scalar, &sources, 0)
+            }
+            Opcode::Lop3 => self.logic3(of, &request),
+            Opcode::Cvta => self.convert_address(of, &types, &request),
+            Opcode::Isspacep => self.is_in_space(of),
+            Opcode::Mapa => {
+                let scalar = *types.first().ok_or(NotExecuted)?;
+                let source = self.operand_source(of, 1, scalar)?;
+                self.to_first(of, operations::copy(scalar).ok_or(NotExecuted)?, scalar, &[source], 0)
+            }
+            Opcode::GetCtaRank => {
+                let zero = self.constant(0, 1);
+                self.to_first(of, operations::copy(T::B32).ok_or(NotExecuted)?, T::B32, &[zero], 0)
+            }
+            Opcode::CreatePolicy => {
+                let zero = self.constant(0, 2);
+                self.to_first(of, operations::copy(T::B64).ok_or(NotExecuted)?, T::B64, &[zero], 0)
+            }
+            Opcode::Call => self.call(of),
+            Opcode::Ret => self.control(Action::Return),
+            Opcode::Exit => self.control(Action::Exit),
+            Opcode::Trap => self.control(Action::Trap),
+            Opcode::Shfl => self.shuffle(of, &request),
+            Opcode::Vote => self.vote(of, &request),
+            Opcode::Match => self.match_values(of, &types, &request),
+            Opcode::Redux => self.reduce(of, &types, &request),
+            Opcode::Elect => {
+                let members = self.operand_source(of, 1, T::B32)?;
+                let (d, e) = self.pair(of, T::B32)?;
+                self.exchange(ExchangeKind::Elect, Some(members), d, [NONE; 3], e)
+            }
+            Opcode::Activemask => {
+                let first = of.operands.first().ok_or(NotExecuted)?;
+                let (slot, _) = self.destination(of, first, T::B32)?;
+                self.emit(Action::ActiveMask).d = slot;
+                Ok(())
+            }
+            Opcode::Bar | Opcode::Barrier => self.barrier(of, &request),
+            Opcode::Cp => self.copy_async(of, &request),
+            Opcode::Mbarrier => self.mbarrier(of, &request),
+            Opcode::LdMatrix | Opcode::StMatrix | Opcode::MovMatrix | Opcode::Mma | Opcode::Wmma => {
+                let op = matrix::decode(self, of, &types).ok_or(NotExecuted)?;
+                self.emit(Action::Matrix(Box::new(op)));
+                Ok(())
+            }
+            Opcode::Nop
+            | Opcode::Brkpt
+            | Opcode::PmEvent
+            | Opcode::Nanosleep
+            | Opcode::SetMaxNReg
+            | Opcode::GridDepControl
+            | Opcode::Fence
+            | Opcode::Membar
+            | Opcode::Prefetch
+            | Opcode::Prefetchu
+            | Opcode::Discard
+            | Opcode::ApplyPriority => self.control(Action::Nop),
+            _ => self.lanes(of, &request),
+        }
+    }
+
+    fn control(&mut self, action: Action) -> Compiled<()> {
+        self.emit(action);
+        Ok(())
+    }
+
+    /// An instruction of [`LaneRule`].
+    fn lanes(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let rule = LaneRule::of(request).ok_or(NotExecuted)?;
+        let mut sources = Vec::new();
+        for (place, scalar) in rule.sources.iter().enumerate() {
+            sources.push(self.operand_source(of, place + 1, *scalar)?);
+        }
+        if of.operands.len() > rule.sources.len() + 1 {
+            return Err(NotExecuted);
+        }
+        self.to_first(of, rule.execute, rule.result, &sources, rule.immediate)
+    }
+
+    fn branch(&mut self, targets: &[usize], rejoin: Option<Pc>) -> Compiled<()> {
+        let target = *targets.first().ok_or(NotExecuted)? as Pc;
+        self.control(Action::Branch { target, rejoin })
+    }
+
+    fn branch_table(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        targets: &[usize],
+        rejoin: Option<Pc>,
+    ) -> Compiled<()> {
+        if targets.is_empty() {
+            return Err(NotExecuted);
+        }
+        let index = self.operand_source(of, 0, T::U32)?;
+        let targets = targets.iter().map(|block| *block as Pc).collect();
+        self.emit(Action::BranchTable { targets, rejoin }).a = index;
+        Ok(())
+    }
+
+    fn move_value(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let [to, from] = of.operands else { return Err(NotExecuted) };
+        match (to.kind, from.kind) {
+            (OperandKind::Vector(range), _) => {
+                self.unpack(of, of.elements_in(range), from, scalar)
+            }
+            (_, OperandKind::Vector(range)) => {
+                self.pack(of, of.elements_in(range), scalar)
+            }
+            _ if scalar == T::B128 => {
+                let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
+                let (d, a) = (self.destination(of, to, scalar)?.0, self.source(of, from, scalar)?);
+                self.emit_lanes(copy, d, &[a]);
+                self.emit_lanes(copy, d + 2, &[a + 2]);
+                Ok(())
+            }
+            _ => {
+                let source = self.source(of, from, scalar)?;
+                let copy = operations::copy(scalar).ok_or(NotExecuted)?;
+                self.to_first(of, copy, scalar, &[source], 0)
+            }
+        }
+    }
+
+    /// `mov.b64 {%r1, %r2}, %rd1`.
+    fn unpack(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        parts: &[Written],
+        from: &Operand,
+        scalar: T,
+    ) -> Compiled<()> {
+        let source = self.source(of, from, scalar)?;
+        let width = scalar.bits() / parts.len().max(1) as u32;
+        for (place, part) in parts.iter().enumerate() {
+            let Some(element) = self.element(of, part)? else { continue };
+            if width == 64 {
+                let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
+                self.emit_lanes(copy, element.slot, &[source + 2 * place as Slot]);
+            } else {
+                let shift = width * place as u32;
+                let unpack = operations::unpack(scalar.bits() == 64);
+                self.emit_lanes(unpack, element.slot, &[source]).immediate = shift | width << 8;
+            }
+        }
+        Ok(())
+    }
+
+    /// `mov.b64 %rd1, {%r1, %r2}`.
+    fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Written], scalar: T) -> Compiled<()> {
+        let width = scalar.bits() / parts.len().max(1) as u32;
+        let part_type = match width {
+            64 => T::B64,
+            32 => T::B32,
+            _ => T::B16,
+        };
+        let mut sources = Vec::new();
+        for part in parts {
+            sources.push(match part.kind {
+                ElementKind::Constant(value) => self.immediate(value, part_type)?,
+                _ => self.element(of, part)?.ok_or(NotExecuted)?.slot,
+            });
+        }
+        if width == 64 {
+            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
+            let d = self.destination(of, &of.operands[0], scalar)?.0;
+            self.emit_lanes(copy, d, &[sources[0]]);
+            self.emit_lanes(copy, d + 2, &[sources[1]]);
+            return Ok(());
+        }
+        let mut width = width;
+        while sources.len() > 2 {
+            let pairs = sources.chunks(2).map(<[Slot]>::to_vec).collect::<Vec<_>>();
+            sources.clear();
+            for pair in pairs {
+                let slot = self.new_rows(if width == 32 { 2 } else { 1 });
+                self.emit_lanes(operations::pack(width), slot, &pair).immediate = width;
+                sources.push(slot);
+            }
+            width *= 2;
+        }
+        self.to_first(of, operations::pack(width), scalar, &sources, width)
+    }
+
+    /// Returns the register of an element in braces; `None` for a sink.
+    pub(super) fn element(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        written: &Written,
+    ) -> Compiled<Option<Element>> {
+        match written.kind {
+            ElementKind::Sink => Ok(None),
+            ElementKind::Constant(_) => Err(NotExecuted),
+            ElementKind::Name | ElementKind::Component(_) => {
+                let register = self.module.register_written(of.scope, written.span);
+                Ok(Some(self.register(register.map_err(|_| NotExecuted)?)))
+            }
+        }
+    }
+
+    /// The registers of an operand that has one or several.
+    pub(super) fn elements(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        operand: &Operand,
+        scalar: T,
+    ) -> Compiled<Vec<Option<Element>>> {
+        let rows = rows_of(scalar);
+        let bits = scalar.bits();
+        Ok(match operand.kind {
+            OperandKind::Vector(range) => {
+                let mut elements = Vec::new();
+                for written in of.elements_in(range) {
+                    elements.push(match written.kind {
+                        ElementKind::Constant(value) => {
+                            let slot = self.immediate(value, scalar)?;
+                            Some(Element { slot, rows, bits })
+                        }
+                        _ => self.element(of, written)?,
+                    });
+                }
+                elements
+            }
+            OperandKind::Name => {
+                let Some(symbol) = self.module.find_at(of.scope, operand.span) else {
+                    let slot = self.source(of, operand, scalar)?;
+                    return Ok(vec![Some(Element { slot, rows, bits })]);
+                };
+                if symbol.declaration.space != StateSpace::Register {
+                    let slot = self.source(of, operand, scalar)?;
+                    return Ok(vec![Some(Element { slot, rows, bits })]);
+                }
+                let components = 0..symbol.declaration.vector;
+                let of_symbol = Register::of(symbol);
+                components
+                    .map(|component| Some(self.register(Register { component, ..of_symbol })))
+                    .collect()
+            }
+            OperandKind::Sink => vec![None],
+            _ => {
+                let slot = self.source(of, operand, scalar)?;
+                vec![Some(Element { slot, rows, bits })]
+            }
+        })
+    }
+
+    // Memory.
+
+    /// Returns where an access goes.
+    pub(super) fn place(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        address: &AddressOperand,
+        space: Option<StateSpace>,
+    ) -> Compiled<(AddressedSpace, Base, u64)> {
+        let is_entry = self.function.kind == FunctionKind::Entry;
+        let written = match space {
+            None => AddressedSpace::Generic,
+            Some(StateSpace::Global | StateSpace::Const) => AddressedSpace::Global,
+            Some(StateSpace::Shared) => AddressedSpace::Shared,
+            Some(StateSpace::Local) => AddressedSpace::Local,
+            Some(StateSpace::Param) if is_entry => AddressedSpace::Global,
+            Some(StateSpace::Param) => AddressedSpace::Local,
+            Some(_) => return Err(NotExecuted),
+        };
+        let mut offset = address.displacement();
+        let Some(name) = address.base else { return Ok((written, Base::Zero, offset)) };
+        let symbol = self.module.find_at(of.scope, name).ok_or(NotExecuted)?;
+        if address.index.is_some() {
+            return Err(NotExecuted);
+        }
+        if address.form == AddressForm::Indexed {
+            offset = offset.wrapping_mul(symbol.declaration.element_bytes().ok_or(NotExecuted)?);
+        }
+        if symbol.declaration.space == StateSpace::Register {
+            let element = self.register(Register::of(symbol));
+            let base = Base::Register { slot: element.slot, is_wide: element.rows == 2 };
+            return Ok((written, base, offset));
+        }
+        if let Some((place, _)) = self.locals.get(&symbol.id) {
+            return Ok((AddressedSpace::Local, Base::Frame, place.wrapping_add(offset)));
+        }
+        let (space, place) = self.around.variables.get(&symbol.id).ok_or(NotExecuted)?;
+        Ok((*space, Base::Zero, place.wrapping_add(offset)))
+    }
+
+    /// Returns an access of the instruction's first address.
+    fn access(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        kind: MemoryKind,
+        scalar: T,
+        elements: Vec<Option<Element>>,
+    ) -> Compiled<MemoryOp> {
+        let address = of.address().ok_or(NotExecuted)?;
+        let space = of.space().map(|space| space.0);
+        let (space, base, offset) = self.place(of, &address, space)?;
+        let order = of.order().map(|order| order.0);
+        let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak);
+        let elements = elements.into();
+        let size = scalar.bytes();
+        Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
+    }
+
+    fn load(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let first = of.operands.first().ok_or(NotExecuted)?;
+        let elements = self.elements(of, first, scalar)?;
+        let op = self.access(of, MemoryKind::Load, scalar, elements)?;
+        self.control(Action::Memory(Box::new(op)))
+    }
+
+    fn store(&mut self, of: &PtxInstruction<'m>, types: &[T]) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        if of.has(QualifierKind::Keyword(Keyword::Async)) {
+            return Err(NotExecuted);
+        }
+        let value = of.operands.get(1).ok_or(NotExecuted)?;
+        let elements = self.elements(of, value, scalar)?;
+        let op = self.access(of, MemoryKind::Store, scalar, elements)?;
+        self.control(Action::Memory(Box::new(op)))
+    }
+
+    fn atomic(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
+        if scalar.bits() > 64 || of.elements() > 1 || request.has(Keyword::Async) {
+            return Err(NotExecuted);
+        }
+        let (elements, first) = match of.opcode {
+            Opcode::Atom => {
+                let operand = of.operands.first().ok_or(NotExecuted)?;
+                (self.elements(of, operand, scalar)?, 2)
+            }
+            _ => (vec![None], 1),
+        };
+        let value = self.operand_source(of, first, scalar)?;
+        let second = match operation {
+            Atomic::CompareAndSwap => self.operand_source(of, first + 1, scalar)?,
+            _ => NONE,
+        };
+        let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
+        let op = self.emit(Action::Memory(Box::new(op)));
+        (op.a, op.b) = (value, second);
+        Ok(())
+    }
+
+    fn copy_async(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        if !request.has(Keyword::Async) || request.has(Keyword::Bulk) || request.has(Keyword::Tensor) {
+            return Err(NotExecuted);
+        }
+        if request.has(Keyword::CommitGroup) || request.has(Keyword::WaitGroup) || request.has(Keyword::WaitAll)
+        {
+            return self.control(Action::Nop);
+        }
+        if request.has(Keyword::Mbarrier) {
+            // The copies before it are done: without `.noinc` it counts up and down again.
+            if !request.has(Keyword::Noinc) {
+                return self.control(Action::Nop);
+            }
+            let one = self.constant(1, 1);
+            let kind = MemoryKind::Mbarrier(Mbarrier::Arrive);
+            let op = self.access(of, kind, T::B64, vec![None])?;
+            self.emit(Action::Memory(Box::new(op))).a = one;
+            return Ok(());
+        }
+        let [to, from, bytes, ..] = of.operands else { return Err(NotExecuted) };
+        let (to, from) = (of.address_in(to), of.address_in(from));
+        let (to, from) = (to.ok_or(NotExecuted)?, from.ok_or(NotExecuted)?);
+        let OperandKind::Constant(bytes) = bytes.kind else { return Err(NotExecuted) };
+        let bytes = bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
+        let has_policy = of.has(QualifierKind::CacheHint);
+        let source_size = match (of.operands.get(3), has_policy && of.operands.len() == 4) {
+            (Some(operand), false) => Some(self.source(of, operand, T::U32)?),
+            _ => None,
+        };
+        let (_, source, source_offset) = self.place(of, &from, Some(StateSpace::Global))?;
+        let (space, base, offset) = self.place(of, &to, Some(StateSpace::Shared))?;
+        let bytes = bytes as u32;
+        let kind = MemoryKind::Copy { source, source_offset, bytes, source_size };
+        let (scalar, elements) = (T::B8, vec![None; bytes as usize].into());
+        let op =
+            MemoryOp { kind, space, base, offset, size: 1, elements, scalar, is_ordered: false };
+        self.control(Action::Memory(Box::new(op)))
+    }
+
+    fn mbarrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let has = |word| request.has(word);
+        let count_at = |place: usize| of.operands.get(place).copied();
+        let (kind, result, argument) = if has(Keyword::Init) {
+            (Mbarrier::Init, None, count_at(1))
+        } else if has(Keyword::Inval) {
+            (Mbarrier::Invalidate, None, None)
+        } else if has(Keyword::ExpectTx) && !has(Keyword::Arrive) {
+            (Mbarrier::ExpectTx, None, count_at(1))
+        } else if has(Keyword::TestWait) || has(Keyword::TryWait) {
+            let is_parity = has(Keyword::Parity);
+            (Mbarrier::Wait { is_parity }, of.operands.first(), count_at(2))
+        } else if has(Keyword::PendingCount) {
+            (Mbarrier::PendingCount, of.operands.first(), count_at(1))
+        } else if has(Keyword::Arrive) || has(Keyword::ArriveDrop) {
+            let kind = match (has(Keyword::ArriveDrop), has(Keyword::NoComplete)) {
+                (true, _) => Mbarrier::ArriveDrop,
+                (_, true) => Mbarrier::ArriveNoComplete,
+                _ => Mbarrier::Arrive,
+            };
+            // With a count of bytes that arrive later there is one arrival.
+            let count = if has(Keyword::ExpectTx) { None } else { count_at(2) };
+            (kind, of.operands.first(), count)
+        } else {
+            return Err(NotExecuted);
+        };
+        let argument_type = match kind {
+            Mbarrier::Wait { is_parity: false } | Mbarrier::PendingCount => T::B64,
+            _ => T::B32,
+        };
+        let a = match argument {
+            Some(operand) => self.source(of, &operand, argument_type)?,
+            None => self.constant(1, 1),
+        };
+        let result_type = match kind {
+            Mbarrier::Wait { .. } => T::Pred,
+            Mbarrier::PendingCount => T::B32,
+            _ => T::B64,
+        };
+        let elements = match result {
+            Some(operand) => self.elements(of, operand, result_type)?,
+            None => vec![None],
+        };
+        if kind == Mbarrier::PendingCount {
+            // The state is in a register: no access.
+            return Err(NotExecuted);
+        }
+        let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, elements)?;
+        self.emit(Action::Memory(Box::new(op))).a = a;
+        Ok(())
+    }
+
+    fn convert_address(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let space = of.space().map(|space| space.0).ok_or(NotExecuted)?;
+        let base = match space {
+            StateSpace::Shared => self.around.map.shared().base,
+            StateSpace::Local => self.around.map.local().base,
+            _ => 0,
+        };
+        let base = if request.has(Keyword::To) { base.wrapping_neg() } else { base };
+        let source = self.operand_source(of, 1, scalar)?;
+        let added = self.constant(base, rows_of(scalar));
+        let add: Execute = match rows_of(scalar) {
+            2 => |r, o, e| r.map2(o, e, |a: u64, b: u64| a.wrapping_add(b)),
+            _ => |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_add(b)),
+        };
+        self.to_first(of, add, scalar, &[source, added], 0)
+    }
+
+    fn is_in_space(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
+        let space = of.space().map(|space| space.0).ok_or(NotExecuted)?;
+        let operand = of.operands.get(1).ok_or(NotExecuted)?;
+        let source = self.source(of, operand, T::U64)?;
+        let (shared, local) = (self.around.map.shared(), self.around.map.local());
+        let first = shared.base.min(local.base);
+        // The two windows touch: what is in neither is in global memory.
+        let (base, size, is_inside) = match space {
+            StateSpace::Shared => (shared.base, shared.size, true),
+            StateSpace::Local => (local.base, local.size, true),
+            StateSpace::Global => (first, shared.size + local.size, false),
+            _ => return Err(NotExecuted),
+        };
+        let (base, size) = (self.constant(base, 2), self.constant(size, 2));
+        let test: Execute = |r, o, e| {
+            let (a, base, size) = (r.get::<u64>(o.a), r.get::<u64>(o.b), r.get::<u64>(o.c));
+            let inside = (0..LANES).fold(0, |lanes, lane| {
+                lanes | u32::from(a[lane].wrapping_sub(base[lane]) < size[lane]) << lane
+            });
+            let lanes = if o.immediate != 0 { inside } else { !inside };
+            r.put_predicate(o.d, lanes, &[o.a], e);
+        };
+        self.to_first(of, test, T::Pred, &[source, base, size], u32::from(is_inside))
+    }
+
+    fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        if request.has(Keyword::And) || request.has(Keyword::Or) {
+            return Err(NotExecuted);
+        }
+        let mut sources = Vec::new();
+        for place in 1..4 {
+            sources.push(self.operand_source(of, place, T::B32)?);
+        }
+        let table = of.operands.get(4).ok_or(NotExecuted)?;
+        let OperandKind::Constant(table) = table.kind else { return Err(NotExecuted) };
+        let table = table.integer().ok_or(NotExecuted)? as u32;
+        let execute: Execute = |r, o, e| {
+            let table = o.immediate;
+            r.map3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
+        };
+        self.to_first(of, execute, T::B32, &sources, table)
+    }
+
+    // Predicates.
+
+    /// Returns the two rows of `%p|%q`, or of one name; the second is [`NONE`] if it is not written.
+    fn pair(&mut self, of: &PtxInstruction<'m>, scalar: T) -> Compiled<(Slot, Slot)> {
+        let operand = of.operands.first().ok_or(NotExecuted)?;
+        let OperandKind::Pair(range) = operand.kind else {
+            return Ok((self.destination(of, operand, scalar)?.0, NONE));
+        };
+        let [first, second] = of.elements_in(range) else { return Err(NotExecuted) };
+        let first = match self.element(of, first)? {
+            Some(element) => element.slot,
+            None => self.new_rows(rows_of(scalar)),
+        };
+        let second = self.element(of, second)?.map_or(NONE, |element| element.slot);
+        Ok((first, second))
+    }
+
+    /// Emits a comparison, and what is joined to it; returns the predicate and its opposite.
+    fn compared(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        scalar: T,
+        request: &Request<'_>,
+        with_opposite: bool,
+    ) -> Compiled<(Slot, Slot)> {
+        let comparison = request.comparison().ok_or(NotExecuted)?;
+        let flush = request.has(Keyword::Ftz);
+        let compare = operations::comparison(scalar, comparison, flush).ok_or(NotExecuted)?;
+        let sources = [self.operand_source(of, 1, scalar)?, self.operand_source(of, 2, scalar)?];
+        let joined = match of.operands.get(3) {
+            Some(operand) => Some(self.source(of, operand, T::Pred)?),
+            None => None,
+        };
+        let result = self.new_rows(1);
+        self.emit_lanes(compare, result, &sources);
+        let invert: Execute = |r, o, e| {
+            let lanes = !r.predicate(o.a);
+            r.put_predicate(o.d, lanes, &[o.a], e);
+        };
+        let mut opposite = NONE;
+        if with_opposite {
+            opposite = self.new_rows(1);
+            self.emit_lanes(invert, opposite, &[result]);
+        }
+        if let Some(joined) = joined {
+            let join: Execute = if request.has(Keyword::And) {
+                |r, o, e| join(r, o, e, |a, b| a & b)
+            } else if request.has(Keyword::Or) {
+                |r, o, e| join(r, o, e, |a, b| a | b)
+            } else if request.has(Keyword::Xor) {
+                |r, o, e| join(r, o, e, |a, b| a ^ b)
+            } else {
+                return Err(NotExecuted);
+            };
+            for slot in [result, opposite].into_iter().filter(|slot| *slot != NONE) {
+                self.emit_lanes(join, slot, &[slot, joined]);
+            }
+        }
+        Ok((result, opposite))
+    }
+
+    fn set_predicate(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        if let T::F16x2 | T::Bf16x2 = scalar {
+            return self.set_predicates_of_halves(of, scalar, request);
+        }
+        let (first, second) = self.pair(of, T::Pred)?;
+        let (result, opposite) = self.compared(of, scalar, request, second != NONE)?;
+        let copy = operations::copy(T::Pred).ok_or(NotExecuted)?;
+        self.emit_lanes(copy, first, &[result]);
+        if second != NONE {
+            self.emit_lanes(copy, second, &[opposite]);
+        }
+        Ok(())
+    }
+
+    /// `setp.f16x2 p|q`: a predicate for each half.
+    fn set_predicates_of_halves(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        scalar: T,
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        if of.operands.len() > 3 {
+            return Err(NotExecuted);
+        }
+        let half = if scalar == T::F16x2 { T::F16 } else { T::Bf16 };
+        let comparison = request.comparison().ok_or(NotExecuted)?;
+        let compare = operations::comparison(half, comparison, false).ok_or(NotExecuted)?;
+        let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
+        let (first, second) = self.pair(of, T::Pred)?;
+        for (shift, slot) in [(0, first), (16, second)] {
+            let parts = [self.new_rows(1), self.new_rows(1)];
+            for (part, whole) in parts.iter().zip([a, b]) {
+                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate = shift | 16 << 8;
+            }
+            if slot != NONE {
+                self.emit_lanes(compare, slot, &parts);
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
+        let (&to, &scalar) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
+        if to.bits() != 32 || matches!(to, T::F16x2 | T::Bf16x2) {
+            return Err(NotExecuted);
+        }
+        let (result, _) = self.compared(of, scalar, request, false)?;
+        self.to_first(of, operations::indicate(to), to, &[result], 0)
+    }
+
+    // Calls.
+
+    fn call(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
+        let mut operands = of.operands.iter().peekable();
+        let is_list = |operand: &&Operand| matches!(operand.kind, OperandKind::List(_));
+        let returns = operands.next_if(is_list);
+        let name = operands.next().ok_or(NotExecuted)?;
+        let arguments = operands.next_if(is_list);
+        let target = self.call_target(of, name.span, operands.next().is_some())?;
+        let places = |this: &mut Self, list: Option<&Operand>| -> Compiled<Box<[Passed]>> {
+            let Some(Operand { kind: OperandKind::List(range), .. }) = list else {
+                return Ok(Box::default());
+            };
+            let mut places = Vec::new();
+            for element in of.elements_in(*range) {
+                places.push(this.argument(of, element)?);
+            }
+            Ok(places.into())
+        };
+        let arguments = places(self, arguments)?;
+        let returns = places(self, returns)?;
+        self.control(Action::Call(Box::new(CallOp { target, arguments, returns })))
+    }
+
+    fn call_target(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        name: Span,
+        has_prototype: bool,
+    ) -> Compiled<CallTarget> {
+        let is_register = self.module.find_at(of.scope, name);
+        if let Some(symbol) = is_register.filter(|_| has_prototype) {
+            let element = self.register(Register::of(symbol));
+            // Any function whose address is taken may be meant.
+            for (place, function) in self.module.functions().iter().enumerate() {
+                if function.kind == FunctionKind::Func && function.body.is_some() {
+                    self.calls.number(FunctionId(place as u32));
+                }
+            }
+            return Ok(CallTarget::Indirect(self.fitted(element, T::B64)));
+        }
+        let id = self.module.function_id_of(self.module.text(name)).ok_or(NotExecuted)?;
+        Ok(CallTarget::Direct(self.calls.number(id)))
+    }
+
+    fn argument(&mut self, of: &PtxInstruction<'m>, element: &Written) -> Compiled<Passed> {
+        match element.kind {
+            ElementKind::Sink => Ok(Passed::Nothing),
+            ElementKind::Constant(value) => {
+                let slot = self.immediate(value, T::B64)?;
+                Ok(Passed::Register { slot, rows: 2 })
+            }
+            _ => {
+                let symbol = self.module.find_at(of.scope, element.span);
+                if let Some((offset, bytes)) = symbol.and_then(|symbol| self.locals.get(&symbol.id)) {
+                    return Ok(Passed::Local { offset: *offset, bytes: *bytes });
+                }
+                let element = self.element(of, element)?.ok_or(NotExecuted)?;
+                Ok(Passed::Register { slot: element.slot, rows: element.rows })
+            }
+        }
+    }
+
+    // Lanes of a warp, warps of a block.
+
+    fn exchange(
+        &mut self,
+        kind: ExchangeKind,
+        members: Option<Slot>,
+        d: Slot,
+        [a, b, c]: [Slot; 3],
+        e: Slot,
+    ) -> Compiled<()> {
+        let op = self.emit(Action::Exchange(ExchangeOp { kind, members }));
+        (op.d, op.a, op.b, op.c, op.e) = (d, a, b, c, e);
+        Ok(())
+    }
+
+    fn shuffle(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let words = [
+            (Keyword::Up, Shuffle::Up),
+            (Keyword::Down, Shuffle::Down),
+            (Keyword::Bfly, Shuffle::Butterfly),
+            (Keyword::Idx, Shuffle::Index),
+        ];
+        let mode = words.iter().find(|(word, _)| request.has(*word)).ok_or(NotExecuted)?.1;
+        let mut sources = [NONE; 3];
+        for (place, source) in sources.iter_mut().enumerate() {
+            *source = self.operand_source(of, place + 1, T::B32)?;
+        }
+        let members = match of.has(QualifierKind::Sync) {
+            true => Some(self.operand_source(of, 4, T::B32)?),
+            false => None,
+        };
+        let (d, e) = self.pair(of, T::B32)?;
+        self.exchange(ExchangeKind::Shuffle(mode), members, d, sources, e)
+    }
+
+    fn vote(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let words = [
+            (Keyword::All, Vote::All),
+            (Keyword::Any, Vote::Any),
+            (Keyword::Uni, Vote::Uniform),
+            (Keyword::Ballot, Vote::Ballot),
+        ];
+        let vote = words.iter().find(|(word, _)| request.has(*word)).ok_or(NotExecuted)?.1;
+        let source = self.operand_source(of, 1, T::Pred)?;
+        let members = match of.has(QualifierKind::Sync) {
+            true => Some(self.operand_source(of, 2, T::B32)?),
+            false => None,
+        };
+        let (d, _) = self.pair(of, T::B32)?;
+        self.exchange(ExchangeKind::Vote(vote), members, d, [source, NONE, NONE], NONE)
+    }
+
+    fn match_values(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let source = self.operand_source(of, 1, scalar)?;
+        let members = self.operand_source(of, 2, T::B32)?;
+        let (d, e) = self.pair(of, T::B32)?;
+        let is_wide = rows_of(scalar) == 2;
+        let kind = ExchangeKind::Match { is_all: request.has(Keyword::All), is_wide };
+        self.exchange(kind, Some(members), d, [source, NONE, NONE], e)
+    }
+
+    fn reduce(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
+        let scalar = *types.first().ok_or(NotExecuted)?;
+        let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
+        if scalar.is_float() {
+            return Err(NotExecuted);
+        }
+        let source = self.operand_source(of, 1, scalar)?;
+        let members = self.operand_source(of, 2, T::B32)?;
+        let (d, _) = self.pair(of, scalar)?;
+        let kind = ExchangeKind::Reduce(operation, scalar);
+        self.exchange(kind, Some(members), d, [source, NONE, NONE], NONE)
+    }
+
+    fn barrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
+        let has = |word| request.has(word);
+        let is_of_cluster =
+            of.first(|kind| matches!(kind, QualifierKind::Scope(crate::syntax::load::MemoryScope::Cluster)).then_some(()));
+        if is_of_cluster.is_some() {
+            return self.control(Action::Nop);
+        }
+        if has(Keyword::Warp) {
+            let members = Some(self.operand_source(of, 0, T::B32)?);
+            return self.exchange(ExchangeKind::Sync, members, NONE, [NONE; 3], NONE);
+        }
+        let is_reduced = has(Keyword::Red);
+        let kind = match (is_reduced, has(Keyword::Arrive)) {
+            (true, _) if has(Keyword::And) => BarrierKind::And,
+            (true, _) if has(Keyword::Or) => BarrierKind::Or,
+            (true, _) => BarrierKind::Popc,
+            (_, true) => BarrierKind::Arrive,
+            _ => BarrierKind::Sync,
+        };
+        let first = usize::from(is_reduced);
+        let id = self.operand_source(of, first, T::B32)?;
+        let has_threads = of.operands.len() > first + 1 + usize::from(is_reduced);
+        let threads = match has_threads {
+            true => Some(self.operand_source(of, first + 1, T::B32)?),
+            false => None,
+        };
+        let (mut d, mut a) = (NONE, NONE);
+        if is_reduced {
+            a = self.operand_source(of, of.operands.len() - 1, T::Pred)?;
+            d = self.pair(of, T::B32)?.0;
+        }
+        let op = self.emit(Action::Barrier(BarrierOp { kind, id, threads }));
+        (op.d, op.a) = (d, a);
+        Ok(())
+    }
+}
+
+/// Joins a predicate to another.
+fn join(
+    r: &mut super::registers::Registers,
+    op: &Op,
+    exec: u32,
+    f: impl Fn(u32, u32) -> u32,
+) {
+    let lanes = f(r.predicate(op.a), r.predicate(op.b));
+    r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
+}
+
+/// Returns the rows of a value.
+pub(super) fn rows_of(scalar: T) -> u32 {
+    scalar.bits().div_ceil(32)
+}
+
+fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -> Option<Atomic> {
+    let words = [
+        (Keyword::Add, Atomic::Add),
+        (Keyword::Inc, Atomic::Inc),
+        (Keyword::Dec, Atomic::Dec),
+        (Keyword::And, Atomic::And),
+        (Keyword::Or, Atomic::Or),
+        (Keyword::Xor, Atomic::Xor),
+        (Keyword::Exch, Atomic::Exchange),
+        (Keyword::Cas, Atomic::CompareAndSwap),
+    ];
+    let found = words.iter().find(|(word, _)| request.has(*word)).map(|found| found.1);
+    found.or_else(|| {
+        let reduction = of.first(|kind| match kind {
+            QualifierKind::Reduction(of) => Some(of),
+            _ => None,
+        });
+        Some(match reduction?.0 {
+            crate::tensor::ReductionOperation::Min => Atomic::Min,
+            crate::tensor::ReductionOperation::Max => Atomic::Max,
+        })
+    })
+}
+
+/// Returns the special register of a name.
+fn special(text: &str) -> Option<Special> {
+    let (name, axis) = match text.split_once('.') {
+        Some((name, "x")) => (name, 0),
+        Some((name, "y")) => (name, 1),
+        Some((name, "z")) => (name, 2),
+        Some(_) => return None,
+        // Before PTX 2.0 these had 16 bits and no component.
+        None => (text, 0),
+    };
+    let mask = |below, here, above| Some(Special::LaneMask { below, here, above });
+    match name {
+        "%tid" => Some(Special::Thread(axis)),
+        "%ntid" => Some(Special::Threads(axis)),
+        "%ctaid" | "%clusterid" => Some(Special::Block(axis)),
+        "%nctaid" | "%nclusterid" => Some(Special::Blocks(axis)),
+        "%laneid" => Some(Special::Lane),
+        "%warpid" => Some(Special::Warp),
+        "%nwarpid" => Some(Special::Warps),
+        "%lanemask_lt" => mask(true, false, false),
+        "%lanemask_le" => mask(true, true, false),
+        "%lanemask_eq" => mask(false, true, false),
+        "%lanemask_ge" => mask(false, true, true),
+        "%lanemask_gt" => mask(false, false, true),
+        "%dynamic_smem_size" => Some(Special::DynamicShared),
+        "%total_smem_size" | "%aggr_smem_size" => Some(Special::TotalShared),
+        "%smid" | "%gridid" | "%cluster_ctaid" | "%cluster_ctarank" => Some(Special::Fixed(0)),
+        "%nsmid" | "%cluster_nctaid" | "%cluster_nctarank" => Some(Special::Fixed(1)),
+        _ => None,
+    }
+}
+
+/// Returns the variables that all threads share, of the module and of its functions.
+pub(super) fn shared_variables<'d>(
+    module: &'d Module<'_>,
+) -> impl Iterator<Item = (DeclarationId, &'d Declaration)> {
+    module.declarations_with_ids().filter(|(_, declared)| {
+        matches!(declared.space, StateSpace::Global | StateSpace::Const | StateSpace::Shared)
+    })
+}

@@ -1,0 +1,407 @@
+//! [`Engine`]: executes the blocks of a grid, and the warps of a block, in order.
+
+use std::collections::BTreeMap;
+
+use super::access::{AccessKind, LaneBytes};
+use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset, Special};
+use super::fault::FaultKind;
+use super::memory::{AddressedSpace, Bytes, DeviceMemory};
+use super::registers::Registers;
+use super::warp::{Event, Path, Warp, special_value};
+use super::{LaunchCounts, MemoryAccess, MemoryObserver};
+use crate::module::StatementId;
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::{AddressMap, AddressSpace};
+
+/// Instructions that a warp executes before another warp of its block gets its turn, if it does not wait before.
+/// Long, since warps are executed in order but for those that wait for a later one.
+const WARP_TURN: u64 = 1 << 18;
+
+/// The barriers of a block.
+const BARRIERS: usize = 16;
+
+/// Faults that are kept; the others are counted.
+pub(super) const MAX_FAULTS: usize = 1000;
+
+/// The grid and the blocks of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) blocks: [u32; 3],
+    pub(super) threads: [u32; 3],
+    /// Bytes of shared memory: dynamic, and in all.
+    pub(super) dynamic_shared: u64,
+    pub(super) shared: u64,
+}
+
+impl Shape {
+    /// Returns the threads of a block.
+    pub(super) fn block_size(&self) -> u32 {
+        self.threads.iter().product()
+    }
+
+    pub(super) fn warps(&self) -> u32 {
+        self.block_size().div_ceil(LANES as u32)
+    }
+
+    /// Returns the index of a thread in its block.
+    pub(super) fn thread(&self, warp: u32, lane: usize) -> [u32; 3] {
+        let number = warp * LANES as u32 + lane as u32;
+        let [x, y, _] = self.threads.map(|size| size.max(1));
+        [number % x, number / x % y, number / x / y]
+    }
+}
+
+/// Why lanes do not go on.
+#[derive(Clone, Debug)]
+pub(super) enum Stop {
+    /// The warp ends.
+    Warp(FaultKind),
+    /// The launch ends: it has executed as many instructions as it may.
+    Steps(StatementId),
+}
+
+/// A fault as the machine meets it.
+#[derive(Clone, Debug)]
+pub(super) struct RawFault {
+    pub(super) kind: FaultKind,
+    pub(super) statement: StatementId,
+    pub(super) block: [u32; 3],
+    pub(super) warp: u32,
+    pub(super) lane: u32,
+    pub(super) address: u64,
+}
+
+/// What the warps of a launch share.
+pub(super) struct Engine<'e> {
+    pub(super) code: &'e Code,
+    /// The registers of each function before its first instruction.
+    pub(super) templates: Vec<Registers>,
+    pub(super) memory: &'e mut DeviceMemory,
+    pub(super) shared: Bytes,
+    pub(super) observer: Option<&'e mut dyn MemoryObserver>,
+    pub(super) shape: Shape,
+    pub(super) block: [u32; 3],
+    pub(super) counts: LaunchCounts,
+    pub(super) step_limit: u64,
+    /// Whether loads of bytes that nothing has written are faults.
+    pub(super) tracks_writes: bool,
+    pub(super) faults: Vec<RawFault>,
+    pub(super) fault_count: u64,
+    /// Instructions that are not executed, and how often one of them was met.
+    pub(super) skipped: BTreeMap<StatementId, u64>,
+    /// The allocation of the last access.
+    pub(super) hint: usize,
+    /// The instruction that ended a warp.
+    pub(super) last_statement: StatementId,
+}
+
+/// A barrier of a block.
+#[derive(Clone, Debug, Default)]
+struct Barrier {
+    waiting: Vec<(usize, Path, BarrierKind)>,
+    /// The threads that have arrived, by warp.
+    arrived: Vec<u32>,
+    /// How many must; all without a number.
+    threads: Option<u32>,
+}
+
+impl Engine<'_> {
+    /// Makes the registers that the frames of each function begin with.
+    pub(super) fn templates(code: &Code) -> Vec<Registers> {
+        let of_function = |function: &super::code::FunctionCode| {
+            let mut registers = Registers::new(function.rows);
+            for preset in &function.presets {
+                match preset {
+                    Preset::Constant(slot, value, 1) => registers.broadcast(*slot, *value as u32),
+                    Preset::Constant(slot, value, _) => registers.broadcast(*slot, *value),
+                    Preset::Lanes(slot, rows, values) => {
+                        for (lane, value) in values.iter().enumerate() {
+                            registers.set_lane(*slot, *rows, lane, *value);
+                        }
+                        registers.know(*slot, u32::MAX);
+                    }
+                    Preset::Special(..) => {}
+                }
+            }
+            registers
+        };
+        code.functions.iter().map(of_function).collect()
+    }
+
+    pub(super) fn special(&self, special: Special, warp: u32, lane: usize) -> u32 {
+        special_value(special, &self.shape, self.block, warp, lane)
+    }
+
+    /// Counts an instruction.
+    #[inline(always)]
+    pub(super) fn count(&mut self, exec: u32, op: &Op) -> Result<(), Stop> {
+        self.counts.warp_instructions += 1;
+        self.counts.thread_instructions += u64::from(exec.count_ones());
+        if self.counts.warp_instructions > self.step_limit {
+            return Err(Stop::Steps(op.statement));
+        }
+        Ok(())
+    }
+
+    pub(super) fn not_executed(&mut self, op: &Op) {
+        *self.skipped.entry(op.statement).or_default() += 1;
+    }
+
+    pub(super) fn fault(&mut self, kind: FaultKind, op: &Op, warp: u32, lane: u32, address: u64) {
+        self.fault_at(kind, op.statement, warp, lane, address);
+    }
+
+    fn fault_at(
+        &mut self,
+        kind: FaultKind,
+        statement: StatementId,
+        warp: u32,
+        lane: u32,
+        address: u64,
+    ) {
+        self.fault_count += 1;
+        if self.faults.len() < MAX_FAULTS {
+            let block = self.block;
+            self.faults.push(RawFault { kind, statement, block, warp, lane, address });
+        }
+    }
+
+    /// Returns the generic address of a place in a space.
+    pub(super) fn generic(&self, space: AddressedSpace, address: u64) -> u64 {
+        let map = AddressMap::default();
+        match space {
+            AddressedSpace::Shared => map.shared().base.wrapping_add(address),
+            AddressedSpace::Local => map.local().base.wrapping_add(address),
+            AddressedSpace::Global | AddressedSpace::Generic => address,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an access has as many parts")]
+    pub(super) fn observe(
+        &mut self,
+        op: &Op,
+        warp: u32,
+        kind: AccessKind,
+        access: &MemoryOp,
+        lanes: u32,
+        addresses: &[u64; LANES],
+        values: &LaneBytes,
+    ) {
+        let block = self.block;
+        let Some(observer) = &mut self.observer else { return };
+        let space = match access.space {
+            AddressedSpace::Generic => AddressSpace::Generic,
+            AddressedSpace::Global => AddressSpace::Global,
+            AddressedSpace::Shared => AddressSpace::Shared,
+            AddressedSpace::Local => AddressSpace::Local,
+        };
+        let executing = LaneMask::from_bits(lanes);
+        let (statement, bytes) = (op.statement, access.bytes());
+        observer.access(&MemoryAccess {
+            statement,
+            kind,
+            space,
+            bytes,
+            block,
+            warp,
+            executing,
+            addresses,
+            values,
+        });
+    }
+
+    /// Executes all blocks.
+    pub(super) fn run(&mut self) -> Result<(), StatementId> {
+        let mut warps: Vec<Warp> = Vec::new();
+        let [nx, ny, nz] = self.shape.blocks;
+        for z in 0..nz {
+            for y in 0..ny {
+                for x in 0..nx {
+                    self.block = [x, y, z];
+                    self.counts.blocks += 1;
+                    self.run_block(&mut warps)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_block(&mut self, warps: &mut Vec<Warp>) -> Result<(), StatementId> {
+        self.shared.reset(self.shape.shared as usize, self.tracks_writes);
+        let count = self.shape.warps() as usize;
+        warps.resize_with(count, Warp::default);
+        let mut left = self.shape.block_size();
+        for (number, warp) in warps.iter_mut().enumerate() {
+            let lanes = left.min(LANES as u32);
+            left -= lanes;
+            let mask = if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 };
+            self.counts.warps += 1;
+            if let Err(stop) = warp.begin(self, number as u32, mask) {
+                self.end_warp(warp, stop)?;
+            }
+        }
+        let mut barriers = vec![Barrier::default(); BARRIERS];
+        for barrier in &mut barriers {
+            barrier.arrived = vec![0; count];
+        }
+        loop {
+            let mut is_stuck = true;
+            for at in 0..count {
+                loop {
+                    let event = match warps[at].run(self, WARP_TURN) {
+                        Ok(event) => event,
+                        Err(stop) => {
+                            self.end_warp(&mut warps[at], stop)?;
+                            Event::Ended
+                        }
+                    };
+                    match event {
+                        Event::Idle => break,
+                        Event::Turn => {
+                            is_stuck = false;
+                            break;
+                        }
+                        Event::Ended => {
+                            is_stuck = false;
+                            for barrier in &mut barriers {
+                                barrier.open_if_complete(warps);
+                            }
+                        }
+                        Event::Barrier(path, op) => {
+                            is_stuck = false;
+                            if let Err(stop) = self.arrive(&mut barriers, warps, at, path, op) {
+                                self.end_warp(&mut warps[at], stop)?;
+                            }
+                        }
+                    }
+                }
+            }
+            if warps.iter().all(|warp| warp.alive == 0) {
+                return Ok(());
+            }
+            if is_stuck && warps.iter().all(|warp| warp.ready.is_empty()) {
+                self.report_stuck(&barriers, warps);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Notes why a warp ends, and ends it.
+    fn end_warp(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
+        match stop {
+            Stop::Steps(statement) => Err(statement),
+            Stop::Warp(kind) => {
+                let lane = match &kind {
+                    FaultKind::Unknown { lane, .. }
+                    | FaultKind::BranchIndex { lane }
+                    | FaultKind::NoFunction { lane, .. } => *lane,
+                    _ => 0,
+                };
+                let statement = self.last_statement;
+                self.fault_at(kind, statement, warp.number, lane, 0);
+                warp.kill();
+                Ok(())
+            }
+        }
+    }
+
+    /// A path arrives at a barrier.
+    fn arrive(
+        &mut self,
+        barriers: &mut [Barrier],
+        warps: &mut [Warp],
+        warp: usize,
+        path: Path,
+        op: BarrierOp,
+    ) -> Result<(), Stop> {
+        let registers = &warps[warp].frames[path.frame].registers;
+        let lane = path.mask.trailing_zeros() as usize;
+        let id = registers.get::<u32>(op.id)[lane] as usize;
+        let threads = op.threads.map(|slot| registers.get::<u32>(slot)[lane]);
+        let barrier = barriers.get_mut(id).ok_or(Stop::Warp(FaultKind::BarrierDivergence))?;
+        barrier.arrived[warp] |= path.mask;
+        barrier.threads = threads.or(barrier.threads);
+        if op.kind == BarrierKind::Arrive {
+            warps[warp].ready.push(Path { pc: path.pc + 1, ..path });
+        } else {
+            barrier.waiting.push((warp, path, op.kind));
+        }
+        if barrier.is_complete(warps) {
+            barrier.reduce(self.code, warps);
+            barrier.open(warps);
+        }
+        Ok(())
+    }
+
+    fn report_stuck(&mut self, barriers: &[Barrier], warps: &[Warp]) {
+        let at_barriers = barriers.iter().flat_map(|barrier| &barrier.waiting);
+        let stuck = at_barriers.map(|(warp, path, _)| (*warp, *path));
+        let in_warps = warps.iter().enumerate();
+        let in_warps = in_warps.flat_map(|(at, warp)| warp.stuck().map(move |path| (at, *path)));
+        for (warp, path) in stuck.chain(in_warps).collect::<Vec<_>>() {
+            let statement = self.code.ops[path.pc as usize].statement;
+            let lane = path.mask.trailing_zeros();
+            self.fault_at(FaultKind::BarrierDivergence, statement, warp as u32, lane, 0);
+        }
+    }
+}
+
+impl Barrier {
+    fn is_complete(&self, warps: &[Warp]) -> bool {
+        if self.waiting.is_empty() && self.threads.is_none() {
+            return false;
+        }
+        match self.threads {
+            None => self.arrived.iter().zip(warps).all(|(arrived, warp)| warp.alive & !arrived == 0),
+            Some(threads) => {
+                // A warp counts whole once all of its lanes that are left have arrived.
+                let count = |(arrived, warp): (&u32, &Warp)| {
+                    if *arrived != 0 && warp.alive & !arrived == 0 { 32 } else { arrived.count_ones() }
+                };
+                self.arrived.iter().zip(warps).map(count).sum::<u32>() >= threads
+            }
+        }
+    }
+
+    fn open_if_complete(&mut self, warps: &mut [Warp]) {
+        if !self.waiting.is_empty() && self.is_complete(warps) {
+            self.open(warps);
+        }
+    }
+
+    /// Lets all paths go on that wait.
+    fn open(&mut self, warps: &mut [Warp]) {
+        for (warp, path, _) in self.waiting.drain(..) {
+            let mask = path.mask & warps[warp].alive;
+            if mask != 0 {
+                warps[warp].ready.push(Path { pc: path.pc + 1, mask, ..path });
+            }
+        }
+        self.arrived.fill(0);
+        self.threads = None;
+    }
+
+    /// Computes the results of `bar.red`.
+    fn reduce(&mut self, code: &Code, warps: &mut [Warp]) {
+        let (mut all, mut count) = (true, 0);
+        for (warp, path, _) in &self.waiting {
+            let op = &code.ops[path.pc as usize];
+            let lanes = warps[*warp].frames[path.frame].registers.predicate(op.a);
+            all &= path.mask & !lanes == 0;
+            count += (path.mask & lanes).count_ones();
+        }
+        for (warp, path, kind) in &self.waiting {
+            let Action::Barrier(_) = code.ops[path.pc as usize].action else { continue };
+            let op = &code.ops[path.pc as usize];
+            let registers = &mut warps[*warp].frames[path.frame].registers;
+            let every = |is_true: bool| if is_true { u32::MAX } else { 0 };
+            match kind {
+                BarrierKind::And => registers.set_predicate(op.d, every(all), path.mask),
+                BarrierKind::Or => registers.set_predicate(op.d, every(count > 0), path.mask),
+                BarrierKind::Popc => registers.put(op.d, &[count; LANES], path.mask),
+                BarrierKind::Sync | BarrierKind::Arrive => continue,
+            }
+            registers.know(op.d, path.mask);
+        }
+    }
+}

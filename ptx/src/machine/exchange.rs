@@ -1,0 +1,123 @@
+//! Exchanges between the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`.
+
+use super::code::{ExchangeKind, Op, Shuffle, Vote};
+use super::access::combine;
+use super::registers::{NONE, Registers, Slot};
+use super::warp::lanes;
+use warpload::lane::LANES;
+
+/// Exchanges values between the lanes of `exec`; `members` are the lanes that the instruction names.
+pub(super) fn execute(
+    registers: &mut Registers,
+    op: &Op,
+    kind: ExchangeKind,
+    exec: u32,
+    members: u32,
+) {
+    match kind {
+        ExchangeKind::Sync => {}
+        ExchangeKind::Shuffle(mode) => shuffle(registers, op, mode, exec),
+        ExchangeKind::Vote(vote) => {
+            let lanes = registers.predicate(op.a) & exec;
+            let (is_all, is_any) = (lanes == exec, lanes != 0);
+            match vote {
+                Vote::Ballot => registers.put(op.d, &[lanes; LANES], exec),
+                Vote::All => registers.set_predicate(op.d, every(is_all), exec),
+                Vote::Any => registers.set_predicate(op.d, every(is_any), exec),
+                Vote::Uniform => registers.set_predicate(op.d, every(is_all || !is_any), exec),
+            }
+            derive_from_all(registers, op.d, op.a, exec);
+        }
+        ExchangeKind::Match { is_all, is_wide } => {
+            let values: [u64; LANES] = match is_wide {
+                true => *registers.get(op.a),
+                false => registers.get::<u32>(op.a).map(u64::from),
+            };
+            let equal = |lane: usize| {
+                let same = lanes(exec).filter(|other| values[*other] == values[lane]);
+                same.fold(0, |mask, other| mask | 1 << other)
+            };
+            let mut out: [u32; LANES] = std::array::from_fn(equal);
+            if is_all {
+                let is_same = out[exec.trailing_zeros() as usize] == exec;
+                out = [if is_same { members } else { 0 }; LANES];
+                if op.e != NONE {
+                    registers.set_predicate(op.e, every(is_same), exec);
+                    derive_from_all(registers, op.e, op.a, exec);
+                }
+            }
+            registers.put(op.d, &out, exec);
+            derive_from_all(registers, op.d, op.a, exec);
+        }
+        ExchangeKind::Reduce(operation, scalar) => {
+            let values = registers.get::<u32>(op.a);
+            let all = lanes(exec).map(|lane| u64::from(values[lane]));
+            let sum = all.reduce(|a, b| combine(operation, scalar, a, b, 0)).unwrap_or(0);
+            registers.put(op.d, &[sum as u32; LANES], exec);
+            derive_from_all(registers, op.d, op.a, exec);
+        }
+        ExchangeKind::Elect => {
+            let leader = members.trailing_zeros();
+            registers.put(op.d, &[leader; LANES], exec);
+            registers.know(op.d, exec);
+            if op.e != NONE {
+                registers.set_predicate(op.e, 1_u32.checked_shl(leader).unwrap_or(0), exec);
+                registers.know(op.e, exec);
+            }
+        }
+    }
+}
+
+fn every(is_true: bool) -> u32 {
+    if is_true { u32::MAX } else { 0 }
+}
+
+/// Marks a result that depends on the sources of all lanes.
+fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u32) {
+    if registers.unknown(source) & exec == 0 {
+        registers.know(slot, exec);
+    } else {
+        registers.forget(slot, exec, registers.origin(source));
+    }
+}
+
+/// [PTX ISA, `shfl.sync`]
+fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
+    let values = *registers.get::<u32>(op.a);
+    let (choices, limits) = (*registers.get::<u32>(op.b), *registers.get::<u32>(op.c));
+    let unknown = registers.unknown(op.a);
+    let origin = registers.origin(op.a);
+    let (mut out, mut inside, mut lost) = ([0; LANES], 0, 0);
+    for lane in lanes(exec) {
+        let (choice, limit) = (choices[lane] & 31, limits[lane] & 31);
+        let segment = limits[lane] >> 8 & 31;
+        let here = lane as u32;
+        let (first, last) = (here & segment, here & segment | limit & !segment);
+        let (source, is_inside) = match mode {
+            Shuffle::Up => {
+                let source = here.wrapping_sub(choice);
+                (source, source as i32 >= last as i32)
+            }
+            Shuffle::Down => (here + choice, here + choice <= last),
+            Shuffle::Butterfly => (here ^ choice, here ^ choice <= last),
+            Shuffle::Index => {
+                let source = first | choice & !segment;
+                (source, source <= last)
+            }
+        };
+        let source = if is_inside { source as usize & 31 } else { lane };
+        inside |= u32::from(is_inside) << lane;
+        out[lane] = values[source];
+        // A lane that does not take part has no value to give.
+        let is_lost = exec >> source & 1 == 0 || unknown >> source & 1 != 0;
+        lost |= u32::from(is_lost) << lane;
+    }
+    registers.put(op.d, &out, exec);
+    registers.derive(op.d, &[op.b, op.c], exec);
+    if lost != 0 {
+        registers.forget(op.d, lost, origin);
+    }
+    if op.e != NONE {
+        registers.put_predicate(op.e, inside, &[op.b, op.c], exec);
+    }
+}

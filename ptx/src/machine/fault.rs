@@ -1,0 +1,170 @@
+//! [`KernelFault`]: what went wrong in a launch, with the place and the thread.
+
+use std::fmt;
+
+use super::registers::{Origin, Slot};
+use crate::module::StatementId;
+
+/// The kind of a fault, as the machine meets it.
+#[derive(Clone, Debug)]
+pub(super) enum FaultKind {
+    OutOfBounds,
+    Misaligned { bytes: u32 },
+    Uninitialized,
+    Race { other: StatementId, thread: [u32; 3] },
+    Trap,
+    BarrierDivergence,
+    StackOverflow,
+    BranchIndex { lane: u32 },
+    NoFunction { lane: u32, address: u64 },
+    Unknown { what: &'static str, slot: Slot, function: usize, origin: Origin, lane: u32 },
+}
+
+/// The kind of a [`KernelFault`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelFaultKind {
+    /// An access outside every allocation: a load returns 0, a store is dropped.
+    OutOfBounds,
+    /// An address that is not a multiple of the access size: a load returns 0, a store is dropped.
+    Misaligned {
+        /// The bytes of the access.
+        bytes: u32,
+    },
+    /// A load of shared or local memory that nothing has written.
+    Uninitialized,
+    /// Two threads access the same bytes of shared memory without a barrier between, and one of them
+    /// writes.
+    Race {
+        /// The line of the other access.
+        other: u32,
+        /// Its thread.
+        thread: [u32; 3],
+    },
+    /// `trap`.
+    Trap,
+    /// Threads wait at a barrier for others that wait elsewhere.
+    BarrierDivergence,
+    /// More calls inside one another, or more local memory, than a thread has.
+    StackOverflow,
+    /// An index of `brx.idx` beyond its targets.
+    BranchIndex,
+    /// A call of an address that is no function's.
+    NoFunction {
+        /// The address.
+        address: u64,
+    },
+    /// A value is needed that is not known. The warp ends.
+    UnknownValue {
+        /// Where the value is needed: "an address".
+        what: &'static str,
+        /// The register that has no value.
+        register: String,
+        /// The instruction that has no result here, and its line; `None` if nothing wrote the register.
+        origin: Option<(u32, String)>,
+    },
+}
+
+impl KernelFaultKind {
+    /// Returns the kind as one word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "out_of_bounds",
+            Self::Misaligned { .. } => "misaligned",
+            Self::Uninitialized => "uninitialized",
+            Self::Race { .. } => "race",
+            Self::Trap => "trap",
+            Self::BarrierDivergence => "barrier_divergence",
+            Self::StackOverflow => "stack_overflow",
+            Self::BranchIndex => "branch_index",
+            Self::NoFunction { .. } => "no_function",
+            Self::UnknownValue { .. } => "unknown_value",
+        }
+    }
+}
+
+/// A fault of a launch. The launch went on, but for the lanes that could not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelFault {
+    /// What went wrong.
+    pub kind: KernelFaultKind,
+    /// The instruction.
+    pub statement: StatementId,
+    /// Its line in the module, from 1.
+    pub line: u32,
+    /// The function that it is in.
+    pub function: String,
+    /// The line of the source that `.loc` names, if there is one.
+    pub source_line: Option<u32>,
+    /// The block's index.
+    pub block: [u32; 3],
+    /// The thread's index in its block.
+    pub thread: [u32; 3],
+    /// The thread's lane, 0 to 31.
+    pub lane: u32,
+    /// The address of an access, generic; 0 for other faults.
+    pub address: u64,
+    /// The allocation nearest to an address that is in none, and its distance in bytes: after the end if positive,
+    /// before the beginning if negative.
+    pub nearest: Option<(super::AllocationUse, i64)>,
+}
+
+impl fmt::Display for KernelFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.address;
+        match &self.kind {
+            KernelFaultKind::OutOfBounds => {
+                write!(f, "out of bounds: {address:#x}")?;
+                if let Some((purpose, distance)) = &self.nearest {
+                    let (bytes, side) = match distance {
+                        0.. => (*distance, "past the end of"),
+                        _ => (-*distance, "before"),
+                    };
+                    let unit = if bytes == 1 { "byte" } else { "bytes" };
+                    write!(f, " is {bytes} {unit} {side} {purpose}")?;
+                }
+            }
+            KernelFaultKind::Misaligned { bytes } => {
+                write!(f, "misaligned: {address:#x} is not a multiple of {bytes}")?;
+            }
+            KernelFaultKind::Uninitialized => {
+                write!(f, "uninitialized: nothing has written the bytes at {address:#x}")?;
+            }
+            KernelFaultKind::Race { other, thread: [x, y, z] } => write!(
+                f,
+                "race: thread ({x}, {y}, {z}) accesses {address:#x} in line {other}, with no barrier between"
+            )?,
+            KernelFaultKind::Trap => f.write_str("trap")?,
+            KernelFaultKind::BarrierDivergence => {
+                f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
+            }
+            KernelFaultKind::StackOverflow => {
+                f.write_str("stack overflow: too many calls, or more than 512 KiB of local memory")?;
+            }
+            KernelFaultKind::BranchIndex => f.write_str("the index has no target")?,
+            KernelFaultKind::NoFunction { address } => {
+                write!(f, "no function has the address {address:#x}")?;
+            }
+            KernelFaultKind::UnknownValue { what, register, origin } => {
+                write!(f, "{what} is not known: ")?;
+                match origin {
+                    Some((line, text)) => write!(f, "`{text}` in line {line} is not executed")?,
+                    None => write!(f, "nothing has written `{register}`")?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for super::AllocationUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(number) => write!(f, "argument {number}"),
+            Self::Variable(name) => write!(f, "`{name}`"),
+            Self::Parameters => f.write_str("the parameters"),
+        }
+    }
+}

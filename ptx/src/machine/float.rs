@@ -1,0 +1,504 @@
+//! Floating-point arithmetic with every rounding mode.
+//!
+//! Nearest-even results of f32 and f64 are the processor's own. All others of f16, bf16, tf32 and f32
+//! are computed in f64 *rounded to odd*: an inexact result whose last bit is 0 moves one step toward the
+//! exact value, so that a second rounding to a type at least two bits narrower is as if it were the
+//! first. [Boldo and Melquiond, "Emulation of FMA and correctly rounded sums"] Directed rounding of f64
+//! itself has no wider type and goes to rustc_apfloat.
+
+use half::{bf16, f16};
+use rustc_apfloat::ieee::Double;
+use rustc_apfloat::{Float, Round};
+
+use super::number::NumberType;
+use crate::syntax::load::Rounding;
+
+/// How results are rounded and changed afterwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Modes {
+    pub(super) direction: Direction,
+    /// Subnormal sources and results become zero of the same sign.
+    pub(super) flush: bool,
+    /// Results are clamped to 0..=1, NaN to 0.
+    pub(super) saturate: bool,
+    /// Negative results become 0.
+    pub(super) relu: bool,
+    /// Results beyond the largest finite value become it.
+    pub(super) finite: bool,
+}
+
+/// Where a result between two values of its type goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Direction {
+    #[default]
+    Nearest,
+    /// To the nearest, ties away from zero.
+    Away,
+    Zero,
+    Down,
+    Up,
+}
+
+impl Direction {
+    const ALL: [Self; 5] = [Self::Nearest, Self::Away, Self::Zero, Self::Down, Self::Up];
+
+    /// Returns the direction of a qualifier, for values and for integers.
+    pub(super) fn of(rounding: Option<Rounding>) -> Option<Self> {
+        Some(match rounding {
+            None | Some(Rounding::Rn | Rounding::Rni) => Self::Nearest,
+            Some(Rounding::Rna) => Self::Away,
+            Some(Rounding::Rz | Rounding::Rzi) => Self::Zero,
+            Some(Rounding::Rm | Rounding::Rmi) => Self::Down,
+            Some(Rounding::Rp | Rounding::Rpi) => Self::Up,
+            Some(_) => return None,
+        })
+    }
+}
+
+impl Modes {
+    /// Whether the processor's own arithmetic has these modes.
+    pub(super) fn is_plain(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Packs the modes into 7 bits.
+    pub(super) fn pack(self) -> u32 {
+        let direction = Direction::ALL.iter().position(|known| *known == self.direction);
+        let bits = [self.flush, self.saturate, self.relu, self.finite].map(u32::from);
+        direction.unwrap_or(0) as u32 | bits[0] << 3 | bits[1] << 4 | bits[2] << 5 | bits[3] << 6
+    }
+
+    #[inline(always)]
+    pub(super) fn unpack(bits: u32) -> Self {
+        let is_set = |bit: u32| bits >> bit & 1 != 0;
+        Self {
+            direction: *Direction::ALL.get((bits & 7) as usize).unwrap_or(&Direction::Nearest),
+            flush: is_set(3),
+            saturate: is_set(4),
+            relu: is_set(5),
+            finite: is_set(6),
+        }
+    }
+}
+
+/// A binary format that is narrower than f64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Format {
+    /// Bits of the fraction.
+    fraction: u32,
+    /// The exponent of the smallest normal number.
+    smallest: i32,
+    /// The bits of infinity; of e4m3, which has none, those of NaN.
+    infinity: u32,
+    nan: u32,
+    sign: u32,
+    has_infinity: bool,
+}
+
+pub(super) const F16: Format = Format {
+    fraction: 10,
+    smallest: -14,
+    infinity: 0x7c00,
+    nan: 0x7fff,
+    sign: 1 << 15,
+    has_infinity: true,
+};
+pub(super) const BF16: Format =
+    Format { fraction: 7, smallest: -126, infinity: 0x7f80, nan: 0x7fff, ..F16 };
+pub(super) const F32: Format = Format {
+    fraction: 23,
+    smallest: -126,
+    infinity: 0x7f80_0000,
+    nan: 0x7fff_ffff,
+    sign: 1 << 31,
+    has_infinity: true,
+};
+/// The upper 19 bits of an f32.
+const TF32: Format = Format {
+    fraction: 10,
+    infinity: 0xff << 10,
+    nan: 0x3_ffff,
+    sign: 1 << 18,
+    ..F32
+};
+const E5M2: Format =
+    Format { fraction: 2, smallest: -14, infinity: 0x7c, nan: 0x7f, sign: 0x80, has_infinity: true };
+const E4M3: Format =
+    Format { fraction: 3, smallest: -6, infinity: 0x7f, nan: 0x7f, sign: 0x80, has_infinity: false };
+
+/// Rounds a value, exact or rounded to odd, to a format.
+pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
+    let is_negative = value.is_sign_negative();
+    if value.is_nan() {
+        return if modes.saturate { 0 } else { format.nan };
+    }
+    if (modes.saturate || modes.relu) && is_negative {
+        return 0;
+    }
+    if modes.saturate && value >= 1.0 {
+        return round(1.0, format, Modes::default());
+    }
+    let sign = if is_negative { format.sign } else { 0 };
+    let magnitude = value.abs();
+    let largest = if format.has_infinity || format.infinity != format.nan {
+        format.infinity - 1
+    } else {
+        format.nan - 1
+    };
+    if magnitude.is_infinite() {
+        return sign | if modes.finite { largest } else { format.infinity };
+    }
+    // Values below the smallest normal number of f64 are below half of any format's smallest one.
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(format.smallest);
+    let quantum = exponent - format.fraction as i32;
+    let scaled = scale(magnitude, -quantum);
+    let whole = scaled.floor();
+    let rest = scaled - whole;
+    let mut steps = whole as u64;
+    steps += u64::from(match modes.direction {
+        Direction::Nearest => rest > 0.5 || (rest == 0.5 && steps & 1 != 0),
+        Direction::Away => rest >= 0.5,
+        Direction::Zero => false,
+        Direction::Down => rest > 0.0 && is_negative,
+        Direction::Up => rest > 0.0 && !is_negative,
+    });
+    let bits = (((exponent - format.smallest) as u64) << format.fraction) + steps;
+    if bits > u64::from(largest) {
+        let goes_beyond = match modes.direction {
+            Direction::Nearest | Direction::Away => true,
+            Direction::Zero => false,
+            Direction::Down => is_negative,
+            Direction::Up => !is_negative,
+        };
+        return sign | if modes.finite || !goes_beyond { largest } else { format.infinity };
+    }
+    let is_subnormal = bits < 1 << format.fraction;
+    sign | if modes.flush && is_subnormal { 0 } else { bits as u32 }
+}
+
+/// Multiplies by 2^exponent, in two steps since the factor may be beyond f64.
+fn scale(value: f64, exponent: i32) -> f64 {
+    let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
+    let half = exponent / 2;
+    value * power(half) * power(exponent - half)
+}
+
+/// Returns the value of a float of up to 32 bits.
+#[inline(always)]
+pub(super) fn value(bits: u32, scalar: NumberType) -> f64 {
+    match scalar {
+        NumberType::F16 => f64::from(f16::from_bits(bits as u16).to_f32()),
+        NumberType::Bf16 => f64::from(bf16::from_bits(bits as u16).to_f32()),
+        NumberType::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
+        NumberType::E5m2 => f64::from(f16::from_bits((bits as u16 & 0xff) << 8).to_f32()),
+        NumberType::E4m3 => e4m3(bits),
+        _ => f64::from(f32::from_bits(bits)),
+    }
+}
+
+fn e4m3(bits: u32) -> f64 {
+    let (exponent, fraction) = ((bits >> 3 & 15) as i32, f64::from(bits & 7));
+    let magnitude = match (exponent, bits & 7) {
+        (15, 7) => f64::NAN,
+        (0, _) => fraction * 2_f64.powi(-9),
+        _ => (8.0 + fraction) * 2_f64.powi(exponent - 10),
+    };
+    if bits & 0x80 != 0 { -magnitude } else { magnitude }
+}
+
+/// Returns the format of a float that is narrower than f64, with the bits that its register is shifted by.
+pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
+    Some(match scalar {
+        NumberType::F16 => (F16, 0),
+        NumberType::Bf16 => (BF16, 0),
+        NumberType::F32 => (F32, 0),
+        NumberType::Tf32 => (TF32, 13),
+        NumberType::E5m2 => (E5M2, 0),
+        NumberType::E4m3 => (E4M3, 0),
+        _ => return None,
+    })
+}
+
+/// A source with subnormal values flushed.
+#[inline(always)]
+pub(super) fn flushed(bits: u32, scalar: NumberType) -> u32 {
+    let Some((format, _)) = format(scalar) else { return bits };
+    if bits & format.infinity == 0 { bits & format.sign } else { bits }
+}
+
+/// Moves an inexact value whose last bit is 0 one step toward the exact one.
+#[inline(always)]
+fn to_odd(value: f64, error: f64) -> f64 {
+    if error == 0.0 || !value.is_finite() || value.to_bits() & 1 != 0 || !error.is_finite() {
+        return value;
+    }
+    if value == 0.0 {
+        return f64::from_bits(1).copysign(error);
+    }
+    let is_outward = (error > 0.0) == (value > 0.0);
+    f64::from_bits(if is_outward { value.to_bits() + 1 } else { value.to_bits() - 1 })
+}
+
+/// The sum, rounded to odd.
+#[inline(always)]
+pub(super) fn add_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    // Knuth's TwoSum: the error is exact.
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    to_odd(sum, error)
+}
+
+/// The quotient, rounded to odd.
+pub(super) fn div_odd(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    if quotient == 0.0 || !quotient.is_finite() || b.is_infinite() {
+        return quotient;
+    }
+    let rest = (-quotient).mul_add(b, a);
+    to_odd(quotient, if b < 0.0 { -rest } else { rest })
+}
+
+/// The square root, rounded to odd.
+pub(super) fn sqrt_odd(a: f64) -> f64 {
+    let root = a.sqrt();
+    if root == 0.0 || !root.is_finite() {
+        return root;
+    }
+    to_odd(root, (-root).mul_add(root, a))
+}
+
+/// Operations on floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Fma,
+    Sqrt,
+    Rcp,
+    Rsqrt,
+    Sin,
+    Cos,
+    Lg2,
+    Ex2,
+    Tanh,
+}
+
+/// Evaluates an operation exactly, or rounded to odd where it is not.
+fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
+    match op {
+        FloatOp::Add => add_odd(a, b),
+        FloatOp::Sub => add_odd(a, -b),
+        // Products of two f32 have 48 bits.
+        FloatOp::Mul => a * b,
+        FloatOp::Fma => {
+            let product = a * b;
+            if product.is_finite() && c.is_finite() { add_odd(product, c) } else { product + c }
+        }
+        FloatOp::Div => div_odd(a, b),
+        FloatOp::Sqrt => sqrt_odd(a),
+        FloatOp::Rcp => div_odd(1.0, a),
+        // These have no exact results but trivial ones. f64's functions err by less than a thousandth
+        // of a step of f32.
+        FloatOp::Rsqrt => 1.0 / a.sqrt(),
+        FloatOp::Sin => a.sin(),
+        FloatOp::Cos => a.cos(),
+        FloatOp::Lg2 => a.log2(),
+        FloatOp::Ex2 => a.exp2(),
+        FloatOp::Tanh => a.tanh(),
+    }
+}
+
+/// Evaluates an operation on floats of up to 32 bits.
+#[inline(always)]
+pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
+    let sources = if modes.flush { sources.map(|bits| flushed(bits, scalar)) } else { sources };
+    let [a, b, c] = sources.map(|bits| value(bits, scalar));
+    match format(scalar) {
+        Some((format, shift)) => round(evaluate(op, a, b, c), format, modes) << shift,
+        None => 0,
+    }
+}
+
+/// Evaluates an operation on f64.
+pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
+    let [a, b, c] = sources.map(f64::from_bits);
+    let round = match modes.direction {
+        Direction::Nearest | Direction::Away => {
+            return match op {
+                FloatOp::Add => a + b,
+                FloatOp::Sub => a - b,
+                FloatOp::Mul => a * b,
+                FloatOp::Div => a / b,
+                FloatOp::Fma => a.mul_add(b, c),
+                FloatOp::Sqrt => a.sqrt(),
+                FloatOp::Rcp => 1.0 / a,
+                _ => evaluate(op, a, b, c),
+            }
+            .to_bits();
+        }
+        Direction::Zero => Round::TowardZero,
+        Direction::Down => Round::TowardNegative,
+        Direction::Up => Round::TowardPositive,
+    };
+    let [x, y, z] = sources.map(|bits| Double::from_bits(u128::from(bits)));
+    let one = || Double::from_bits(u128::from(1_f64.to_bits()));
+    let result = match op {
+        FloatOp::Add => x.add_r(y, round).value,
+        FloatOp::Sub => x.sub_r(y, round).value,
+        FloatOp::Mul => x.mul_r(y, round).value,
+        FloatOp::Div => x.div_r(y, round).value,
+        FloatOp::Fma => x.mul_add_r(y, z, round).value,
+        FloatOp::Rcp => one().div_r(x, round).value,
+        FloatOp::Sqrt => return directed_sqrt(a, modes.direction).to_bits(),
+        _ => return evaluate(op, a, b, c).to_bits(),
+    };
+    result.to_bits() as u64
+}
+
+/// The square root of an f64, rounded down or up.
+fn directed_sqrt(a: f64, direction: Direction) -> f64 {
+    let root = a.sqrt();
+    if root == 0.0 || !root.is_finite() {
+        return root;
+    }
+    let rest = (-root).mul_add(root, a);
+    match direction {
+        Direction::Up if rest > 0.0 => root.next_up(),
+        Direction::Zero | Direction::Down if rest < 0.0 => root.next_down(),
+        _ => root,
+    }
+}
+
+/// Returns the smaller or the larger one; a NaN only if both are, or if it is asked for.
+pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => f64::NAN,
+        (true, _) | (_, true) if is_nan_kept => f64::NAN,
+        (true, _) => b,
+        (_, true) => a,
+        // -0 is smaller than +0.
+        _ if a == b => if a.is_sign_negative() == is_max { b } else { a },
+        _ => if (a < b) == is_max { b } else { a },
+    }
+}
+
+/// Rounds a float to an integer of the same type.
+pub(super) fn to_integral(value: f64, direction: Direction) -> f64 {
+    match direction {
+        Direction::Nearest => value.round_ties_even(),
+        Direction::Away => value.round(),
+        Direction::Zero => value.trunc(),
+        Direction::Down => value.floor(),
+        Direction::Up => value.ceil(),
+    }
+}
+
+/// Converts a value of one type to another; `is_integral` rounds floats to integers on the way.
+pub(super) fn convert(
+    bits: u64,
+    from: NumberType,
+    to: NumberType,
+    modes: Modes,
+    is_integral: bool,
+) -> u64 {
+    match (from.is_float(), to.is_float()) {
+        (false, false) => integer_to_integer(bits, from, to, modes.saturate),
+        (false, true) => integer_to_float(extend(bits, from), to, modes),
+        (true, false) => float_to_integer(bits, from, to, modes),
+        (true, true) => float_to_float(bits, from, to, modes, is_integral),
+    }
+}
+
+/// The value of an integer: sign-extended or zero-extended.
+fn extend(bits: u64, scalar: NumberType) -> i128 {
+    let unused = 128 - scalar.bits();
+    let high = u128::from(bits) << unused;
+    if scalar.is_signed() { (high as i128) >> unused } else { (high >> unused) as i128 }
+}
+
+fn range(scalar: NumberType) -> (i128, i128) {
+    let bits = scalar.bits();
+    if scalar.is_signed() { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+}
+
+fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
+    let mut value = extend(bits, from);
+    if saturate {
+        let (least, most) = range(to);
+        value = value.clamp(least, most);
+    }
+    // What does not fit is cut off, and the rest extended to the register.
+    extend(value as u64, to) as u64
+}
+
+fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
+    // Both parts are exact.
+    let (high, low) = ((value >> 32) as f64 * 4_294_967_296.0, (value & 0xffff_ffff) as f64);
+    match format(to) {
+        Some((format, shift)) => u64::from(round(add_odd(high, low), format, modes) << shift),
+        None => {
+            let nearest = value as f64;
+            let error = value - nearest as i128;
+            let rounded = match modes.direction {
+                Direction::Down if error < 0 => nearest.next_down(),
+                Direction::Up if error > 0 => nearest.next_up(),
+                Direction::Zero if error != 0 && (error < 0) == (value > 0) => {
+                    if value > 0 { nearest.next_down() } else { nearest.next_up() }
+                }
+                _ => nearest,
+            };
+            rounded.to_bits()
+        }
+    }
+}
+
+/// Returns the value of a float of any width.
+pub(super) fn any_value(bits: u64, scalar: NumberType) -> f64 {
+    if scalar == NumberType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
+}
+
+fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -> u64 {
+    let bits = if modes.flush { u64::from(flushed(bits as u32, from)) } else { bits };
+    let value = any_value(bits, from);
+    let (least, most) = range(to);
+    if value.is_nan() {
+        // [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
+        let is_zero = from != NumberType::F64 && to.bits() < 64;
+        return if is_zero { 0 } else { 1 << (to.bits() - 1) };
+    }
+    let integral = to_integral(value, modes.direction);
+    // Casts saturate, beyond 2^127 too.
+    (integral as i128).clamp(least, most) as u64
+}
+
+fn float_to_float(
+    bits: u64,
+    from: NumberType,
+    to: NumberType,
+    modes: Modes,
+    is_integral: bool,
+) -> u64 {
+    let bits = if modes.flush && from != NumberType::F64 {
+        u64::from(flushed(bits as u32, from))
+    } else {
+        bits
+    };
+    let mut value = any_value(bits, from);
+    if is_integral {
+        value = to_integral(value, modes.direction).copysign(value);
+    }
+    let direction = if is_integral { Direction::Nearest } else { modes.direction };
+    match format(to) {
+        Some((format, shift)) => {
+            u64::from(round(value, format, Modes { direction, ..modes }) << shift)
+        }
+        None if modes.saturate => {
+            let clamped = if value > 0.0 { value.min(1.0) } else { 0.0 };
+            clamped.to_bits()
+        }
+        None => value.to_bits(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Integer operations of one lane that Rust has no operator for.
+
+/// `bfe`: `length` bits from `position` on, with the sign bit above them.
+#[inline(always)]
+pub(super) fn extract(a: u64, position: u32, length: u32, bits: u32, is_signed: bool) -> u64 {
+    let (position, length) = (position & 0xff, length & 0xff);
+    let last = bits - 1;
+    let sign_at = (position + length).wrapping_sub(1).min(last);
+    let is_negative = is_signed && length != 0 && a >> sign_at & 1 != 0;
+    let fill = if is_negative { u64::MAX } else { 0 };
+    let taken = if position > last { 0 } else { length.min(last + 1 - position) };
+    let low = if taken == 0 { 0 } else { u64::MAX >> (64 - taken) };
+    let field = if taken == 0 { 0 } else { a >> position & low };
+    let value = field | fill & !low;
+    if bits == 64 { value } else { value & u64::from(u32::MAX) }
+}
+
+/// `bfi`: the lowest `length` bits of `a` in place of those of `b` from `position` on.
+#[inline(always)]
+pub(super) fn insert(a: u64, b: u64, position: u32, length: u32, bits: u32) -> u64 {
+    let (position, length) = (position & 0xff, length & 0xff);
+    let taken = if position >= bits { 0 } else { length.min(bits - position) };
+    if taken == 0 {
+        return b;
+    }
+    let mask = (u64::MAX >> (64 - taken)) << position;
+    (b & !mask) | (a << position & mask)
+}
+
+/// `bfind`: the place of the highest bit that is not a copy of the sign; all ones without one.
+#[inline(always)]
+pub(super) fn highest(a: u64, bits: u32, is_signed: bool, is_shift: bool) -> u32 {
+    let extended = if is_signed && bits == 32 { a as u32 as i32 as i64 as u64 } else { a };
+    let bare = if is_signed && (extended as i64) < 0 { !extended } else { extended };
+    match 63_u32.checked_sub(bare.leading_zeros()) {
+        None => u32::MAX,
+        Some(place) if is_shift => bits - 1 - place,
+        Some(place) => place,
+    }
+}
+
+/// `fns`: the place of the bit that is `offset` set bits away from `base`.
+pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let is_set = |place: u32| mask >> place & 1 != 0;
+    let base = base & 31;
+    if offset == 0 {
+        return if is_set(base) { base } else { u32::MAX };
+    }
+    let mut left = offset.unsigned_abs();
+    let mut up = base..32;
+    let mut down = (0..=base).rev();
+    let next: &mut dyn Iterator<Item = u32> = if offset > 0 { &mut up } else { &mut down };
+    for place in next {
+        left -= u32::from(is_set(place));
+        if left == 0 {
+            return place;
+        }
+    }
+    u32::MAX
+}
+
+/// `prmt`: four bytes out of eight.
+#[inline(always)]
+pub(super) fn permute(a: u32, b: u32, selectors: u32) -> u32 {
+    let bytes = u64::from(b) << 32 | u64::from(a);
+    let mut result = 0;
+    for place in 0..4 {
+        let selector = selectors >> (4 * place);
+        let byte = (bytes >> (8 * (selector & 7))) as u8;
+        let byte = if selector & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+        result |= u32::from(byte) << (8 * place);
+    }
+    result
+}
+
+/// The modes of `prmt` that choose by the lowest two bits alone, as selectors of the plain one.
+pub(super) fn permute_selectors(mode: u32, selector: u32) -> u32 {
+    let table: [u32; 4] = match mode {
+        1 => [0x3210, 0x4321, 0x5432, 0x6543],
+        2 => [0x5670, 0x6701, 0x7012, 0x0123],
+        3 => [0x0000, 0x1111, 0x2222, 0x3333],
+        4 => [0x3210, 0x3211, 0x3222, 0x3333],
+        5 => [0x0000, 0x1110, 0x2210, 0x3210],
+        6 => [0x1010, 0x3232, 0x1010, 0x3232],
+        _ => return selector,
+    };
+    table[(selector & 3) as usize]
+}
+
+/// `lop3`: the bit of a table that the three bits choose.
+#[inline(always)]
+pub(super) fn logic3(a: u32, b: u32, c: u32, table: u32) -> u32 {
+    let mut result = 0;
+    for term in 0..8 {
+        let chosen = (if term & 4 != 0 { a } else { !a })
+            & (if term & 2 != 0 { b } else { !b })
+            & (if term & 1 != 0 { c } else { !c });
+        result |= if table >> term & 1 != 0 { chosen } else { 0 };
+    }
+    result
+}
+
+/// `dp4a` and `dp2a`: products of `count` parts with bytes of `b` from `first` on, added to `c`.
+#[inline(always)]
+pub(super) fn dot(
+    (a, a_signed): (u32, bool),
+    (b, b_signed): (u32, bool),
+    c: u32,
+    count: u32,
+    first: u32,
+) -> u32 {
+    let width = 32 / count;
+    let part = |value: u32, place: u32, width: u32, is_signed: bool| {
+        let high = value << (32 - width * (place + 1));
+        if is_signed { i64::from(high as i32 >> (32 - width)) } else { i64::from(high >> (32 - width)) }
+    };
+    let products = (0..count)
+        .map(|i| part(a, i, width, a_signed) * part(b, first + i, 8, b_signed));
+    (products.sum::<i64>() as u32).wrapping_add(c)
+}

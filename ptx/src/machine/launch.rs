@@ -1,0 +1,540 @@
+//! [`Kernel`] and [`KernelLaunch`]: what is run, and with what.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::access::{AccessKind, LaneBytes};
+use super::compile::{Surroundings, compile, function_address, shared_variables};
+use super::engine::{Engine, RawFault, Shape};
+use super::fault::{FaultKind, KernelFault, KernelFaultKind};
+use super::memory::{AddressedSpace, AllocationUse, Bytes, DeviceMemory, TooMuchMemory, UNKNOWN};
+use super::registers::{Origin, Slot};
+use super::code::Code;
+use crate::meaning::Register;
+use crate::run::{LaunchValueError, elements};
+use crate::module::{
+    Array, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module, StatementId, initial_bytes,
+    variable_bytes,
+};
+use crate::syntax::{LineIndex, Position, StateSpace};
+use warpload::lane::{LANES, LaneMask};
+use warpload::memory::{AddressMap, AddressSpace};
+
+/// Warp instructions of a launch without another limit.
+const STEPS: u64 = 1 << 32;
+
+/// Bytes of shared memory that a block has at most here: more than any GPU has.
+const MAX_SHARED: u64 = 1 << 20;
+
+/// An entry function of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<'m> {
+    module: &'m Module<'m>,
+    id: FunctionId,
+    function: &'m Function,
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct KernelLaunch {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block: `.extern .shared`.
+    pub shared_bytes: u64,
+    /// The bytes of each parameter, the first one first, little-endian.
+    pub parameters: Vec<Vec<u8>>,
+    /// How many warp instructions may be executed.
+    pub steps: u64,
+    /// Whether loads of shared or local memory that nothing has written are faults.
+    pub checks_uninitialized: bool,
+    /// Values that replace whatever instructions compute for these registers, lane 0 first.
+    pub registers: Vec<(Register, Box<[u128; LANES]>)>,
+}
+
+impl KernelLaunch {
+    /// Makes a launch without parameters: `grid` blocks of `block` threads along x, y and z.
+    #[must_use]
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self {
+            grid,
+            block,
+            shared_bytes: 0,
+            parameters: Vec::new(),
+            steps: STEPS,
+            checks_uninitialized: false,
+            registers: Vec::new(),
+        }
+    }
+
+    /// Adds the bytes of the next parameter, little-endian.
+    #[must_use]
+    pub fn parameter(mut self, bytes: &[u8]) -> Self {
+        self.parameters.push(bytes.to_vec());
+        self
+    }
+
+    /// Sets the bytes of dynamic shared memory of a block.
+    #[must_use]
+    pub fn shared_bytes(mut self, bytes: u64) -> Self {
+        self.shared_bytes = bytes;
+        self
+    }
+}
+
+/// Why a kernel is not launched, or does not end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// The module has no such kernel.
+    #[error("no kernel `{name}`; the module has {}", kernels.join(", "))]
+    NoKernel {
+        /// The name.
+        name: String,
+        /// The names of those that there are.
+        kernels: Vec<String>,
+    },
+    /// The module has several kernels, and none is named.
+    #[error("several kernels; expected the name of one: {}", kernels.join(", "))]
+    SeveralKernels {
+        /// Their names.
+        kernels: Vec<String>,
+    },
+    /// The parameters that are given are not those that the kernel has.
+    #[error("the kernel has {expected} parameters, {given} are given")]
+    ParameterCount {
+        /// The parameters of the kernel.
+        expected: usize,
+        /// Those of the launch.
+        given: usize,
+    },
+    /// A parameter does not have the bytes of its type.
+    #[error("parameter {number} has {expected} bytes, {given} are given")]
+    ParameterSize {
+        /// Its number, counted from 0.
+        number: usize,
+        /// The bytes of its type.
+        expected: u64,
+        /// Those of the launch.
+        given: usize,
+    },
+    /// A grid or a block has no threads, or more than a GPU has.
+    #[error("a block of {x} x {y} x {z} threads: 1 to 1024 are possible", x = .0[0], y = .0[1], z = .0[2])]
+    BlockSize([u32; 3]),
+    /// A grid without blocks.
+    #[error("a grid of {x} x {y} x {z} blocks", x = .0[0], y = .0[1], z = .0[2])]
+    GridSize([u32; 3]),
+    /// Shared memory beyond any GPU's.
+    #[error("{0} bytes of shared memory: a block has at most {MAX_SHARED}")]
+    SharedSize(u64),
+    /// Buffers and variables beyond the memory of a machine.
+    #[error(transparent)]
+    Memory(#[from] TooMuchMemory),
+    /// As many instructions were executed as the launch allows.
+    #[error("line {line}: {steps} warp instructions were executed, and the kernel has not ended; last in {text}")]
+    Steps {
+        /// The limit.
+        steps: u64,
+        /// The line of the last instruction.
+        line: u32,
+        /// The last instruction.
+        text: String,
+    },
+}
+
+/// What a launch has executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LaunchCounts {
+    /// Blocks.
+    pub blocks: u64,
+    /// Warps.
+    pub warps: u64,
+    /// Instructions, once for all lanes of a warp that execute them together.
+    pub warp_instructions: u64,
+    /// Instructions, once for each lane.
+    pub thread_instructions: u64,
+    /// Loads among the warp instructions, those of parameters included.
+    pub loads: u64,
+    /// Stores.
+    pub stores: u64,
+    /// Atomic operations and reductions.
+    pub atomics: u64,
+}
+
+/// An instruction that was met and is not executed here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkippedInstruction {
+    /// The instruction.
+    pub statement: StatementId,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its words.
+    pub text: String,
+    /// How often a warp met it.
+    pub count: u64,
+}
+
+/// What became of a launch that ended.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct KernelResult {
+    /// What was executed.
+    pub counts: LaunchCounts,
+    /// The first faults, at most 1,000, in the order in which they happened.
+    pub faults: Vec<KernelFault>,
+    /// How many faults there were.
+    pub fault_count: u64,
+    /// The instructions that are not executed here, in the order of the text.
+    pub skipped: Vec<SkippedInstruction>,
+}
+
+/// A memory instruction that a warp has executed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct MemoryAccess<'a> {
+    /// The instruction.
+    pub statement: StatementId,
+    /// What it does.
+    pub kind: AccessKind,
+    /// How its addresses are to be read. Constants and the kernel's parameters lie in global memory.
+    pub space: AddressSpace,
+    /// The bytes of each lane's access.
+    pub bytes: u32,
+    /// The block's index.
+    pub block: [u32; 3],
+    /// The warp's number in its block.
+    pub warp: u32,
+    /// The lanes that executed it without a fault.
+    pub executing: LaneMask,
+    /// Each lane's address; of no meaning in a lane that does not execute.
+    pub addresses: &'a [u64; LANES],
+    /// The bytes that each lane loaded or stored, or that were there before an atomic operation.
+    pub values: &'a LaneBytes,
+}
+
+/// Sees the memory instructions of a launch in the order in which they are executed.
+pub trait MemoryObserver {
+    /// A warp has executed a memory instruction.
+    fn access(&mut self, access: &MemoryAccess<'_>);
+}
+
+impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        self(access);
+    }
+}
+
+impl<'m> Kernel<'m> {
+    /// Returns the kernel of a name.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::NoKernel`] if the module has no entry function of that name with a body.
+    pub fn named(module: &'m Module<'m>, name: &str) -> Result<Self, KernelError> {
+        let is_kernel =
+            |function: &Function| function.kind == FunctionKind::Entry && function.body.is_some();
+        let id = module.function_id_of(name);
+        let found = id.and_then(|id| Some((id, module.functions().get(id.index())?)));
+        if let Some((id, function)) = found.filter(|(_, function)| is_kernel(function)) {
+            return Ok(Self { module, id, function });
+        }
+        let kernels = module.functions().iter().filter(|function| is_kernel(function));
+        let kernels = kernels.map(|function| module.text(function.name).to_owned()).collect();
+        Err(KernelError::NoKernel { name: name.to_owned(), kernels })
+    }
+
+    /// Returns the kernel of a name; the module's only one without a name.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if the module has no such kernel, or several.
+    pub fn chosen(module: &'m Module<'m>, name: Option<&str>) -> Result<Self, KernelError> {
+        let is_kernel =
+            |function: &&Function| function.kind == FunctionKind::Entry && function.body.is_some();
+        let mut kernels = module.functions().iter().filter(is_kernel);
+        let names = || kernels.clone().map(|kernel| module.text(kernel.name).to_owned()).collect();
+        match (name, kernels.clone().count()) {
+            (Some(name), _) => Self::named(module, name),
+            (None, 2..) => Err(KernelError::SeveralKernels { kernels: names() }),
+            (None, _) => {
+                let name = kernels.next().map_or("", |kernel| module.text(kernel.name));
+                Self::named(module, name)
+            }
+        }
+    }
+
+    /// Returns the bytes of a parameter's value, which is written as PTX writes constant expressions.
+    ///
+    /// # Errors
+    /// Returns [`LaunchValueError`] if the text is no value of the parameter's type, or there is no such parameter.
+    pub fn parameter_value(&self, number: usize, text: &str) -> Result<Vec<u8>, LaunchValueError> {
+        let place = self.function.parameters.start + number;
+        let found = Some(place).filter(|place| self.function.parameters.contains(place));
+        let declared = found.and_then(|place| self.module.declaration(DeclarationId(place as u32)));
+        let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
+            name: format!("parameter {number}"),
+            function: self.module.text(self.function.name).to_owned(),
+        })?;
+        elements(text, declared)
+    }
+
+    /// Returns the module.
+    #[must_use]
+    pub fn module(&self) -> &'m Module<'m> {
+        self.module
+    }
+
+    /// Returns the kernel's function.
+    #[must_use]
+    pub fn function(&self) -> &'m Function {
+        self.function
+    }
+
+    /// Returns the bytes of each parameter, the first one first.
+    #[must_use]
+    pub fn parameter_bytes(&self) -> Vec<u64> {
+        let all = self.function.parameters.clone();
+        let declared = all.filter_map(|place| self.module.declaration(DeclarationId(place as u32)));
+        declared.map(|declared| variable_bytes(self.module, declared)).collect()
+    }
+
+    /// Executes the kernel on a memory, in which the variables of the module get places, too.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] if the launch does not fit the kernel, or does not end. Memory then holds what was
+    /// written until then.
+    pub fn run(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+    ) -> Result<KernelResult, KernelError> {
+        self.check(launch)?;
+        let (surroundings, shared) = self.place(launch, memory)?;
+        let code = compile(self.module, self.id, &surroundings);
+        let shape = Shape {
+            blocks: launch.grid,
+            threads: launch.block,
+            dynamic_shared: launch.shared_bytes,
+            shared,
+        };
+        let mut engine = Engine {
+            code: &code,
+            templates: Engine::templates(&code),
+            memory: &mut *memory,
+            shared: Bytes::default(),
+            observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
+            shape,
+            block: [0; 3],
+            counts: LaunchCounts::default(),
+            step_limit: launch.steps,
+            tracks_writes: launch.checks_uninitialized,
+            faults: Vec::new(),
+            fault_count: 0,
+            skipped: BTreeMap::new(),
+            hint: 0,
+            last_statement: StatementId(0),
+        };
+        let ended = engine.run();
+        let lines = LineIndex::new(self.module.source());
+        if let Err(statement) = ended {
+            let (line, text) = self.written(statement, &lines);
+            return Err(KernelError::Steps { steps: launch.steps, line, text });
+        }
+        let skipped = engine.skipped.iter().map(|(statement, count)| {
+            let (line, text) = self.written(*statement, &lines);
+            SkippedInstruction { statement: *statement, line, text, count: *count }
+        });
+        let skipped = skipped.collect();
+        let faults =
+            engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
+        Ok(KernelResult { counts: engine.counts, faults, fault_count: engine.fault_count, skipped })
+    }
+
+    fn check(&self, launch: &KernelLaunch) -> Result<(), KernelError> {
+        let threads = launch.block.iter().try_fold(1_u32, |all, size| all.checked_mul(*size));
+        if !threads.is_some_and(|threads| (1..=1024).contains(&threads)) {
+            return Err(KernelError::BlockSize(launch.block));
+        }
+        if launch.grid.contains(&0) {
+            return Err(KernelError::GridSize(launch.grid));
+        }
+        let sizes = self.parameter_bytes();
+        let (expected, given) = (sizes.len(), launch.parameters.len());
+        if expected != given {
+            return Err(KernelError::ParameterCount { expected, given });
+        }
+        for (number, (expected, bytes)) in sizes.into_iter().zip(&launch.parameters).enumerate() {
+            let given = bytes.len();
+            if expected != given as u64 {
+                return Err(KernelError::ParameterSize { number, expected, given });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the module's variables and the parameters their places; returns them with the bytes of shared memory.
+    fn place(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+    ) -> Result<(Surroundings, u64), KernelError> {
+        let module = self.module;
+        let mut variables = HashMap::new();
+        let (mut shared, mut dynamic) = (0_u64, Vec::new());
+        let mut filled = Vec::new();
+        for (id, declared) in shared_variables(module) {
+            let bytes = variable_bytes(module, declared);
+            if declared.space == StateSpace::Shared {
+                if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
+                    dynamic.push((id, declared.alignment()));
+                } else {
+                    let offset = shared.next_multiple_of(declared.alignment());
+                    variables.insert(id, (AddressedSpace::Shared, offset));
+                    shared = offset.saturating_add(bytes);
+                }
+            } else if declared.linkage != Linkage::Extern {
+                let name = AllocationUse::Variable(module.text(declared.name).to_owned());
+                let size = usize::try_from(bytes).map_err(|_| TooMuchMemory { bytes })?;
+                // Checked before it is made: the size is the module's word alone.
+                memory.check_room(bytes)?;
+                let base = memory.allocate(vec![0; size], name)?;
+                variables.insert(id, (AddressedSpace::Global, base));
+                filled.push((id, base, bytes));
+            }
+        }
+        let alignment = dynamic.iter().map(|known| known.1).max().unwrap_or(1);
+        let first = shared.next_multiple_of(alignment);
+        variables.extend(dynamic.iter().map(|known| (known.0, (AddressedSpace::Shared, first))));
+        let shared = if dynamic.is_empty() && launch.shared_bytes == 0 {
+            shared
+        } else {
+            first.saturating_add(launch.shared_bytes)
+        };
+        if shared > MAX_SHARED {
+            return Err(KernelError::SharedSize(shared));
+        }
+        self.place_parameters(launch, memory, &mut variables)?;
+        for (id, base, bytes) in filled {
+            self.initialize(id, base, bytes, &variables, memory);
+        }
+        let overrides = launch.registers.iter().cloned().collect();
+        Ok((Surroundings { variables, map: AddressMap::default(), overrides }, shared))
+    }
+
+    fn place_parameters(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        variables: &mut HashMap<DeclarationId, (AddressedSpace, u64)>,
+    ) -> Result<(), KernelError> {
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for (place, given) in self.function.parameters.clone().zip(&launch.parameters) {
+            let id = DeclarationId(place as u32);
+            let Some(declared) = self.module.declaration(id) else { continue };
+            let offset = (bytes.len() as u64).next_multiple_of(declared.alignment());
+            bytes.resize(offset as usize, 0);
+            bytes.extend_from_slice(given);
+            places.push((id, offset));
+        }
+        let base = memory.allocate(bytes, AllocationUse::Parameters)?;
+        let places = places.into_iter().map(|(id, at)| (id, (AddressedSpace::Global, base + at)));
+        variables.extend(places);
+        Ok(())
+    }
+
+    /// Writes the initial value of a variable.
+    fn initialize(
+        &self,
+        id: DeclarationId,
+        base: u64,
+        bytes: u64,
+        variables: &HashMap<DeclarationId, (AddressedSpace, u64)>,
+        memory: &mut DeviceMemory,
+    ) {
+        let module = self.module;
+        let Some(declared) = module.declaration(id) else { return };
+        let map = AddressMap::default();
+        let address = |id: DeclarationId, is_generic: bool| {
+            let (space, address) = *variables.get(&id)?;
+            let is_shared = space == AddressedSpace::Shared;
+            Some(if is_shared && is_generic { map.shared().base + address } else { address })
+        };
+        let initial = initial_bytes(module, declared, bytes, &address);
+        let Some(allocation) = memory.allocation_mut(base) else { return };
+        let size = initial.bytes.len().min(allocation.bytes.values.len());
+        allocation.bytes.values[..size].copy_from_slice(&initial.bytes[..size]);
+        for (unknown, span) in initial.unknown {
+            let range = unknown.start as usize..unknown.end as usize;
+            // The name of a function is not a variable's.
+            let word = module.text(span).trim_start_matches("generic").trim();
+            match (module.function_id_of(word), allocation.bytes.values.get_mut(range.clone())) {
+                (Some(function), Some(place)) if place.len() <= 8 => {
+                    let address = function_address(function).to_le_bytes();
+                    place.copy_from_slice(&address[..place.len()]);
+                }
+                _ => allocation.bytes.mark(range, UNKNOWN),
+            }
+        }
+    }
+
+    /// Returns the line and the words of a statement.
+    fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
+        let found = self.module.statements().get(statement.index());
+        let text = found.map(|found| self.module.statement(found.span, lines));
+        text.map_or((0, String::new()), |text| (text.line, text.text))
+    }
+
+    fn fault(&self, raw: &RawFault, engine: &Engine<'_>, lines: &LineIndex) -> KernelFault {
+        let RawFault { statement, block, lane, address, .. } = *raw;
+        let kind = match &raw.kind {
+            FaultKind::OutOfBounds => KernelFaultKind::OutOfBounds,
+            FaultKind::Misaligned { bytes } => KernelFaultKind::Misaligned { bytes: *bytes },
+            FaultKind::Uninitialized => KernelFaultKind::Uninitialized,
+            FaultKind::Race { other, thread } => {
+                KernelFaultKind::Race { other: self.written(*other, lines).0, thread: *thread }
+            }
+            FaultKind::Trap => KernelFaultKind::Trap,
+            FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
+            FaultKind::StackOverflow => KernelFaultKind::StackOverflow,
+            FaultKind::BranchIndex { .. } => KernelFaultKind::BranchIndex,
+            FaultKind::NoFunction { address, .. } => KernelFaultKind::NoFunction { address: *address },
+            FaultKind::Unknown { what, slot, function, origin, .. } => {
+                KernelFaultKind::UnknownValue {
+                    what,
+                    register: self.register_name(engine.code, *function, *slot),
+                    origin: match origin {
+                        Origin::NeverWritten(_) => None,
+                        Origin::Statement(statement) => Some(self.written(*statement, lines)),
+                    },
+                }
+            }
+        };
+        let found = self.module.statements().get(statement.index());
+        let Position { line, .. } = lines.position(found.map_or(0, |found| found.span.start));
+        let function = found.and_then(|found| self.module.function_of(found.scope));
+        let function = function.map_or("", |function| self.module.text(function.name));
+        let is_outside = kind == KernelFaultKind::OutOfBounds;
+        let nearest = engine.memory.nearest(address).filter(|_| is_outside);
+        KernelFault {
+            kind,
+            statement,
+            line,
+            function: function.to_owned(),
+            source_line: self.module.location(statement).map(|location| location.line),
+            block,
+            thread: engine.shape.thread(raw.warp, lane as usize),
+            lane,
+            address,
+            nearest: nearest.map(|(purpose, distance)| (purpose.clone(), distance)),
+        }
+    }
+
+    fn register_name(&self, code: &Code, function: usize, slot: Slot) -> String {
+        let register = code.functions.get(function).and_then(|code| code.names.get(&slot));
+        register.map_or(String::new(), |register| self.module.register_name(*register))
+    }
+}

@@ -1,0 +1,55 @@
+//! Runs kernels without a GPU: grids of blocks of threads, with all of their instructions.
+//!
+//! A [`Kernel`] is an entry function of a module. A [`KernelLaunch`] says how many blocks of how many
+//! threads there are, and what the parameters hold. [`Kernel::run`] decodes the kernel and the functions
+//! that it calls once (`compile.rs`), and executes warp after warp (`warp.rs`), a row of 32 lanes at a time
+//! (`registers.rs`, `operations.rs`). A new arithmetic instruction is a row of `operations.rs`.
+//!
+//! ```
+//! use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+//!
+//! let module = warpload_ptx::read(".version 8.0\n.target sm_80\n.address_size 64
+//!     .visible .entry twice(.param .u64 x) {
+//!         .reg .b32 %r<4>; .reg .b64 %rd<4>;
+//!         ld.param.u64 %rd1, [x];
+//!         mov.u32 %r1, %tid.x;
+//!         mul.wide.u32 %rd2, %r1, 4;
+//!         add.s64 %rd3, %rd1, %rd2;
+//!         ld.global.u32 %r2, [%rd3];
+//!         shl.b32 %r3, %r2, 1;
+//!         st.global.u32 [%rd3], %r3;
+//!         ret;
+//!     }")?;
+//! let mut memory = DeviceMemory::new();
+//! let bytes = (0..32_u32).flat_map(u32::to_le_bytes).collect();
+//! let x = memory.allocate(bytes, AllocationUse::Argument(0))?;
+//! let launch = KernelLaunch::new([1, 1, 1], [32, 1, 1]).parameter(&x.to_le_bytes());
+//! let result = Kernel::named(&module, "twice")?.run(&launch, &mut memory, None)?;
+//! assert!(result.faults.is_empty());
+//! assert_eq!(memory.bytes(x).map(|bytes| bytes[4 * 31]), Some(62));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod access;
+mod code;
+mod compile;
+mod engine;
+mod exchange;
+mod fault;
+mod float;
+mod integer;
+mod launch;
+mod matrix;
+mod memory;
+mod number;
+mod operations;
+mod registers;
+mod warp;
+
+pub use self::access::{AccessKind, LaneBytes};
+pub use self::fault::{KernelFault, KernelFaultKind};
+pub use self::launch::{
+    Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
+    SkippedInstruction,
+};
+pub use self::memory::{AllocationUse, DeviceMemory, TooMuchMemory};

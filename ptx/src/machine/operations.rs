@@ -1,0 +1,1117 @@
+//! [`LaneRule::of`]: the instructions that each lane executes for itself, a row each: what the sources and the
+//! result are, and the operation. A new arithmetic instruction is a row here.
+
+use super::code::{Execute, Op};
+use super::float::{self, Direction, FloatOp, Modes};
+use super::integer;
+use super::number::NumberType as T;
+use super::registers::{CARRY, Lane, NONE, Registers};
+use crate::syntax::load::{Comparison, Keyword, Opcode, PtxInstruction, QualifierKind, Rounding};
+use warpload::lane::LANES;
+
+/// How an instruction computes its first operand from the others.
+pub(super) struct LaneRule {
+    pub(super) execute: Execute,
+    pub(super) result: T,
+    pub(super) sources: Vec<T>,
+    pub(super) immediate: u32,
+}
+
+/// An instruction's opcode, types and qualifiers.
+pub(super) struct Request<'a> {
+    pub(super) opcode: Opcode,
+    pub(super) types: &'a [T],
+    pub(super) instruction: &'a PtxInstruction<'a>,
+}
+
+impl Request<'_> {
+    pub(super) fn has(&self, word: Keyword) -> bool {
+        self.instruction.has(QualifierKind::Keyword(word))
+    }
+
+    pub(super) fn rounding(&self) -> Option<Rounding> {
+        let rounding = self.instruction.first(|kind| match kind {
+            QualifierKind::Rounding(rounding) => Some(rounding),
+            _ => None,
+        });
+        rounding.map(|found| found.0)
+    }
+
+    pub(super) fn comparison(&self) -> Option<Comparison> {
+        let comparison = self.instruction.first(|kind| match kind {
+            QualifierKind::Comparison(comparison) => Some(comparison),
+            QualifierKind::Keyword(Keyword::Lo) => Some(Comparison::Lt),
+            QualifierKind::Keyword(Keyword::Hi) => Some(Comparison::Gt),
+            _ => None,
+        });
+        comparison.map(|found| found.0)
+    }
+
+    fn modes(&self) -> Option<Modes> {
+        Some(Modes {
+            direction: Direction::of(self.rounding())?,
+            flush: self.has(Keyword::Ftz),
+            saturate: self.has(Keyword::Sat),
+            relu: self.has(Keyword::Relu),
+            finite: self.has(Keyword::Satfinite),
+        })
+    }
+}
+
+/// An operation of `map1` to `map3` for sources and results of 16, 32 or 64 bits. Narrow results are
+/// zero-extended.
+macro_rules! by_width {
+    ($map:ident, $bits:expr, $narrow:ty, $word:ty, $wide:ty, |$($x:ident),+| $result:expr) => {
+        match $bits {
+            16 => Some((|r, o, e| r.$map(o, e, |$($x: u32),+| {
+                $(let $x = $x as $narrow;)+
+                ($result) as u16 as u32
+            })) as Execute),
+            32 => Some((|r, o, e| r.$map(o, e, |$($x: u32),+| {
+                $(let $x = $x as $word;)+
+                ($result) as u32
+            })) as Execute),
+            64 => Some((|r, o, e| r.$map(o, e, |$($x: u64),+| {
+                $(let $x = $x as $wide;)+
+                ($result) as u64
+            })) as Execute),
+            _ => None,
+        }
+    };
+}
+
+/// The same for signed and unsigned types.
+macro_rules! by_sign {
+    ($map:ident, $scalar:expr, |$($x:ident),+| $result:expr) => {
+        if $scalar.is_signed() {
+            by_width!($map, $scalar.bits(), i16, i32, i64, |$($x),+| $result)
+        } else {
+            by_width!($map, $scalar.bits(), u16, u32, u64, |$($x),+| $result)
+        }
+    };
+}
+
+/// A comparison of two sources that writes a predicate.
+macro_rules! compare {
+    ($t:ty, |$a:ident, $b:ident: $as:ty| $test:expr) => {
+        (|r: &mut Registers, o: &Op, e: u32| {
+            let lanes = r.test2(o, |$a: $t, $b: $t| {
+                let ($a, $b) = ($a as $as, $b as $as);
+                $test
+            });
+            r.put_predicate(o.d, lanes, &[o.a, o.b], e);
+        }) as Execute
+    };
+}
+
+/// A shift: the amount has 32 bits, whatever the value has.
+macro_rules! shift {
+    ($bits:expr, $narrow:ty, $word:ty, $wide:ty, |$a:ident, $n:ident| $result:expr) => {
+        match $bits {
+            16 => Some((|r, o, e| r.map2(o, e, |$a: u32, $n: u32| {
+                let $a = $a as $narrow;
+                ($result) as u16 as u32
+            })) as Execute),
+            32 => Some((|r, o, e| r.map2(o, e, |$a: u32, $n: u32| {
+                let $a = $a as $word;
+                ($result) as u32
+            })) as Execute),
+            64 => Some((|r, o, e| r.map2(o, e, |$a: u64, $n: u32| {
+                let $a = $a as $wide;
+                ($result) as u64
+            })) as Execute),
+            _ => None,
+        }
+    };
+}
+
+impl LaneRule {
+    fn new(execute: Option<Execute>, result: T, sources: &[T]) -> Option<Self> {
+        Some(Self { execute: execute?, result, sources: sources.to_vec(), immediate: 0 })
+    }
+
+    /// Returns the rule of an instruction; `None` if it is another kind of instruction, or is not executed.
+    pub(super) fn of(request: &Request<'_>) -> Option<Self> {
+        let scalar = *request.types.first()?;
+        match request.opcode {
+            Opcode::Cvt => return conversion(request),
+            Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Cnot => {
+                return logic(request.opcode, scalar);
+            }
+            _ if scalar.is_float() => return floating(request, scalar),
+            _ => {}
+        }
+        if matches!(scalar, T::U16x2 | T::S16x2) {
+            return packed_integers(request.opcode, scalar);
+        }
+        let carries = request.has(Keyword::Cc);
+        match request.opcode {
+            Opcode::Addc | Opcode::Subc | Opcode::Madc => carry(request, scalar),
+            Opcode::Add | Opcode::Sub | Opcode::Mad if carries => carry(request, scalar),
+            Opcode::Mul | Opcode::Mad => product(request, scalar),
+            _ => integers(request, scalar),
+        }
+    }
+}
+
+/// Bitwise operations, on predicates too.
+fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
+    if scalar == T::Pred {
+        let execute: Execute = match opcode {
+            Opcode::And => |r, o, e| predicates(r, o, e, |a, b| a & b),
+            Opcode::Or => |r, o, e| predicates(r, o, e, |a, b| a | b),
+            Opcode::Xor => |r, o, e| predicates(r, o, e, |a, b| a ^ b),
+            Opcode::Not => |r, o, e| predicates(r, o, e, |a, _| !a),
+            _ => return None,
+        };
+        let count = if opcode == Opcode::Not { 1 } else { 2 };
+        return LaneRule::new(Some(execute), T::Pred, &[T::Pred; 2][..count]);
+    }
+    let bits = scalar.bits();
+    let (execute, count) = match opcode {
+        Opcode::And => (by_width!(map2, bits, u16, u32, u64, |a, b| a & b), 2),
+        Opcode::Or => (by_width!(map2, bits, u16, u32, u64, |a, b| a | b), 2),
+        Opcode::Xor => (by_width!(map2, bits, u16, u32, u64, |a, b| a ^ b), 2),
+        Opcode::Not => (by_width!(map1, bits, u16, u32, u64, |a| !a), 1),
+        _ => (by_width!(map1, bits, u16, u32, u64, |a| a == 0), 1),
+    };
+    LaneRule::new(execute, scalar, &[scalar; 2][..count])
+}
+
+/// A bitwise operation on the lanes of predicates.
+fn predicates(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32) {
+    let lanes = f(r.predicate(op.a), r.predicate(op.b));
+    r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
+}
+
+fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let bits = scalar.bits();
+    let is_saturated = request.has(Keyword::Sat);
+    let one = |execute| LaneRule::new(execute, scalar, &[scalar]);
+    let two = |execute| LaneRule::new(execute, scalar, &[scalar; 2]);
+    let three = |execute| LaneRule::new(execute, scalar, &[scalar; 3]);
+    let relu = request.has(Keyword::Relu);
+    match request.opcode {
+        Opcode::Add if is_saturated => two(Some(|r, o, e| {
+            r.map2(o, e, |a: u32, b: u32| (a as i32).saturating_add(b as i32) as u32)
+        })),
+        Opcode::Sub if is_saturated => two(Some(|r, o, e| {
+            r.map2(o, e, |a: u32, b: u32| (a as i32).saturating_sub(b as i32) as u32)
+        })),
+        Opcode::Add => two(by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_add(b))),
+        Opcode::Sub => two(by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_sub(b))),
+        Opcode::Div if scalar.is_signed() => two(by_width!(map2, bits, i16, i32, i64, |a, b| {
+            if b == 0 { -1 } else { a.wrapping_div(b) }
+        })),
+        Opcode::Div => two(by_width!(map2, bits, u16, u32, u64, |a, b| {
+            a.checked_div(b).unwrap_or(!0)
+        })),
+        Opcode::Rem => two(by_sign!(map2, scalar, |a, b| {
+            if b == 0 { a } else { a.wrapping_rem(b) }
+        })),
+        Opcode::Abs => one(by_width!(map1, bits, i16, i32, i64, |a| a.wrapping_abs())),
+        Opcode::Neg => one(by_width!(map1, bits, i16, i32, i64, |a| a.wrapping_neg())),
+        Opcode::Min if relu => two(by_width!(map2, bits, i16, i32, i64, |a, b| a.min(b).max(0))),
+        Opcode::Max if relu => two(by_width!(map2, bits, i16, i32, i64, |a, b| a.max(b).max(0))),
+        Opcode::Min => two(by_sign!(map2, scalar, |a, b| a.min(b))),
+        Opcode::Max => two(by_sign!(map2, scalar, |a, b| a.max(b))),
+        Opcode::Sad => three(by_sign!(map3, scalar, |a, b, c| {
+            c.wrapping_add(if a < b { b.wrapping_sub(a) } else { a.wrapping_sub(b) })
+        })),
+        Opcode::Shl => {
+            let shifted = shift!(bits, u16, u32, u64, |a, n| a.checked_shl(n).unwrap_or(0));
+            LaneRule::new(shifted, scalar, &[scalar, T::U32])
+        }
+        Opcode::Shr if scalar.is_signed() => {
+            let shifted = shift!(bits, i16, i32, i64, |a, n| a >> n.min(bits_of(a) - 1));
+            LaneRule::new(shifted, scalar, &[scalar, T::U32])
+        }
+        Opcode::Shr => {
+            let shifted = shift!(bits, u16, u32, u64, |a, n| a.checked_shr(n).unwrap_or(0));
+            LaneRule::new(shifted, scalar, &[scalar, T::U32])
+        }
+        Opcode::Shf => {
+            let execute: Execute = match (request.has(Keyword::L), request.has(Keyword::Wrap)) {
+                (true, true) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n & 31)),
+                (true, false) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n.min(32))),
+                (false, true) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_right(a, b, n & 31)),
+                (false, false) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_right(a, b, n.min(32))),
+            };
+            three(Some(execute))
+        }
+        Opcode::Popc => LaneRule::new(
+            match bits {
+                32 => Some(|r, o, e| r.map1(o, e, |a: u32| a.count_ones())),
+                _ => Some(|r, o, e| r.map1(o, e, |a: u64| a.count_ones())),
+            },
+            T::U32,
+            &[scalar],
+        ),
+        Opcode::Clz => LaneRule::new(
+            match bits {
+                32 => Some(|r, o, e| r.map1(o, e, |a: u32| a.leading_zeros())),
+                _ => Some(|r, o, e| r.map1(o, e, |a: u64| a.leading_zeros())),
+            },
+            T::U32,
+            &[scalar],
+        ),
+        Opcode::Brev => one(by_width!(map1, bits, u16, u32, u64, |a| a.reverse_bits())),
+        Opcode::Bfind => {
+            let flags = u32::from(scalar.is_signed()) | u32::from(request.has(Keyword::Shiftamt)) << 1;
+            let execute: Execute = match bits {
+                32 => |r, o, e| {
+                    let flags = o.immediate;
+                    r.map1(o, e, |a: u32| integer::highest(a.into(), 32, flags & 1 != 0, flags & 2 != 0));
+                },
+                _ => |r, o, e| {
+                    let flags = o.immediate;
+                    r.map1(o, e, |a: u64| integer::highest(a, 64, flags & 1 != 0, flags & 2 != 0));
+                },
+            };
+            let rule = LaneRule::new(Some(execute), T::U32, &[scalar])?;
+            Some(LaneRule { immediate: flags, ..rule })
+        }
+        Opcode::Bfe => {
+            let execute: Execute = match (bits, scalar.is_signed()) {
+                (32, false) => |r, o, e| {
+                    r.map3(o, e, |a: u32, p, l| integer::extract(a.into(), p, l, 32, false) as u32);
+                },
+                (32, true) => |r, o, e| {
+                    r.map3(o, e, |a: u32, p, l| integer::extract(a.into(), p, l, 32, true) as u32);
+                },
+                (_, false) => |r, o, e| r.map3(o, e, |a, p, l| integer::extract(a, p, l, 64, false)),
+                _ => |r, o, e| r.map3(o, e, |a, p, l| integer::extract(a, p, l, 64, true)),
+            };
+            LaneRule::new(Some(execute), scalar, &[scalar, T::U32, T::U32])
+        }
+        Opcode::Bfi => {
+            let execute: Execute = match bits {
+                32 => |r, o, e| {
+                    four(r, o, e, |a: u32, b: u32, p, l| {
+                        integer::insert(a.into(), b.into(), p, l, 32) as u32
+                    });
+                },
+                _ => |r, o, e| four(r, o, e, |a: u64, b, p, l| integer::insert(a, b, p, l, 64)),
+            };
+            LaneRule::new(Some(execute), scalar, &[scalar, scalar, T::U32, T::U32])
+        }
+        Opcode::Bmsk => {
+            let execute: Execute = if request.has(Keyword::Clamp) {
+                |r, o, e| {
+                    r.map2(o, e, |a: u32, b: u32| {
+                        let high = u64::from(u32::MAX) >> (32 - b.min(32));
+                        if a > 31 { 0 } else { (high << a) as u32 }
+                    });
+                }
+            } else {
+                |r, o, e| r.map2(o, e, |a: u32, b: u32| ((1_u32 << (b & 31)) - 1) << (a & 31))
+            };
+            two(Some(execute))
+        }
+        Opcode::Fns => LaneRule::new(
+            Some(|r, o, e| r.map3(o, e, |mask, base, n: u32| integer::nth_set(mask, base, n as i32))),
+            T::B32,
+            &[T::B32, T::B32, T::S32],
+        ),
+        Opcode::Prmt => {
+            let modes =
+                [Keyword::F4e, Keyword::B4e, Keyword::Rc8, Keyword::Ecl, Keyword::Ecr, Keyword::Rc16];
+            let mode = modes.iter().position(|mode| request.has(*mode)).map_or(0, |mode| mode + 1);
+            let execute: Execute = if mode == 0 {
+                |r, o, e| r.map3(o, e, integer::permute)
+            } else {
+                |r, o, e| {
+                    let mode = o.immediate;
+                    r.map3(o, e, |a, b, c| {
+                        integer::permute(a, b, integer::permute_selectors(mode, c))
+                    });
+                }
+            };
+            Some(LaneRule { immediate: mode as u32, ..three(Some(execute))? })
+        }
+        Opcode::Dp4a | Opcode::Dp2a => {
+            let second = *request.types.get(1)?;
+            let is_four = request.opcode == Opcode::Dp4a;
+            let first = if request.has(Keyword::Hi) { 2 } else { 0 };
+            let flags = u32::from(scalar.is_signed()) | u32::from(second.is_signed()) << 1;
+            let execute: Execute = |r, o, e| {
+                let (flags, first) = (o.immediate, o.immediate >> 4);
+                let count = if flags & 4 != 0 { 4 } else { 2 };
+                let (a_signed, b_signed) = (flags & 1 != 0, flags & 2 != 0);
+                r.map3(o, e, |a, b, c| integer::dot((a, a_signed), (b, b_signed), c, count, first));
+            };
+            let rule = LaneRule::new(Some(execute), T::B32, &[T::B32; 3])?;
+            Some(LaneRule { immediate: flags | u32::from(is_four) << 2 | first << 4, ..rule })
+        }
+        Opcode::Mul24 | Opcode::Mad24 => {
+            let is_high = request.has(Keyword::Hi);
+            let execute: Execute = match (is_high, scalar.is_signed()) {
+                (false, _) => |r, o, e| r.map2(o, e, |a: u32, b: u32| (a << 8 >> 8).wrapping_mul(b << 8 >> 8)),
+                (true, false) => |r, o, e| {
+                    r.map2(o, e, |a: u32, b: u32| {
+                        (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 16) as u32
+                    });
+                },
+                (true, true) => |r, o, e| {
+                    r.map2(o, e, |a: u32, b: u32| {
+                        let low = |value: u32| i64::from((value << 8) as i32 >> 8);
+                        (low(a) * low(b) >> 16) as u32
+                    });
+                },
+            };
+            if request.opcode == Opcode::Mul24 {
+                return two(Some(execute));
+            }
+            if is_high {
+                return None;
+            }
+            three(Some(|r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                    (a << 8 >> 8).wrapping_mul(b << 8 >> 8).wrapping_add(c)
+                });
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// The width of a shifted value.
+#[inline(always)]
+fn bits_of<V>(_: V) -> u32 {
+    8 * size_of::<V>() as u32
+}
+
+#[inline(always)]
+fn funnel_left(low: u32, high: u32, shift: u32) -> u32 {
+    (((u64::from(high) << 32 | u64::from(low)) << shift) >> 32) as u32
+}
+
+#[inline(always)]
+fn funnel_right(low: u32, high: u32, shift: u32) -> u32 {
+    ((u64::from(high) << 32 | u64::from(low)) >> shift) as u32
+}
+
+/// An operation of four sources.
+fn four<V: Lane + Default>(
+    r: &mut Registers,
+    op: &Op,
+    exec: u32,
+    f: impl Fn(V, V, u32, u32) -> V,
+) {
+    let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
+    let (c, e): (&[u32; LANES], &[u32; LANES]) = (r.get(op.c), r.get(op.e));
+    let out = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane], e[lane]));
+    r.put(op.d, &out, exec);
+    r.derive(op.d, &[op.a, op.b, op.c, op.e], exec);
+}
+
+/// Two 16-bit integers in one register.
+fn packed_integers(opcode: Opcode, scalar: T) -> Option<LaneRule> {
+    macro_rules! halves {
+        ($as:ty, |$a:ident, $b:ident| $result:expr) => {
+            |r: &mut Registers, o: &Op, e: u32| {
+                r.map2(o, e, |x: u32, y: u32| {
+                    let part = |shift: u32| {
+                        let ($a, $b) = ((x >> shift) as $as, (y >> shift) as $as);
+                        u32::from(($result) as u16) << shift
+                    };
+                    part(0) | part(16)
+                });
+            }
+        };
+    }
+    let execute: Execute = match (opcode, scalar.is_signed()) {
+        (Opcode::Add, _) => halves!(u16, |a, b| a.wrapping_add(b)),
+        (Opcode::Min, true) => halves!(i16, |a, b| a.min(b)),
+        (Opcode::Min, false) => halves!(u16, |a, b| a.min(b)),
+        (Opcode::Max, true) => halves!(i16, |a, b| a.max(b)),
+        (Opcode::Max, false) => halves!(u16, |a, b| a.max(b)),
+        _ => return None,
+    };
+    LaneRule::new(Some(execute), scalar, &[scalar; 2])
+}
+
+/// Products and their sums: the low half, the high half, or both.
+fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let (bits, is_sum) = (scalar.bits(), request.opcode == Opcode::Mad);
+    if request.has(Keyword::Wide) {
+        let (wide, execute): (T, Execute) = match (scalar, is_sum) {
+            (T::U16, false) => (T::U32, |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_mul(b))),
+            (T::U16, true) => (T::U32, |r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c));
+            }),
+            (T::S16, false) => (T::S32, |r, o, e| {
+                r.map2(o, e, |a: u32, b: u32| (i32::from(a as i16) * i32::from(b as i16)) as u32);
+            }),
+            (T::S16, true) => (T::S32, |r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                    ((i32::from(a as i16) * i32::from(b as i16)) as u32).wrapping_add(c)
+                });
+            }),
+            (T::U32, false) => (T::U64, |r, o, e| {
+                r.map2(o, e, |a: u32, b: u32| u64::from(a) * u64::from(b));
+            }),
+            (T::U32, true) => (T::U64, |r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c));
+            }),
+            (T::S32, false) => (T::S64, |r, o, e| {
+                r.map2(o, e, |a: u32, b: u32| (i64::from(a as i32) * i64::from(b as i32)) as u64);
+            }),
+            (T::S32, true) => (T::S64, |r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u64| {
+                    ((i64::from(a as i32) * i64::from(b as i32)) as u64).wrapping_add(c)
+                });
+            }),
+            _ => return None,
+        };
+        return LaneRule::new(Some(execute), wide, &[scalar, scalar, wide][..2 + usize::from(is_sum)]);
+    }
+    let is_high = request.has(Keyword::Hi);
+    let execute = match (is_high, is_sum, scalar.is_signed()) {
+        (false, false, _) => by_width!(map2, bits, u16, u32, u64, |a, b| a.wrapping_mul(b)),
+        (false, true, _) => {
+            by_width!(map3, bits, u16, u32, u64, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+        }
+        (true, false, false) => by_width!(map2, bits, u16, u32, u64, |a, b| {
+            a as u128 * b as u128 >> bits_of(a)
+        }),
+        (true, false, true) => by_width!(map2, bits, i16, i32, i64, |a, b| {
+            a as i128 * b as i128 >> bits_of(a)
+        }),
+        (true, true, _) if request.has(Keyword::Sat) => Some((|r, o, e| {
+            r.map3(o, e, |a: u32, b: u32, c: u32| {
+                let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
+                (high as i32).saturating_add(c as i32) as u32
+            });
+        }) as Execute),
+        (true, true, false) => by_width!(map3, bits, u16, u32, u64, |a, b, c| {
+            (a as u128 * b as u128 >> bits_of(a)).wrapping_add(c as u128)
+        }),
+        (true, true, true) => by_width!(map3, bits, i16, i32, i64, |a, b, c| {
+            (a as i128 * b as i128 >> bits_of(a)).wrapping_add(c as i128)
+        }),
+    };
+    LaneRule::new(execute, scalar, &[scalar; 3][..2 + usize::from(is_sum)])
+}
+
+/// Sums with the carry flag; differences keep a borrow in it.
+fn carry(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let reads = matches!(request.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
+    let writes = request.has(Keyword::Cc);
+    let is_high = request.has(Keyword::Hi);
+    let kind = match request.opcode {
+        Opcode::Add | Opcode::Addc => 0,
+        Opcode::Sub | Opcode::Subc => 1,
+        _ if is_high && scalar.is_signed() => 4,
+        _ if is_high => 3,
+        _ => 2,
+    };
+    let execute: Execute = match scalar.bits() {
+        32 => |r, o, e| with_carry::<u32>(r, o, e),
+        64 => |r, o, e| with_carry::<u64>(r, o, e),
+        _ => return None,
+    };
+    let sources = if kind < 2 { 2 } else { 3 };
+    let rule = LaneRule::new(Some(execute), scalar, &[scalar; 3][..sources])?;
+    Some(LaneRule { immediate: kind | u32::from(reads) << 4 | u32::from(writes) << 5, ..rule })
+}
+
+fn with_carry<V>(r: &mut Registers, op: &Op, exec: u32)
+where
+    V: Lane + Default + Into<u128> + TryFrom<u128>,
+{
+    let (kind, reads, writes) =
+        (op.immediate & 15, op.immediate & 16 != 0, op.immediate & 32 != 0);
+    let bits = bits_of(V::default());
+    let mask = u128::MAX >> (128 - bits);
+    let carry_in = if reads { r.predicate(CARRY) } else { 0 };
+    let mut carry_out = 0;
+    let (a, b, c): (&[V; LANES], &[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b), r.get(op.c));
+    let signed = |value: u128| ((value << (128 - bits)) as i128) >> (128 - bits);
+    let out: [V; LANES] = std::array::from_fn(|lane| {
+        let (a, b, c): (u128, u128, u128) = (a[lane].into(), b[lane].into(), c[lane].into());
+        let carried = u128::from(carry_in >> lane & 1);
+        let (x, y) = match kind {
+            0 | 1 => (a, b),
+            2 => (a * b & mask, c),
+            3 => (a * b >> bits, c),
+            _ => ((signed(a) * signed(b) >> bits) as u128 & mask, c),
+        };
+        let result = if kind == 1 { x.wrapping_sub(y + carried) } else { x + y + carried };
+        carry_out |= u32::from(result & !mask != 0) << lane;
+        V::try_from(result & mask).unwrap_or_default()
+    });
+    r.put(op.d, &out, exec);
+    let sources = [op.a, op.b, op.c, if reads { CARRY } else { NONE }];
+    r.derive(op.d, &sources, exec);
+    if writes {
+        r.put_predicate(CARRY, carry_out, &sources, exec);
+    }
+}
+
+/// The modes of an operation with those that the instruction has, for f32 at its best speed.
+macro_rules! plain_f32 {
+    ($map:ident, |$($x:ident),+| $result:expr) => {
+        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u32),+| {
+            $(let $x = f32::from_bits($x);)+
+            let result: f32 = $result;
+            // A GPU has one NaN.
+            if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
+        })) as Execute
+    };
+}
+
+macro_rules! plain_f64 {
+    ($map:ident, |$($x:ident),+| $result:expr) => {
+        (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u64),+| {
+            $(let $x = f64::from_bits($x);)+
+            f64::to_bits($result)
+        })) as Execute
+    };
+}
+
+fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let rule = match request.opcode {
+        Opcode::Neg | Opcode::Abs | Opcode::Copysign => return signs(request, scalar),
+        Opcode::Min | Opcode::Max => return extremes(request, scalar),
+        Opcode::Testp => return classes(request, scalar),
+        Opcode::Add => (FloatOp::Add, 2),
+        Opcode::Sub => (FloatOp::Sub, 2),
+        Opcode::Mul => (FloatOp::Mul, 2),
+        Opcode::Div => (FloatOp::Div, 2),
+        Opcode::Fma | Opcode::Mad => (FloatOp::Fma, 3),
+        Opcode::Sqrt => (FloatOp::Sqrt, 1),
+        Opcode::Rcp => (FloatOp::Rcp, 1),
+        Opcode::Rsqrt => (FloatOp::Rsqrt, 1),
+        Opcode::Sin => (FloatOp::Sin, 1),
+        Opcode::Cos => (FloatOp::Cos, 1),
+        Opcode::Lg2 => (FloatOp::Lg2, 1),
+        Opcode::Ex2 => (FloatOp::Ex2, 1),
+        Opcode::Tanh => (FloatOp::Tanh, 1),
+        _ => return None,
+    };
+    let ((op, count), modes) = (rule, request.modes()?);
+    let plain: Option<Execute> = match (op, scalar) {
+        _ if !modes.is_plain() => None,
+        (FloatOp::Add, T::F32) => Some(plain_f32!(map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F32) => Some(plain_f32!(map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F32) => Some(plain_f32!(map2, |a, b| a * b)),
+        (FloatOp::Div, T::F32) => Some(plain_f32!(map2, |a, b| a / b)),
+        (FloatOp::Fma, T::F32) => Some(plain_f32!(map3, |a, b, c| a.mul_add(b, c))),
+        (FloatOp::Sqrt, T::F32) => Some(plain_f32!(map1, |a| a.sqrt())),
+        (FloatOp::Rcp, T::F32) => Some(plain_f32!(map1, |a| 1.0 / a)),
+        (FloatOp::Add, T::F64) => Some(plain_f64!(map2, |a, b| a + b)),
+        (FloatOp::Sub, T::F64) => Some(plain_f64!(map2, |a, b| a - b)),
+        (FloatOp::Mul, T::F64) => Some(plain_f64!(map2, |a, b| a * b)),
+        (FloatOp::Div, T::F64) => Some(plain_f64!(map2, |a, b| a / b)),
+        (FloatOp::Fma, T::F64) => Some(plain_f64!(map3, |a, b, c| a.mul_add(b, c))),
+        _ => None,
+    };
+    let execute = plain.or_else(|| general_float(scalar));
+    let rule = LaneRule::new(execute, scalar, &[scalar; 3][..count])?;
+    Some(LaneRule { immediate: modes.pack() | (op as u32) << 8, ..rule })
+}
+
+const FLOAT_OPS: [FloatOp; 13] = [
+    FloatOp::Add,
+    FloatOp::Sub,
+    FloatOp::Mul,
+    FloatOp::Div,
+    FloatOp::Fma,
+    FloatOp::Sqrt,
+    FloatOp::Rcp,
+    FloatOp::Rsqrt,
+    FloatOp::Sin,
+    FloatOp::Cos,
+    FloatOp::Lg2,
+    FloatOp::Ex2,
+    FloatOp::Tanh,
+];
+
+fn float_op(immediate: u32) -> FloatOp {
+    FLOAT_OPS.get((immediate >> 8 & 15) as usize).copied().unwrap_or(FloatOp::Add)
+}
+
+/// An operation with any modes; the immediate says which.
+fn general_float(scalar: T) -> Option<Execute> {
+    macro_rules! narrow {
+        ($scalar:expr) => {
+            |r, o, e| {
+                let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+                r.map3(o, e, |a, b, c| float::narrow(op, $scalar, modes, [a, b, c]));
+            }
+        };
+    }
+    macro_rules! packed {
+        ($scalar:expr) => {
+            |r, o, e| {
+                let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                    let part = |shift: u32| {
+                        let sources = [a, b, c].map(|bits| bits >> shift & 0xffff);
+                        float::narrow(op, $scalar, modes, sources) << shift
+                    };
+                    part(0) | part(16)
+                });
+            }
+        };
+    }
+    Some(match scalar {
+        T::F32 => narrow!(T::F32),
+        T::F16 => narrow!(T::F16),
+        T::Bf16 => narrow!(T::Bf16),
+        T::F16x2 => packed!(T::F16),
+        T::Bf16x2 => packed!(T::Bf16),
+        T::F64 => |r, o, e| {
+            let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+            r.map3(o, e, |a, b, c| float::wide(op, modes, [a, b, c]));
+        },
+        _ => return None,
+    })
+}
+
+/// `neg`, `abs` and `copysign`: the sign bits alone.
+fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let flush = request.has(Keyword::Ftz);
+    let one = |execute: Execute| LaneRule::new(Some(execute), scalar, &[scalar]);
+    let sign: u32 = match scalar {
+        T::F16 | T::Bf16 => 0x8000,
+        T::F16x2 | T::Bf16x2 => 0x8000_8000,
+        _ => 0x8000_0000,
+    };
+    let rule = match (request.opcode, scalar) {
+        (Opcode::Neg, T::F64) => one(|r, o, e| r.map1(o, e, |a: u64| a ^ 1 << 63))?,
+        (Opcode::Abs, T::F64) => one(|r, o, e| r.map1(o, e, |a: u64| a & !(1 << 63)))?,
+        (Opcode::Neg, T::F32) if flush => one(|r, o, e| {
+            r.map1(o, e, |a: u32| float::flushed(a, T::F32) ^ 1 << 31);
+        })?,
+        (Opcode::Abs, T::F32) if flush => one(|r, o, e| {
+            r.map1(o, e, |a: u32| float::flushed(a, T::F32) & !(1 << 31));
+        })?,
+        (Opcode::Neg, _) => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| a ^ sign);
+        })?,
+        (Opcode::Abs, _) => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| a & !sign);
+        })?,
+        (_, T::F64) => LaneRule::new(
+            Some(|r, o, e| r.map2(o, e, |a: u64, b: u64| a & 1 << 63 | b & !(1 << 63))),
+            scalar,
+            &[scalar; 2],
+        )?,
+        _ => LaneRule::new(
+            Some(|r, o, e| r.map2(o, e, |a: u32, b: u32| a & 1 << 31 | b & !(1 << 31))),
+            scalar,
+            &[scalar; 2],
+        )?,
+    };
+    Some(LaneRule { immediate: sign, ..rule })
+}
+
+/// `min` and `max`, of two or three floats.
+fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let flags = [
+        request.opcode == Opcode::Max,
+        request.instruction.has(QualifierKind::Nan),
+        request.has(Keyword::Ftz),
+        request.has(Keyword::Xorsign),
+        request.instruction.operands.len() > 3,
+    ];
+    let immediate = flags.iter().rev().fold(0, |bits, flag| bits << 1 | u32::from(*flag));
+    fn narrow(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
+        let flush = |bits| if flags & 4 != 0 { float::flushed(bits, scalar) } else { bits };
+        let sources = [flush(a), flush(b)];
+        let [mut x, mut y] = sources.map(|bits| float::value(bits, scalar));
+        let is_flipped = flags & 8 != 0 && x.is_sign_negative() != y.is_sign_negative();
+        if flags & 8 != 0 {
+            (x, y) = (x.abs(), y.abs());
+        }
+        let chosen = float::select(flags & 1 != 0, flags & 2 != 0, x, y);
+        let chosen = if is_flipped { -chosen } else { chosen };
+        float::format(scalar).map_or(0, |(format, _)| float::round(chosen, format, Modes::default()))
+    }
+    macro_rules! of {
+        ($map:ident, |$flags:ident, $($x:ident),+| $result:expr) => {
+            |r: &mut Registers, o: &Op, e: u32| {
+                let $flags = o.immediate;
+                r.$map(o, e, |$($x),+| $result);
+            }
+        };
+    }
+    fn pair(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
+        narrow(flags, scalar, a & 0xffff, b & 0xffff) | narrow(flags, scalar, a >> 16, b >> 16) << 16
+    }
+    let execute: Execute = match scalar {
+        T::F32 if flags[4] => {
+            of!(map3, |f, a, b, c| narrow(f, T::F32, narrow(f, T::F32, a, b), c))
+        }
+        T::F32 if immediate == 0 => |r, o, e| r.map2(o, e, |a, b| extreme_f32(a, b, false)),
+        T::F32 if immediate == 1 => |r, o, e| r.map2(o, e, |a, b| extreme_f32(a, b, true)),
+        T::F32 => of!(map2, |f, a, b| narrow(f, T::F32, a, b)),
+        T::F16 => of!(map2, |f, a, b| narrow(f, T::F16, a, b)),
+        T::Bf16 => of!(map2, |f, a, b| narrow(f, T::Bf16, a, b)),
+        T::F16x2 => of!(map2, |f, a, b| pair(f, T::F16, a, b)),
+        T::Bf16x2 => of!(map2, |f, a, b| pair(f, T::Bf16, a, b)),
+        T::F64 => of!(map2, |f, a, b| {
+            float::select(f & 1 != 0, f & 2 != 0, f64::from_bits(a), f64::from_bits(b)).to_bits()
+        }),
+        _ => return None,
+    };
+    let rule = LaneRule::new(Some(execute), scalar, &[scalar; 3][..2 + usize::from(flags[4])])?;
+    Some(LaneRule { immediate, ..rule })
+}
+
+/// The smaller or the larger f32, in a form that vectors have.
+#[inline(always)]
+fn extreme_f32(a: u32, b: u32, is_max: bool) -> u32 {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    // Of equal ones, zeros are told apart by their bits.
+    let equal = if is_max { a & b } else { a | b };
+    let chosen = if (x < y) == is_max { b } else { a };
+    let of_numbers = if x == y { equal } else { chosen };
+    let without_nan = if x.is_nan() { b } else { a };
+    let is_any_nan = x.is_nan() | y.is_nan();
+    let result = if is_any_nan { without_nan } else { of_numbers };
+    if x.is_nan() & y.is_nan() { 0x7fff_ffff } else { result }
+}
+
+/// `testp`: a predicate that says which class of number a float is.
+fn classes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
+    let words = [
+        Keyword::Finite,
+        Keyword::Infinite,
+        Keyword::Number,
+        Keyword::Notanumber,
+        Keyword::Normal,
+        Keyword::Subnormal,
+    ];
+    let class = words.iter().position(|word| request.has(*word))?;
+    fn is_in(class: u32, value: f64, is_subnormal: bool) -> bool {
+        match class {
+            0 => value.is_finite(),
+            1 => value.is_infinite(),
+            2 => !value.is_nan(),
+            3 => value.is_nan(),
+            4 => value.is_finite() && value != 0.0 && !is_subnormal,
+            _ => is_subnormal,
+        }
+    }
+    let execute: Execute = match scalar {
+        T::F32 => |r, o, e| {
+            let class = o.immediate;
+            let lanes = r.test2(o, |a: u32, _| {
+                is_in(class, f32::from_bits(a).into(), f32::from_bits(a).is_subnormal())
+            });
+            r.put_predicate(o.d, lanes, &[o.a], e);
+        },
+        T::F64 => |r, o, e| {
+            let class = o.immediate;
+            let lanes = r.test2(o, |a: u64, _| {
+                is_in(class, f64::from_bits(a), f64::from_bits(a).is_subnormal())
+            });
+            r.put_predicate(o.d, lanes, &[o.a], e);
+        },
+        _ => return None,
+    };
+    Some(LaneRule { immediate: class as u32, ..LaneRule::new(Some(execute), T::Pred, &[scalar])? })
+}
+
+/// Returns the operation that compares two values of a type and writes a predicate.
+pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execute> {
+    use Comparison as C;
+    macro_rules! ordered {
+        ($t:ty, $as:ty) => {
+            Some(match of {
+                C::Eq => compare!($t, |a, b: $as| a == b),
+                C::Ne => compare!($t, |a, b: $as| a != b),
+                C::Lt => compare!($t, |a, b: $as| a < b),
+                C::Le | C::Ls => compare!($t, |a, b: $as| a <= b),
+                C::Gt => compare!($t, |a, b: $as| a > b),
+                C::Ge | C::Hs => compare!($t, |a, b: $as| a >= b),
+                _ => return None,
+            })
+        };
+    }
+    macro_rules! floats {
+        ($t:ty, |$x:ident| $value:expr) => {
+            Some(match of {
+                C::Eq => floats!(@ $t, |$x| $value, |a, b| a == b),
+                C::Ne => floats!(@ $t, |$x| $value, |a, b| a != b && !a.is_nan() && !b.is_nan()),
+                C::Lt => floats!(@ $t, |$x| $value, |a, b| a < b),
+                C::Le => floats!(@ $t, |$x| $value, |a, b| a <= b),
+                C::Gt => floats!(@ $t, |$x| $value, |a, b| a > b),
+                C::Ge => floats!(@ $t, |$x| $value, |a, b| a >= b),
+                C::Equ => floats!(@ $t, |$x| $value, |a, b| a == b || a.is_nan() || b.is_nan()),
+                C::Neu => floats!(@ $t, |$x| $value, |a, b| a != b),
+                C::Ltu => floats!(@ $t, |$x| $value, |a, b| !(a >= b)),
+                C::Leu => floats!(@ $t, |$x| $value, |a, b| !(a > b)),
+                C::Gtu => floats!(@ $t, |$x| $value, |a, b| !(a <= b)),
+                C::Geu => floats!(@ $t, |$x| $value, |a, b| !(a < b)),
+                C::Num => floats!(@ $t, |$x| $value, |a, b| !a.is_nan() && !b.is_nan()),
+                C::Nan => floats!(@ $t, |$x| $value, |a, b| a.is_nan() || b.is_nan()),
+                _ => return None,
+            })
+        };
+        (@ $t:ty, |$x:ident| $value:expr, |$a:ident, $b:ident| $test:expr) => {
+            (|r: &mut Registers, o: &Op, e: u32| {
+                let lanes = r.test2(o, |x: $t, y: $t| {
+                    let value = |$x: $t| $value;
+                    let ($a, $b) = (value(x), value(y));
+                    $test
+                });
+                r.put_predicate(o.d, lanes, &[o.a, o.b], e);
+            }) as Execute
+        };
+    }
+    match (scalar, flush) {
+        (T::F32, false) => floats!(u32, |x| f32::from_bits(x)),
+        (T::F32, true) => floats!(u32, |x| f32::from_bits(float::flushed(x, T::F32))),
+        (T::F64, _) => floats!(u64, |x| f64::from_bits(x)),
+        (T::F16, _) => floats!(u32, |x| float::value(x, T::F16)),
+        (T::Bf16, _) => floats!(u32, |x| float::value(x, T::Bf16)),
+        _ => match (scalar.bits(), scalar.is_signed()) {
+            (16, true) => ordered!(u32, i16),
+            (16 | 32, false) => ordered!(u32, u32),
+            (32, true) => ordered!(u32, i32),
+            (64, false) => ordered!(u64, u64),
+            (64, true) => ordered!(u64, i64),
+            _ => None,
+        },
+    }
+}
+
+/// Returns a conversion of the value in a register of one width to another.
+fn conversion(request: &Request<'_>) -> Option<LaneRule> {
+    let (to, from) = (*request.types.first()?, *request.types.get(1)?);
+    let modes = request.modes()?;
+    if matches!(to, T::F16x2 | T::Bf16x2 | T::E4m3x2 | T::E5m2x2) {
+        return packing(to, from, modes);
+    }
+    let is_integral =
+        matches!(request.rounding(), Some(Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi));
+    let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
+    let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
+    match (from, to) {
+        (T::S32, T::S64 | T::U64) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64)),
+        (T::U32, T::S64 | T::U64) => return one(|r, o, e| r.map1(o, e, |a: u32| u64::from(a))),
+        (T::S64 | T::U64, T::S32 | T::U32) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u64| a as u32));
+        }
+        (T::U16, T::U32 | T::S32) | (T::S32 | T::U32, T::U16) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| a & 0xffff));
+        }
+        (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
+        (T::F16, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| half::f16::from_bits(a as u16).to_f32().to_bits()));
+        }
+        (T::S32, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits()));
+        }
+        (T::U32, T::F32) if modes.is_plain() => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| (a as f32).to_bits()));
+        }
+        _ => {}
+    }
+    let execute: Execute = match (from.bits() > 32, to.bits() > 32) {
+        (false, false) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u32| convert.of(a.into()) as u32);
+        },
+        (false, true) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u32| convert.of(a.into()));
+        },
+        (true, false) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u64| convert.of(a) as u32);
+        },
+        (true, true) => |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            r.map1(o, e, |a: u64| convert.of(a));
+        },
+    };
+    // Signed bytes are extended to the 16 bits of the smallest register.
+    let immediate = Conversion { from, to, modes, is_integral }.pack();
+    Some(LaneRule { immediate, ..one(execute)? })
+}
+
+/// A conversion as the immediate of its operation holds it.
+#[derive(Clone, Copy)]
+struct Conversion {
+    from: T,
+    to: T,
+    modes: Modes,
+    is_integral: bool,
+}
+
+impl Conversion {
+    fn pack(self) -> u32 {
+        let types = (self.from as u32) << 8 | (self.to as u32) << 16;
+        self.modes.pack() | u32::from(self.is_integral) << 7 | types
+    }
+
+    fn unpack(bits: u32) -> Self {
+        let scalar = |bits: u32| T::of_number(bits & 0xff);
+        Self {
+            from: scalar(bits >> 8),
+            to: scalar(bits >> 16),
+            modes: Modes::unpack(bits),
+            is_integral: bits & 0x80 != 0,
+        }
+    }
+
+    fn of(self, bits: u64) -> u64 {
+        let result = float::convert(bits, self.from, self.to, self.modes, self.is_integral);
+        // A register of 16 bits holds a byte extended, as loads leave it.
+        match self.to.bits() {
+            8 | 16 => result & 0xffff,
+            32 => result & 0xffff_ffff,
+            _ => result,
+        }
+    }
+}
+
+/// `cvt` to two packed floats: of two f32, the first in the upper half, or of two packed bytes.
+fn packing(to: T, from: T, modes: Modes) -> Option<LaneRule> {
+    let part = match to {
+        T::F16x2 => T::F16,
+        T::Bf16x2 => T::Bf16,
+        T::E4m3x2 => T::E4m3,
+        _ => T::E5m2,
+    };
+    let source = match from {
+        T::F32 => T::F32,
+        T::F16x2 => T::F16,
+        T::Bf16x2 => T::Bf16,
+        T::E4m3x2 => T::E4m3,
+        T::E5m2x2 => T::E5m2,
+        _ => return None,
+    };
+    let immediate = Conversion { from: source, to: part, modes, is_integral: false }.pack();
+    let execute: Execute = if from == T::F32 {
+        |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            let shift = convert.to.bits();
+            r.map2(o, e, |a: u32, b: u32| {
+                (convert.of(a.into()) << shift | convert.of(b.into())) as u32
+            });
+        }
+    } else {
+        |r, o, e| {
+            let convert = Conversion::unpack(o.immediate);
+            let (from, to) = (convert.from.bits(), convert.to.bits());
+            r.map1(o, e, |a: u32| {
+                let low = u64::from(a & ((1 << from) - 1));
+                (convert.of(u64::from(a) >> from) << to | convert.of(low)) as u32
+            });
+        }
+    };
+    let sources = [from; 2];
+    let rule = LaneRule::new(Some(execute), to, &sources[..1 + usize::from(from == T::F32)])?;
+    Some(LaneRule { immediate, ..rule })
+}
+
+/// Copies a register of 16, 32 or 64 bits.
+pub(super) fn copy(scalar: T) -> Option<Execute> {
+    Some(match scalar.bits() {
+        1 => |r, o, e| {
+            let lanes = r.predicate(o.a);
+            r.put_predicate(o.d, lanes, &[o.a], e);
+        },
+        64 => |r, o, e| r.map1(o, e, |a: u64| a),
+        128 => return None,
+        _ => |r, o, e| r.map1(o, e, |a: u32| a),
+    })
+}
+
+/// Cuts 64 bits off to 32, or extends 32 bits to 64.
+pub(super) fn fit(is_wide: bool, is_signed: bool) -> Execute {
+    match (is_wide, is_signed) {
+        (false, _) => |r, o, e| r.map1(o, e, |a: u64| a as u32),
+        (true, false) => |r, o, e| r.map1(o, e, |a: u32| u64::from(a)),
+        (true, true) => |r, o, e| r.map1(o, e, |a: u32| a as i32 as u64),
+    }
+}
+
+/// Packs two parts into one register of twice their width; the immediate is the width of a part.
+pub(super) fn pack(part_bits: u32) -> Execute {
+    match part_bits {
+        32 => |r, o, e| r.map2(o, e, |low: u32, high: u32| u64::from(high) << 32 | u64::from(low)),
+        _ => |r, o, e| {
+            let (width, mask) = (o.immediate, (1 << o.immediate) - 1);
+            r.map2(o, e, |low: u32, high: u32| high << width | low & mask);
+        },
+    }
+}
+
+/// Takes a part out of a register; the immediate is the bit that it begins with, and its width from bit 8 on.
+pub(super) fn unpack(is_wide: bool) -> Execute {
+    if is_wide {
+        |r, o, e| {
+            let (shift, width) = (o.immediate & 0xff, o.immediate >> 8);
+            r.map1(o, e, |a: u64| (a >> shift) as u32 & (u32::MAX >> (32 - width)));
+        }
+    } else {
+        |r, o, e| {
+            let (shift, width) = (o.immediate & 0xff, o.immediate >> 8);
+            r.map1(o, e, |a: u32| a >> shift & (u32::MAX >> (32 - width)));
+        }
+    }
+}
+
+/// `selp`: `a` where the predicate is true, else `b`.
+pub(super) fn select(is_wide: bool) -> Execute {
+    fn by<V: Lane>(r: &mut Registers, op: &Op, exec: u32) {
+        let chosen = r.predicate(op.c);
+        let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
+        let out: [V; LANES] =
+            std::array::from_fn(|lane| if chosen >> lane & 1 != 0 { a[lane] } else { b[lane] });
+        let unknown = r.unknown(op.c)
+            | (r.unknown(op.a) & chosen)
+            | (r.unknown(op.b) & !chosen);
+        r.put(op.d, &out, exec);
+        if unknown & exec == 0 {
+            r.know(op.d, exec);
+        } else {
+            r.derive(op.d, &[op.c, op.a, op.b], exec & unknown);
+            r.know(op.d, exec & !unknown);
+        }
+    }
+    if is_wide { by::<u64> } else { by::<u32> }
+}
+
+/// `set`: all ones or 1.0 where the predicate `a` is true, else 0.
+pub(super) fn indicate(result: T) -> Execute {
+    if result.is_float() {
+        |r, o, e| indicated(r, o, e, 1_f32.to_bits())
+    } else {
+        |r, o, e| indicated(r, o, e, u32::MAX)
+    }
+}
+
+fn indicated(r: &mut Registers, op: &Op, exec: u32, value: u32) {
+    let lanes = r.predicate(op.a);
+    let out: [u32; LANES] = std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { value } else { 0 });
+    r.put(op.d, &out, exec);
+    r.derive(op.d, &[op.a], exec);
+}
+
+/// `slct`: `a` where `c` is not negative, else `b`.
+pub(super) fn choose(is_wide: bool, is_float: bool) -> Execute {
+    match (is_wide, is_float) {
+        (false, false) => |r, o, e| {
+            r.map3(o, e, |a: u32, b: u32, c: u32| if c as i32 >= 0 { a } else { b });
+        },
+        (false, true) => |r, o, e| {
+            r.map3(o, e, |a: u32, b: u32, c: u32| if f32::from_bits(c) >= 0.0 { a } else { b });
+        },
+        (true, false) => |r, o, e| {
+            r.map3(o, e, |a: u64, b: u64, c: u32| if c as i32 >= 0 { a } else { b });
+        },
+        (true, true) => |r, o, e| {
+            r.map3(o, e, |a: u64, b: u64, c: u32| if f32::from_bits(c) >= 0.0 { a } else { b });
+        },
+    }
+}

@@ -1,0 +1,799 @@
+//! [`Warp`]: 32 lanes that execute a kernel together, apart, and together again.
+//!
+//! Lanes with one program counter are a [`Path`]. Where they go different ways the path splits, and a
+//! [`Join`] waits for all of its lanes at the immediate post-dominator of the branch, where hardware
+//! joins them, too. Paths that are ready take turns, so that a lane that waits for another one of its warp
+//! gets what it waits for.
+
+use super::access;
+use super::code::{
+    Action, BarrierOp, CallOp, CallTarget, Code, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
+    Special,
+};
+use super::exchange;
+use super::fault::FaultKind;
+use super::matrix;
+use super::memory::{LocalMemory, UNKNOWN};
+use super::registers::{NONE, Origin, Registers, Slot};
+use super::engine::{Engine, Stop};
+
+/// Instructions that a path executes before another path of its warp gets its turn.
+const PATH_TURN: u32 = 1 << 12;
+
+/// Calls inside one another.
+const MAX_DEPTH: usize = 1 << 12;
+
+/// Lanes that execute the same instruction next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    pub(super) mask: u32,
+    pub(super) pc: Pc,
+    pub(super) frame: usize,
+    /// Where they wait for lanes that went another way.
+    pub(super) join: Option<usize>,
+}
+
+/// Where the lanes of a path that split come together.
+#[derive(Clone, Copy, Debug)]
+struct Join {
+    pc: Pc,
+    frame: usize,
+    parent: Option<usize>,
+    /// All lanes that will arrive, and those that have.
+    expected: u32,
+    arrived: u32,
+    /// The frame that ends there: the join is the end of a call.
+    callee: Option<usize>,
+}
+
+/// One call of a function.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) function: usize,
+    pub(super) registers: Registers,
+    /// The first byte of its variables in local memory.
+    pub(super) local_base: u64,
+    /// The call instruction, and the frame of its function; `None` for the kernel.
+    caller: Option<(Pc, usize)>,
+    depth: usize,
+}
+
+/// A path that waits for other lanes of its warp.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    path: Path,
+    members: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Warp {
+    pub(super) number: u32,
+    /// The lanes that have not ended.
+    pub(super) alive: u32,
+    pub(super) ready: Vec<Path>,
+    waiting: Vec<Waiting>,
+    joins: Vec<Join>,
+    free_joins: Vec<usize>,
+    pub(super) frames: Vec<Frame>,
+    free_frames: Vec<usize>,
+    pub(super) local: LocalMemory,
+}
+
+/// Why a warp stops executing for now.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// No path is ready.
+    Idle,
+    /// A path has arrived at a barrier of its block.
+    Barrier(Path, BarrierOp),
+    /// Lanes have ended.
+    Ended,
+    /// Its turn is over.
+    Turn,
+}
+
+/// What becomes of a path after an instruction.
+enum Next {
+    Goes,
+    /// The path is somewhere else: in a join, at a barrier, ended.
+    Left,
+    Event(Event),
+}
+
+impl Warp {
+    /// Begins a kernel with the lanes of a mask.
+    pub(super) fn begin(&mut self, engine: &Engine<'_>, number: u32, lanes: u32) -> Result<(), Stop> {
+        self.number = number;
+        self.alive = lanes;
+        self.ready.clear();
+        self.waiting.clear();
+        self.joins.clear();
+        self.free_joins.clear();
+        self.free_frames.clear();
+        self.free_frames.extend((0..self.frames.len()).rev());
+        self.local.reset(engine.tracks_writes);
+        let frame = self.new_frame(engine, 0, 0, None)?;
+        self.ready.push(Path { mask: lanes, pc: engine.code.functions[0].entry, frame, join: None });
+        Ok(())
+    }
+
+    /// Makes a frame of a function.
+    fn new_frame(
+        &mut self,
+        engine: &Engine<'_>,
+        function: usize,
+        local_base: u64,
+        caller: Option<(Pc, usize)>,
+    ) -> Result<usize, Stop> {
+        let depth = caller.map_or(0, |(_, frame)| self.frames[frame].depth + 1);
+        let code = &engine.code.functions[function];
+        let fits = self.local.reserve(local_base + code.local_bytes, engine.tracks_writes);
+        if depth > MAX_DEPTH || !fits {
+            return Err(Stop::Warp(FaultKind::StackOverflow));
+        }
+        let template = &engine.templates[function];
+        let at = match self.free_frames.pop() {
+            Some(at) => {
+                self.frames[at].registers.copy_from(template);
+                at
+            }
+            None => {
+                let registers = template.clone();
+                let empty = Frame { function, registers, local_base, caller, depth };
+                self.frames.push(empty);
+                self.frames.len() - 1
+            }
+        };
+        let frame = &mut self.frames[at];
+        (frame.function, frame.local_base) = (function, local_base);
+        (frame.caller, frame.depth) = (caller, depth);
+        for preset in &code.presets {
+            if let Preset::Special(slot, special) = preset {
+                let row = std::array::from_fn(|lane| engine.special(*special, self.number, lane));
+                frame.registers.put::<u32>(*slot, &row, u32::MAX);
+                frame.registers.know(*slot, u32::MAX);
+            }
+        }
+        Ok(at)
+    }
+
+    /// Executes until something happens that concerns the block.
+    pub(super) fn run(&mut self, engine: &mut Engine<'_>, turn: u64) -> Result<Event, Stop> {
+        let last = engine.counts.warp_instructions.saturating_add(turn);
+        loop {
+            if !self.waiting.is_empty() {
+                self.meet(engine.code);
+            }
+            let Some(path) = self.ready.pop() else { return Ok(Event::Idle) };
+            if let Some(event) = self.run_path(path, engine)? {
+                return Ok(event);
+            }
+            if engine.counts.warp_instructions >= last {
+                return Ok(Event::Turn);
+            }
+        }
+    }
+
+    /// Executes one path until it is left, or its turn is over.
+    fn run_path(&mut self, mut path: Path, engine: &mut Engine<'_>) -> Result<Option<Event>, Stop> {
+        let code = engine.code;
+        let mut left = PATH_TURN;
+        loop {
+            let op = &code.ops[path.pc as usize];
+            let mut exec = path.mask;
+            if let Some((slot, is_negated)) = op.guard {
+                engine.last_statement = op.statement;
+                exec = self.guarded(&path, op, slot, is_negated)?;
+            }
+            if op.counts {
+                engine.count(exec, op)?;
+                left -= 1;
+            }
+            if let Action::Lanes(execute) = op.action {
+                if exec != 0 {
+                    execute(&mut self.frames[path.frame].registers, op, exec);
+                }
+                path.pc += 1;
+            } else {
+                engine.last_statement = op.statement;
+                match self.act(&mut path, op, exec, engine)? {
+                    Next::Goes => {}
+                    Next::Left => return Ok(None),
+                    Next::Event(event) => return Ok(Some(event)),
+                }
+            }
+            if left == 0 {
+                // The others first; the oldest of them is the next one.
+                self.ready.insert(0, path);
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Returns the lanes of which the guard is true.
+    fn guarded(&mut self, path: &Path, op: &Op, slot: Slot, negated: bool) -> Result<u32, Stop> {
+        let registers = &mut self.frames[path.frame].registers;
+        let lanes = registers.predicate(slot);
+        let exec = path.mask & if negated { !lanes } else { lanes };
+        let unknown = registers.unknown(slot) & path.mask;
+        if unknown == 0 {
+            return Ok(exec);
+        }
+        let origin = registers.origin(slot);
+        match &op.action {
+            Action::Lanes(_) => registers.forget(op.d, unknown, origin),
+            Action::Unknown { .. } | Action::Nop => {}
+            _ => return Err(self.unknown(path, slot, unknown, "a guard")),
+        }
+        Ok(exec & !unknown)
+    }
+
+    /// Returns the end of a warp because of a value that is not known.
+    pub(super) fn unknown(&self, path: &Path, slot: Slot, lanes: u32, what: &'static str) -> Stop {
+        let frame = &self.frames[path.frame];
+        let origin = frame.registers.origin(slot);
+        let function = frame.function;
+        Stop::Warp(FaultKind::Unknown { what, slot, function, origin, lane: lanes.trailing_zeros() })
+    }
+
+    fn act(
+        &mut self,
+        path: &mut Path,
+        op: &Op,
+        exec: u32,
+        engine: &mut Engine<'_>,
+    ) -> Result<Next, Stop> {
+        match &op.action {
+            Action::Memory(memory) => {
+                if exec != 0 {
+                    access::execute(self, path, op, memory, exec, engine)?;
+                }
+            }
+            Action::Branch { target, rejoin } => return self.branch(path, *target, exec, *rejoin),
+            Action::BranchTable { targets, rejoin } => {
+                return self.branch_table(path, op, targets, exec, *rejoin);
+            }
+            Action::Rejoin => return Ok(self.rejoin(path)),
+            Action::Call(call) => {
+                if exec != 0 {
+                    return self.call(path, call, exec, engine);
+                }
+            }
+            Action::Return => return Ok(self.leave(path, exec, engine, false)),
+            Action::Exit => return Ok(self.leave(path, exec, engine, true)),
+            Action::Trap => {
+                if exec != 0 {
+                    engine.fault(FaultKind::Trap, op, self.number, exec.trailing_zeros(), 0);
+                }
+                return Ok(self.leave(path, exec, engine, true));
+            }
+            Action::Barrier(barrier) => {
+                if exec != 0 {
+                    return self.barrier(path, barrier, exec);
+                }
+            }
+            Action::Exchange(exchange) => {
+                if exec != 0 {
+                    return self.exchange(path, op, exchange, exec);
+                }
+            }
+            Action::Matrix(matrix) => {
+                if exec != 0 {
+                    matrix::execute(self, path, op, matrix, exec, engine)?;
+                }
+            }
+            Action::Clock { shift, is_wide } => {
+                let now = engine.counts.warp_instructions >> shift;
+                let registers = &mut self.frames[path.frame].registers;
+                if *is_wide {
+                    registers.broadcast(op.d, now);
+                } else {
+                    registers.broadcast(op.d, now as u32);
+                }
+            }
+            Action::FrameAddress { offset, is_wide } => {
+                let frame = &mut self.frames[path.frame];
+                let address = frame.local_base + offset;
+                if *is_wide {
+                    frame.registers.broadcast(op.d, address);
+                } else {
+                    frame.registers.broadcast(op.d, address as u32);
+                }
+            }
+            Action::ActiveMask => {
+                let registers = &mut self.frames[path.frame].registers;
+                registers.put(op.d, &[exec; 32], exec);
+                registers.know(op.d, exec);
+            }
+            Action::Unknown { slots, locals } => {
+                engine.not_executed(op);
+                let origin = Origin::Statement(op.statement);
+                let frame = &mut self.frames[path.frame];
+                for slot in slots {
+                    frame.registers.forget(*slot, exec, origin);
+                }
+                for (offset, bytes) in locals {
+                    for lane in lanes(exec) {
+                        let at = self.local.place(lane, frame.local_base + offset);
+                        self.local.bytes.mark(at..at + *bytes as usize, UNKNOWN);
+                    }
+                }
+            }
+            Action::Nop | Action::Lanes(_) => {}
+        }
+        path.pc += 1;
+        Ok(Next::Goes)
+    }
+
+    // Divergence.
+
+    /// Returns the join of lanes that go different ways.
+    fn join_at(&mut self, path: &Path, rejoin: Option<Pc>) -> Option<usize> {
+        let Some(pc) = rejoin else { return path.join };
+        if let Some(at) = path.join {
+            let join = &self.joins[at];
+            if join.pc == pc && join.frame == path.frame && join.callee.is_none() {
+                return Some(at);
+            }
+        }
+        let (frame, parent) = (path.frame, path.join);
+        let join = Join { pc, frame, parent, expected: path.mask, arrived: 0, callee: None };
+        Some(self.add_join(join))
+    }
+
+    fn add_join(&mut self, join: Join) -> usize {
+        match self.free_joins.pop() {
+            Some(at) => {
+                self.joins[at] = join;
+                at
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() - 1
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        path: &mut Path,
+        target: Pc,
+        exec: u32,
+        rejoin: Option<Pc>,
+    ) -> Result<Next, Stop> {
+        let stays = path.mask & !exec;
+        if stays == 0 {
+            path.pc = target;
+        } else if exec == 0 {
+            path.pc += 1;
+        } else {
+            let join = self.join_at(path, rejoin);
+            self.ready.push(Path { mask: exec, pc: target, join, ..*path });
+            (path.mask, path.join) = (stays, join);
+            path.pc += 1;
+        }
+        Ok(Next::Goes)
+    }
+
+    fn branch_table(
+        &mut self,
+        path: &mut Path,
+        op: &Op,
+        targets: &[Pc],
+        exec: u32,
+        rejoin: Option<Pc>,
+    ) -> Result<Next, Stop> {
+        let registers = &self.frames[path.frame].registers;
+        let unknown = registers.unknown(op.a) & exec;
+        if unknown != 0 {
+            return Err(self.unknown(path, op.a, unknown, "a branch index"));
+        }
+        let indices = *registers.get::<u32>(op.a);
+        let mut parts: Vec<(Pc, u32)> = Vec::new();
+        if path.mask & !exec != 0 {
+            parts.push((path.pc + 1, path.mask & !exec));
+        }
+        for lane in lanes(exec) {
+            let target = targets.get(indices[lane] as usize);
+            let target = *target.ok_or(Stop::Warp(FaultKind::BranchIndex { lane: lane as u32 }))?;
+            match parts.iter_mut().find(|part| part.0 == target) {
+                Some(part) => part.1 |= 1 << lane,
+                None => parts.push((target, 1 << lane)),
+            }
+        }
+        if let [(target, _)] = parts[..] {
+            path.pc = target;
+            return Ok(Next::Goes);
+        }
+        let join = self.join_at(path, rejoin);
+        for (pc, mask) in parts {
+            self.ready.push(Path { mask, pc, join, ..*path });
+        }
+        Ok(Next::Left)
+    }
+
+    /// The path is at the beginning of a block where lanes rejoin.
+    fn rejoin(&mut self, path: &mut Path) -> Next {
+        while let Some(at) = path.join {
+            let join = &mut self.joins[at];
+            if join.pc != path.pc || join.frame != path.frame || join.callee.is_some() {
+                break;
+            }
+            join.arrived |= path.mask;
+            if join.arrived != join.expected {
+                return Next::Left;
+            }
+            (path.mask, path.join) = (join.arrived, join.parent);
+            self.free_joins.push(at);
+        }
+        path.pc += 1;
+        Next::Goes
+    }
+
+    /// Takes lanes out of the joins from one up to another, which do not wait for them any longer.
+    fn forsake(&mut self, mask: u32, from: Option<usize>, until: Option<usize>) {
+        let mut next = from;
+        while let Some(at) = next.filter(|at| Some(*at) != until) {
+            let join = &mut self.joins[at];
+            next = join.parent;
+            join.expected &= !mask;
+            self.complete(at);
+        }
+    }
+
+    /// Goes on behind a join if all of its lanes have arrived.
+    fn complete(&mut self, at: usize) {
+        let join = self.joins[at];
+        if join.callee.is_some() {
+            return self.return_to(at);
+        }
+        if join.arrived != join.expected {
+            return;
+        }
+        self.free_joins.push(at);
+        if join.expected != 0 {
+            // Of a block the operation that rejoins, once more: an outer join may be there, too.
+            let (mask, parent) = (join.arrived, join.parent);
+            self.ready.push(Path { mask, pc: join.pc, frame: join.frame, join: parent });
+        }
+    }
+
+    // Calls and ends.
+
+    fn call(
+        &mut self,
+        path: &mut Path,
+        call: &CallOp,
+        exec: u32,
+        engine: &mut Engine<'_>,
+    ) -> Result<Next, Stop> {
+        let mut parts: Vec<(usize, u32)> = Vec::new();
+        match call.target {
+            CallTarget::Direct(function) => parts.push((function, exec)),
+            CallTarget::Indirect(slot) => {
+                let registers = &self.frames[path.frame].registers;
+                let unknown = registers.unknown(slot) & exec;
+                if unknown != 0 {
+                    return Err(self.unknown(path, slot, unknown, "the address of a function"));
+                }
+                for lane in lanes(exec) {
+                    let address = registers.get::<u64>(slot)[lane];
+                    let is_called = |code: &FunctionCode| {
+                        super::compile::function_address(code.function) == address
+                    };
+                    let function = engine.code.functions.iter().position(is_called);
+                    let lane = lane as u32;
+                    let function =
+                        function.ok_or(Stop::Warp(FaultKind::NoFunction { lane, address }))?;
+                    match parts.iter_mut().find(|part| part.0 == function) {
+                        Some(part) => part.1 |= 1 << lane,
+                        None => parts.push((function, 1 << lane)),
+                    }
+                }
+            }
+        }
+        let caller = &self.frames[path.frame];
+        let base = caller.local_base + engine.code.functions[caller.function].local_bytes;
+        let (pc, back) = (path.pc, path.pc + 1);
+        // Each function's lanes come back to a join of their own; it frees their frame.
+        let all = match (parts.len(), path.mask & !exec) {
+            (1, 0) => path.join,
+            (_, rest) => {
+                let (frame, parent) = (path.frame, path.join);
+                let expected = path.mask;
+                let join = Join { pc: back, frame, parent, expected, arrived: rest, callee: None };
+                Some(self.add_join(join))
+            }
+        };
+        for (function, mask) in parts {
+            let frame = self.new_frame(engine, function, base, Some((pc, path.frame)))?;
+            self.pass_arguments(path.frame, frame, call, mask, engine.code);
+            let join = Join {
+                pc: back,
+                frame: path.frame,
+                parent: all,
+                expected: mask,
+                arrived: 0,
+                callee: Some(frame),
+            };
+            let join = Some(self.add_join(join));
+            let entry = engine.code.functions[function].entry;
+            self.ready.push(Path { mask, pc: entry, frame, join });
+        }
+        Ok(Next::Left)
+    }
+
+    fn pass_arguments(&mut self, from: usize, to: usize, call: &CallOp, mask: u32, code: &Code) {
+        let parameters = &code.functions[self.frames[to].function].parameters;
+        for (argument, parameter) in call.arguments.iter().zip(parameters) {
+            self.pass(from, *argument, to, *parameter, mask);
+        }
+    }
+
+    /// Copies a value between two frames.
+    fn pass(&mut self, from: usize, source: Passed, to: usize, target: Passed, mask: u32) {
+        for lane in lanes(mask) {
+            let mut bytes = [0; 16];
+            let (mut flags, mut origin) = (0, Origin::NeverWritten(NONE));
+            match (source, target) {
+                (Passed::Local { offset, bytes }, Passed::Local { offset: into, bytes: room }) => {
+                    let size = bytes.min(room) as usize;
+                    let from = self.local.place(lane, self.frames[from].local_base + offset);
+                    let to = self.local.place(lane, self.frames[to].local_base + into);
+                    self.local.bytes.values.copy_within(from..from + size, to);
+                    for byte in 0..size {
+                        let flags = self.local.bytes.flags(from + byte..from + byte + 1);
+                        self.local.bytes.mark(to + byte..to + byte + 1, flags);
+                    }
+                    continue;
+                }
+                (Passed::Local { offset, bytes: size }, _) => {
+                    let size = size.min(16) as usize;
+                    let at = self.local.place(lane, self.frames[from].local_base + offset);
+                    bytes[..size].copy_from_slice(&self.local.bytes.values[at..at + size]);
+                    flags = self.local.bytes.flags(at..at + size);
+                }
+                (Passed::Register { slot, rows }, _) => {
+                    let registers = &self.frames[from].registers;
+                    bytes = registers.lane(slot, rows, lane).to_le_bytes();
+                    flags = (registers.unknown(slot) >> lane & 1) as u8;
+                    origin = registers.origin(slot);
+                }
+                (Passed::Nothing, _) => continue,
+            }
+            match target {
+                Passed::Local { offset, bytes: size } => {
+                    let size = size.min(16) as usize;
+                    let at = self.local.place(lane, self.frames[to].local_base + offset);
+                    self.local.bytes.values[at..at + size].copy_from_slice(&bytes[..size]);
+                    self.local.bytes.mark(at..at + size, flags);
+                }
+                Passed::Register { slot, rows } => {
+                    let registers = &mut self.frames[to].registers;
+                    registers.set_lane(slot, rows, lane, u128::from_le_bytes(bytes));
+                    if flags & UNKNOWN != 0 {
+                        registers.forget(slot, 1 << lane, origin);
+                    } else {
+                        registers.know(slot, 1 << lane);
+                    }
+                }
+                Passed::Nothing => {}
+            }
+        }
+    }
+
+    /// Lanes return from their function, or end.
+    fn leave(&mut self, path: &mut Path, exec: u32, engine: &Engine<'_>, ends: bool) -> Next {
+        if exec == 0 {
+            path.pc += 1;
+            return Next::Goes;
+        }
+        let caller = self.frames[path.frame].caller.filter(|_| !ends);
+        let Some((call, caller)) = caller else {
+            self.alive &= !exec;
+            self.forsake(exec, path.join, None);
+            return self.stay(path, exec, Next::Event(Event::Ended));
+        };
+        let is_end = |join: &Join| join.callee == Some(path.frame);
+        let mut at = path.join;
+        while let Some(join) = at.filter(|at| !is_end(&self.joins[*at])) {
+            at = self.joins[join].parent;
+        }
+        if let Action::Call(call) = &engine.code.ops[call as usize].action {
+            let results = &engine.code.functions[self.frames[path.frame].function].returns;
+            for (result, target) in results.iter().zip(&call.returns) {
+                self.pass(path.frame, *result, caller, *target, exec);
+            }
+        }
+        self.forsake(exec, path.join, at);
+        if let Some(at) = at {
+            self.joins[at].arrived |= exec;
+            self.return_to(at);
+        }
+        self.stay(path, exec, Next::Left)
+    }
+
+    /// Goes on behind a call if all of its lanes have returned.
+    fn return_to(&mut self, at: usize) {
+        let join = self.joins[at];
+        if join.arrived != join.expected {
+            return;
+        }
+        if let Some(frame) = join.callee {
+            self.free_frames.push(frame);
+        }
+        self.free_joins.push(at);
+        if join.expected == 0 {
+            return;
+        }
+        let mut path = Path { mask: join.arrived, pc: join.pc, frame: join.frame, join: join.parent };
+        // Lanes that called another function, or none, wait at the same place.
+        if let Some(outer) = join.parent {
+            let all = &mut self.joins[outer];
+            if all.pc == join.pc && all.frame == join.frame && all.callee.is_none() {
+                all.arrived |= join.arrived;
+                if all.arrived != all.expected {
+                    return;
+                }
+                (path.mask, path.join) = (all.arrived, all.parent);
+                self.free_joins.push(outer);
+            }
+        }
+        self.ready.push(path);
+    }
+
+    /// Goes on with the lanes that do not leave.
+    fn stay(&mut self, path: &mut Path, exec: u32, next: Next) -> Next {
+        path.mask &= !exec;
+        if path.mask != 0 {
+            path.pc += 1;
+            self.ready.push(*path);
+        }
+        next
+    }
+
+    /// Ends all lanes.
+    pub(super) fn kill(&mut self) {
+        self.alive = 0;
+        self.ready.clear();
+        self.waiting.clear();
+    }
+
+    // Lanes that wait for each other.
+
+    fn barrier(
+        &mut self,
+        path: &mut Path,
+        barrier: &BarrierOp,
+        exec: u32,
+    ) -> Result<Next, Stop> {
+        for slot in [Some(barrier.id), barrier.threads].into_iter().flatten() {
+            let unknown = self.frames[path.frame].registers.unknown(slot) & exec;
+            if unknown != 0 {
+                return Err(self.unknown(path, slot, unknown, "a barrier's number"));
+            }
+        }
+        let arrived = Path { mask: exec, ..*path };
+        let next = Next::Event(Event::Barrier(arrived, *barrier));
+        Ok(self.stay(path, exec, next))
+    }
+
+    fn exchange(
+        &mut self,
+        path: &mut Path,
+        op: &Op,
+        exchange: &ExchangeOp,
+        exec: u32,
+    ) -> Result<Next, Stop> {
+        let members = match exchange.members {
+            None => exec,
+            Some(slot) => {
+                let registers = &self.frames[path.frame].registers;
+                let unknown = registers.unknown(slot) & exec;
+                if unknown != 0 {
+                    return Err(self.unknown(path, slot, unknown, "a mask of lanes"));
+                }
+                registers.get::<u32>(slot)[exec.trailing_zeros() as usize]
+            }
+        };
+        let needed = members & self.alive;
+        if needed & !exec == 0 {
+            self.exchange_now(path.frame, op, exchange, exec, members);
+            path.pc += 1;
+            return Ok(Next::Goes);
+        }
+        let waiting = Path { mask: exec, ..*path };
+        self.waiting.push(Waiting { path: waiting, members });
+        let next = self.stay(path, exec, Next::Left);
+        Ok(next)
+    }
+
+    fn exchange_now(
+        &mut self,
+        frame: usize,
+        op: &Op,
+        exchange: &ExchangeOp,
+        exec: u32,
+        members: u32,
+    ) {
+        let registers = &mut self.frames[frame].registers;
+        exchange::execute(registers, op, exchange.kind, exec, members);
+    }
+
+    /// Lets lanes exchange values that have all arrived.
+    fn meet(&mut self, code: &Code) {
+        for first in 0..self.waiting.len() {
+            let members = self.waiting[first].members;
+            let is_one = |waiting: &&Waiting| waiting.members == members;
+            let arrived = self.waiting.iter().filter(is_one).fold(0, |all, of| all | of.path.mask);
+            if members & self.alive & !arrived != 0 {
+                continue;
+            }
+            let (met, rest): (Vec<_>, Vec<_>) =
+                self.waiting.drain(..).partition(|waiting| waiting.members == members);
+            self.waiting = rest;
+            // Those at the same instruction exchange their values.
+            let mut done: Vec<(Pc, usize)> = Vec::new();
+            for Waiting { path, .. } in &met {
+                let place = (path.pc, path.frame);
+                if done.contains(&place) {
+                    continue;
+                }
+                done.push(place);
+                let here = |of: &&Waiting| (of.path.pc, of.path.frame) == place;
+                let exec = met.iter().filter(here).fold(0, |all, of| all | of.path.mask);
+                let op = &code.ops[path.pc as usize];
+                if let Action::Exchange(exchange) = op.action {
+                    self.exchange_now(path.frame, op, &exchange, exec, members);
+                }
+            }
+            for Waiting { path, .. } in met {
+                self.ready.push(Path { pc: path.pc + 1, ..path });
+            }
+            return;
+        }
+    }
+
+    /// Returns the paths that wait for lanes that will not come.
+    pub(super) fn stuck(&self) -> impl Iterator<Item = &Path> {
+        self.waiting.iter().map(|waiting| &waiting.path)
+    }
+}
+
+/// The numbers of the lanes of a mask.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}
+
+/// The value of a special register in one lane.
+pub(super) fn special_value(
+    special: Special,
+    shape: &super::engine::Shape,
+    block: [u32; 3],
+    warp: u32,
+    lane: usize,
+) -> u32 {
+    let thread = shape.thread(warp, lane);
+    match special {
+        Special::Thread(axis) => thread[axis],
+        Special::Threads(axis) => shape.threads[axis],
+        Special::Block(axis) => block[axis],
+        Special::Blocks(axis) => shape.blocks[axis],
+        Special::Lane => lane as u32,
+        Special::Warp => warp,
+        Special::Warps => shape.warps(),
+        Special::LaneMask { below, here, above } => {
+            let bit = 1_u32 << lane;
+            let part = |is_in: bool, mask: u32| if is_in { mask } else { 0 };
+            part(below, bit - 1) | part(here, bit) | part(above, !(bit | (bit - 1)))
+        }
+        Special::DynamicShared => shape.dynamic_shared as u32,
+        Special::TotalShared => shape.shared as u32,
+        Special::Fixed(value) => value,
+    }
+}
