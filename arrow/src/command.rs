@@ -10,7 +10,6 @@ use warpload_replay::{ReplayData, ReplayOptions};
 
 fn main() -> ExitCode {
     warpload_cli::set_parquet(write);
-    warpload_cli::own_process();
     warpload_cli::run(std::env::args_os()).into()
 }
 

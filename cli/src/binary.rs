@@ -9,9 +9,8 @@ use warpload_binary::container::{ContainerError, GpuCode, GpuCodes};
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::sass::{MAX_BINARY_BYTES, SassError};
 
-use super::io;
-use super::mapped::Holding;
 use super::options::Progress;
+use super::{io, mapped};
 
 /// How many bytes of a file are checked.
 const START: u64 = 4096;
@@ -32,7 +31,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
             if !is_binary(&start(&file)?) {
                 return Ok(Opened::Text(io::open(path, progress)?));
             }
-            let arena = Holding::of_process().bytes(path, &file).context("cannot be mapped")?;
+            let arena = mapped::map(path, &file).context("cannot be mapped")?;
             return Ok(Opened::Binary(arena));
         }
     }

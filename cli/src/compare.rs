@@ -11,10 +11,10 @@ use warpload_replay::{
 };
 use warpload_report::comparison_html;
 
+use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
-use super::output_file::OutputTarget;
 use super::table::{self, Column, Value};
 use crate::process::Status;
 
@@ -74,7 +74,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if arguments.top.is_some() && arguments.format == Format::Json {
         bail!("--top: JSON has all rows");
     }
-    let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
+    let page = arguments.html.as_deref().map(destination::target).transpose()?;
     let [one, other] = [read(a)?, read(b)?];
     let mut comparison = Comparison::new(&one, &other)?;
     if arguments.no_demangle {

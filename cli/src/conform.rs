@@ -16,7 +16,7 @@ use super::destination::Destination;
 use super::io::Output;
 use super::options::{Progress, number};
 use super::suite::{self, Asked, CaseKind, Format, Report};
-use super::{inputs, process, system};
+use super::{inputs, system};
 use crate::process::Status;
 
 /// Check an emulator against the conformance suite
@@ -167,9 +167,7 @@ fn program(command: &str, timeout: Duration) -> anyhow::Result<Program> {
 /// A signal that ends this process does not reach the programs, which have process groups of their own.
 fn end_programs_on_signals() {
     static ONCE: Once = Once::new();
-    if process::is_owned() {
-        ONCE.call_once(|| system::before_signals_end(end_programs));
-    }
+    ONCE.call_once(|| system::before_signals_end(end_programs));
 }
 
 /// Says that no case is one of those that are chosen; the others have these flags.

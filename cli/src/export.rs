@@ -14,7 +14,6 @@ use indicatif::ProgressBar;
 
 use crate::io::{self, Output};
 use crate::options::{Progress, positive};
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
@@ -114,7 +113,7 @@ pub(crate) fn execute(
         }
     };
     let input = Input::new(&from)?.map()?;
-    let target = if io::is_stdin(&to) { None } else { Some(OutputTarget::new(&to)?) };
+    let target = if io::is_stdin(&to) { None } else { Some(destination::target(&to)?) };
     let trace = Arc::new(input.open(progress, threads)?);
     let bar = io::progress_bar(progress, replay::block_bytes(&trace), &from);
     let name = || io::name(&from);
@@ -126,18 +125,13 @@ pub(crate) fn execute(
             Failed::Input(error) => error.context(name()),
         });
     };
-    let is_stdout = target.is_stdout();
     let file = target.create()?;
-    let context = file.target().error_context();
     writer.write_file(&trace, file.file(), &bar).map_err(|failed| match failed {
-        Failed::Output(error) => anyhow::Error::new(error).context(context),
+        Failed::Output(error) => file.target().write_error(error).into(),
         Failed::Input(error) => error.context(name()),
     })?;
-    file.persist()?;
     bar.finish();
-    if !is_stdout {
-        destination::say_written(&to, "", output)?;
-    }
+    destination::persist(file, "", output)?;
     Ok(Status::Done)
 }
 

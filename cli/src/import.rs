@@ -7,7 +7,6 @@ use anyhow::bail;
 use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::options::{Progress, number, positive};
-use super::output_file::OutputTarget;
 use super::trace::{self, Input};
 use super::{destination, split};
 use crate::process::Status;
@@ -102,11 +101,8 @@ pub(crate) fn execute(
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
-    let target = OutputTarget::new(&to)?;
-    // The trace itself can go there.
-    let is_stdout = target.is_stdout();
-    let file = target.create()?;
-    let failed = file.target().error_context();
+    let file = destination::target(&to)?.create()?;
+    let failed = |error| file.target().write_error(error).into();
     match source {
         Source::Part(list, number) => {
             list.expect(list.file(number).into_iter());
@@ -117,10 +113,7 @@ pub(crate) fn execute(
             input.import_into(file.file(), &failed, compression, progress, threads)?;
         }
     }
-    file.persist()?;
-    if !is_stdout {
-        destination::say_written(&to, "", output)?;
-    }
+    destination::persist(file, "", output)?;
     Ok(Status::Done)
 }
 

@@ -10,10 +10,9 @@ use warpload_trace::{
     BinaryTrace, Compression, ImportError, ImportEvent, TraceError, TraceList, TraceWriter,
 };
 
-use super::inputs;
 use super::io::{self, Bar};
-use super::mapped::Holding;
 use super::options::Progress;
+use super::{inputs, mapped};
 
 /// An import, with its progress.
 pub(crate) struct Importing {
@@ -59,14 +58,13 @@ impl Importing {
     }
 
     /// Writes the binary trace that `import` makes into `output`, which must be empty. What the system
-    /// says about that follows `failed`.
+    /// says about that is passed to `failed`.
     pub(crate) fn write<'o>(
         &self,
         output: &'o File,
-        failed: &str,
+        failed: &dyn Fn(std::io::Error) -> anyhow::Error,
         import: impl FnOnce(&mut Writer<'o>, Observe<'_>) -> Result<(), ImportError>,
     ) -> anyhow::Result<()> {
-        let failed = |error: std::io::Error| anyhow::Error::new(error).context(failed.to_owned());
         let output = BufWriter::new(output);
         let writer = TraceWriter::with_compression(output, self.source(), self.compression);
         let mut writer = writer.map_err(failed)?;
@@ -108,7 +106,7 @@ impl Importing {
     /// was made from.
     fn inputs_of(&self, output: &Path) -> Option<Vec<TraceInput>> {
         let file = regular(output)?;
-        let trace = BinaryTrace::new(Holding::of_process().bytes(output, &file).ok()?).ok()?;
+        let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
         let is_whole = trace.contents().source == self.source()
             && trace.blocks().iter().all(|block| trace.block(block).is_ok());
         is_whole.then(|| trace.inputs().to_vec())
@@ -193,7 +191,7 @@ impl List {
         &self,
         number: usize,
         output: &File,
-        failed: &str,
+        failed: &dyn Fn(std::io::Error) -> anyhow::Error,
         threads: usize,
     ) -> anyhow::Result<()> {
         self.importing.write(output, failed, |writer, observe| {

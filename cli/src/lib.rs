@@ -28,7 +28,6 @@ mod mapped;
 mod merge;
 mod name;
 mod options;
-mod output_file;
 mod palette;
 mod plan;
 mod process;
@@ -44,7 +43,6 @@ mod suite;
 mod summary_text;
 mod system;
 mod table;
-mod temporary;
 mod terminal;
 mod test;
 mod tmem;
@@ -156,15 +154,6 @@ enum Command {
     Man(manual::ManArguments),
 }
 
-/// Says that the process does nothing but run the command, which then handles signals: a mapped file
-/// that becomes shorter and a file that becomes too large are reported, and a signal that ends the
-/// process removes unfinished files and ends the programs that `conform` started. Without this, [`run`]
-/// leaves signals alone.
-pub fn own_process() {
-    process::own();
-    system::report_file_size_limit();
-}
-
 /// Says that nothing can be written to standard output: it was closed before the process began. The command sees that
 /// itself unless another file has taken its place.
 pub fn stdout_is_closed() {
@@ -182,14 +171,16 @@ pub struct Ended {
     pub is_system_error: bool,
 }
 
-/// Runs the command with those arguments, of which the first is its name, and returns its exit status.
+/// Runs the command with those arguments, of which the first is its name, and returns its exit status. The process does
+/// nothing else: the command handles its signals. A mapped file that becomes shorter and a file that becomes too large are
+/// reported, and a signal that ends the process removes unfinished files and ends the programs that `conform` started.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     run_to_end(arguments).status
 }
 
 /// Runs the command as [`run`] does, and also returns whether it may end otherwise the next time.
 pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
-    let _inputs = inputs::InputsScope::new();
+    system::report_file_size_limit();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (status, is_system_error) = match Arguments::try_parse_from(&arguments) {
         Ok(mut arguments) => {

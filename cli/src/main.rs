@@ -3,6 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    warpload_cli::own_process();
     warpload_cli::run(std::env::args_os()).into()
 }

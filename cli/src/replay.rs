@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::{ArgAction, ValueEnum};
 
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::diagnostic;
 use crate::io::{self, Output};
 use crate::options::{Progress, positive};
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::replaying::{self, Read};
 use crate::rows::Sort;
@@ -131,12 +130,15 @@ pub(crate) fn execute(
     // First what fails at once, then the import, which can take long.
     let input = Input::new(path)?.shard(*shard).map()?;
     let read = Read::new(request)?;
-    let page = arguments.html.as_deref().map(OutputTarget::new).transpose()?;
+    let page = arguments.html.as_deref().map(destination::target).transpose()?;
     let to = Destination::new(arguments.output.as_deref())?;
     if let Some(page) = &page
         && to.is_same_file(page)
     {
-        bail!("{}: is the file of the page; expected another one for the summary", page.name());
+        bail!(
+            "{}: is the file of the page; expected another one for the summary",
+            page.asked().display()
+        );
     }
     let trace = input.open(progress, threads)?;
     let selection = request.selection(trace.contents());

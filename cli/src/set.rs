@@ -1,16 +1,18 @@
 //! `set`: binary traces put together, and the names of the files that `import --split` writes: `plan` and
 //! `set --list` rely on them.
 
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::destination;
+use crate::destination::{self, OutputTarget};
 use crate::io::{self, Output};
+use crate::name::plural;
 use crate::options::Progress;
-use crate::output_file::{OutputTarget, real_folder};
 use crate::process::Status;
 use crate::trace::Input;
+use warpload_trace::output::real_folder;
 use warpload_trace::{SetBuilder, TraceSet};
 
 /// Put binary traces together as a trace set
@@ -55,7 +57,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let list = Input::new(&list)?.list(Progress::Never)?;
         traces = part_files(to.parent().unwrap_or(Path::new("")), list.len());
     }
-    let target = OutputTarget::new(&to)?;
+    let target = destination::target(&to)?;
     let set = put_together(&traces, &target)?;
     write(target, &to, &set, resume, output)
 }
@@ -73,17 +75,17 @@ pub(crate) fn write(
         destination::say_done(to, output)?;
         return Ok(Status::Done);
     }
-    target.write(json.as_bytes())?;
-    let parts = set.parts().len();
-    let what = format!(", {parts} part{}", if parts == 1 { "" } else { "s" });
-    destination::say_written(to, &what, output)?;
+    let mut file = target.create()?;
+    file.write_all(json.as_bytes()).map_err(|error| file.target().write_error(error))?;
+    destination::persist(file, &format!(", {}", plural(set.parts().len() as u64, "part")), output)?;
     Ok(Status::Done)
 }
 
 /// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
 pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Result<TraceSet> {
     // Names are relative to the file itself, whatever link has led to it.
-    let folder = real_folder(to.path()).with_context(|| to.error_context())?;
+    let folder = real_folder(to.path())
+        .with_context(|| format!("{}: cannot be written", to.asked().display()))?;
     let mut set = SetBuilder::new();
     for path in traces {
         let name = || io::name(path);
@@ -101,7 +103,7 @@ pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Res
         let file = relative(&folder, path).with_context(name)?;
         set.add(file, &trace).with_context(name)?;
     }
-    set.finish().with_context(|| to.name())
+    set.finish().with_context(|| to.asked().display().to_string())
 }
 
 /// Returns the name of a file relative to a folder without symbolic links, with `/` between names.

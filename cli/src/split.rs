@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 
+use super::destination::OutputTarget;
 use super::importing::List;
 use super::io::Output;
-use super::output_file::OutputTarget;
-use super::set;
+use super::{destination, set};
 use crate::process::Status;
 
 /// Writes each trace of a list into a folder, and the set of all of them.
@@ -28,11 +28,11 @@ pub(crate) fn split(
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     let to = folder.join(set::SET_FILE);
-    let target = OutputTarget::new(&to)?;
+    let target = destination::target(&to)?;
     let parts = set::part_files(folder, count);
     // All before the first is written: each can be one of the inputs.
     for part in &parts {
-        OutputTarget::new(part)?;
+        destination::target(part)?;
     }
     let old_set = OldSet(Mutex::new(Some(&target)));
     list.expect(list.files());
@@ -50,7 +50,7 @@ impl OldSet<'_> {
     fn remove(&self) -> anyhow::Result<()> {
         // Held meanwhile: no other part changes before the set is gone.
         let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        target.take().map_or(Ok(()), OutputTarget::remove)
+        Ok(target.take().map_or(Ok(()), OutputTarget::remove)?)
     }
 }
 
@@ -103,9 +103,13 @@ fn import_one(
     threads: usize,
     old_set: &OldSet<'_>,
 ) -> anyhow::Result<()> {
-    let file = OutputTarget::new(to)?.create()?;
-    let failed = file.target().error_context();
-    list.import_into(number, file.file(), &failed, threads)?;
+    let file = destination::target(to)?.create()?;
+    list.import_into(
+        number,
+        file.file(),
+        &|error| file.target().write_error(error).into(),
+        threads,
+    )?;
     old_set.remove()?;
-    file.persist()
+    Ok(file.persist()?)
 }

@@ -3,14 +3,13 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::ValueEnum;
 use warpload::load::Executor;
 use warpload_suite::families::execute as vectors;
 
+use super::destination;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::output_file::OutputTarget;
 use super::suite::{self, CaseKind};
 use crate::process::Status;
 
@@ -87,7 +86,7 @@ pub(crate) fn execute(
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
     // What would be lost at the end is refused at once.
-    let filled = OutputTarget::new(&filled)?.create()?;
+    let filled = destination::target(&filled)?.create()?;
     let mut to = BufWriter::with_capacity(1 << 16, filled.file());
     let mut failed = None;
     let status = suite::test(test, kind, &file, format, progress, output, |line| {
@@ -99,7 +98,7 @@ pub(crate) fn execute(
         Ok(Some(checked))
     })?;
     let written = failed.map_or_else(|| to.flush(), Err);
-    written.with_context(|| filled.target().error_context())?;
+    written.map_err(|error| filled.target().write_error(error))?;
     drop(to);
     if status == Status::Done {
         filled.persist()?;

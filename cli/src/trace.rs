@@ -10,7 +10,6 @@ use anyhow::{Context, bail};
 
 use crate::importing::{Importing, List};
 use crate::io::{self, is_stdin};
-use crate::mapped::Holding;
 use crate::options::Progress;
 use crate::{inputs, mapped, system};
 use warpload::machine::Machine;
@@ -141,7 +140,7 @@ impl<'p> Input<'p> {
             self.trace = Some(trace.with_context(|| io::name(self.path))?);
         }
         if let Some(file) = self.file.take_if(|_| self.start.starts_with(&MAGIC)) {
-            self.trace = Some(binary(self.path, &file, Holding::of_process())?);
+            self.trace = Some(binary(self.path, &file)?);
         }
         Ok(self)
     }
@@ -155,12 +154,15 @@ impl<'p> Input<'p> {
         }
         // A file without a name: it is gone when the process is, however that ends.
         let file = tempfile::tempfile().context("no temporary file for the trace")?;
-        let failed =
-            format!("a temporary file in {}: cannot be written", std::env::temp_dir().display());
+        let failed = |error: std::io::Error| {
+            let folder = std::env::temp_dir();
+            let context = format!("a temporary file in {}: cannot be written", folder.display());
+            anyhow::Error::new(error).context(context)
+        };
         if input.is_binary() {
             let path = input.path;
             input.copy_into(&file, &failed, progress)?;
-            return binary(path, &file, Holding::Mapped);
+            return binary(path, &file);
         }
         // It is read once.
         input.import_into(&file, &failed, Compression::None, progress, threads)?;
@@ -177,7 +179,12 @@ impl<'p> Input<'p> {
     }
 
     /// Copies the input into `output`, as [`Self::import_into`] imports it.
-    fn copy_into(self, mut output: &File, failed: &str, progress: Progress) -> anyhow::Result<()> {
+    fn copy_into(
+        self,
+        mut output: &File,
+        failed: &dyn Fn(std::io::Error) -> anyhow::Error,
+        progress: Progress,
+    ) -> anyhow::Result<()> {
         let name = || format!("{}: cannot be read", io::name(self.path));
         let mut input =
             BufReader::with_capacity(1 << 16, io::Observed::new(self.bytes, progress, self.path));
@@ -186,18 +193,18 @@ impl<'p> Input<'p> {
             if bytes.is_empty() {
                 return Ok(());
             }
-            output.write_all(bytes).with_context(|| failed.to_owned())?;
+            output.write_all(bytes).map_err(failed)?;
             let count = bytes.len();
             input.consume(count);
         }
     }
 
     /// Imports a text trace into `output`, which must be empty. What the system says about that
-    /// follows `failed`.
+    /// is passed to `failed`.
     pub(crate) fn import_into(
         self,
         output: &File,
-        failed: &str,
+        failed: &dyn Fn(std::io::Error) -> anyhow::Error,
         compression: Compression,
         progress: Progress,
         threads: usize,
@@ -217,9 +224,9 @@ impl<'p> Input<'p> {
 }
 
 /// Opens the binary trace that a file holds. Errors name it.
-pub(crate) fn binary(path: &Path, file: &File, holding: Holding) -> anyhow::Result<BinaryTrace> {
+pub(crate) fn binary(path: &Path, file: &File) -> anyhow::Result<BinaryTrace> {
     let name = io::name(path);
-    let bytes = holding.bytes(Path::new(&*name), file);
+    let bytes = mapped::map(Path::new(&*name), file);
     let bytes = bytes.context("cannot be read").with_context(|| name.clone())?;
     BinaryTrace::new(bytes).context(name)
 }
@@ -258,7 +265,7 @@ pub(crate) fn open_part(path: &Path) -> std::io::Result<Arena> {
     let metadata = file.metadata()?;
     inputs::remember(path, &metadata);
     let is_small = metadata.len() < WORTH_MAPPING;
-    if is_small { Holding::Read } else { Holding::of_process() }.bytes(path, &file)
+    if is_small { Arena::read(&file) } else { mapped::map(path, &file) }
 }
 
 /// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name
@@ -274,7 +281,6 @@ pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<(Machine, Vec<Path
             inputs::remember(path, &metadata);
         }
     };
-    let bytes = |path: &Path, file: &std::fs::File| Holding::of_process().bytes(path, file);
-    let machine = Input::new(manifest)?.manifest()?.machine_with(&bytes, &opened)?;
+    let machine = Input::new(manifest)?.manifest()?.machine_with(&mapped::map, &opened)?;
     Ok((machine, files.take()))
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod binary;
+pub mod output;
 
 mod export;
 mod import;

@@ -11,10 +11,10 @@ use warpload_binary::container::{GpuCode, GpuCodeKind, is_of};
 
 use super::arguments::Arguments;
 use super::images::{Chosen, no_image_of};
+use crate::destination;
 use crate::io::{self, Output};
 use crate::name::visible;
 use crate::options::Format;
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 
 /// The longest part of an input's name that is used.
@@ -109,7 +109,7 @@ fn write(
     if !force && fs::symlink_metadata(&to).is_ok() {
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
-    OutputTarget::new(&to)?.write(&read.bytes)?;
+    destination::target(&to)?.write(&read.bytes)?;
     Ok(Some(to))
 }
 

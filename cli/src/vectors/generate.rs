@@ -10,11 +10,10 @@ use warpload_suite::flags::{self, Flag};
 use warpload_suite::generate::{self, GenerateError, Generator};
 
 use super::coverage::{self, CoverageJson};
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::diagnostic;
 use crate::io::{Output, is_stdin};
 use crate::options::number;
-use crate::output_file::OutputTarget;
 use crate::process::Status;
 use crate::terminal::Escapes;
 
@@ -104,7 +103,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         bail!("vectors go to standard output; expected a file for --coverage, not `-`");
     }
     let destination = Destination::new(to.as_deref())?;
-    let report = report.as_deref().map(OutputTarget::new).transpose()?;
+    let report = report.as_deref().map(destination::target).transpose()?;
     if report.as_ref().is_some_and(|report| destination.is_same_file(report)) {
         bail!("the vectors and what they cover are written to one file; expected two");
     }

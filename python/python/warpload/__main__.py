@@ -24,7 +24,6 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.run(
         list(sys.argv[1:] if arguments is None else arguments),
-        own_process=True,
         stdout_is_closed=_replace_closed_stdout(),
     )
 

@@ -837,12 +837,12 @@ def replay_arguments(**options: "Any") -> list[str]:
     Returns the arguments of a command for options of a replay.
     """
 
-def run(arguments: SupportsGetItem[int, str], *, own_process: bool = False, stdout_is_closed: bool = False) -> tuple[int, bool]:
+def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False) -> tuple[int, bool]:
     """
     Runs the command in this process, with its streams, and returns the exit status, and whether the system refused
-    something, which it may not the next time. `own_process` says
-    that the process does nothing else, so that signals are the command's; `stdout_is_closed`, that its standard
-    output was closed, and is something else by now.
+    something, which it may not the next time. The
+    process does nothing else: its signals are the command's. `stdout_is_closed` says that its standard output was closed,
+    and is something else by now.
     """
 
 def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: str) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
