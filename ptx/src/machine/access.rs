@@ -3,7 +3,7 @@
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
-use super::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN};
+use super::memory::{Memories, Missing, UNKNOWN, UNWRITTEN};
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
@@ -296,17 +296,24 @@ impl Access<'_, '_> {
             let mut flags = 0;
             let mut fault = None;
             if read > 0 {
-                // The whole source must be aligned, whatever part of it is read.
+                // The source must be aligned for all bytes, and be there for those that are read.
                 let space = super::memory::AddressedSpace::Global;
-                match memories.find(space, from[lane], bytes, lane) {
-                    Ok(found) => {
+                let is_aligned = from[lane].is_multiple_of(bytes.into());
+                let found = match memories.find(space, from[lane], 1, lane) {
+                    Ok(found) if is_aligned => {
                         let (region, offset) = memories.at(found);
-                        let end = offset + read as usize;
-                        let part = region.values.get(offset..end).unwrap_or_default();
-                        values[..part.len()].copy_from_slice(part);
-                        flags = region.flags(offset..end) & UNKNOWN;
+                        let place = offset..offset + read as usize;
+                        region.values.get(place.clone()).map(|part| (part, region.flags(place)))
                     }
-                    Err(missing) => fault = Some((missing, from[lane])),
+                    _ => None,
+                };
+                match found {
+                    Some((part, marked)) => {
+                        values[..part.len()].copy_from_slice(part);
+                        flags = marked & UNKNOWN;
+                    }
+                    None if is_aligned => fault = Some((Missing::Outside, from[lane])),
+                    None => fault = Some((Missing::Misaligned, from[lane])),
                 }
             }
             if fault.is_none() {
@@ -490,12 +497,4 @@ fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
         format(part).map_or(0, |(format, _)| round(chosen, format, Modes::default())) << shift
     };
     (0..count).fold(0, |all, place| all | one(16 * place))
-}
-
-/// The place of a found access, for the checks that keep more than bytes.
-pub(super) fn shared_offset(found: Found) -> Option<usize> {
-    match found {
-        Found::Shared(offset) => Some(offset),
-        _ => None,
-    }
 }

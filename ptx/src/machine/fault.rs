@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::memory::{AllocationSide, NearestAllocation};
 use super::registers::{Origin, Slot};
 use crate::module::StatementId;
 
@@ -106,9 +107,8 @@ pub struct KernelFault {
     pub lane: u32,
     /// The address of an access, generic; 0 for other faults.
     pub address: u64,
-    /// The allocation nearest to an address that is in none, and its distance in bytes: after the end if positive,
-    /// before the beginning if negative.
-    pub nearest: Option<(super::AllocationUse, i64)>,
+    /// The allocation nearest to an address that is out of bounds; `None` for other faults.
+    pub nearest: Option<NearestAllocation>,
 }
 
 impl fmt::Display for KernelFault {
@@ -117,13 +117,21 @@ impl fmt::Display for KernelFault {
         match &self.kind {
             KernelFaultKind::OutOfBounds => {
                 write!(f, "out of bounds: {address:#x}")?;
-                if let Some((purpose, distance)) = &self.nearest {
-                    let (bytes, side) = match distance {
-                        0.. => (*distance, "past the end of"),
-                        _ => (-*distance, "before"),
-                    };
-                    let unit = if bytes == 1 { "byte" } else { "bytes" };
-                    write!(f, " is {bytes} {unit} {side} {purpose}")?;
+                let Some(NearestAllocation { purpose, side, distance }) = &self.nearest else {
+                    return Ok(());
+                };
+                let unit = if *distance == 1 { "byte" } else { "bytes" };
+                match side {
+                    AllocationSide::Before => write!(f, " is {distance} {unit} before {purpose}")?,
+                    AllocationSide::Inside => {
+                        write!(f, " is {distance} {unit} before the end of {purpose}, and too near")?;
+                    }
+                    AllocationSide::After if *distance == 0 => {
+                        write!(f, " is the end of {purpose}")?;
+                    }
+                    AllocationSide::After => {
+                        write!(f, " is {distance} {unit} past the end of {purpose}")?;
+                    }
                 }
             }
             KernelFaultKind::Misaligned { bytes } => {

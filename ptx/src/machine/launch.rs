@@ -529,7 +529,7 @@ impl<'m> Kernel<'m> {
             thread: engine.shape.thread(raw.warp, lane as usize),
             lane,
             address,
-            nearest: nearest.map(|(purpose, distance)| (purpose.clone(), distance)),
+            nearest,
         }
     }
 

@@ -1,29 +1,628 @@
-//! Stub.
-use super::code::Op;
+//! Matrix instructions: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//!
+//! Products are exact, and summed in ascending k in the accumulator's type, because the order in which
+//! hardware adds them is not documented. [PTX ISA, "Warp Level Matrix Instructions"]
+
+use super::access::{AccessKind, LaneBytes, addresses};
+use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
-use super::number::NumberType;
+use super::fault::FaultKind;
+use super::float::{self, Modes};
+use super::memory::{Memories, Missing, UNKNOWN};
+use super::number::NumberType as T;
+use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp};
-use crate::syntax::load::PtxInstruction;
+use crate::syntax::StateSpace;
+use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
+use warpload::lane::LANES;
+use warpload::memory::AddressMap;
 
+/// The most elements of a matrix: 16 rows of 256 bits.
+const MAX_ELEMENTS: usize = 4096;
+
+/// A matrix instruction.
 #[derive(Clone, Debug)]
-pub(super) struct MatrixOp;
-
-pub(super) fn decode<'m>(
-    _: &mut FunctionCompiler<'_, 'm>,
-    _: &PtxInstruction<'m>,
-    _: &[NumberType],
-) -> Option<MatrixOp> {
-    None
+pub(super) enum MatrixOp {
+    Multiply(Box<Multiply>),
+    /// `wmma.load` and `wmma.store`.
+    Fragment { fragment: Fragment, is_store: bool, access: MemoryOp, stride: Option<Slot>, is_row_major: bool },
+    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes, whose addresses 8 lanes have, for each register.
+    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, is_transposed: bool },
+    /// `movmatrix`: the transpose of 8 x 8 elements of 16 bits.
+    Transpose { to: Slot, from: Slot },
 }
 
+/// `D = A * B + C`.
+#[derive(Clone, Debug)]
+pub(super) struct Multiply {
+    size: [usize; 3],
+    a: Fragment,
+    b: Fragment,
+    c: Fragment,
+    d: Fragment,
+    /// Of single bits: `.and.popc` rather than `.xor.popc`.
+    is_and: bool,
+    is_saturated: bool,
+}
+
+/// The part of a matrix that the registers of a warp hold.
+#[derive(Clone, Debug)]
+pub(super) struct Fragment {
+    slots: Box<[Slot]>,
+    scalar: T,
+    /// Elements in a register.
+    packed: usize,
+    layout: Layout,
+    rows: usize,
+    columns: usize,
+}
+
+/// Which element is where.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    /// Of `mma`, with k along a row: the left operand, or the right one turned around.
+    Operand { is_left: bool },
+    Accumulator,
+    /// Of `wmma`, whose layout no program may depend on: one after the other.
+    Linear,
+}
+
+impl Fragment {
+    fn new(elements: &[Option<Element>], scalar: T, layout: Layout, size: (usize, usize)) -> Option<Self> {
+        let slots: Option<Box<[Slot]>> =
+            elements.iter().map(|element| element.map(|element| element.slot)).collect();
+        let packed = if scalar == T::F64 { 1 } else { 32 / scalar.bits().min(32) as usize };
+        let (rows, columns) = size;
+        let is_sane = rows * columns <= MAX_ELEMENTS;
+        is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns })
+    }
+
+    /// Returns the row and column of an element of a lane's register.
+    fn place(&self, lane: usize, register: usize, part: usize) -> (usize, usize) {
+        let (group, thread) = (lane / 4, lane % 4);
+        match self.layout {
+            Layout::Operand { is_left: true } => {
+                let blocks = self.rows / 8;
+                let row = group + 8 * (register % blocks);
+                (row, thread * self.packed + register / blocks * 4 * self.packed + part)
+            }
+            Layout::Operand { is_left: false } => {
+                (thread * self.packed + register * 4 * self.packed + part, group)
+            }
+            Layout::Accumulator => {
+                let element = register * self.packed + part;
+                (group + 8 * (element / 2), thread * 2 + element % 2)
+            }
+            Layout::Linear => {
+                let of_lane = self.slots.len() * self.packed;
+                let element = lane * of_lane + register * self.packed + part;
+                let element = element % (self.rows * self.columns);
+                (element / self.columns, element % self.columns)
+            }
+        }
+    }
+
+    /// Visits the bits of every element.
+    fn each(&self, registers: &Registers, mut visit: impl FnMut(usize, usize, u64)) {
+        let mask = u64::MAX >> (64 - self.scalar.bits());
+        for (register, slot) in self.slots.iter().enumerate() {
+            for lane in 0..LANES {
+                if self.scalar == T::F64 {
+                    let (row, column) = self.place(lane, register, 0);
+                    visit(row, column, registers.get::<u64>(*slot)[lane]);
+                    continue;
+                }
+                let bits = u64::from(registers.get::<u32>(*slot)[lane]);
+                for part in 0..self.packed {
+                    let (row, column) = self.place(lane, register, part);
+                    let shift = part as u32 * self.scalar.bits();
+                    visit(row, column, bits >> shift & mask);
+                }
+            }
+        }
+    }
+
+    /// Writes the bits of every element.
+    fn fill(&self, registers: &mut Registers, element: impl Fn(usize, usize) -> u64) {
+        for (register, slot) in self.slots.iter().enumerate() {
+            for lane in 0..LANES {
+                let (row, column) = self.place(lane, register, 0);
+                if self.scalar == T::F64 {
+                    registers.set_lane(*slot, 2, lane, element(row, column).into());
+                    continue;
+                }
+                let mut bits = 0;
+                for part in 0..self.packed {
+                    let (row, column) = self.place(lane, register, part);
+                    bits |= element(row, column) << (part as u32 * self.scalar.bits());
+                }
+                registers.set_lane(*slot, 1, lane, bits.into());
+            }
+        }
+    }
+
+    fn unknown(&self, registers: &Registers) -> Option<Slot> {
+        self.slots.iter().copied().find(|slot| registers.unknown(*slot) != 0)
+    }
+
+    /// The elements as floats, row after row.
+    fn floats(&self, registers: &Registers) -> Vec<f32> {
+        let mut values = vec![0.0; self.rows * self.columns];
+        self.each(registers, |row, column, bits| {
+            if let Some(value) = values.get_mut(row * self.columns + column) {
+                *value = float::value(bits as u32, self.scalar) as f32;
+            }
+        });
+        values
+    }
+
+    fn doubles(&self, registers: &Registers) -> Vec<f64> {
+        let mut values = vec![0.0; self.rows * self.columns];
+        self.each(registers, |row, column, bits| {
+            if let Some(value) = values.get_mut(row * self.columns + column) {
+                *value = f64::from_bits(bits);
+            }
+        });
+        values
+    }
+
+    fn integers(&self, registers: &Registers) -> Vec<i64> {
+        let unused = 64 - self.scalar.bits();
+        let mut values = vec![0; self.rows * self.columns];
+        self.each(registers, |row, column, bits| {
+            if let Some(value) = values.get_mut(row * self.columns + column) {
+                let high = bits << unused;
+                *value = if self.scalar.is_signed() { high as i64 >> unused } else { (high >> unused) as i64 };
+            }
+        });
+        values
+    }
+}
+
+/// Decodes a matrix instruction; `None` if it is not executed.
+pub(super) fn decode<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    types: &[T],
+) -> Option<MatrixOp> {
+    match of.opcode {
+        Opcode::Mma => multiply(compiler, of, types, false),
+        Opcode::Wmma if has(of, Keyword::Mma) => multiply(compiler, of, types, true),
+        Opcode::Wmma => fragment(compiler, of, types),
+        Opcode::MovMatrix => {
+            let [to, from] = of.operands else { return None };
+            let to = single(compiler, of, to, T::B32)?;
+            let from = single(compiler, of, from, T::B32)?;
+            Some(MatrixOp::Transpose { to, from })
+        }
+        _ => matrix_rows(compiler, of),
+    }
+}
+
+fn has(of: &PtxInstruction<'_>, word: Keyword) -> bool {
+    of.has(QualifierKind::Keyword(word))
+}
+
+fn single<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    operand: &Operand,
+    scalar: T,
+) -> Option<Slot> {
+    let elements = compiler.elements(of, operand, scalar).ok()?;
+    elements.first().copied().flatten().map(|element| element.slot)
+}
+
+fn shape(of: &PtxInstruction<'_>) -> Option<[usize; 3]> {
+    let found = of.first(|kind| match kind {
+        QualifierKind::Matrix { m, n, k } => Some([m, n, k].map(usize::from)),
+        _ => None,
+    });
+    found.map(|found| found.0)
+}
+
+fn multiply<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    types: &[T],
+    is_opaque: bool,
+) -> Option<MatrixOp> {
+    let [m, n, k] = shape(of)?;
+    let unlike = [Keyword::Sp, Keyword::SpOrderedMetadata, Keyword::BlockScale];
+    if unlike.into_iter().any(|word| has(of, word)) || !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4] {
+        return None;
+    }
+    let [d, a, b, c] = of.operands else { return None };
+    // `wmma` of floats names the types of the accumulators alone, that of f64 and the others all four.
+    let types: [T; 4] = match *types {
+        [d, c] if is_opaque => [d, T::F16, T::F16, c],
+        [d, a, b, c] => [d, a, b, c],
+        _ => return None,
+    };
+    let packed = |scalar: T| if scalar == T::F64 { T::F64 } else { T::B32 };
+    let mut part = |operand: &Operand, scalar: T, layout: Layout, size: (usize, usize)| {
+        let elements = compiler.elements(of, operand, packed(scalar)).ok()?;
+        let layout = if is_opaque { Layout::Linear } else { layout };
+        Fragment::new(&elements, scalar, layout, size)
+    };
+    let d = part(d, types[0], Layout::Accumulator, (m, n))?;
+    let a = part(a, types[1], Layout::Operand { is_left: true }, (m, k))?;
+    let b = part(b, types[2], Layout::Operand { is_left: false }, (k, n))?;
+    let c = part(c, types[3], Layout::Accumulator, (m, n))?;
+    let (is_and, is_saturated) = (has(of, Keyword::And), has(of, Keyword::Satfinite));
+    let size = [m, n, k];
+    Some(MatrixOp::Multiply(Box::new(Multiply { size, a, b, c, d, is_and, is_saturated })))
+}
+
+fn fragment<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    types: &[T],
+) -> Option<MatrixOp> {
+    let [m, n, k] = shape(of)?;
+    let scalar = *types.first()?;
+    let is_store = has(of, Keyword::Store);
+    let (registers, stride) = match (is_store, of.operands) {
+        (false, [registers, _, rest @ ..]) | (true, [_, registers, rest @ ..]) => (registers, rest.first()),
+        _ => return None,
+    };
+    let (size, is_row_major) = if has(of, Keyword::A) {
+        ((m, k), has(of, Keyword::Row))
+    } else if has(of, Keyword::B) {
+        ((k, n), has(of, Keyword::Row))
+    } else {
+        ((m, n), has(of, Keyword::Row))
+    };
+    let packed = if scalar == T::F64 { T::F64 } else { T::B32 };
+    let elements = compiler.elements(of, registers, packed).ok()?;
+    let fragment = Fragment::new(&elements, scalar, Layout::Linear, size)?;
+    let stride = match stride {
+        Some(operand) => Some(compiler.source(of, operand, T::U32).ok()?),
+        None => None,
+    };
+    let access = access(compiler, of, is_store, scalar, 1)?;
+    Some(MatrixOp::Fragment { fragment, is_store, access, stride, is_row_major })
+}
+
+fn matrix_rows<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) -> Option<MatrixOp> {
+    if shape(of)? != [8, 8, 0] {
+        return None;
+    }
+    let is_store = of.opcode == Opcode::StMatrix;
+    let operand = of.operands.get(usize::from(is_store))?;
+    let elements = compiler.elements(of, operand, T::B32).ok()?;
+    let registers: Option<Box<[Slot]>> =
+        elements.iter().map(|element| element.map(|element| element.slot)).collect();
+    let access = access(compiler, of, is_store, T::B8, 16)?;
+    let is_transposed = has(of, Keyword::Trans);
+    Some(MatrixOp::Rows { registers: registers?, is_store, access, is_transposed })
+}
+
+/// The access of a matrix, as far as observers see it.
+fn access<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+    is_store: bool,
+    scalar: T,
+    count: usize,
+) -> Option<MemoryOp> {
+    let address = of.address()?;
+    let space = of.space().map(|space| space.0);
+    let space = if of.opcode == Opcode::Wmma { space } else { space.or(Some(StateSpace::Shared)) };
+    let (space, base, offset) = compiler.place(of, &address, space).ok()?;
+    let kind = if is_store { MemoryKind::Store } else { MemoryKind::Load };
+    let elements = vec![None; count].into();
+    let size = scalar.bytes();
+    Some(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered: false })
+}
+
+/// Executes a matrix instruction, which all lanes of a warp execute together.
 pub(super) fn execute(
-    _: &mut Warp,
-    _: &Path,
-    _: &Op,
-    _: &MatrixOp,
-    _: u32,
-    _: &mut Engine<'_>,
+    warp: &mut Warp,
+    path: &Path,
+    op: &Op,
+    matrix: &MatrixOp,
+    exec: u32,
+    engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
-    Ok(())
+    match matrix {
+        MatrixOp::Multiply(multiply) => {
+            let registers = &mut warp.frames[path.frame].registers;
+            multiply.execute(registers);
+            let sources = [&multiply.a, &multiply.b, &multiply.c];
+            let unknown = sources.iter().find_map(|source| source.unknown(registers));
+            mark(registers, &multiply.d.slots, unknown.map(|slot| registers.origin(slot)));
+            Ok(())
+        }
+        MatrixOp::Transpose { to, from } => {
+            let registers = &mut warp.frames[path.frame].registers;
+            let values = *registers.get::<u32>(*from);
+            let element = |row: usize, column: usize| {
+                values[row * 4 + column / 2] >> (16 * (column % 2)) & 0xffff
+            };
+            let out: [u32; LANES] = std::array::from_fn(|lane| {
+                let (row, column) = (lane / 4, lane % 4 * 2);
+                element(column, row) | element(column + 1, row) << 16
+            });
+            registers.put(*to, &out, exec);
+            registers.derive(*to, &[*from], exec);
+            Ok(())
+        }
+        MatrixOp::Fragment { fragment, is_store, access, stride, is_row_major } => {
+            let mut run = Transfer { warp, path, op, access, engine };
+            run.fragment(fragment, *is_store, *stride, *is_row_major, exec)
+        }
+        MatrixOp::Rows { registers, is_store, access, is_transposed } => {
+            let mut run = Transfer { warp, path, op, access, engine };
+            run.rows(registers, *is_store, *is_transposed, exec)
+        }
+    }
+}
+
+/// Marks results as known, or as unknown because of an origin.
+fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
+    for slot in slots {
+        match unknown {
+            None => registers.know(*slot, u32::MAX),
+            Some(origin) => registers.forget(*slot, u32::MAX, origin),
+        }
+    }
+}
+
+impl Multiply {
+    fn execute(&self, registers: &mut Registers) {
+        let [m, n, k] = self.size;
+        match (self.a.scalar, self.d.scalar) {
+            (T::F64, _) => {
+                let (a, b) = (self.a.doubles(registers), self.b.doubles(registers));
+                let mut sums = self.c.doubles(registers);
+                for row in 0..m {
+                    for inner in 0..k {
+                        for column in 0..n {
+                            let sum = &mut sums[row * n + column];
+                            *sum = a[row * k + inner].mul_add(b[inner * n + column], *sum);
+                        }
+                    }
+                }
+                self.d.fill(registers, |row, column| sums[row * n + column].to_bits());
+            }
+            (scalar, _) if scalar.is_float() => {
+                let (a, b) = (self.a.floats(registers), self.b.floats(registers));
+                let mut sums = self.c.floats(registers);
+                let is_half = self.d.scalar == T::F16;
+                for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
+                    for inner in 0..k {
+                        let factor = a[row * k + inner];
+                        for (sum, other) in sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]) {
+                            *sum += factor * other;
+                        }
+                        if is_half {
+                            for sum in &mut *sums {
+                                let bits = float::round((*sum).into(), float::F16, Modes::default());
+                                *sum = float::value(bits, T::F16) as f32;
+                            }
+                        }
+                    }
+                }
+                let format = float::format(self.d.scalar).map_or(float::F32, |found| found.0);
+                self.d.fill(registers, |row, column| {
+                    let sum = sums[row * n + column];
+                    if format == float::F32 && !sum.is_nan() {
+                        return sum.to_bits().into();
+                    }
+                    float::round(sum.into(), format, Modes::default()).into()
+                });
+            }
+            (scalar, _) => {
+                let (a, b) = (self.a.integers(registers), self.b.integers(registers));
+                let mut sums = self.c.integers(registers);
+                for row in 0..m {
+                    for column in 0..n {
+                        let products = (0..k).map(|inner| {
+                            let (x, y) = (a[row * k + inner], b[inner * n + column]);
+                            match scalar {
+                                T::B1 if self.is_and => x & y,
+                                T::B1 => x ^ y,
+                                _ => x * y,
+                            }
+                        });
+                        sums[row * n + column] += products.sum::<i64>();
+                    }
+                }
+                let least = if self.is_saturated { i64::from(i32::MIN) } else { i64::MIN };
+                let most = if self.is_saturated { i64::from(i32::MAX) } else { i64::MAX };
+                self.d.fill(registers, |row, column| {
+                    sums[row * n + column].clamp(least, most) as u32 as u64
+                });
+            }
+        }
+    }
+}
+
+/// A matrix on its way between memory and registers.
+struct Transfer<'a, 'e> {
+    warp: &'a mut Warp,
+    path: &'a Path,
+    op: &'a Op,
+    access: &'a MemoryOp,
+    engine: &'a mut Engine<'e>,
+}
+
+impl Transfer<'_, '_> {
+    /// Reads or writes bytes for a lane; `false` if there are none.
+    fn transfer(&mut self, address: u64, bytes: &mut [u8], flags: &mut u8, is_store: bool, lane: usize) -> bool {
+        let frame = &mut self.warp.frames[self.path.frame];
+        let local_size = frame.local_base + self.engine.code.functions[frame.function].local_bytes;
+        let mut memories = Memories {
+            global: &mut *self.engine.memory,
+            shared: &mut self.engine.shared,
+            local: &mut self.warp.local,
+            map: AddressMap::default(),
+            local_size,
+            hint: self.engine.hint,
+        };
+        let size = bytes.len() as u32;
+        let missing = match memories.find(self.access.space, address, size, lane) {
+            Ok(found) if is_store => {
+                let (region, offset) = memories.at_mut(found);
+                let place = offset..offset + bytes.len();
+                if let Some(to) = region.values.get_mut(place.clone()) {
+                    to.copy_from_slice(bytes);
+                }
+                region.mark(place, *flags);
+                return true;
+            }
+            Ok(found) => {
+                let (region, offset) = memories.at(found);
+                let place = offset..offset + bytes.len();
+                bytes.copy_from_slice(region.values.get(place.clone()).unwrap_or(&[0; 16][..bytes.len()]));
+                *flags |= region.flags(place);
+                return true;
+            }
+            Err(missing) => missing,
+        };
+        let kind = match missing {
+            Missing::Misaligned => FaultKind::Misaligned { bytes: size },
+            Missing::Outside => FaultKind::OutOfBounds,
+        };
+        let address = self.engine.generic(self.access.space, address);
+        self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
+        false
+    }
+
+    fn count(&mut self, is_store: bool) {
+        let counts = &mut self.engine.counts;
+        *if is_store { &mut counts.stores } else { &mut counts.loads } += 1;
+    }
+
+    fn fragment(
+        &mut self,
+        fragment: &Fragment,
+        is_store: bool,
+        stride: Option<Slot>,
+        is_row_major: bool,
+        exec: u32,
+    ) -> Result<(), Stop> {
+        self.count(is_store);
+        let bases = addresses(self.warp, self.path, self.access.base, self.access.offset, exec)?;
+        let first = exec.trailing_zeros() as usize & 31;
+        let base = bases[first];
+        let registers = &self.warp.frames[self.path.frame].registers;
+        let stride = match stride {
+            Some(slot) => registers.get::<u32>(slot)[first] as usize,
+            None if is_row_major => fragment.columns,
+            None => fragment.rows,
+        };
+        let bits = fragment.scalar.bits() as usize;
+        let place = |row: usize, column: usize| {
+            let (outer, inner) = if is_row_major { (row, column) } else { (column, row) };
+            (outer * stride + inner) * bits
+        };
+        let mut values = vec![0_u64; fragment.rows * fragment.columns];
+        let mut flags = 0;
+        if is_store {
+            let unknown = fragment.unknown(registers).is_some();
+            fragment.each(registers, |row, column, bits| {
+                if let Some(value) = values.get_mut(row * fragment.columns + column) {
+                    *value = bits;
+                }
+            });
+            flags = if unknown { UNKNOWN } else { 0 };
+        }
+        // Elements of less than a byte lie side by side along a row or column.
+        let per_step = (8 / bits.min(8)).max(1);
+        let size = bits.div_ceil(8);
+        let (outer, inner) = if is_row_major {
+            (fragment.rows, fragment.columns)
+        } else {
+            (fragment.columns, fragment.rows)
+        };
+        for major in 0..outer {
+            for minor in (0..inner).step_by(per_step) {
+                let at = |minor: usize| if is_row_major { (major, minor) } else { (minor, major) };
+                let (row, column) = at(minor);
+                let address = base.wrapping_add(place(row, column) as u64 / 8);
+                let index = |minor: usize| {
+                    let (row, column) = at(minor);
+                    row * fragment.columns + column
+                };
+                let mut number = 0_u64;
+                if is_store {
+                    for part in 0..per_step {
+                        number |= values[index(minor + part)] << (part * bits);
+                    }
+                }
+                let mut bytes = number.to_le_bytes();
+                if !self.transfer(address, &mut bytes[..size], &mut flags, is_store, first) {
+                    return Ok(());
+                }
+                if !is_store {
+                    let number = u64::from_le_bytes(bytes);
+                    for part in 0..per_step {
+                        values[index(minor + part)] = number >> (part * bits) & (u64::MAX >> (64 - bits));
+                    }
+                }
+            }
+        }
+        if !is_store {
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            fragment.fill(registers, |row, column| values[row * fragment.columns + column]);
+            let origin = Origin::Statement(self.op.statement);
+            mark(registers, &fragment.slots, (flags & UNKNOWN != 0).then_some(origin));
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, slots: &[Slot], is_store: bool, is_transposed: bool, exec: u32) -> Result<(), Stop> {
+        self.count(is_store);
+        let addresses = addresses(self.warp, self.path, self.access.base, self.access.offset, exec)?;
+        // Elements of 16 bits: of lane t, two neighbours in row t / 4, or in column t / 4.
+        let element = |lane: usize, part: usize| {
+            let (along, across) = (lane % 4 * 2 + part, lane / 4);
+            if is_transposed { (along, across) } else { (across, along) }
+        };
+        let mut seen = LaneBytes::default();
+        let mut done = 0;
+        for (matrix, slot) in slots.iter().enumerate() {
+            let mut rows = [[0_u8; 16]; 8];
+            let mut flags = 0;
+            if is_store {
+                let registers = &self.warp.frames[self.path.frame].registers;
+                let values = registers.get::<u32>(*slot);
+                for (lane, value) in values.iter().enumerate() {
+                    for part in 0..2 {
+                        let (row, column) = element(lane, part);
+                        let half = (value >> (16 * part)) as u16;
+                        rows[row][2 * column..2 * column + 2].copy_from_slice(&half.to_le_bytes());
+                    }
+                }
+                flags = if registers.unknown(*slot) != 0 { UNKNOWN } else { 0 };
+            }
+            for (row, bytes) in rows.iter_mut().enumerate() {
+                let lane = 8 * matrix + row;
+                if self.transfer(addresses[lane], bytes, &mut flags, is_store, lane) {
+                    done |= 1 << lane;
+                    seen[lane][..16].copy_from_slice(bytes);
+                }
+            }
+            if is_store {
+                continue;
+            }
+            let out: [u32; LANES] = std::array::from_fn(|lane| {
+                let half = |part: usize| {
+                    let (row, column) = element(lane, part);
+                    u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]))
+                };
+                half(0) | half(1) << 16
+            });
+            let registers = &mut self.warp.frames[self.path.frame].registers;
+            registers.put(*slot, &out, exec);
+            let origin = Origin::Statement(self.op.statement);
+            mark(registers, &[*slot], (flags & UNKNOWN != 0).then_some(origin));
+        }
+        let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
+        self.engine.observe(self.op, self.warp.number, kind, self.access, done, &addresses, &seen);
+        Ok(())
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use warpload::memory::{AddressMap, GenericAddress, Space};
+use warpload::memory::AddressMap;
 
 /// The bytes between two allocations that belong to neither.
 const GAP: u64 = 4096;
@@ -43,6 +43,29 @@ pub enum AllocationUse {
     Variable(String),
     /// The bytes of the kernel's parameters.
     Parameters,
+}
+
+/// The allocation nearest to an address that is out of bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NearestAllocation {
+    /// What it is for.
+    pub purpose: AllocationUse,
+    /// Where the address is.
+    pub side: AllocationSide,
+    /// Bytes from the address to the beginning of the allocation, or from or to its end.
+    pub distance: u64,
+}
+
+/// Where an address is, seen from an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationSide {
+    /// Before its beginning.
+    Before,
+    /// Inside, but the access reaches beyond the end.
+    Inside,
+    /// At its end or beyond.
+    After,
 }
 
 /// Bytes, and which of them have no value.
@@ -201,26 +224,22 @@ impl DeviceMemory {
         is_inside(self.allocations.get(at)?).then_some(at)
     }
 
-    /// Returns the allocation nearest to an address that is in none, and the bytes between: after its end
-    /// if positive, before its beginning if negative.
-    pub(super) fn nearest(&self, address: u64) -> Option<(&AllocationUse, i64)> {
+    /// Returns the allocation nearest to an address.
+    pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
         let distances = self.allocations.iter().map(|known| {
-            let distance = if address < known.base {
-                -(known.base.wrapping_sub(address) as i64).saturating_abs()
+            let (side, distance) = if address < known.base {
+                (AllocationSide::Before, known.base - address)
+            } else if address < known.end() {
+                (AllocationSide::Inside, known.end() - address)
             } else {
-                (address - known.end()) as i64
+                (AllocationSide::After, address - known.end())
             };
-            (&known.purpose, distance)
+            (known, side, distance)
         });
-        distances.min_by_key(|(_, distance)| distance.unsigned_abs())
-    }
-
-    /// Returns the argument whose buffer has an address.
-    pub(super) fn argument_at(&self, address: u64) -> Option<usize> {
-        match self.allocations.get(self.find(address, 0)?)?.purpose {
-            AllocationUse::Argument(number) => Some(number),
-            _ => None,
-        }
+        let (known, side, distance) = distances.min_by_key(|(_, side, distance)| {
+            if *side == AllocationSide::Inside { 0 } else { *distance }
+        })?;
+        Some(NearestAllocation { purpose: known.purpose.clone(), side, distance })
     }
 }
 
@@ -286,16 +305,6 @@ pub(super) enum Found {
     Global(usize, usize),
     Shared(usize),
     Local(usize),
-}
-
-impl Found {
-    pub(super) fn space(self) -> Space {
-        match self {
-            Self::Global(..) => Space::Global,
-            Self::Shared(_) => Space::Shared,
-            Self::Local(_) => Space::Local,
-        }
-    }
 }
 
 /// Why an access has no bytes.
@@ -384,14 +393,5 @@ impl Memories<'_> {
             Found::Shared(offset) => (self.shared, offset),
             Found::Local(offset) => (&mut self.local.bytes, offset),
         }
-    }
-
-    /// Returns a generic address of a place in a space.
-    pub(super) fn generic(&self, space: AddressedSpace, address: u64) -> GenericAddress {
-        GenericAddress(match space {
-            AddressedSpace::Shared => self.map.shared().base.wrapping_add(address),
-            AddressedSpace::Local => self.map.local().base.wrapping_add(address),
-            AddressedSpace::Global | AddressedSpace::Generic => address,
-        })
     }
 }

@@ -52,4 +52,6 @@ pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
     SkippedInstruction,
 };
-pub use self::memory::{AllocationUse, DeviceMemory, TooMuchMemory};
+pub use self::memory::{
+    AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
+};

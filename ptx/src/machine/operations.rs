@@ -345,8 +345,16 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         }
         Opcode::Mul24 | Opcode::Mad24 => {
             let is_high = request.has(Keyword::Hi);
+            #[inline(always)]
+            fn low24(value: u32, flags: u32) -> u32 {
+                if flags != 0 { ((value << 8) as i32 >> 8) as u32 } else { value << 8 >> 8 }
+            }
+            let immediate = u32::from(scalar.is_signed());
             let execute: Execute = match (is_high, scalar.is_signed()) {
-                (false, _) => |r, o, e| r.map2(o, e, |a: u32, b: u32| (a << 8 >> 8).wrapping_mul(b << 8 >> 8)),
+                (false, _) => |r, o, e| {
+                    let flags = o.immediate;
+                    r.map2(o, e, |a, b| low24(a, flags).wrapping_mul(low24(b, flags)));
+                },
                 (true, false) => |r, o, e| {
                     r.map2(o, e, |a: u32, b: u32| {
                         (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 16) as u32
@@ -360,16 +368,18 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
                 },
             };
             if request.opcode == Opcode::Mul24 {
-                return two(Some(execute));
+                return Some(LaneRule { immediate, ..two(Some(execute))? });
             }
             if is_high {
                 return None;
             }
-            three(Some(|r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u32| {
-                    (a << 8 >> 8).wrapping_mul(b << 8 >> 8).wrapping_add(c)
+            let rule = three(Some(|r, o, e| {
+                let flags = o.immediate;
+                r.map3(o, e, |a, b, c: u32| {
+                    low24(a, flags).wrapping_mul(low24(b, flags)).wrapping_add(c)
                 });
-            }))
+            }))?;
+            Some(LaneRule { immediate, ..rule })
         }
         _ => None,
     }

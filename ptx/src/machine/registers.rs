@@ -18,10 +18,6 @@ pub(super) struct Row([u32; LANES]);
 
 impl Row {
     pub(super) const ZERO: Self = Self([0; LANES]);
-
-    pub(super) fn new(lanes: [u32; LANES]) -> Self {
-        Self(lanes)
-    }
 }
 
 /// The place of a register's first row.

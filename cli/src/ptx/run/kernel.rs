@@ -1,18 +1,19 @@
 //! A kernel with its grid: launched, its buffers dumped, and a word on what it did.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::text::parse_number;
 use warpload_ptx::machine::{
-    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch, KernelResult,
+    AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch, KernelResult,
     LaunchCounts,
 };
 use warpload_ptx::run::Launch;
 
-use crate::destination::Destination;
-use crate::io::Output;
+use crate::destination;
+use crate::io::{self, Output};
 use crate::options::{Format, number};
 use crate::process::Status;
 use crate::ptx::file::File;
@@ -128,7 +129,7 @@ impl KernelArguments {
             let address = address.ok_or_else(|| {
                 anyhow!("--dump {index}={}: argument {index} is no buffer", path.display())
             })?;
-            dumps.push((address, Destination::new(Some(path))?));
+            dumps.push((address, destination::target(path)?));
         }
         let result = match kernel.run(&launch, &mut memory, None) {
             Ok(result) => result,
@@ -137,8 +138,8 @@ impl KernelArguments {
             }
             Err(error) => bail!("{}: {error}", file.name),
         };
-        for (address, destination) in dumps {
-            destination.write_bytes(memory.bytes(address).unwrap_or_default(), output)?;
+        for (address, target) in dumps {
+            target.write(memory.bytes(address).unwrap_or_default())?;
         }
         if format == Format::Json {
             output.json(&LaunchJson { file: file.name, launch: result.counts, faults: &result })?;
@@ -153,7 +154,10 @@ impl KernelArguments {
 /// Reads the value of a parameter.
 fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value> {
     if let Some(path) = text.strip_prefix('@') {
-        return Ok(Value::Buffer(std::fs::read(path)?));
+        let (mut file, _) = io::open_file(Path::new(path))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Value::Buffer(bytes));
     }
     if let Some(bytes) = text.strip_prefix("zeros:") {
         let bytes = parse_number(bytes).context("expected a number of bytes")?;
@@ -201,9 +205,14 @@ struct FaultJson<'f> {
 
 impl<'f> From<&'f KernelFault> for FaultJson<'f> {
     fn from(fault: &'f KernelFault) -> Self {
-        let argument = fault.nearest.as_ref().and_then(|(purpose, _)| match purpose {
-            AllocationUse::Argument(number) => Some(*number),
+        let argument = fault.nearest.as_ref().and_then(|nearest| match nearest.purpose {
+            AllocationUse::Argument(number) => Some(number),
             _ => None,
+        });
+        // Past the end of the buffer if positive, before it if negative.
+        let distance = fault.nearest.as_ref().map(|nearest| match nearest.side {
+            AllocationSide::After => nearest.distance as i64,
+            AllocationSide::Before | AllocationSide::Inside => -(nearest.distance as i64),
         });
         Self {
             kind: fault.kind.name(),
@@ -214,7 +223,7 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             lane: fault.lane,
             address: format!("{:#x}", fault.address),
             argument,
-            distance: fault.nearest.as_ref().map(|nearest| nearest.1),
+            distance,
             message: fault.to_string(),
         }
     }

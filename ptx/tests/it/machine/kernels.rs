@@ -1,0 +1,129 @@
+//! Kernels of CUDA and Triton against the memory that a host computed: `tests/kernels`, a folder for each with
+//! `launch.json`, PTX by NVRTC 12.9 and Triton 3.3.1, and the buffers before and after.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
+use warpload_ptx::read;
+
+/// How far results of approximate instructions may be from the host's.
+struct Tolerance {
+    kind: String,
+    relative: f64,
+    absolute: f64,
+}
+
+impl Tolerance {
+    fn of(value: &Value, index: &str) -> Option<Self> {
+        let one = if value.get("type").is_some() { value } else { value.get(index)? };
+        let number = |key| one.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        let kind = one.get("type")?.as_str()?.to_owned();
+        Some(Self { kind, relative: number("relative"), absolute: number("absolute") })
+    }
+
+    fn values(&self, bytes: &[u8]) -> Vec<f64> {
+        match self.kind.as_str() {
+            "f64" => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+            "f32" => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes).into()).collect(),
+            other => panic!("no tolerance of {other}"),
+        }
+    }
+}
+
+fn difference(got: &[u8], expected: &[u8], tolerance: Option<&Tolerance>) -> Option<String> {
+    let Some(tolerance) = tolerance else {
+        let at = got.iter().zip(expected).position(|(a, b)| a != b)?;
+        let word = at / 4 * 4..(at / 4 * 4 + 4).min(got.len());
+        let (got, expected) = (&got[word.clone()], &expected[word.clone()]);
+        return Some(format!("word at {}: {got:x?}, expected {expected:x?}", word.start));
+    };
+    let pairs = tolerance.values(got).into_iter().zip(tolerance.values(expected));
+    let mut wrong = pairs.enumerate().filter(|(_, (a, b))| {
+        let is_equal = a == b || a.is_nan() && b.is_nan();
+        !is_equal && !((a - b).abs() <= tolerance.relative * b.abs() + tolerance.absolute)
+    });
+    wrong.next().map(|(at, (a, b))| format!("element {at}: {a}, expected {b}"))
+}
+
+fn bytes_of_hex(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("ASCII"));
+    digits.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect()
+}
+
+fn sizes(value: &Value) -> [u32; 3] {
+    let sizes: Vec<u32> =
+        value.as_array().expect("sizes").iter().map(|size| size.as_u64().expect("a size") as u32).collect();
+    sizes.try_into().expect("three sizes")
+}
+
+/// Runs one launch with one module; returns what is wrong.
+fn run(folder: &Path, launch: &Value, ptx: &str) -> Result<(), String> {
+    let source = fs::read_to_string(folder.join(ptx)).expect("a module");
+    let module = read(&source).map_err(|error| error.to_string())?;
+    let text = |value: &Value, key: &str| value[key].as_str().expect("a text").to_owned();
+    let kernel = Kernel::named(&module, &text(launch, "entry")).map_err(|error| error.to_string())?;
+    let mut memory = DeviceMemory::new();
+    let mut launched = KernelLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]))
+        .shared_bytes(launch["shared_bytes"].as_u64().expect("bytes"));
+    let mut buffers = Vec::new();
+    for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
+        let contents = match argument["kind"].as_str().expect("a kind") {
+            "buffer" => fs::read(folder.join(text(argument, "file"))).expect("a buffer"),
+            "zeros" => vec![0; argument["bytes"].as_u64().expect("bytes") as usize],
+            _ => {
+                launched = launched.parameter(&bytes_of_hex(&text(argument, "hex")));
+                buffers.push(0);
+                continue;
+            }
+        };
+        let address = memory.allocate(contents, AllocationUse::Argument(number)).expect("room");
+        buffers.push(address);
+        launched = launched.parameter(&address.to_le_bytes());
+    }
+    let result = kernel.run(&launched, &mut memory, None).map_err(|error| error.to_string())?;
+    if let Some(fault) = result.faults.first() {
+        return Err(format!("line {}: {fault}", fault.line));
+    }
+    for (index, file) in launch["expected"].as_object().expect("buffers") {
+        let address = buffers[index.parse::<usize>().expect("a number")];
+        let got = memory.bytes(address).expect("a buffer");
+        let expected = fs::read(folder.join(file.as_str().expect("a name"))).expect("a buffer");
+        let tolerance = Tolerance::of(&launch["tolerance"], index);
+        if let Some(difference) = difference(got, &expected, tolerance.as_ref()) {
+            return Err(format!("argument {index}: {difference}"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs all launches of a folder of kernels; returns how many there are.
+fn run_all(folder: &Path) -> usize {
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    folders.sort();
+    let (mut count, mut failures) = (0, Vec::new());
+    for folder in folders {
+        let Ok(launches) = fs::read(folder.join("launch.json")) else { continue };
+        let launches: Vec<Value> = serde_json::from_slice(&launches).expect("launches");
+        for (number, launch) in launches.iter().enumerate() {
+            for ptx in launch["ptx"].as_array().expect("modules") {
+                let ptx = ptx.as_str().expect("a name");
+                count += 1;
+                if let Err(error) = run(&folder, launch, ptx) {
+                    let name = folder.file_name().unwrap_or_default().display();
+                    failures.push(format!("{name}, launch {number}, {ptx}: {error}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
+    count
+}
+
+#[test]
+fn kernels_leave_the_memory_that_a_host_computed() {
+    let folder = std::env::var("KERNELS").map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels"), PathBuf::from);
+    assert!(run_all(&folder) > 100);
+}

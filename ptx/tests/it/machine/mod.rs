@@ -1,0 +1,3 @@
+//! Kernels launched without a GPU.
+
+mod kernels;
