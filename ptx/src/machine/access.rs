@@ -22,7 +22,9 @@ pub(super) fn execute(
     exec: u32,
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
-    let addresses = addresses(warp, path, access.base, access.offset, exec)?;
+    let mut addresses = [0; LANES];
+    find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
+    let addresses = &addresses;
     let mut run = Access { warp, path, op, access, exec, addresses };
     match access.kind {
         MemoryKind::Load => run.load(engine),
@@ -30,37 +32,60 @@ pub(super) fn execute(
         MemoryKind::Atomic(operation) => run.atomic(operation, engine),
         MemoryKind::Mbarrier(operation) => run.mbarrier(operation, engine),
         MemoryKind::Copy { source, source_offset, bytes, source_size } => {
-            let from = self::addresses(run.warp, path, source, source_offset, exec)?;
+            let mut from = [0; LANES];
+            find_addresses(run.warp, path, source, source_offset, exec, &mut from)?;
             run.copy(&from, bytes, source_size, engine)
         }
     }
 }
 
-/// The addresses of the lanes.
-pub(super) fn addresses(
+/// Finds the addresses of the lanes.
+pub(super) fn find_addresses(
     warp: &Warp,
     path: &Path,
     base: Base,
     offset: u64,
     exec: u32,
-) -> Result<[u64; LANES], Stop> {
+    addresses: &mut [u64; LANES],
+) -> Result<(), Stop> {
     let frame = &warp.frames[path.frame];
     let slot = match base {
-        Base::Zero => return Ok([offset; LANES]),
-        Base::Frame => return Ok([frame.local_base.wrapping_add(offset); LANES]),
+        Base::Zero => {
+            addresses.fill(offset);
+            return Ok(());
+        }
+        Base::Frame => {
+            addresses.fill(frame.local_base.wrapping_add(offset));
+            return Ok(());
+        }
         Base::Register { slot, .. } => slot,
     };
     let unknown = frame.registers.unknown(slot) & exec;
     if unknown != 0 {
         return Err(warp.unknown(path, slot, unknown, "an address"));
     }
-    Ok(match base {
+    match base {
         Base::Register { is_wide: true, .. } => {
-            frame.registers.get::<u64>(slot).map(|base| base.wrapping_add(offset))
+            warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
         }
         // Addresses of 32 bits wrap around there.
-        _ => frame.registers.get::<u32>(slot).map(|base| base.wrapping_add(offset as u32).into()),
-    })
+        _ => warpload::simd::vectorized!(add_narrow(addresses, frame.registers.get(slot), offset as u32)),
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn add_wide(addresses: &mut [u64; LANES], bases: &[u64; LANES], offset: u64) {
+    for lane in 0..LANES {
+        addresses[lane] = bases[lane].wrapping_add(offset);
+    }
+}
+
+#[inline(always)]
+fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) {
+    for lane in 0..LANES {
+        addresses[lane] = bases[lane].wrapping_add(offset).into();
+    }
 }
 
 struct Access<'a, 'w> {
@@ -69,7 +94,7 @@ struct Access<'a, 'w> {
     op: &'a Op,
     access: &'a MemoryOp,
     exec: u32,
-    addresses: [u64; LANES],
+    addresses: &'a [u64; LANES],
 }
 
 impl Access<'_, '_> {
@@ -86,7 +111,7 @@ impl Access<'_, '_> {
             global: &mut *engine.memory,
             shared: &mut engine.shared,
             local: &mut warp.local,
-            map: AddressMap::default(),
+            map: engine.map,
             local_size,
             hint: engine.hint,
         };
@@ -108,9 +133,98 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
+    /// Loads if all lanes find known bytes in one memory, and nobody watches: without a look at each lane.
+    fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
+        if engine.observer.is_some() {
+            return false;
+        }
+        let (size, exec) = (self.access.size, self.exec);
+        let scalar = self.access.scalar;
+        let bytes = self.access.bytes();
+        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
+        let Some(found) = found else { return false };
+        let values = &memories.at(found).0.values[..];
+        for (place, element) in self.access.elements.iter().enumerate() {
+            let Some(element) = element else { continue };
+            let start = place * size as usize;
+            match (size, element.rows) {
+                (4, 1) => {
+                    let row = registers.row_mut::<u32>(element.slot);
+                    warpload::simd::vectorized!(gather(row, exec, &offsets, place, values, u32::from_le_bytes));
+                }
+                (8, 2) => {
+                    let row = registers.row_mut::<u64>(element.slot);
+                    warpload::simd::vectorized!(gather(row, exec, &offsets, place, values, u64::from_le_bytes));
+                }
+                _ => {
+                    for lane in lanes(exec) {
+                        let at = offsets[lane] as usize + start;
+                        let part = values.get(at..at + size as usize).unwrap_or_default();
+                        let value = extended(part, scalar, element.bits);
+                        registers.set_lane(element.slot, element.rows, lane, value);
+                    }
+                }
+            }
+            registers.know(element.slot, exec);
+        }
+        let hint = memories.hint;
+        engine.hint = hint;
+        true
+    }
+
+    /// Stores if all lanes find known bytes in one memory, and nobody watches.
+    fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
+        if engine.observer.is_some() {
+            return false;
+        }
+        let (size, exec) = (self.access.size, self.exec);
+        let bytes = self.access.bytes();
+        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        let elements = self.access.elements.iter().flatten();
+        if elements.clone().any(|element| registers.unknown(element.slot) & exec != 0) {
+            return false;
+        }
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
+        let Some(found) = found else { return false };
+        let values = &mut memories.at_mut(found).0.values[..];
+        for (place, element) in self.access.elements.iter().enumerate() {
+            let Some(element) = element else { continue };
+            let start = place * size as usize;
+            match (size, element.rows) {
+                (4, 1) => {
+                    let row = registers.get::<u32>(element.slot);
+                    scatter(row, exec, &offsets, place, values, u32::to_le_bytes);
+                    continue;
+                }
+                (8, 2) => {
+                    let row = registers.get::<u64>(element.slot);
+                    scatter(row, exec, &offsets, place, values, u64::to_le_bytes);
+                    continue;
+                }
+                _ => {}
+            }
+            for lane in lanes(exec) {
+                let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
+                let at = offsets[lane] as usize + start;
+                if let Some(to) = values.get_mut(at..at + size as usize) {
+                    to.copy_from_slice(&value[..size as usize]);
+                }
+            }
+        }
+        let hint = memories.hint;
+        engine.hint = hint;
+        true
+    }
+
     fn load(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let bytes = self.access.bytes();
         engine.counts.loads += 1;
+        if self.load_at_once(engine) {
+            return Ok(());
+        }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
         let (mut unknown, mut unwritten, mut done) = (0, 0, 0);
@@ -170,6 +284,9 @@ impl Access<'_, '_> {
     fn store(&mut self, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
+        if self.store_at_once(engine) {
+            return Ok(());
+        }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
         let size = self.access.size as usize;
@@ -403,7 +520,54 @@ impl Access<'_, '_> {
     }
 
     fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
-        engine.observe(self.op, self.warp.number, kind, self.access, lanes, &self.addresses, values);
+        engine.observe(self.op, self.warp.number, kind, self.access, lanes, self.addresses, values);
+    }
+}
+
+/// Loads a number in each lane of a mask. Offsets are multiples of its bytes and inside the memory.
+#[inline(always)]
+fn gather<const N: usize, V>(
+    row: &mut [V; LANES],
+    exec: u32,
+    offsets: &[u64; LANES],
+    place: usize,
+    values: &[u8],
+    number: impl Fn([u8; N]) -> V,
+) {
+    let numbers = values.as_chunks::<N>().0;
+    let Some(last) = numbers.len().checked_sub(1) else { return };
+    if exec == u32::MAX {
+        // The minimum changes nothing, but tells the compiler that no lane is outside.
+        for lane in 0..LANES {
+            row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
+        }
+        return;
+    }
+    for lane in lanes(exec) {
+        row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
+    }
+}
+
+/// Stores a number of each lane of a mask, likewise.
+#[inline(always)]
+fn scatter<const N: usize, V: Copy>(
+    row: &[V; LANES],
+    exec: u32,
+    offsets: &[u64; LANES],
+    place: usize,
+    values: &mut [u8],
+    bytes: impl Fn(V) -> [u8; N],
+) {
+    let numbers = values.as_chunks_mut::<N>().0;
+    let Some(last) = numbers.len().checked_sub(1) else { return };
+    if exec == u32::MAX {
+        for lane in 0..LANES {
+            numbers[(offsets[lane] as usize / N + place).min(last)] = bytes(row[lane]);
+        }
+        return;
+    }
+    for lane in lanes(exec) {
+        numbers[(offsets[lane] as usize / N + place).min(last)] = bytes(row[lane]);
     }
 }
 

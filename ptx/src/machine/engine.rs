@@ -79,6 +79,7 @@ pub(super) struct Engine<'e> {
     pub(super) memory: &'e mut DeviceMemory,
     pub(super) shared: Bytes,
     pub(super) observer: Option<&'e mut dyn MemoryObserver>,
+    pub(super) map: AddressMap,
     pub(super) shape: Shape,
     pub(super) block: [u32; 3],
     pub(super) counts: LaunchCounts,
@@ -168,7 +169,7 @@ impl Engine<'_> {
 
     /// Returns the generic address of a place in a space.
     pub(super) fn generic(&self, space: AddressedSpace, address: u64) -> u64 {
-        let map = AddressMap::default();
+        let map = self.map;
         match space {
             AddressedSpace::Shared => map.shared().base.wrapping_add(address),
             AddressedSpace::Local => map.local().base.wrapping_add(address),

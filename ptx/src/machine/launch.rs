@@ -326,6 +326,7 @@ impl<'m> Kernel<'m> {
             memory: &mut *memory,
             shared: Bytes::default(),
             observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
+            map: AddressMap::default(),
             shape,
             block: [0; 3],
             counts: LaunchCounts::default(),

@@ -3,7 +3,7 @@
 //! Products are exact, and summed in ascending k in the accumulator's type, because the order in which
 //! hardware adds them is not documented. [PTX ISA, "Warp Level Matrix Instructions"]
 
-use super::access::{AccessKind, LaneBytes, addresses};
+use super::access::{AccessKind, LaneBytes, find_addresses};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
@@ -16,7 +16,6 @@ use super::warp::{Path, Warp};
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
 use warpload::lane::LANES;
-use warpload::memory::AddressMap;
 
 /// The most elements of a matrix: 16 rows of 256 bits.
 const MAX_ELEMENTS: usize = 4096;
@@ -458,7 +457,7 @@ impl Transfer<'_, '_> {
             global: &mut *self.engine.memory,
             shared: &mut self.engine.shared,
             local: &mut self.warp.local,
-            map: AddressMap::default(),
+            map: self.engine.map,
             local_size,
             hint: self.engine.hint,
         };
@@ -491,6 +490,13 @@ impl Transfer<'_, '_> {
         false
     }
 
+    fn addresses(&self, exec: u32) -> Result<[u64; LANES], Stop> {
+        let MemoryOp { base, offset, .. } = *self.access;
+        let mut addresses = [0; LANES];
+        find_addresses(self.warp, self.path, base, offset, exec, &mut addresses)?;
+        Ok(addresses)
+    }
+
     fn count(&mut self, is_store: bool) {
         let counts = &mut self.engine.counts;
         *if is_store { &mut counts.stores } else { &mut counts.loads } += 1;
@@ -505,7 +511,7 @@ impl Transfer<'_, '_> {
         exec: u32,
     ) -> Result<(), Stop> {
         self.count(is_store);
-        let bases = addresses(self.warp, self.path, self.access.base, self.access.offset, exec)?;
+        let bases = self.addresses(exec)?;
         let first = exec.trailing_zeros() as usize & 31;
         let base = bases[first];
         let registers = &self.warp.frames[self.path.frame].registers;
@@ -576,7 +582,7 @@ impl Transfer<'_, '_> {
 
     fn rows(&mut self, slots: &[Slot], is_store: bool, is_transposed: bool, exec: u32) -> Result<(), Stop> {
         self.count(is_store);
-        let addresses = addresses(self.warp, self.path, self.access.base, self.access.offset, exec)?;
+        let addresses = self.addresses(exec)?;
         // Elements of 16 bits: of lane t, two neighbours in row t / 4, or in column t / 4.
         let element = |lane: usize, part: usize| {
             let (along, across) = (lane % 4 * 2 + part, lane / 4);

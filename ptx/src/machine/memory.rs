@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use warpload::lane::LANES;
 use warpload::memory::AddressMap;
 
 /// The bytes between two allocations that belong to neither.
@@ -93,6 +94,12 @@ impl Bytes {
             return 0;
         }
         self.flags.get(range).unwrap_or_default().iter().fold(0, |all, flags| all | flags)
+    }
+
+    /// Whether no byte has a flag.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.flags.is_empty()
     }
 
     /// Sets the flags of a range that was written.
@@ -375,6 +382,32 @@ impl Memories<'_> {
         }
     }
 
+    /// Returns the offsets of the lanes in the memory that the first one accesses, if all of them access it without
+    /// a fault.
+    #[inline(always)]
+    pub(super) fn find_all(
+        &mut self,
+        space: AddressedSpace,
+        addresses: &[u64; LANES],
+        size: u32,
+        exec: u32,
+        offsets: &mut [u64; LANES],
+    ) -> Option<Found> {
+        let first = exec.trailing_zeros() as usize;
+        let found = self.find(space, *addresses.get(first)?, size, first).ok()?;
+        let (region, offset) = match found {
+            Found::Local(_) => return None,
+            _ => self.at(found),
+        };
+        let base = addresses[first].wrapping_sub(offset as u64);
+        let last = (region.values.len() as u64).checked_sub(size.into())?;
+        if !region.is_plain() {
+            return None;
+        }
+        let wrong = warpload::simd::vectorized!(place_all(offsets, addresses, base, last, size));
+        (wrong & exec == 0).then_some(found)
+    }
+
     /// Returns the bytes at a place, with the offset of the first.
     #[inline(always)]
     pub(super) fn at(&self, found: Found) -> (&Bytes, usize) {
@@ -394,4 +427,24 @@ impl Memories<'_> {
             Found::Local(offset) => (&mut self.local.bytes, offset),
         }
     }
+}
+
+/// Computes offsets from a base, and the lanes whose access is beyond the last one, or misaligned.
+#[inline(always)]
+fn place_all(
+    offsets: &mut [u64; LANES],
+    addresses: &[u64; LANES],
+    base: u64,
+    last: u64,
+    size: u32,
+) -> u32 {
+    let mut bits = [0; LANES];
+    for lane in 0..LANES {
+        let offset = addresses[lane].wrapping_sub(base);
+        let is_misaligned = addresses[lane] & u64::from(size - 1) != 0;
+        bits[lane] = u32::from((offset > last) | is_misaligned) << lane;
+        // No lane reads beyond the end, whatever becomes of its value.
+        offsets[lane] = if offset > last { 0 } else { offset };
+    }
+    bits.iter().fold(0, |all, bit| all | bit)
 }

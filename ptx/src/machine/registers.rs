@@ -109,6 +109,12 @@ impl Registers {
         T::row(self, slot)
     }
 
+    /// Returns 32 lanes to write.
+    #[inline(always)]
+    pub(super) fn row_mut<T: Lane>(&mut self, slot: Slot) -> &mut [T; LANES] {
+        T::row_mut(self, slot)
+    }
+
     /// Returns the lanes in which a predicate is true.
     #[inline(always)]
     pub(super) fn predicate(&self, slot: Slot) -> u32 {
@@ -191,9 +197,7 @@ impl Registers {
         exec: u32,
         f: impl Fn(A) -> R + Copy,
     ) {
-        let mut out = [R::default(); LANES];
-        warpload::simd::vectorized!(each1(&mut out, self.get(op.a), f));
-        self.put(op.d, &out, exec);
+        warpload::simd::vectorized!(each1(self, op, exec, f));
         self.derive(op.d, &[op.a], exec);
     }
 
@@ -205,9 +209,7 @@ impl Registers {
         exec: u32,
         f: impl Fn(A, B) -> R + Copy,
     ) {
-        let mut out = [R::default(); LANES];
-        warpload::simd::vectorized!(each2(&mut out, self.get(op.a), self.get(op.b), f));
-        self.put(op.d, &out, exec);
+        warpload::simd::vectorized!(each2(self, op, exec, f));
         self.derive(op.d, &[op.a, op.b], exec);
     }
 
@@ -219,20 +221,14 @@ impl Registers {
         exec: u32,
         f: impl Fn(A, B, C) -> R + Copy,
     ) {
-        let mut out = [R::default(); LANES];
-        let (a, b, c) = (self.get(op.a), self.get(op.b), self.get(op.c));
-        warpload::simd::vectorized!(each3(&mut out, a, b, c, f));
-        self.put(op.d, &out, exec);
+        warpload::simd::vectorized!(each3(self, op, exec, f));
         self.derive(op.d, &[op.a, op.b, op.c], exec);
     }
 
     /// Returns the lanes of which a test of two sources is true.
     #[inline(always)]
     pub(super) fn test2<A: Lane>(&self, op: &Op, f: impl Fn(A, A) -> bool + Copy) -> u32 {
-        let mut out = [0; LANES];
-        let as_bit = |a, b| u32::from(f(a, b));
-        warpload::simd::vectorized!(each2(&mut out, self.get(op.a), self.get(op.b), as_bit));
-        lanes_of(&out)
+        warpload::simd::vectorized!(test_each(self.get(op.a), self.get(op.b), f))
     }
 
     /// Writes a predicate that depends on the sources of an operation.
@@ -243,46 +239,55 @@ impl Registers {
     }
 }
 
-/// The bits of 32 lanes that are 0 or 1.
-#[inline(always)]
-fn lanes_of(bits: &[u32; LANES]) -> u32 {
-    let mut lanes = 0;
-    for (lane, bit) in bits.iter().enumerate() {
-        lanes |= bit << lane;
-    }
-    lanes
-}
+// These are compiled for several instruction sets, which is why the row is written here, too.
 
 #[inline(always)]
-fn each1<A: Copy, R>(out: &mut [R; LANES], a: &[A; LANES], f: impl Fn(A) -> R) {
+fn each1<A: Lane, R: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(A) -> R) {
+    let a = r.get(op.a);
+    let mut out = [R::default(); LANES];
     for lane in 0..LANES {
         out[lane] = f(a[lane]);
     }
+    r.put(op.d, &out, exec);
 }
 
 #[inline(always)]
-fn each2<A: Copy, B: Copy, R>(
-    out: &mut [R; LANES],
-    a: &[A; LANES],
-    b: &[B; LANES],
+fn each2<A: Lane, B: Lane, R: Lane + Default>(
+    r: &mut Registers,
+    op: &Op,
+    exec: u32,
     f: impl Fn(A, B) -> R,
 ) {
+    let (a, b) = (r.get(op.a), r.get(op.b));
+    let mut out = [R::default(); LANES];
     for lane in 0..LANES {
         out[lane] = f(a[lane], b[lane]);
     }
+    r.put(op.d, &out, exec);
 }
 
 #[inline(always)]
-fn each3<A: Copy, B: Copy, C: Copy, R>(
-    out: &mut [R; LANES],
-    a: &[A; LANES],
-    b: &[B; LANES],
-    c: &[C; LANES],
+fn each3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
+    r: &mut Registers,
+    op: &Op,
+    exec: u32,
     f: impl Fn(A, B, C) -> R,
 ) {
+    let (a, b, c) = (r.get(op.a), r.get(op.b), r.get(op.c));
+    let mut out = [R::default(); LANES];
     for lane in 0..LANES {
         out[lane] = f(a[lane], b[lane], c[lane]);
     }
+    r.put(op.d, &out, exec);
+}
+
+#[inline(always)]
+fn test_each<A: Copy>(a: &[A; LANES], b: &[A; LANES], f: impl Fn(A, A) -> bool) -> u32 {
+    let mut bits = [0; LANES];
+    for lane in 0..LANES {
+        bits[lane] = u32::from(f(a[lane], b[lane])) << lane;
+    }
+    bits.iter().fold(0, |all, bit| all | bit)
 }
 
 impl Registers {
