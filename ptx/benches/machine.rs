@@ -29,7 +29,13 @@ fn number(value: u32) -> Argument {
     Argument::Value(value.to_le_bytes().to_vec())
 }
 
-fn launch(source: &str, name: &str, grid: [u32; 3], block: [u32; 3], arguments: &[Argument]) -> KernelResult {
+fn launch(
+    source: &str,
+    name: &str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    arguments: &[Argument],
+) -> KernelResult {
     let module = read(source).expect("a module");
     let mut memory = DeviceMemory::new();
     let mut launch = KernelLaunch::new(grid, block);
@@ -37,7 +43,8 @@ fn launch(source: &str, name: &str, grid: [u32; 3], block: [u32; 3], arguments: 
         launch = match argument {
             Argument::Value(bytes) => launch.parameter(bytes),
             Argument::Buffer(bytes) => {
-                let address = memory.allocate(bytes.clone(), AllocationUse::Argument(at)).expect("room");
+                let address =
+                    memory.allocate(bytes.clone(), AllocationUse::Argument(at)).expect("room");
                 launch.parameter(&address.to_le_bytes())
             }
         };
@@ -65,17 +72,47 @@ fn kernels(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("warp instructions");
     group.sample_size(10);
     let cases = [
-        ("saxpy", SAXPY, "saxpy", [N as u32 / 256, 1, 1], [256, 1, 1],
-            vec![number(N as u32), number(2_f32.to_bits()), floats(N), floats(N)]),
-        ("matmul of 512 x 512 x 512, in tiles of 16 x 16", MATMUL, "mm_tiled", [SIDE as u32 / 16, SIDE as u32 / 16, 1], [16, 16, 1],
-            vec![floats(SIDE * SIDE), floats(SIDE * SIDE), floats(SIDE * SIDE), number(SIDE as u32), number(SIDE as u32), number(SIDE as u32)]),
-        ("histogram in shared memory", HISTOGRAM, "hist_shared", [64, 1, 1], [256, 1, 1],
-            vec![Argument::Buffer((0..4 * N).map(|i| (i * 37 >> 3) as u8).collect()), number(4 * N as u32), floats(256)]),
+        (
+            "saxpy",
+            SAXPY,
+            "saxpy",
+            [N as u32 / 256, 1, 1],
+            [256, 1, 1],
+            vec![number(N as u32), number(2_f32.to_bits()), floats(N), floats(N)],
+        ),
+        (
+            "matmul of 512 x 512 x 512, in tiles of 16 x 16",
+            MATMUL,
+            "mm_tiled",
+            [SIDE as u32 / 16, SIDE as u32 / 16, 1],
+            [16, 16, 1],
+            vec![
+                floats(SIDE * SIDE),
+                floats(SIDE * SIDE),
+                floats(SIDE * SIDE),
+                number(SIDE as u32),
+                number(SIDE as u32),
+                number(SIDE as u32),
+            ],
+        ),
+        (
+            "histogram in shared memory",
+            HISTOGRAM,
+            "hist_shared",
+            [64, 1, 1],
+            [256, 1, 1],
+            vec![
+                Argument::Buffer((0..4 * N).map(|i| (i * 37 >> 3) as u8).collect()),
+                number(4 * N as u32),
+                floats(256),
+            ],
+        ),
     ];
     for (name, source, kernel, grid, block, arguments) in &cases {
         let count = launch(source, kernel, *grid, *block, arguments).counts.warp_instructions;
         group.throughput(Throughput::Elements(count));
-        group.bench_function(*name, |b| b.iter(|| launch(source, kernel, *grid, *block, arguments)));
+        group
+            .bench_function(*name, |b| b.iter(|| launch(source, kernel, *grid, *block, arguments)));
     }
     group.throughput(Throughput::Elements(1 << 20));
     group.bench_with_input(BenchmarkId::new("limit", "a plain loop"), &(1 << 20), |b, rounds| {

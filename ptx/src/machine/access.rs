@@ -3,12 +3,11 @@
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
-use super::memory::{Memories, Missing, UNKNOWN, UNWRITTEN};
+use super::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN};
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
 use warpload::lane::LANES;
-use warpload::memory::AddressMap;
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
@@ -22,6 +21,7 @@ pub(super) fn execute(
     exec: u32,
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
+    engine.polls += u64::from(access.is_ordered);
     let mut addresses = [0; LANES];
     find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
     let addresses = &addresses;
@@ -69,7 +69,11 @@ pub(super) fn find_addresses(
             warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
         }
         // Addresses of 32 bits wrap around there.
-        _ => warpload::simd::vectorized!(add_narrow(addresses, frame.registers.get(slot), offset as u32)),
+        _ => warpload::simd::vectorized!(add_narrow(
+            addresses,
+            frame.registers.get(slot),
+            offset as u32
+        )),
     }
     Ok(())
 }
@@ -105,8 +109,7 @@ impl Access<'_, '_> {
         engine: &'p mut Engine<'_>,
     ) -> (Memories<'p>, &'p mut Registers) {
         let frame = &mut warp.frames[path.frame];
-        let local_size =
-            frame.local_base + engine.code.functions[frame.function].local_bytes;
+        let local_size = frame.local_base + engine.code.functions[frame.function].local_bytes;
         let memories = Memories {
             global: &mut *engine.memory,
             shared: &mut engine.shared,
@@ -135,7 +138,7 @@ impl Access<'_, '_> {
 
     /// Loads if all lanes find known bytes in one memory, and nobody watches: without a look at each lane.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observer.is_some() {
+        if engine.observer.is_some() || engine.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -152,11 +155,25 @@ impl Access<'_, '_> {
             match (size, element.rows) {
                 (4, 1) => {
                     let row = registers.row_mut::<u32>(element.slot);
-                    warpload::simd::vectorized!(gather(row, exec, &offsets, place, values, u32::from_le_bytes));
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        u32::from_le_bytes
+                    ));
                 }
                 (8, 2) => {
                     let row = registers.row_mut::<u64>(element.slot);
-                    warpload::simd::vectorized!(gather(row, exec, &offsets, place, values, u64::from_le_bytes));
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        u64::from_le_bytes
+                    ));
                 }
                 _ => {
                     for lane in lanes(exec) {
@@ -176,7 +193,7 @@ impl Access<'_, '_> {
 
     /// Stores if all lanes find known bytes in one memory, and nobody watches.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observer.is_some() {
+        if engine.observer.is_some() || engine.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -227,9 +244,11 @@ impl Access<'_, '_> {
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let mut shared: Vec<(usize, usize)> = Vec::new();
         let (mut unknown, mut unwritten, mut done) = (0, 0, 0);
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observer.is_some();
+        let is_checked = engine.races.is_some() && !self.access.is_ordered;
         let hint = {
             let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
             for lane in lanes(self.exec) {
@@ -242,7 +261,11 @@ impl Access<'_, '_> {
                         unknown |= u32::from(flags & UNKNOWN != 0) << lane;
                         unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
                         done |= 1 << lane;
-                        for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
+                        if let (true, Found::Shared(at)) = (is_checked, found) {
+                            shared.push((lane, at));
+                        }
+                        for (part, element) in values.chunks_exact(size).zip(&self.access.elements)
+                        {
                             let Some(element) = element else { continue };
                             let value = extended(part, scalar, element.bits);
                             registers.set_lane(element.slot, element.rows, lane, value);
@@ -272,6 +295,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
+        self.check_races(&shared, false, engine);
         if unwritten != 0 && engine.tracks_writes {
             for lane in lanes(unwritten) {
                 self.fault(lane, FaultKind::Uninitialized, engine);
@@ -289,6 +313,8 @@ impl Access<'_, '_> {
         }
         let mut seen = LaneBytes::default();
         let mut faults: Vec<(usize, Missing)> = Vec::new();
+        let mut shared: Vec<(usize, usize)> = Vec::new();
+        let is_checked = engine.races.is_some() && !self.access.is_ordered;
         let size = self.access.size as usize;
         let mut done = 0;
         let hint = {
@@ -313,6 +339,11 @@ impl Access<'_, '_> {
                     Ok(found) => {
                         let (region, offset) = memories.at_mut(found);
                         let end = offset + bytes as usize;
+                        let is_changed =
+                            region.values.get(offset..end) != values.get(..bytes as usize);
+                        if let (true, true, Found::Shared(at)) = (is_checked, is_changed, found) {
+                            shared.push((lane, at));
+                        }
                         if let Some(place) = region.values.get_mut(offset..end) {
                             place.copy_from_slice(&values[..bytes as usize]);
                         }
@@ -332,6 +363,7 @@ impl Access<'_, '_> {
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
+        self.check_races(&shared, true, engine);
         self.observe(AccessKind::Store, done, &seen, engine);
         Ok(())
     }
@@ -349,7 +381,8 @@ impl Access<'_, '_> {
             let hint = memories.hint;
             match found {
                 Ok(found) => {
-                    let [b, c] = [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
+                    let [b, c] =
+                        [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
                     let mut lost = registers.unknown(self.op.a);
                     if operation == Atomic::CompareAndSwap {
                         lost |= registers.unknown(self.op.b);
@@ -403,6 +436,7 @@ impl Access<'_, '_> {
         engine.counts.stores += 1;
         let mut seen = LaneBytes::default();
         let mut done = 0;
+        let mut shared: Vec<(usize, usize)> = Vec::new();
         for lane in lanes(self.exec) {
             let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
             let read = match source_size {
@@ -444,6 +478,9 @@ impl Access<'_, '_> {
                         region.mark(place, flags);
                         seen[lane][..16].copy_from_slice(&values);
                         done |= 1 << lane;
+                        if let Found::Shared(at) = found {
+                            shared.push((lane, at));
+                        }
                     }
                     Err(missing) => {
                         let address = engine.generic(self.access.space, self.addresses[lane]);
@@ -459,6 +496,7 @@ impl Access<'_, '_> {
                 engine.fault(kind, self.op, self.warp.number, lane as u32, address);
             }
         }
+        self.check_races(&shared, true, engine);
         self.observe(AccessKind::Copy, done, &seen, engine);
         Ok(())
     }
@@ -506,17 +544,30 @@ impl Access<'_, '_> {
                 place.copy_from_slice(&new.to_le_bytes());
             }
             region.mark(offset..offset + 8, 0);
-            let Some(element) = result else { continue };
-            if let Mbarrier::Wait { is_parity } = operation {
-                let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
-                let is_over = phase != waited;
-                registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
-            } else {
-                registers.set_lane(element.slot, element.rows, lane, state.into());
+            let is_phase_over = (new ^ state) & PHASE != 0;
+            if let Some(element) = result {
+                if let Mbarrier::Wait { is_parity } = operation {
+                    let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
+                    let is_over = phase != waited;
+                    registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
+                } else {
+                    registers.set_lane(element.slot, element.rows, lane, state.into());
+                }
+                registers.know(element.slot, 1 << lane);
             }
-            registers.know(element.slot, 1 << lane);
+            if is_phase_over {
+                engine.pass_barrier();
+            }
         }
         Ok(())
+    }
+
+    /// Looks for races of the lanes that have accessed shared memory.
+    fn check_races(&self, places: &[(usize, usize)], is_store: bool, engine: &mut Engine<'_>) {
+        let bytes = self.access.bytes() as usize;
+        for (lane, at) in places {
+            engine.check_race(self.op, *at..at + bytes, is_store, self.warp.number, *lane);
+        }
     }
 
     fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
@@ -622,12 +673,30 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
     let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);
     match operation {
         Atomic::Exchange => b,
-        Atomic::CompareAndSwap => if old == b { c } else { old },
+        Atomic::CompareAndSwap => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
         Atomic::And => old & b,
         Atomic::Or => old | b,
         Atomic::Xor => old ^ b,
-        Atomic::Inc => if old >= b { 0 } else { old + 1 },
-        Atomic::Dec => if old == 0 || old > b { b } else { old - 1 },
+        Atomic::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Atomic::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
         Atomic::Add if scalar == T::F32 => {
             (f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits().into()
         }
@@ -637,8 +706,7 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
         }
         Atomic::Add => old.wrapping_add(b),
         Atomic::Min | Atomic::Max => {
-            let is_less =
-                if scalar.is_signed() { signed(b) < signed(old) } else { b < old };
+            let is_less = if scalar.is_signed() { signed(b) < signed(old) } else { b < old };
             if is_less == (operation == Atomic::Min) { b } else { old }
         }
     }
@@ -646,7 +714,7 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
 
 /// One or two halves of 16 bits.
 fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
-    use super::float::{FloatOp, Modes, narrow, round, format, select, value};
+    use super::float::{FloatOp, Modes, format, narrow, round, select, value};
     let (part, count) = match scalar {
         T::F16x2 => (T::F16, 2),
         T::Bf16x2 => (T::Bf16, 2),

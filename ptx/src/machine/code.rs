@@ -46,9 +46,15 @@ pub(super) enum Action {
     /// Lanes that diverged wait here for each other.
     Rejoin,
     /// To `target`; lanes that go different ways rejoin at `rejoin`.
-    Branch { target: Pc, rejoin: Option<Pc> },
+    Branch {
+        target: Pc,
+        rejoin: Option<Pc>,
+    },
     /// To one of a table's targets.
-    BranchTable { targets: Box<[Pc]>, rejoin: Option<Pc> },
+    BranchTable {
+        targets: Box<[Pc]>,
+        rejoin: Option<Pc>,
+    },
     Call(Box<CallOp>),
     /// The lanes go back to the caller; those of a kernel end.
     Return,
@@ -59,13 +65,22 @@ pub(super) enum Action {
     Exchange(ExchangeOp),
     Matrix(Box<MatrixOp>),
     /// The clock: warp instructions so far.
-    Clock { shift: u32, is_wide: bool },
+    Clock {
+        shift: u32,
+        is_wide: bool,
+    },
     /// The address of a variable of the frame, in local memory.
-    FrameAddress { offset: u64, is_wide: bool },
+    FrameAddress {
+        offset: u64,
+        is_wide: bool,
+    },
     ActiveMask,
     /// An instruction that is not executed: its results are unknown, in registers and in the local memory
     /// of the frame.
-    Unknown { slots: Box<[Slot]>, locals: Box<[(u64, u64)]> },
+    Unknown {
+        slots: Box<[Slot]>,
+        locals: Box<[(u64, u64)]>,
+    },
     /// Nothing.
     Nop,
 }
@@ -83,7 +98,8 @@ pub(super) struct MemoryOp {
     /// The registers of the elements, the first one first; `None` for a sink.
     pub(super) elements: Box<[Option<Element>]>,
     pub(super) scalar: NumberType,
-    /// Whether `.volatile`, an order or the like makes it synchronize, so that it is no race.
+    /// Whether it synchronizes: an atomic operation, `.volatile`, an order. It is no race, then, and a loop with it may
+    /// wait for another thread.
     pub(super) is_ordered: bool,
 }
 
@@ -101,7 +117,12 @@ pub(super) enum MemoryKind {
     /// With or without the old value.
     Atomic(Atomic),
     /// `cp.async`: reads from global memory the bytes that it writes at the address.
-    Copy { source: Base, source_offset: u64, bytes: u32, source_size: Option<Slot> },
+    Copy {
+        source: Base,
+        source_offset: u64,
+        bytes: u32,
+        source_size: Option<Slot>,
+    },
     /// `mbarrier` operations on a word of shared memory.
     Mbarrier(Mbarrier),
 }
@@ -128,7 +149,9 @@ pub(super) enum Mbarrier {
     ArriveDrop,
     ArriveNoComplete,
     /// `test_wait` and `try_wait` with a state, or with a parity.
-    Wait { is_parity: bool },
+    Wait {
+        is_parity: bool,
+    },
     ExpectTx,
     PendingCount,
 }
@@ -138,7 +161,10 @@ pub(super) enum Mbarrier {
 pub(super) enum Base {
     Zero,
     /// A register of 32 or 64 bits.
-    Register { slot: Slot, is_wide: bool },
+    Register {
+        slot: Slot,
+        is_wide: bool,
+    },
     /// The local memory of the frame.
     Frame,
 }
@@ -209,7 +235,10 @@ pub(super) enum ExchangeKind {
     Shuffle(Shuffle),
     Vote(Vote),
     /// `is_wide`: of 64 bits. `all` has a predicate in `e`.
-    Match { is_all: bool, is_wide: bool },
+    Match {
+        is_all: bool,
+        is_wide: bool,
+    },
     Reduce(Atomic, NumberType),
     /// The leader in `d`, whether it is this lane in `e`.
     Elect,
@@ -251,7 +280,11 @@ pub(super) enum Special {
     Lane,
     Warp,
     Warps,
-    LaneMask { below: bool, here: bool, above: bool },
+    LaneMask {
+        below: bool,
+        here: bool,
+        above: bool,
+    },
     DynamicShared,
     TotalShared,
     /// The same in all launches here.

@@ -157,7 +157,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let overridden: Vec<_> = self.around.overrides.iter().collect();
         for (register, values) in overridden {
             if let Some(element) = self.registers.get(register) {
-                self.presets.push(Preset::Lanes(element.slot, element.rows, values.clone()));
+                let preset = preset(element.slot, *element, values);
+                self.presets.push(preset);
             }
         }
         let parameters = self.passed(self.function.parameters.clone());
@@ -282,7 +283,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.guard = None;
         self.first_op = usize::MAX;
         self.emit(Action::Return);
-        let place = |block: &mut Pc| *block = starts.get(*block as usize).copied().unwrap_or(*block);
+        let place =
+            |block: &mut Pc| *block = starts.get(*block as usize).copied().unwrap_or(*block);
         for op in &mut self.code.ops[first_own..] {
             match &mut op.action {
                 Action::Branch { target, rejoin } => {
@@ -326,7 +328,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let slots = writes.into_iter().map(|register| self.register(register).slot).collect();
         let mut locals = Vec::new();
         if of.opcode == Opcode::Call {
-            let names = of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
+            let names =
+                of.operands.first().filter(|first| matches!(first.kind, OperandKind::List(_)));
             for name in names.into_iter().flat_map(|first| of.names_in(first)) {
                 let symbol = self.module.find_at(of.scope, name);
                 locals.extend(symbol.and_then(|symbol| self.locals.get(&symbol.id)));
@@ -344,7 +347,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let Some(values) = self.around.overrides.get(&register) else { continue };
             let element = self.register(register);
             let slot = self.new_rows(element.rows);
-            self.presets.push(Preset::Lanes(slot, element.rows, values.clone()));
+            self.presets.push(preset(slot, element, values));
             let scalar = match element.bits {
                 1 => T::Pred,
                 64 => T::B64,
@@ -391,7 +394,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    fn operand_source(&mut self, of: &PtxInstruction<'m>, place: usize, scalar: T) -> Compiled<Slot> {
+    fn operand_source(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        place: usize,
+        scalar: T,
+    ) -> Compiled<Slot> {
         let operand = of.operands.get(place).ok_or(NotExecuted)?;
         self.source(of, operand, scalar)
     }
@@ -525,7 +533,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     /// Emits an operation with the first operand as its destination.
-    fn to_first(
+    fn write_first(
         &mut self,
         of: &PtxInstruction<'m>,
         execute: Execute,
@@ -561,17 +569,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, T::Pred)?,
                 ];
-                self.to_first(of, operations::select(rows_of(scalar) == 2), scalar, &sources, 0)
+                self.write_first(of, operations::select(rows_of(scalar) == 2), scalar, &sources, 0)
             }
             Opcode::Slct => {
-                let (&scalar, &by) = (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
+                let (&scalar, &by) =
+                    (types.first().ok_or(NotExecuted)?, types.get(1).ok_or(NotExecuted)?);
                 let sources = [
                     self.operand_source(of, 1, scalar)?,
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, by)?,
                 ];
                 let execute = operations::choose(rows_of(scalar) == 2, by.is_float());
-                self.to_first(of, execute, scalar, &sources, 0)
+                self.write_first(of, execute, scalar, &sources, 0)
             }
             Opcode::Lop3 => self.logic3(of, &request),
             Opcode::Cvta => self.convert_address(of, &types, &request),
@@ -579,15 +588,33 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Mapa => {
                 let scalar = *types.first().ok_or(NotExecuted)?;
                 let source = self.operand_source(of, 1, scalar)?;
-                self.to_first(of, operations::copy(scalar).ok_or(NotExecuted)?, scalar, &[source], 0)
+                self.write_first(
+                    of,
+                    operations::copy(scalar).ok_or(NotExecuted)?,
+                    scalar,
+                    &[source],
+                    0,
+                )
             }
             Opcode::GetCtaRank => {
                 let zero = self.constant(0, 1);
-                self.to_first(of, operations::copy(T::B32).ok_or(NotExecuted)?, T::B32, &[zero], 0)
+                self.write_first(
+                    of,
+                    operations::copy(T::B32).ok_or(NotExecuted)?,
+                    T::B32,
+                    &[zero],
+                    0,
+                )
             }
             Opcode::CreatePolicy => {
                 let zero = self.constant(0, 2);
-                self.to_first(of, operations::copy(T::B64).ok_or(NotExecuted)?, T::B64, &[zero], 0)
+                self.write_first(
+                    of,
+                    operations::copy(T::B64).ok_or(NotExecuted)?,
+                    T::B64,
+                    &[zero],
+                    0,
+                )
             }
             Opcode::Call => self.call(of),
             Opcode::Ret => self.control(Action::Return),
@@ -611,7 +638,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Bar | Opcode::Barrier => self.barrier(of, &request),
             Opcode::Cp => self.copy_async(of, &request),
             Opcode::Mbarrier => self.mbarrier(of, &request),
-            Opcode::LdMatrix | Opcode::StMatrix | Opcode::MovMatrix | Opcode::Mma | Opcode::Wmma => {
+            Opcode::LdMatrix
+            | Opcode::StMatrix
+            | Opcode::MovMatrix
+            | Opcode::Mma
+            | Opcode::Wmma => {
                 let op = matrix::decode(self, of, &types).ok_or(NotExecuted)?;
                 self.emit(Action::Matrix(Box::new(op)));
                 Ok(())
@@ -647,7 +678,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if of.operands.len() > rule.sources.len() + 1 {
             return Err(NotExecuted);
         }
-        self.to_first(of, rule.execute, rule.result, &sources, rule.immediate)
+        self.write_first(of, rule.execute, rule.result, &sources, rule.immediate)
     }
 
     fn branch(&mut self, targets: &[usize], rejoin: Option<Pc>) -> Compiled<()> {
@@ -674,12 +705,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let [to, from] = of.operands else { return Err(NotExecuted) };
         match (to.kind, from.kind) {
-            (OperandKind::Vector(range), _) => {
-                self.unpack(of, of.elements_in(range), from, scalar)
-            }
-            (_, OperandKind::Vector(range)) => {
-                self.pack(of, of.elements_in(range), scalar)
-            }
+            (OperandKind::Vector(range), _) => self.unpack(of, of.elements_in(range), from, scalar),
+            (_, OperandKind::Vector(range)) => self.pack(of, of.elements_in(range), scalar),
             _ if scalar == T::B128 => {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
                 let (d, a) = (self.destination(of, to, scalar)?.0, self.source(of, from, scalar)?);
@@ -690,7 +717,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             _ => {
                 let source = self.source(of, from, scalar)?;
                 let copy = operations::copy(scalar).ok_or(NotExecuted)?;
-                self.to_first(of, copy, scalar, &[source], 0)
+                self.write_first(of, copy, scalar, &[source], 0)
             }
         }
     }
@@ -752,7 +779,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             width *= 2;
         }
-        self.to_first(of, operations::pack(width), scalar, &sources, width)
+        self.write_first(of, operations::pack(width), scalar, &sources, width)
     }
 
     /// Returns the register of an element in braces; `None` for a sink.
@@ -869,7 +896,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let space = of.space().map(|space| space.0);
         let (space, base, offset) = self.place(of, &address, space)?;
         let order = of.order().map(|order| order.0);
-        let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak);
+        let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak)
+            || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
         let elements = elements.into();
         let size = scalar.bytes();
         Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
@@ -894,7 +922,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.control(Action::Memory(Box::new(op)))
     }
 
-    fn atomic(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
+    fn atomic(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
         if scalar.bits() > 64 || of.elements() > 1 || request.has(Keyword::Async) {
@@ -919,10 +952,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     fn copy_async(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
-        if !request.has(Keyword::Async) || request.has(Keyword::Bulk) || request.has(Keyword::Tensor) {
+        if !request.has(Keyword::Async)
+            || request.has(Keyword::Bulk)
+            || request.has(Keyword::Tensor)
+        {
             return Err(NotExecuted);
         }
-        if request.has(Keyword::CommitGroup) || request.has(Keyword::WaitGroup) || request.has(Keyword::WaitAll)
+        if request.has(Keyword::CommitGroup)
+            || request.has(Keyword::WaitGroup)
+            || request.has(Keyword::WaitAll)
         {
             return self.control(Action::Nop);
         }
@@ -941,7 +979,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let (to, from) = (of.address_in(to), of.address_in(from));
         let (to, from) = (to.ok_or(NotExecuted)?, from.ok_or(NotExecuted)?);
         let OperandKind::Constant(bytes) = bytes.kind else { return Err(NotExecuted) };
-        let bytes = bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
+        let bytes =
+            bytes.integer().filter(|bytes| matches!(bytes, 4 | 8 | 16)).ok_or(NotExecuted)?;
         let has_policy = of.has(QualifierKind::CacheHint);
         let source_size = match (of.operands.get(3), has_policy && of.operands.len() == 4) {
             (Some(operand), false) => Some(self.source(of, operand, T::U32)?),
@@ -1029,7 +1068,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             2 => |r, o, e| r.map2(o, e, |a: u64, b: u64| a.wrapping_add(b)),
             _ => |r, o, e| r.map2(o, e, |a: u32, b: u32| a.wrapping_add(b)),
         };
-        self.to_first(of, add, scalar, &[source, added], 0)
+        self.write_first(of, add, scalar, &[source, added], 0)
     }
 
     fn is_in_space(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
@@ -1054,7 +1093,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let lanes = if o.immediate != 0 { inside } else { !inside };
             r.put_predicate(o.d, lanes, &[o.a], e);
         };
-        self.to_first(of, test, T::Pred, &[source, base, size], u32::from(is_inside))
+        self.write_first(of, test, T::Pred, &[source, base, size], u32::from(is_inside))
     }
 
     fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
@@ -1072,7 +1111,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let table = o.immediate;
             r.map3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
         };
-        self.to_first(of, execute, T::B32, &sources, table)
+        self.write_first(of, execute, T::B32, &sources, table)
     }
 
     // Predicates.
@@ -1174,7 +1213,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         for (shift, slot) in [(0, first), (16, second)] {
             let parts = [self.new_rows(1), self.new_rows(1)];
             for (part, whole) in parts.iter().zip([a, b]) {
-                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate = shift | 16 << 8;
+                self.emit_lanes(operations::unpack(false), *part, &[whole]).immediate =
+                    shift | 16 << 8;
             }
             if slot != NONE {
                 self.emit_lanes(compare, slot, &parts);
@@ -1189,7 +1229,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let (result, _) = self.compared(of, scalar, request, false)?;
-        self.to_first(of, operations::indicate(to), to, &[result], 0)
+        self.write_first(of, operations::indicate(to), to, &[result], 0)
     }
 
     // Calls.
@@ -1246,7 +1286,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => {
                 let symbol = self.module.find_at(of.scope, element.span);
-                if let Some((offset, bytes)) = symbol.and_then(|symbol| self.locals.get(&symbol.id)) {
+                if let Some((offset, bytes)) = symbol.and_then(|symbol| self.locals.get(&symbol.id))
+                {
                     return Ok(Passed::Local { offset: *offset, bytes: *bytes });
                 }
                 let element = self.element(of, element)?.ok_or(NotExecuted)?;
@@ -1322,7 +1363,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.exchange(kind, Some(members), d, [source, NONE, NONE], e)
     }
 
-    fn reduce(&mut self, of: &PtxInstruction<'m>, types: &[T], request: &Request<'_>) -> Compiled<()> {
+    fn reduce(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        types: &[T],
+        request: &Request<'_>,
+    ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
         if scalar.is_float() {
@@ -1337,8 +1383,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     fn barrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
         let has = |word| request.has(word);
-        let is_of_cluster =
-            of.first(|kind| matches!(kind, QualifierKind::Scope(crate::syntax::load::MemoryScope::Cluster)).then_some(()));
+        let is_of_cluster = of.first(|kind| {
+            matches!(kind, QualifierKind::Scope(crate::syntax::load::MemoryScope::Cluster))
+                .then_some(())
+        });
         if is_of_cluster.is_some() {
             return self.control(Action::Nop);
         }
@@ -1372,13 +1420,18 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 }
 
+/// Returns what makes rows begin with a register's values.
+fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
+    if element.bits == 1 {
+        let is_set = |lane: &usize| values[*lane] != 0;
+        let lanes = (0..LANES).filter(is_set).fold(0, |lanes, lane| lanes | 1 << lane);
+        return Preset::Constant(slot, lanes, 1);
+    }
+    Preset::Lanes(slot, element.rows, Box::new(*values))
+}
+
 /// Joins a predicate to another.
-fn join(
-    r: &mut super::registers::Registers,
-    op: &Op,
-    exec: u32,
-    f: impl Fn(u32, u32) -> u32,
-) {
+fn join(r: &mut super::registers::Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32) {
     let lanes = f(r.predicate(op.a), r.predicate(op.b));
     r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
 }

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use super::access::{AccessKind, LaneBytes};
 use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset, Special};
 use super::fault::FaultKind;
-use super::memory::{AddressedSpace, Bytes, DeviceMemory};
+use super::memory::{
+    AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
+    NearestAllocation,
+};
+use super::races::RaceCheck;
 use super::registers::Registers;
 use super::warp::{Event, Path, Warp, special_value};
 use super::{LaunchCounts, MemoryAccess, MemoryObserver};
@@ -92,6 +96,12 @@ pub(super) struct Engine<'e> {
     pub(super) skipped: BTreeMap<StatementId, u64>,
     /// The allocation of the last access.
     pub(super) hint: usize,
+    /// Atomic and ordered accesses, by which threads wait for others.
+    pub(super) polls: u64,
+    /// Accesses of shared memory that nothing orders, if they are looked for.
+    pub(super) races: Option<RaceCheck>,
+    /// The last jump backward.
+    pub(super) last_loop: Option<StatementId>,
     /// The instruction that ended a warp.
     pub(super) last_statement: StatementId,
 }
@@ -167,6 +177,25 @@ impl Engine<'_> {
         }
     }
 
+    /// Returns the allocation nearest to a generic address.
+    pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
+        let windows = [
+            (self.map.shared(), AllocationUse::Shared, self.shape.shared),
+            (self.map.local(), AllocationUse::Local, MAX_LOCAL),
+        ];
+        for (window, purpose, size) in windows {
+            let offset = address.wrapping_sub(window.base);
+            if offset < window.size {
+                let (side, distance) = match offset.checked_sub(size) {
+                    Some(distance) => (AllocationSide::After, distance),
+                    None => (AllocationSide::Inside, size - offset),
+                };
+                return Some(NearestAllocation { purpose, side, distance });
+            }
+        }
+        self.memory.nearest(address)
+    }
+
     /// Returns the generic address of a place in a space.
     pub(super) fn generic(&self, space: AddressedSpace, address: u64) -> u64 {
         let map = self.map;
@@ -230,6 +259,9 @@ impl Engine<'_> {
     fn run_block(&mut self, warps: &mut Vec<Warp>) -> Result<(), StatementId> {
         self.shared.reset(self.shape.shared as usize, self.tracks_writes);
         let count = self.shape.warps() as usize;
+        if let Some(races) = &mut self.races {
+            races.begin(self.shape.shared as usize, count);
+        }
         warps.resize_with(count, Warp::default);
         let mut left = self.shape.block_size();
         for (number, warp) in warps.iter_mut().enumerate() {
@@ -265,7 +297,9 @@ impl Engine<'_> {
                         Event::Ended => {
                             is_stuck = false;
                             for barrier in &mut barriers {
-                                barrier.open_if_complete(warps);
+                                if barrier.open_if_complete(warps) {
+                                    self.pass_barrier();
+                                }
                             }
                         }
                         Event::Barrier(path, op) => {
@@ -281,6 +315,10 @@ impl Engine<'_> {
                 return Ok(());
             }
             if is_stuck && warps.iter().all(|warp| warp.ready.is_empty()) {
+                let parted = warps.iter_mut().filter_map(|warp| warp.part().then_some(())).count();
+                if parted > 0 {
+                    continue;
+                }
                 self.report_stuck(&barriers, warps);
                 return Ok(());
             }
@@ -328,10 +366,35 @@ impl Engine<'_> {
             barrier.waiting.push((warp, path, op.kind));
         }
         if barrier.is_complete(warps) {
+            self.pass_barrier();
             barrier.reduce(self.code, warps);
             barrier.open(warps);
         }
         Ok(())
+    }
+
+    /// A barrier orders what threads do before and after it.
+    pub(super) fn pass_barrier(&mut self) {
+        if let Some(races) = &mut self.races {
+            races.pass_barrier();
+        }
+    }
+
+    /// Looks for a race of an access of shared memory.
+    pub(super) fn check_race(
+        &mut self,
+        op: &Op,
+        place: std::ops::Range<usize>,
+        is_store: bool,
+        warp: u32,
+        lane: usize,
+    ) {
+        let Some(races) = &mut self.races else { return };
+        let address = self.map.shared().base + place.start as u64;
+        if let Some((other, thread)) = races.access(place, is_store, warp, lane, op.statement) {
+            let thread = self.shape.thread(thread / 32, thread as usize % 32);
+            self.fault(FaultKind::Race { other, thread }, op, warp, lane as u32, address);
+        }
     }
 
     fn report_stuck(&mut self, barriers: &[Barrier], warps: &[Warp]) {
@@ -353,21 +416,30 @@ impl Barrier {
             return false;
         }
         match self.threads {
-            None => self.arrived.iter().zip(warps).all(|(arrived, warp)| warp.alive & !arrived == 0),
+            None => {
+                self.arrived.iter().zip(warps).all(|(arrived, warp)| warp.alive & !arrived == 0)
+            }
             Some(threads) => {
                 // A warp counts whole once all of its lanes that are left have arrived.
                 let count = |(arrived, warp): (&u32, &Warp)| {
-                    if *arrived != 0 && warp.alive & !arrived == 0 { 32 } else { arrived.count_ones() }
+                    if *arrived != 0 && warp.alive & !arrived == 0 {
+                        32
+                    } else {
+                        arrived.count_ones()
+                    }
                 };
                 self.arrived.iter().zip(warps).map(count).sum::<u32>() >= threads
             }
         }
     }
 
-    fn open_if_complete(&mut self, warps: &mut [Warp]) {
-        if !self.waiting.is_empty() && self.is_complete(warps) {
+    /// Opens if all threads that are left have arrived.
+    fn open_if_complete(&mut self, warps: &mut [Warp]) -> bool {
+        let is_complete = !self.waiting.is_empty() && self.is_complete(warps);
+        if is_complete {
             self.open(warps);
         }
+        is_complete
     }
 
     /// Lets all paths go on that wait.

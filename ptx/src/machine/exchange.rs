@@ -1,7 +1,7 @@
 //! Exchanges between the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`.
 
-use super::code::{ExchangeKind, Op, Shuffle, Vote};
 use super::access::combine;
+use super::code::{ExchangeKind, Op, Shuffle, Vote};
 use super::registers::{NONE, Registers, Slot};
 use super::warp::lanes;
 use warpload::lane::LANES;

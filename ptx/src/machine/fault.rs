@@ -124,7 +124,10 @@ impl fmt::Display for KernelFault {
                 match side {
                     AllocationSide::Before => write!(f, " is {distance} {unit} before {purpose}")?,
                     AllocationSide::Inside => {
-                        write!(f, " is {distance} {unit} before the end of {purpose}, and too near")?;
+                        write!(
+                            f,
+                            " is {distance} {unit} before the end of {purpose}, and too near"
+                        )?;
                     }
                     AllocationSide::After if *distance == 0 => {
                         write!(f, " is the end of {purpose}")?;
@@ -149,7 +152,9 @@ impl fmt::Display for KernelFault {
                 f.write_str("barrier divergence: the threads that it waits for do not arrive")?;
             }
             KernelFaultKind::StackOverflow => {
-                f.write_str("stack overflow: too many calls, or more than 512 KiB of local memory")?;
+                f.write_str(
+                    "stack overflow: too many calls, or more than 512 KiB of local memory",
+                )?;
             }
             KernelFaultKind::BranchIndex => f.write_str("the index has no target")?,
             KernelFaultKind::NoFunction { address } => {
@@ -173,6 +178,8 @@ impl fmt::Display for super::AllocationUse {
             Self::Argument(number) => write!(f, "argument {number}"),
             Self::Variable(name) => write!(f, "`{name}`"),
             Self::Parameters => f.write_str("the parameters"),
+            Self::Shared => f.write_str("shared memory"),
+            Self::Local => f.write_str("local memory"),
         }
     }
 }

@@ -114,17 +114,24 @@ pub(super) const F32: Format = Format {
     has_infinity: true,
 };
 /// The upper 19 bits of an f32.
-const TF32: Format = Format {
-    fraction: 10,
-    infinity: 0xff << 10,
-    nan: 0x3_ffff,
-    sign: 1 << 18,
-    ..F32
+const TF32: Format =
+    Format { fraction: 10, infinity: 0xff << 10, nan: 0x3_ffff, sign: 1 << 18, ..F32 };
+const E5M2: Format = Format {
+    fraction: 2,
+    smallest: -14,
+    infinity: 0x7c,
+    nan: 0x7f,
+    sign: 0x80,
+    has_infinity: true,
 };
-const E5M2: Format =
-    Format { fraction: 2, smallest: -14, infinity: 0x7c, nan: 0x7f, sign: 0x80, has_infinity: true };
-const E4M3: Format =
-    Format { fraction: 3, smallest: -6, infinity: 0x7f, nan: 0x7f, sign: 0x80, has_infinity: false };
+const E4M3: Format = Format {
+    fraction: 3,
+    smallest: -6,
+    infinity: 0x7f,
+    nan: 0x7f,
+    sign: 0x80,
+    has_infinity: false,
+};
 
 /// Rounds a value, exact or rounded to odd, to a format.
 pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
@@ -380,8 +387,20 @@ pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
         (true, _) => b,
         (_, true) => a,
         // -0 is smaller than +0.
-        _ if a == b => if a.is_sign_negative() == is_max { b } else { a },
-        _ => if (a < b) == is_max { b } else { a },
+        _ if a == b => {
+            if a.is_sign_negative() == is_max {
+                b
+            } else {
+                a
+            }
+        }
+        _ => {
+            if (a < b) == is_max {
+                b
+            } else {
+                a
+            }
+        }
     }
 }
 
@@ -421,7 +440,11 @@ fn extend(bits: u64, scalar: NumberType) -> i128 {
 
 fn range(scalar: NumberType) -> (i128, i128) {
     let bits = scalar.bits();
-    if scalar.is_signed() { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    if scalar.is_signed() {
+        (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
 }
 
 fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: bool) -> u64 {
@@ -446,7 +469,11 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
                 Direction::Down if error < 0 => nearest.next_down(),
                 Direction::Up if error > 0 => nearest.next_up(),
                 Direction::Zero if error != 0 && (error < 0) == (value > 0) => {
-                    if value > 0 { nearest.next_down() } else { nearest.next_up() }
+                    if value > 0 {
+                        nearest.next_down()
+                    } else {
+                        nearest.next_up()
+                    }
                 }
                 _ => nearest,
             };

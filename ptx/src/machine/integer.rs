@@ -112,9 +112,13 @@ pub(super) fn dot(
     let width = 32 / count;
     let part = |value: u32, place: u32, width: u32, is_signed: bool| {
         let high = value << (32 - width * (place + 1));
-        if is_signed { i64::from(high as i32 >> (32 - width)) } else { i64::from(high >> (32 - width)) }
+        if is_signed {
+            i64::from(high as i32 >> (32 - width))
+        } else {
+            i64::from(high >> (32 - width))
+        }
     };
-    let products = (0..count)
-        .map(|i| part(a, i, width, a_signed) * part(b, first + i, 8, b_signed));
+    let products =
+        (0..count).map(|i| part(a, i, width, a_signed) * part(b, first + i, 8, b_signed));
     (products.sum::<i64>() as u32).wrapping_add(c)
 }

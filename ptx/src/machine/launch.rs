@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::access::{AccessKind, LaneBytes};
+use super::code::Code;
 use super::compile::{Surroundings, compile, function_address, shared_variables};
 use super::engine::{Engine, RawFault, Shape};
 use super::fault::{FaultKind, KernelFault, KernelFaultKind};
 use super::memory::{AddressedSpace, AllocationUse, Bytes, DeviceMemory, TooMuchMemory, UNKNOWN};
+use super::races::RaceCheck;
 use super::registers::{Origin, Slot};
-use super::code::Code;
 use crate::meaning::Register;
-use crate::run::{LaunchValueError, elements};
 use crate::module::{
-    Array, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module, StatementId, initial_bytes,
-    variable_bytes,
+    Array, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module, StatementId,
+    initial_bytes, variable_bytes,
 };
+use crate::run::{LaunchValueError, elements};
 use crate::syntax::{LineIndex, Position, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
@@ -49,8 +50,11 @@ pub struct KernelLaunch {
     pub steps: u64,
     /// Whether loads of shared or local memory that nothing has written are faults.
     pub checks_uninitialized: bool,
+    /// Whether two threads that access a byte of shared memory without a barrier between, one of which writes, are a
+    /// fault.
+    pub checks_races: bool,
     /// Values that replace whatever instructions compute for these registers, lane 0 first.
-    pub registers: Vec<(Register, Box<[u128; LANES]>)>,
+    pub registers: Vec<RegisterLanes>,
 }
 
 impl KernelLaunch {
@@ -64,6 +68,7 @@ impl KernelLaunch {
             parameters: Vec::new(),
             steps: STEPS,
             checks_uninitialized: false,
+            checks_races: false,
             registers: Vec::new(),
         }
     }
@@ -82,6 +87,9 @@ impl KernelLaunch {
         self
     }
 }
+
+/// A register and its value in each lane, lane 0 first; a predicate is 0 or 1.
+pub type RegisterLanes = (Register, Box<[u128; LANES]>);
 
 /// Why a kernel is not launched, or does not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,13 +140,15 @@ pub enum KernelError {
     #[error(transparent)]
     Memory(#[from] TooMuchMemory),
     /// As many instructions were executed as the launch allows.
-    #[error("line {line}: {steps} warp instructions were executed, and the kernel has not ended; last in {text}")]
+    #[error(
+        "line {line}: {steps} warp instructions were executed, and the loop that `{text}` closes has not ended"
+    )]
     Steps {
         /// The limit.
         steps: u64,
-        /// The line of the last instruction.
+        /// The line of the last jump backward.
         line: u32,
-        /// The last instruction.
+        /// The jump.
         text: String,
     },
 }
@@ -336,12 +346,15 @@ impl<'m> Kernel<'m> {
             fault_count: 0,
             skipped: BTreeMap::new(),
             hint: 0,
+            polls: 0,
+            races: launch.checks_races.then(RaceCheck::default),
+            last_loop: None,
             last_statement: StatementId(0),
         };
         let ended = engine.run();
         let lines = LineIndex::new(self.module.source());
         if let Err(statement) = ended {
-            let (line, text) = self.written(statement, &lines);
+            let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
             return Err(KernelError::Steps { steps: launch.steps, line, text });
         }
         let skipped = engine.skipped.iter().map(|(statement, count)| {
@@ -349,8 +362,7 @@ impl<'m> Kernel<'m> {
             SkippedInstruction { statement: *statement, line, text, count: *count }
         });
         let skipped = skipped.collect();
-        let faults =
-            engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
+        let faults = engine.faults.iter().map(|fault| self.fault(fault, &engine, &lines)).collect();
         Ok(KernelResult { counts: engine.counts, faults, fault_count: engine.fault_count, skipped })
     }
 
@@ -502,8 +514,14 @@ impl<'m> Kernel<'m> {
             FaultKind::BarrierDivergence => KernelFaultKind::BarrierDivergence,
             FaultKind::StackOverflow => KernelFaultKind::StackOverflow,
             FaultKind::BranchIndex { .. } => KernelFaultKind::BranchIndex,
-            FaultKind::NoFunction { address, .. } => KernelFaultKind::NoFunction { address: *address },
+            FaultKind::NoFunction { address, .. } => {
+                KernelFaultKind::NoFunction { address: *address }
+            }
             FaultKind::Unknown { what, slot, function, origin, .. } => {
+                let slot = match origin {
+                    Origin::NeverWritten(first) => first,
+                    Origin::Statement(_) => slot,
+                };
                 KernelFaultKind::UnknownValue {
                     what,
                     register: self.register_name(engine.code, *function, *slot),
@@ -519,7 +537,7 @@ impl<'m> Kernel<'m> {
         let function = found.and_then(|found| self.module.function_of(found.scope));
         let function = function.map_or("", |function| self.module.text(function.name));
         let is_outside = kind == KernelFaultKind::OutOfBounds;
-        let nearest = engine.memory.nearest(address).filter(|_| is_outside);
+        let nearest = if is_outside { engine.nearest(address) } else { None };
         KernelFault {
             kind,
             statement,

@@ -25,11 +25,25 @@ const MAX_ELEMENTS: usize = 4096;
 pub(super) enum MatrixOp {
     Multiply(Box<Multiply>),
     /// `wmma.load` and `wmma.store`.
-    Fragment { fragment: Fragment, is_store: bool, access: MemoryOp, stride: Option<Slot>, is_row_major: bool },
+    Fragment {
+        fragment: Fragment,
+        is_store: bool,
+        access: MemoryOp,
+        stride: Option<Slot>,
+        is_row_major: bool,
+    },
     /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes, whose addresses 8 lanes have, for each register.
-    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, is_transposed: bool },
+    Rows {
+        registers: Box<[Slot]>,
+        is_store: bool,
+        access: MemoryOp,
+        is_transposed: bool,
+    },
     /// `movmatrix`: the transpose of 8 x 8 elements of 16 bits.
-    Transpose { to: Slot, from: Slot },
+    Transpose {
+        to: Slot,
+        from: Slot,
+    },
 }
 
 /// `D = A * B + C`.
@@ -61,14 +75,21 @@ pub(super) struct Fragment {
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     /// Of `mma`, with k along a row: the left operand, or the right one turned around.
-    Operand { is_left: bool },
+    Operand {
+        is_left: bool,
+    },
     Accumulator,
     /// Of `wmma`, whose layout no program may depend on: one after the other.
     Linear,
 }
 
 impl Fragment {
-    fn new(elements: &[Option<Element>], scalar: T, layout: Layout, size: (usize, usize)) -> Option<Self> {
+    fn new(
+        elements: &[Option<Element>],
+        scalar: T,
+        layout: Layout,
+        size: (usize, usize),
+    ) -> Option<Self> {
         let slots: Option<Box<[Slot]>> =
             elements.iter().map(|element| element.map(|element| element.slot)).collect();
         let packed = if scalar == T::F64 { 1 } else { 32 / scalar.bits().min(32) as usize };
@@ -172,7 +193,11 @@ impl Fragment {
         self.each(registers, |row, column, bits| {
             if let Some(value) = values.get_mut(row * self.columns + column) {
                 let high = bits << unused;
-                *value = if self.scalar.is_signed() { high as i64 >> unused } else { (high >> unused) as i64 };
+                *value = if self.scalar.is_signed() {
+                    high as i64 >> unused
+                } else {
+                    (high >> unused) as i64
+                };
             }
         });
         values
@@ -229,7 +254,9 @@ fn multiply<'m>(
 ) -> Option<MatrixOp> {
     let [m, n, k] = shape(of)?;
     let unlike = [Keyword::Sp, Keyword::SpOrderedMetadata, Keyword::BlockScale];
-    if unlike.into_iter().any(|word| has(of, word)) || !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4] {
+    if unlike.into_iter().any(|word| has(of, word))
+        || !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4]
+    {
         return None;
     }
     let [d, a, b, c] = of.operands else { return None };
@@ -263,7 +290,9 @@ fn fragment<'m>(
     let scalar = *types.first()?;
     let is_store = has(of, Keyword::Store);
     let (registers, stride) = match (is_store, of.operands) {
-        (false, [registers, _, rest @ ..]) | (true, [_, registers, rest @ ..]) => (registers, rest.first()),
+        (false, [registers, _, rest @ ..]) | (true, [_, registers, rest @ ..]) => {
+            (registers, rest.first())
+        }
         _ => return None,
     };
     let (size, is_row_major) = if has(of, Keyword::A) {
@@ -284,7 +313,10 @@ fn fragment<'m>(
     Some(MatrixOp::Fragment { fragment, is_store, access, stride, is_row_major })
 }
 
-fn matrix_rows<'m>(compiler: &mut FunctionCompiler<'_, 'm>, of: &PtxInstruction<'m>) -> Option<MatrixOp> {
+fn matrix_rows<'m>(
+    compiler: &mut FunctionCompiler<'_, 'm>,
+    of: &PtxInstruction<'m>,
+) -> Option<MatrixOp> {
     if shape(of)? != [8, 8, 0] {
         return None;
     }
@@ -398,7 +430,8 @@ impl Multiply {
                         }
                         if is_half {
                             for sum in &mut *sums {
-                                let bits = float::round((*sum).into(), float::F16, Modes::default());
+                                let bits =
+                                    float::round((*sum).into(), float::F16, Modes::default());
                                 *sum = float::value(bits, T::F16) as f32;
                             }
                         }
@@ -450,7 +483,14 @@ struct Transfer<'a, 'e> {
 
 impl Transfer<'_, '_> {
     /// Reads or writes bytes for a lane; `false` if there are none.
-    fn transfer(&mut self, address: u64, bytes: &mut [u8], flags: &mut u8, is_store: bool, lane: usize) -> bool {
+    fn transfer(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        flags: &mut u8,
+        is_store: bool,
+        lane: usize,
+    ) -> bool {
         let frame = &mut self.warp.frames[self.path.frame];
         let local_size = frame.local_base + self.engine.code.functions[frame.function].local_bytes;
         let mut memories = Memories {
@@ -475,7 +515,9 @@ impl Transfer<'_, '_> {
             Ok(found) => {
                 let (region, offset) = memories.at(found);
                 let place = offset..offset + bytes.len();
-                bytes.copy_from_slice(region.values.get(place.clone()).unwrap_or(&[0; 16][..bytes.len()]));
+                bytes.copy_from_slice(
+                    region.values.get(place.clone()).unwrap_or(&[0; 16][..bytes.len()]),
+                );
                 *flags |= region.flags(place);
                 return true;
             }
@@ -566,7 +608,8 @@ impl Transfer<'_, '_> {
                 if !is_store {
                     let number = u64::from_le_bytes(bytes);
                     for part in 0..per_step {
-                        values[index(minor + part)] = number >> (part * bits) & (u64::MAX >> (64 - bits));
+                        values[index(minor + part)] =
+                            number >> (part * bits) & (u64::MAX >> (64 - bits));
                     }
                 }
             }
@@ -580,7 +623,13 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    fn rows(&mut self, slots: &[Slot], is_store: bool, is_transposed: bool, exec: u32) -> Result<(), Stop> {
+    fn rows(
+        &mut self,
+        slots: &[Slot],
+        is_store: bool,
+        is_transposed: bool,
+        exec: u32,
+    ) -> Result<(), Stop> {
         self.count(is_store);
         let addresses = self.addresses(exec)?;
         // Elements of 16 bits: of lane t, two neighbours in row t / 4, or in column t / 4.
@@ -618,7 +667,10 @@ impl Transfer<'_, '_> {
             let out: [u32; LANES] = std::array::from_fn(|lane| {
                 let half = |part: usize| {
                     let (row, column) = element(lane, part);
-                    u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]))
+                    u32::from(u16::from_le_bytes([
+                        rows[row][2 * column],
+                        rows[row][2 * column + 1],
+                    ]))
                 };
                 half(0) | half(1) << 16
             });

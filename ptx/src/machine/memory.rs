@@ -44,6 +44,10 @@ pub enum AllocationUse {
     Variable(String),
     /// The bytes of the kernel's parameters.
     Parameters,
+    /// The shared memory of a block.
+    Shared,
+    /// The local memory of a thread.
+    Local,
 }
 
 /// The allocation nearest to an address that is out of bounds.
@@ -167,7 +171,11 @@ impl DeviceMemory {
     ///
     /// # Errors
     /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB.
-    pub fn allocate(&mut self, bytes: Vec<u8>, purpose: AllocationUse) -> Result<u64, TooMuchMemory> {
+    pub fn allocate(
+        &mut self,
+        bytes: Vec<u8>,
+        purpose: AllocationUse,
+    ) -> Result<u64, TooMuchMemory> {
         let size = bytes.len() as u64;
         self.check_room(size)?;
         self.total += size;
@@ -243,9 +251,12 @@ impl DeviceMemory {
             };
             (known, side, distance)
         });
-        let (known, side, distance) = distances.min_by_key(|(_, side, distance)| {
-            if *side == AllocationSide::Inside { 0 } else { *distance }
-        })?;
+        let (known, side, distance) =
+            distances.min_by_key(
+                |(_, side, distance)| {
+                    if *side == AllocationSide::Inside { 0 } else { *distance }
+                },
+            )?;
         Some(NearestAllocation { purpose: known.purpose.clone(), side, distance })
     }
 }

@@ -43,6 +43,7 @@ mod matrix;
 mod memory;
 mod number;
 mod operations;
+mod races;
 mod registers;
 mod warp;
 
@@ -50,7 +51,7 @@ pub use self::access::{AccessKind, LaneBytes};
 pub use self::fault::{KernelFault, KernelFaultKind};
 pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
-    SkippedInstruction,
+    RegisterLanes, SkippedInstruction,
 };
 pub use self::memory::{
     AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,

@@ -108,18 +108,30 @@ macro_rules! compare {
 macro_rules! shift {
     ($bits:expr, $narrow:ty, $word:ty, $wide:ty, |$a:ident, $n:ident| $result:expr) => {
         match $bits {
-            16 => Some((|r, o, e| r.map2(o, e, |$a: u32, $n: u32| {
-                let $a = $a as $narrow;
-                ($result) as u16 as u32
-            })) as Execute),
-            32 => Some((|r, o, e| r.map2(o, e, |$a: u32, $n: u32| {
-                let $a = $a as $word;
-                ($result) as u32
-            })) as Execute),
-            64 => Some((|r, o, e| r.map2(o, e, |$a: u64, $n: u32| {
-                let $a = $a as $wide;
-                ($result) as u64
-            })) as Execute),
+            16 => Some(
+                (|r, o, e| {
+                    r.map2(o, e, |$a: u32, $n: u32| {
+                        let $a = $a as $narrow;
+                        ($result) as u16 as u32
+                    })
+                }) as Execute,
+            ),
+            32 => Some(
+                (|r, o, e| {
+                    r.map2(o, e, |$a: u32, $n: u32| {
+                        let $a = $a as $word;
+                        ($result) as u32
+                    })
+                }) as Execute,
+            ),
+            64 => Some(
+                (|r, o, e| {
+                    r.map2(o, e, |$a: u64, $n: u32| {
+                        let $a = $a as $wide;
+                        ($result) as u64
+                    })
+                }) as Execute,
+            ),
             _ => None,
         }
     };
@@ -203,12 +215,12 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Div if scalar.is_signed() => two(by_width!(map2, bits, i16, i32, i64, |a, b| {
             if b == 0 { -1 } else { a.wrapping_div(b) }
         })),
-        Opcode::Div => two(by_width!(map2, bits, u16, u32, u64, |a, b| {
-            a.checked_div(b).unwrap_or(!0)
-        })),
-        Opcode::Rem => two(by_sign!(map2, scalar, |a, b| {
-            if b == 0 { a } else { a.wrapping_rem(b) }
-        })),
+        Opcode::Div => {
+            two(by_width!(map2, bits, u16, u32, u64, |a, b| { a.checked_div(b).unwrap_or(!0) }))
+        }
+        Opcode::Rem => {
+            two(by_sign!(map2, scalar, |a, b| { if b == 0 { a } else { a.wrapping_rem(b) } }))
+        }
         Opcode::Abs => one(by_width!(map1, bits, i16, i32, i64, |a| a.wrapping_abs())),
         Opcode::Neg => one(by_width!(map1, bits, i16, i32, i64, |a| a.wrapping_neg())),
         Opcode::Min if relu => two(by_width!(map2, bits, i16, i32, i64, |a, b| a.min(b).max(0))),
@@ -233,9 +245,13 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Shf => {
             let execute: Execute = match (request.has(Keyword::L), request.has(Keyword::Wrap)) {
                 (true, true) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n & 31)),
-                (true, false) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n.min(32))),
+                (true, false) => {
+                    |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_left(a, b, n.min(32)))
+                }
                 (false, true) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_right(a, b, n & 31)),
-                (false, false) => |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_right(a, b, n.min(32))),
+                (false, false) => {
+                    |r, o, e| r.map3(o, e, |a, b, n: u32| funnel_right(a, b, n.min(32)))
+                }
             };
             three(Some(execute))
         }
@@ -257,11 +273,14 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         ),
         Opcode::Brev => one(by_width!(map1, bits, u16, u32, u64, |a| a.reverse_bits())),
         Opcode::Bfind => {
-            let flags = u32::from(scalar.is_signed()) | u32::from(request.has(Keyword::Shiftamt)) << 1;
+            let flags =
+                u32::from(scalar.is_signed()) | u32::from(request.has(Keyword::Shiftamt)) << 1;
             let execute: Execute = match bits {
                 32 => |r, o, e| {
                     let flags = o.immediate;
-                    r.map1(o, e, |a: u32| integer::highest(a.into(), 32, flags & 1 != 0, flags & 2 != 0));
+                    r.map1(o, e, |a: u32| {
+                        integer::highest(a.into(), 32, flags & 1 != 0, flags & 2 != 0)
+                    });
                 },
                 _ => |r, o, e| {
                     let flags = o.immediate;
@@ -279,7 +298,9 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
                 (32, true) => |r, o, e| {
                     r.map3(o, e, |a: u32, p, l| integer::extract(a.into(), p, l, 32, true) as u32);
                 },
-                (_, false) => |r, o, e| r.map3(o, e, |a, p, l| integer::extract(a, p, l, 64, false)),
+                (_, false) => {
+                    |r, o, e| r.map3(o, e, |a, p, l| integer::extract(a, p, l, 64, false))
+                }
                 _ => |r, o, e| r.map3(o, e, |a, p, l| integer::extract(a, p, l, 64, true)),
             };
             LaneRule::new(Some(execute), scalar, &[scalar, T::U32, T::U32])
@@ -309,13 +330,21 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             two(Some(execute))
         }
         Opcode::Fns => LaneRule::new(
-            Some(|r, o, e| r.map3(o, e, |mask, base, n: u32| integer::nth_set(mask, base, n as i32))),
+            Some(|r, o, e| {
+                r.map3(o, e, |mask, base, n: u32| integer::nth_set(mask, base, n as i32))
+            }),
             T::B32,
             &[T::B32, T::B32, T::S32],
         ),
         Opcode::Prmt => {
-            let modes =
-                [Keyword::F4e, Keyword::B4e, Keyword::Rc8, Keyword::Ecl, Keyword::Ecr, Keyword::Rc16];
+            let modes = [
+                Keyword::F4e,
+                Keyword::B4e,
+                Keyword::Rc8,
+                Keyword::Ecl,
+                Keyword::Ecr,
+                Keyword::Rc16,
+            ];
             let mode = modes.iter().position(|mode| request.has(*mode)).map_or(0, |mode| mode + 1);
             let execute: Execute = if mode == 0 {
                 |r, o, e| r.map3(o, e, integer::permute)
@@ -357,13 +386,13 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
                 },
                 (true, false) => |r, o, e| {
                     r.map2(o, e, |a: u32, b: u32| {
-                        (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 16) as u32
+                        ((u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff)) >> 16) as u32
                     });
                 },
                 (true, true) => |r, o, e| {
                     r.map2(o, e, |a: u32, b: u32| {
                         let low = |value: u32| i64::from((value << 8) as i32 >> 8);
-                        (low(a) * low(b) >> 16) as u32
+                        ((low(a) * low(b)) >> 16) as u32
                     });
                 },
             };
@@ -402,12 +431,7 @@ fn funnel_right(low: u32, high: u32, shift: u32) -> u32 {
 }
 
 /// An operation of four sources.
-fn four<V: Lane + Default>(
-    r: &mut Registers,
-    op: &Op,
-    exec: u32,
-    f: impl Fn(V, V, u32, u32) -> V,
-) {
+fn four<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(V, V, u32, u32) -> V) {
     let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
     let (c, e): (&[u32; LANES], &[u32; LANES]) = (r.get(op.c), r.get(op.e));
     let out = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane], e[lane]));
@@ -462,7 +486,9 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
                 r.map2(o, e, |a: u32, b: u32| u64::from(a) * u64::from(b));
             }),
             (T::U32, true) => (T::U64, |r, o, e| {
-                r.map3(o, e, |a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c));
+                r.map3(o, e, |a: u32, b: u32, c: u64| {
+                    (u64::from(a) * u64::from(b)).wrapping_add(c)
+                });
             }),
             (T::S32, false) => (T::S64, |r, o, e| {
                 r.map2(o, e, |a: u32, b: u32| (i64::from(a as i32) * i64::from(b as i32)) as u64);
@@ -474,7 +500,11 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             }),
             _ => return None,
         };
-        return LaneRule::new(Some(execute), wide, &[scalar, scalar, wide][..2 + usize::from(is_sum)]);
+        return LaneRule::new(
+            Some(execute),
+            wide,
+            &[scalar, scalar, wide][..2 + usize::from(is_sum)],
+        );
     }
     let is_high = request.has(Keyword::Hi);
     let execute = match (is_high, is_sum, scalar.is_signed()) {
@@ -482,23 +512,25 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (false, true, _) => {
             by_width!(map3, bits, u16, u32, u64, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
         }
-        (true, false, false) => by_width!(map2, bits, u16, u32, u64, |a, b| {
-            a as u128 * b as u128 >> bits_of(a)
-        }),
-        (true, false, true) => by_width!(map2, bits, i16, i32, i64, |a, b| {
-            a as i128 * b as i128 >> bits_of(a)
-        }),
-        (true, true, _) if request.has(Keyword::Sat) => Some((|r, o, e| {
-            r.map3(o, e, |a: u32, b: u32, c: u32| {
-                let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
-                (high as i32).saturating_add(c as i32) as u32
-            });
-        }) as Execute),
+        (true, false, false) => {
+            by_width!(map2, bits, u16, u32, u64, |a, b| { (a as u128 * b as u128) >> bits_of(a) })
+        }
+        (true, false, true) => {
+            by_width!(map2, bits, i16, i32, i64, |a, b| { (a as i128 * b as i128) >> bits_of(a) })
+        }
+        (true, true, _) if request.has(Keyword::Sat) => Some(
+            (|r, o, e| {
+                r.map3(o, e, |a: u32, b: u32, c: u32| {
+                    let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
+                    (high as i32).saturating_add(c as i32) as u32
+                });
+            }) as Execute,
+        ),
         (true, true, false) => by_width!(map3, bits, u16, u32, u64, |a, b, c| {
-            (a as u128 * b as u128 >> bits_of(a)).wrapping_add(c as u128)
+            ((a as u128 * b as u128) >> bits_of(a)).wrapping_add(c as u128)
         }),
         (true, true, true) => by_width!(map3, bits, i16, i32, i64, |a, b, c| {
-            (a as i128 * b as i128 >> bits_of(a)).wrapping_add(c as i128)
+            ((a as i128 * b as i128) >> bits_of(a)).wrapping_add(c as i128)
         }),
     };
     LaneRule::new(execute, scalar, &[scalar; 3][..2 + usize::from(is_sum)])
@@ -530,22 +562,22 @@ fn with_carry<V>(r: &mut Registers, op: &Op, exec: u32)
 where
     V: Lane + Default + Into<u128> + TryFrom<u128>,
 {
-    let (kind, reads, writes) =
-        (op.immediate & 15, op.immediate & 16 != 0, op.immediate & 32 != 0);
+    let (kind, reads, writes) = (op.immediate & 15, op.immediate & 16 != 0, op.immediate & 32 != 0);
     let bits = bits_of(V::default());
     let mask = u128::MAX >> (128 - bits);
     let carry_in = if reads { r.predicate(CARRY) } else { 0 };
     let mut carry_out = 0;
-    let (a, b, c): (&[V; LANES], &[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b), r.get(op.c));
+    let (a, b, c): (&[V; LANES], &[V; LANES], &[V; LANES]) =
+        (r.get(op.a), r.get(op.b), r.get(op.c));
     let signed = |value: u128| ((value << (128 - bits)) as i128) >> (128 - bits);
     let out: [V; LANES] = std::array::from_fn(|lane| {
         let (a, b, c): (u128, u128, u128) = (a[lane].into(), b[lane].into(), c[lane].into());
         let carried = u128::from(carry_in >> lane & 1);
         let (x, y) = match kind {
             0 | 1 => (a, b),
-            2 => (a * b & mask, c),
-            3 => (a * b >> bits, c),
-            _ => ((signed(a) * signed(b) >> bits) as u128 & mask, c),
+            2 => ((a * b) & mask, c),
+            3 => ((a * b) >> bits, c),
+            _ => (((signed(a) * signed(b)) >> bits) as u128 & mask, c),
         };
         let result = if kind == 1 { x.wrapping_sub(y + carried) } else { x + y + carried };
         carry_out |= u32::from(result & !mask != 0) << lane;
@@ -740,7 +772,8 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         }
         let chosen = float::select(flags & 1 != 0, flags & 2 != 0, x, y);
         let chosen = if is_flipped { -chosen } else { chosen };
-        float::format(scalar).map_or(0, |(format, _)| float::round(chosen, format, Modes::default()))
+        float::format(scalar)
+            .map_or(0, |(format, _)| float::round(chosen, format, Modes::default()))
     }
     macro_rules! of {
         ($map:ident, |$flags:ident, $($x:ident),+| $result:expr) => {
@@ -751,7 +784,8 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         };
     }
     fn pair(flags: u32, scalar: T, a: u32, b: u32) -> u32 {
-        narrow(flags, scalar, a & 0xffff, b & 0xffff) | narrow(flags, scalar, a >> 16, b >> 16) << 16
+        narrow(flags, scalar, a & 0xffff, b & 0xffff)
+            | narrow(flags, scalar, a >> 16, b >> 16) << 16
     }
     let execute: Execute = match scalar {
         T::F32 if flags[4] => {
@@ -855,10 +889,10 @@ pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execu
                 C::Ge => floats!(@ $t, |$x| $value, |a, b| a >= b),
                 C::Equ => floats!(@ $t, |$x| $value, |a, b| a == b || a.is_nan() || b.is_nan()),
                 C::Neu => floats!(@ $t, |$x| $value, |a, b| a != b),
-                C::Ltu => floats!(@ $t, |$x| $value, |a, b| !(a >= b)),
-                C::Leu => floats!(@ $t, |$x| $value, |a, b| !(a > b)),
-                C::Gtu => floats!(@ $t, |$x| $value, |a, b| !(a <= b)),
-                C::Geu => floats!(@ $t, |$x| $value, |a, b| !(a < b)),
+                C::Ltu => floats!(@ $t, |$x| $value, |a, b| a < b || a.is_nan() || b.is_nan()),
+                C::Leu => floats!(@ $t, |$x| $value, |a, b| a <= b || a.is_nan() || b.is_nan()),
+                C::Gtu => floats!(@ $t, |$x| $value, |a, b| a > b || a.is_nan() || b.is_nan()),
+                C::Geu => floats!(@ $t, |$x| $value, |a, b| a >= b || a.is_nan() || b.is_nan()),
                 C::Num => floats!(@ $t, |$x| $value, |a, b| !a.is_nan() && !b.is_nan()),
                 C::Nan => floats!(@ $t, |$x| $value, |a, b| a.is_nan() || b.is_nan()),
                 _ => return None,
@@ -899,8 +933,10 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
     if matches!(to, T::F16x2 | T::Bf16x2 | T::E4m3x2 | T::E5m2x2) {
         return packing(to, from, modes);
     }
-    let is_integral =
-        matches!(request.rounding(), Some(Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi));
+    let is_integral = matches!(
+        request.rounding(),
+        Some(Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
+    );
     let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
     let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
     match (from, to) {
@@ -914,7 +950,9 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
         }
         (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
         (T::F16, T::F32) if modes.is_plain() => {
-            return one(|r, o, e| r.map1(o, e, |a: u32| half::f16::from_bits(a as u16).to_f32().to_bits()));
+            return one(|r, o, e| {
+                r.map1(o, e, |a: u32| half::f16::from_bits(a as u16).to_f32().to_bits())
+            });
         }
         (T::S32, T::F32) if modes.is_plain() => {
             return one(|r, o, e| r.map1(o, e, |a: u32| (a as i32 as f32).to_bits()));
@@ -1078,9 +1116,7 @@ pub(super) fn select(is_wide: bool) -> Execute {
         let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
         let out: [V; LANES] =
             std::array::from_fn(|lane| if chosen >> lane & 1 != 0 { a[lane] } else { b[lane] });
-        let unknown = r.unknown(op.c)
-            | (r.unknown(op.a) & chosen)
-            | (r.unknown(op.b) & !chosen);
+        let unknown = r.unknown(op.c) | (r.unknown(op.a) & chosen) | (r.unknown(op.b) & !chosen);
         r.put(op.d, &out, exec);
         if unknown & exec == 0 {
             r.know(op.d, exec);
@@ -1103,7 +1139,8 @@ pub(super) fn indicate(result: T) -> Execute {
 
 fn indicated(r: &mut Registers, op: &Op, exec: u32, value: u32) {
     let lanes = r.predicate(op.a);
-    let out: [u32; LANES] = std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { value } else { 0 });
+    let out: [u32; LANES] =
+        std::array::from_fn(|lane| if lanes >> lane & 1 != 0 { value } else { 0 });
     r.put(op.d, &out, exec);
     r.derive(op.d, &[op.a], exec);
 }

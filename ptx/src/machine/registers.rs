@@ -62,7 +62,8 @@ impl Lane for u32 {
 impl Lane for u64 {
     #[inline(always)]
     fn row(registers: &Registers, slot: Slot) -> &[Self; LANES] {
-        let rows: &[Row; 2] = registers.rows[slot as usize..].first_chunk().unwrap_or(&[Row::ZERO; 2]);
+        let rows: &[Row; 2] =
+            registers.rows[slot as usize..].first_chunk().unwrap_or(&[Row::ZERO; 2]);
         bytemuck::cast_ref(rows)
     }
 

@@ -10,12 +10,12 @@ use super::code::{
     Action, BarrierOp, CallOp, CallTarget, Code, ExchangeOp, FunctionCode, Op, Passed, Pc, Preset,
     Special,
 };
+use super::engine::{Engine, Stop};
 use super::exchange;
 use super::fault::FaultKind;
 use super::matrix;
 use super::memory::{LocalMemory, UNKNOWN};
 use super::registers::{NONE, Origin, Registers, Slot};
-use super::engine::{Engine, Stop};
 
 /// Instructions that a path executes before another path of its warp gets its turn.
 const PATH_TURN: u32 = 1 << 12;
@@ -102,7 +102,12 @@ enum Next {
 
 impl Warp {
     /// Begins a kernel with the lanes of a mask.
-    pub(super) fn begin(&mut self, engine: &Engine<'_>, number: u32, lanes: u32) -> Result<(), Stop> {
+    pub(super) fn begin(
+        &mut self,
+        engine: &Engine<'_>,
+        number: u32,
+        lanes: u32,
+    ) -> Result<(), Stop> {
         self.number = number;
         self.alive = lanes;
         self.ready.clear();
@@ -113,7 +118,12 @@ impl Warp {
         self.free_frames.extend((0..self.frames.len()).rev());
         self.local.reset(engine.tracks_writes);
         let frame = self.new_frame(engine, 0, 0, None)?;
-        self.ready.push(Path { mask: lanes, pc: engine.code.functions[0].entry, frame, join: None });
+        self.ready.push(Path {
+            mask: lanes,
+            pc: engine.code.functions[0].entry,
+            frame,
+            join: None,
+        });
         Ok(())
     }
 
@@ -178,6 +188,7 @@ impl Warp {
     fn run_path(&mut self, mut path: Path, engine: &mut Engine<'_>) -> Result<Option<Event>, Stop> {
         let code = engine.code;
         let mut left = PATH_TURN;
+        let polls = engine.polls;
         loop {
             let op = &code.ops[path.pc as usize];
             let mut exec = path.mask;
@@ -203,8 +214,12 @@ impl Warp {
                 }
             }
             if left == 0 {
-                // The others first; the oldest of them is the next one.
+                // The others first; the oldest of them is the next one. Lanes that poll memory may poll for what a lane does
+                // that waits for them.
                 self.ready.insert(0, path);
+                if engine.polls != polls {
+                    self.part();
+                }
                 return Ok(None);
             }
         }
@@ -233,7 +248,13 @@ impl Warp {
         let frame = &self.frames[path.frame];
         let origin = frame.registers.origin(slot);
         let function = frame.function;
-        Stop::Warp(FaultKind::Unknown { what, slot, function, origin, lane: lanes.trailing_zeros() })
+        Stop::Warp(FaultKind::Unknown {
+            what,
+            slot,
+            function,
+            origin,
+            lane: lanes.trailing_zeros(),
+        })
     }
 
     fn act(
@@ -249,7 +270,12 @@ impl Warp {
                     access::execute(self, path, op, memory, exec, engine)?;
                 }
             }
-            Action::Branch { target, rejoin } => return self.branch(path, *target, exec, *rejoin),
+            Action::Branch { target, rejoin } => {
+                if *target <= path.pc && exec != 0 {
+                    engine.last_loop = Some(op.statement);
+                }
+                return self.branch(path, *target, exec, *rejoin);
+            }
             Action::BranchTable { targets, rejoin } => {
                 return self.branch_table(path, op, targets, exec, *rejoin);
             }
@@ -274,7 +300,7 @@ impl Warp {
             }
             Action::Exchange(exchange) => {
                 if exec != 0 {
-                    return self.exchange(path, op, exchange, exec);
+                    return self.exchange(path, op, exchange, exec, engine);
                 }
             }
             Action::Matrix(matrix) => {
@@ -430,6 +456,22 @@ impl Warp {
         Next::Goes
     }
 
+    /// Lets lanes go on that wait for others which cannot come: a lane behind a barrier would wait for one before it.
+    /// Returns whether there are any.
+    pub(super) fn part(&mut self) -> bool {
+        let mut parted = Vec::new();
+        for (at, join) in self.joins.iter_mut().enumerate() {
+            let is_waiting = join.arrived != 0 && join.callee.is_none();
+            if is_waiting && !self.free_joins.contains(&at) {
+                let mask = std::mem::take(&mut join.arrived);
+                join.expected &= !mask;
+                parted.push(Path { mask, pc: join.pc, frame: join.frame, join: join.parent });
+            }
+        }
+        self.ready.extend(&parted);
+        !parted.is_empty()
+    }
+
     /// Takes lanes out of the joins from one up to another, which do not wait for them any longer.
     fn forsake(&mut self, mask: u32, from: Option<usize>, until: Option<usize>) {
         let mut next = from;
@@ -534,8 +576,8 @@ impl Warp {
     fn pass(&mut self, from: usize, source: Passed, to: usize, target: Passed, mask: u32) {
         for lane in lanes(mask) {
             let mut bytes = [0; 16];
-            let (mut flags, mut origin) = (0, Origin::NeverWritten(NONE));
-            match (source, target) {
+            let mut origin = Origin::NeverWritten(NONE);
+            let flags = match (source, target) {
                 (Passed::Local { offset, bytes }, Passed::Local { offset: into, bytes: room }) => {
                     let size = bytes.min(room) as usize;
                     let from = self.local.place(lane, self.frames[from].local_base + offset);
@@ -551,16 +593,16 @@ impl Warp {
                     let size = size.min(16) as usize;
                     let at = self.local.place(lane, self.frames[from].local_base + offset);
                     bytes[..size].copy_from_slice(&self.local.bytes.values[at..at + size]);
-                    flags = self.local.bytes.flags(at..at + size);
+                    self.local.bytes.flags(at..at + size)
                 }
                 (Passed::Register { slot, rows }, _) => {
                     let registers = &self.frames[from].registers;
                     bytes = registers.lane(slot, rows, lane).to_le_bytes();
-                    flags = (registers.unknown(slot) >> lane & 1) as u8;
                     origin = registers.origin(slot);
+                    (registers.unknown(slot) >> lane & 1) as u8
                 }
                 (Passed::Nothing, _) => continue,
-            }
+            };
             match target {
                 Passed::Local { offset, bytes: size } => {
                     let size = size.min(16) as usize;
@@ -626,7 +668,8 @@ impl Warp {
         if join.expected == 0 {
             return;
         }
-        let mut path = Path { mask: join.arrived, pc: join.pc, frame: join.frame, join: join.parent };
+        let mut path =
+            Path { mask: join.arrived, pc: join.pc, frame: join.frame, join: join.parent };
         // Lanes that called another function, or none, wait at the same place.
         if let Some(outer) = join.parent {
             let all = &mut self.joins[outer];
@@ -661,12 +704,7 @@ impl Warp {
 
     // Lanes that wait for each other.
 
-    fn barrier(
-        &mut self,
-        path: &mut Path,
-        barrier: &BarrierOp,
-        exec: u32,
-    ) -> Result<Next, Stop> {
+    fn barrier(&mut self, path: &mut Path, barrier: &BarrierOp, exec: u32) -> Result<Next, Stop> {
         for slot in [Some(barrier.id), barrier.threads].into_iter().flatten() {
             let unknown = self.frames[path.frame].registers.unknown(slot) & exec;
             if unknown != 0 {
@@ -684,7 +722,11 @@ impl Warp {
         op: &Op,
         exchange: &ExchangeOp,
         exec: u32,
+        engine: &mut Engine<'_>,
     ) -> Result<Next, Stop> {
+        if let Some(races) = &mut engine.races {
+            races.pass_warp(self.number);
+        }
         let members = match exchange.members {
             None => exec,
             Some(slot) => {

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use warpload::lane::{LANES, LaneMask};
+use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 
 use super::value::{ValueError, bits_of, lane_bits};
 use super::{
     Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
 };
-use crate::machine::Kernel;
-use crate::meaning::Register;
+use crate::machine::{Kernel, RegisterLanes};
 use crate::module::{Array, Declaration, DeclarationId, Function, Module};
 use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::load::PtxLoad;
@@ -307,10 +306,7 @@ impl Launch {
     ///
     /// # Errors
     /// Returns [`LaunchError`] if the kernel has no such register, or the value does not fit.
-    pub fn kernel_registers(
-        &self,
-        kernel: &Kernel<'_>,
-    ) -> Result<Vec<(Register, Box<[u128; LANES]>)>, LaunchError> {
+    pub fn kernel_registers(&self, kernel: &Kernel<'_>) -> Result<Vec<RegisterLanes>, LaunchError> {
         let set = self.set_registers(kernel.module(), kernel.function(), &mut Vec::new())?;
         Ok(set.given())
     }

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::machine::RegisterLanes;
 use crate::meaning::Register;
 use warpload::lane::{LANES, LaneMask};
 
@@ -56,8 +57,8 @@ impl RegisterFile {
         self.set(register, std::array::from_fn(|lane| u128::from(lanes.contains(lane))));
     }
 
-    /// Returns what was set; a predicate as all lanes' bits in each lane.
-    pub(super) fn given(&self) -> Vec<(Register, Box<[u128; LANES]>)> {
+    /// Returns what was set.
+    pub(super) fn given(&self) -> Vec<RegisterLanes> {
         self.given.iter().map(|(register, values)| (*register, Box::new(*values))).collect()
     }
 

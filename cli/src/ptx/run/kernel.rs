@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::text::parse_number;
 use warpload_ptx::machine::{
-    AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch, KernelResult,
-    LaunchCounts,
+    AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch,
+    KernelResult, LaunchCounts,
 };
 use warpload_ptx::run::Launch;
 
@@ -50,6 +50,10 @@ pub(super) struct KernelArguments {
     /// Report loads of shared or local memory that nothing has written
     #[arg(long)]
     check_uninitialized: bool,
+
+    /// Report threads that access the same bytes of shared memory without a barrier between, one of which writes
+    #[arg(long)]
+    check_races: bool,
 }
 
 fn dimensions(text: &str) -> Result<[u32; 3], String> {
@@ -85,6 +89,7 @@ impl KernelArguments {
             || self.steps.is_some()
             || self.shared_bytes > 0
             || self.check_uninitialized
+            || self.check_races
     }
 
     /// Launches the kernel of a module that `function` names, or its only one.
@@ -97,13 +102,12 @@ impl KernelArguments {
     ) -> anyhow::Result<Status> {
         let kernel = Kernel::chosen(file.module, options.function.as_deref())?;
         let mut memory = DeviceMemory::new();
-        let mut launch = KernelLaunch::new(
-            self.grid.unwrap_or([1; 3]),
-            self.block.unwrap_or([32, 1, 1]),
-        );
+        let mut launch =
+            KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
         launch.shared_bytes = self.shared_bytes;
         launch.steps = self.steps.unwrap_or(launch.steps);
         launch.checks_uninitialized = self.check_uninitialized;
+        launch.checks_races = self.check_races;
         launch.registers = options.kernel_registers(&kernel)?;
         let mut buffers = Vec::new();
         for (number, text) in self.arg.iter().enumerate() {
@@ -233,7 +237,8 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
 const SHOWN: usize = 4;
 
 fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::Result<()> {
-    let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } = result.counts;
+    let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
+        result.counts;
     output.line(format_args!(
         "{blocks} blocks, {warps} warps: {warp_instructions} warp instructions, among them {loads} loads, \
          {stores} stores, {atomics} atomics"
@@ -246,15 +251,21 @@ fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::
     }
     let mut last = (None, 0);
     for fault in &result.faults {
-        last = if last.0 == Some(fault.statement) { (last.0, last.1 + 1) } else { (Some(fault.statement), 1) };
+        last = if last.0 == Some(fault.statement) {
+            (last.0, last.1 + 1)
+        } else {
+            (Some(fault.statement), 1)
+        };
         if last.1 > SHOWN {
             continue;
         }
         let statement = file.module.statements().get(fault.statement.index());
-        let text = statement.map(|statement| file.statement(statement.span).text).unwrap_or_default();
+        let text =
+            statement.map(|statement| file.statement(statement.span).text).unwrap_or_default();
         let [bx, by, bz] = fault.block;
         let [x, y, z] = fault.thread;
-        let source = fault.source_line.map_or(String::new(), |line| format!(" (source line {line})"));
+        let source =
+            fault.source_line.map_or(String::new(), |line| format!(" (source line {line})"));
         output.line(format_args!(
             "line {}{source}: {fault}\n  in `{}` by thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}): {text}",
             fault.line, fault.function

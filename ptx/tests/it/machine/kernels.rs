@@ -1,8 +1,9 @@
-//! Kernels of CUDA and Triton against the memory that a host computed: `tests/kernels`, a folder for each with
-//! `launch.json`, PTX by NVRTC 12.9 and Triton 3.3.1, and the buffers before and after.
+//! Kernels of CUDA and Triton against the memory that a host computed: `tests/kernels.tar.xz`, a folder for each with
+//! its source, `launch.json`, PTX by NVRTC 12.9 and Triton 3.3.1, and the buffers before and after. The expected ones
+//! are those of the same source compiled for the host, or of NumPy.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::io::Read;
 
 use serde_json::Value;
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
@@ -26,7 +27,9 @@ impl Tolerance {
     fn values(&self, bytes: &[u8]) -> Vec<f64> {
         match self.kind.as_str() {
             "f64" => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-            "f32" => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes).into()).collect(),
+            "f32" => {
+                bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes).into()).collect()
+            }
             other => panic!("no tolerance of {other}"),
         }
     }
@@ -53,24 +56,47 @@ fn bytes_of_hex(hex: &str) -> Vec<u8> {
 }
 
 fn sizes(value: &Value) -> [u32; 3] {
-    let sizes: Vec<u32> =
-        value.as_array().expect("sizes").iter().map(|size| size.as_u64().expect("a size") as u32).collect();
+    let sizes: Vec<u32> = value
+        .as_array()
+        .expect("sizes")
+        .iter()
+        .map(|size| size.as_u64().expect("a size") as u32)
+        .collect();
     sizes.try_into().expect("three sizes")
 }
 
+/// Files by their names, `kernel/launch.json`.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Unpacks the archive.
+fn files() -> Files {
+    let packed = include_bytes!("../../kernels.tar.xz");
+    let mut archive = tar::Archive::new(liblzma::read::XzDecoder::new(&packed[..]));
+    let entries = archive.entries().expect("an archive").map(|entry| {
+        let mut entry = entry.expect("an entry");
+        let name = entry.path().expect("a name").display().to_string();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).expect("bytes");
+        (name, bytes)
+    });
+    entries.collect()
+}
+
 /// Runs one launch with one module; returns what is wrong.
-fn run(folder: &Path, launch: &Value, ptx: &str) -> Result<(), String> {
-    let source = fs::read_to_string(folder.join(ptx)).expect("a module");
-    let module = read(&source).map_err(|error| error.to_string())?;
+fn run(files: &Files, folder: &str, launch: &Value, ptx: &str) -> Result<(), String> {
+    let file = |name: &str| files.get(&format!("{folder}/{name}")).expect("a file");
+    let source = std::str::from_utf8(file(ptx)).expect("text");
+    let module = read(source).map_err(|error| error.to_string())?;
     let text = |value: &Value, key: &str| value[key].as_str().expect("a text").to_owned();
-    let kernel = Kernel::named(&module, &text(launch, "entry")).map_err(|error| error.to_string())?;
+    let kernel =
+        Kernel::named(&module, &text(launch, "entry")).map_err(|error| error.to_string())?;
     let mut memory = DeviceMemory::new();
     let mut launched = KernelLaunch::new(sizes(&launch["grid"]), sizes(&launch["block"]))
         .shared_bytes(launch["shared_bytes"].as_u64().expect("bytes"));
     let mut buffers = Vec::new();
     for (number, argument) in launch["args"].as_array().expect("arguments").iter().enumerate() {
         let contents = match argument["kind"].as_str().expect("a kind") {
-            "buffer" => fs::read(folder.join(text(argument, "file"))).expect("a buffer"),
+            "buffer" => file(&text(argument, "file")).clone(),
             "zeros" => vec![0; argument["bytes"].as_u64().expect("bytes") as usize],
             _ => {
                 launched = launched.parameter(&bytes_of_hex(&text(argument, "hex")));
@@ -86,44 +112,35 @@ fn run(folder: &Path, launch: &Value, ptx: &str) -> Result<(), String> {
     if let Some(fault) = result.faults.first() {
         return Err(format!("line {}: {fault}", fault.line));
     }
-    for (index, file) in launch["expected"].as_object().expect("buffers") {
+    for (index, name) in launch["expected"].as_object().expect("buffers") {
         let address = buffers[index.parse::<usize>().expect("a number")];
         let got = memory.bytes(address).expect("a buffer");
-        let expected = fs::read(folder.join(file.as_str().expect("a name"))).expect("a buffer");
+        let expected = file(name.as_str().expect("a name"));
         let tolerance = Tolerance::of(&launch["tolerance"], index);
-        if let Some(difference) = difference(got, &expected, tolerance.as_ref()) {
+        if let Some(difference) = difference(got, expected, tolerance.as_ref()) {
             return Err(format!("argument {index}: {difference}"));
         }
     }
     Ok(())
 }
 
-/// Runs all launches of a folder of kernels; returns how many there are.
-fn run_all(folder: &Path) -> usize {
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    folders.sort();
+#[test]
+fn kernels_leave_the_memory_that_a_host_computed() {
+    let files = files();
     let (mut count, mut failures) = (0, Vec::new());
-    for folder in folders {
-        let Ok(launches) = fs::read(folder.join("launch.json")) else { continue };
-        let launches: Vec<Value> = serde_json::from_slice(&launches).expect("launches");
+    for (name, launches) in &files {
+        let Some(folder) = name.strip_suffix("/launch.json") else { continue };
+        let launches: Vec<Value> = serde_json::from_slice(launches).expect("launches");
         for (number, launch) in launches.iter().enumerate() {
             for ptx in launch["ptx"].as_array().expect("modules") {
                 let ptx = ptx.as_str().expect("a name");
                 count += 1;
-                if let Err(error) = run(&folder, launch, ptx) {
-                    let name = folder.file_name().unwrap_or_default().display();
-                    failures.push(format!("{name}, launch {number}, {ptx}: {error}"));
+                if let Err(error) = run(&files, folder, launch, ptx) {
+                    failures.push(format!("{folder}, launch {number}, {ptx}: {error}"));
                 }
             }
         }
     }
     assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
-    count
-}
-
-#[test]
-fn kernels_leave_the_memory_that_a_host_computed() {
-    let folder = std::env::var("KERNELS").map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels"), PathBuf::from);
-    assert!(run_all(&folder) > 100);
+    assert_eq!(count, 180);
 }

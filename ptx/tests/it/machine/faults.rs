@@ -1,0 +1,164 @@
+//! Broken kernels: each is reported with the line that a person would blame.
+
+use super::{Launched, launch, module};
+use warpload_ptx::machine::{
+    AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelFaultKind, KernelLaunch,
+};
+use warpload_ptx::read;
+
+/// Launches a body with 64 threads and a buffer of 256 bytes, and with all checks.
+fn broken(body: &str) -> Launched {
+    let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
+    options.checks_uninitialized = true;
+    options.checks_races = true;
+    options.steps = 100_000;
+    launch(&module(body), options, &[vec![0; 256]])
+}
+
+/// The first fault, which is in the line with the comment `BLAME`.
+fn blamed(body: &str) -> KernelFault {
+    let launched = broken(body);
+    let fault = launched.result.faults.first().expect("a fault").clone();
+    let source = module(body);
+    let line = source.lines().position(|line| line.contains("BLAME")).expect("a line to blame");
+    assert_eq!(fault.line as usize, line + 1, "{fault}");
+    fault
+}
+
+#[test]
+fn off_by_one() {
+    let fault = blamed("\n st.global.u32 [%rd2+4], %r0; // BLAME");
+    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0");
+    assert_eq!((fault.thread, fault.lane), ([63, 0, 0], 31));
+    let fault = blamed("\n add.u64 %rd2, %rd2, 12;\n ld.global.u32 %r1, [%rd2]; // BLAME");
+    assert_eq!(fault.thread, [61, 0, 0]);
+    assert_eq!(fault.to_string(), "out of bounds: 0x80000100 is the end of argument 0");
+    let fault = blamed("\n ld.global.u32 %r1, [%rd2+-8]; // BLAME");
+    assert_eq!(fault.to_string(), "out of bounds: 0x7ffffff8 is 8 bytes before argument 0");
+}
+
+const TILE: &str = ".shared .align 4 .b32 s[64];\n---
+    mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; xor.b32 %r4, %r2, 252; add.u32 %r4, %r1, %r4;";
+
+#[test]
+fn missing_barrier() {
+    let fault = blamed(&format!(
+        "{TILE}\n st.shared.u32 [%r3], %r0;\n ld.shared.u32 %r5, [%r4]; // BLAME\n st.global.u32 [%rd2], %r5;"
+    ));
+    // The first warp reads what the second one has not written yet.
+    assert_eq!(fault.kind, KernelFaultKind::Uninitialized);
+    let mended = broken(&format!(
+        "{TILE}\n st.shared.u32 [%r3], %r0; bar.sync 0;\n ld.shared.u32 %r5, [%r4];\n st.global.u32 [%rd2], %r5;"
+    ));
+    assert!(mended.result.faults.is_empty());
+}
+
+#[test]
+fn race() {
+    // The first warp has written, in the line that the message names, what the second one reads.
+    let fault = blamed(&format!(
+        "{TILE}\n st.shared.u32 [%r3], %r0; bar.sync 0;\n ld.shared.u32 %r5, [%r4]; // BLAME\n add.u32 %r5, %r5, 1;
+        st.shared.u32 [%r3], %r5;"
+    ));
+    let KernelFaultKind::Race { other, .. } = fault.kind else { panic!("{fault}") };
+    assert_eq!(other, fault.line + 2);
+    // A barrier between, and atomic operations, are no race.
+    let mended = broken(&format!(
+        "{TILE}\n st.shared.u32 [%r3], %r0; bar.sync 0;\n ld.shared.u32 %r5, [%r4]; bar.sync 0;
+        st.shared.u32 [%r3], %r5; bar.sync 0; atom.shared.add.u32 %r6, [s], 1;"
+    ));
+    assert!(mended.result.faults.is_empty());
+}
+
+#[test]
+fn misaligned_vector_load() {
+    let fault = blamed("\n ld.global.v2.u32 {%r1, %r2}, [%rd2]; // BLAME");
+    assert_eq!(fault.to_string(), "misaligned: 0x80000004 is not a multiple of 8");
+}
+
+#[test]
+fn uninitialized_shared_memory() {
+    let fault = blamed(&format!("{TILE}\n ld.shared.u32 %r5, [%r3]; // BLAME"));
+    assert_eq!(fault.to_string(), "uninitialized: nothing has written the bytes at 0xfe000000");
+}
+
+#[test]
+fn wrong_stride() {
+    let fault = blamed(
+        "\n mul.wide.u32 %rd3, %r0, 8; add.u64 %rd3, %rd1, %rd3;\n st.global.u32 [%rd3], %r0; // BLAME",
+    );
+    assert_eq!(fault.thread, [32, 0, 0]);
+}
+
+#[test]
+fn use_of_a_local_that_is_gone() {
+    let fault = blamed(
+        ".func (.param .b64 p) local_address () {
+            .local .align 8 .b8 depot[16]; .reg .b64 %a;
+            mov.u64 %a, depot; cvta.local.u64 %a, %a; st.param.b64 [p], %a; ret; }
+        ---
+        { .param .b64 p; call (p), local_address; ld.param.b64 %rd3, [p]; }
+        ld.u32 %r1, [%rd3+8]; // BLAME",
+    );
+    assert!(matches!(fault.kind, KernelFaultKind::OutOfBounds | KernelFaultKind::Uninitialized));
+}
+
+#[test]
+fn endless_loop() {
+    let source = module(
+        "\n mov.u32 %r1, 0;\n again: add.u32 %r1, %r1, 0;\n setp.lt.u32 %p1, %r1, 9;\n @%p1 bra again;",
+    );
+    let module = read(&source).expect("a module");
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
+    let mut options = KernelLaunch::new([1; 3], [64, 1, 1]).parameter(&address.to_le_bytes());
+    options.steps = 1000;
+    let kernel = Kernel::named(&module, "k").expect("a kernel");
+    let error = kernel.run(&options, &mut memory, None).expect_err("a limit");
+    let KernelError::Steps { line, text, .. } = error else { panic!("{error}") };
+    assert_eq!(text, "@%p1 bra again");
+    let blamed = source.lines().position(|line| line.contains("bra again")).expect("a jump");
+    assert_eq!(line as usize, blamed + 1);
+}
+
+#[test]
+fn wrong_block_size() {
+    // Written for 128 threads: the rest of the tile stays as it was.
+    let fault = blamed(
+        ".shared .align 4 .b32 s[128];\n---
+        mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0; bar.sync 0;
+        ld.shared.u32 %r4, [%r3+256]; // BLAME",
+    );
+    assert_eq!(fault.kind, KernelFaultKind::Uninitialized);
+}
+
+#[test]
+fn null_pointer() {
+    let fault = blamed("\n mov.u64 %rd3, 0;\n ld.global.u32 %r1, [%rd3+4]; // BLAME");
+    assert_eq!(fault.to_string(), "out of bounds: 0x4 is 2147483644 bytes before argument 0");
+}
+
+#[test]
+fn threads_that_wait_at_different_barriers() {
+    let fault = blamed(
+        "setp.lt.u32 %p1, %r0, 32; @%p1 bra low;\n bar.sync 1; // BLAME\n bra.uni end; low: bar.sync 2;\n end:",
+    );
+    assert_eq!((fault.kind, fault.thread), (KernelFaultKind::BarrierDivergence, [32, 0, 0]));
+}
+
+#[test]
+fn a_value_that_is_not_known_is_named_where_it_began() {
+    let launched = broken(
+        "\n tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];
+        cvt.rzi.s32.f32 %r1, %f1; add.s32 %r1, %r1, 1; st.global.u32 [%rd2], %r1;
+        setp.eq.s32 %p1, %r1, 0;
+        @%p1 bra end; // BLAME
+        end:",
+    );
+    let fault = &launched.result.faults[0];
+    assert!(fault.to_string().contains("`tex.2d.v4.f32.f32"), "{fault}");
+    assert_eq!(launched.result.skipped.len(), 1);
+    let launched = broken("\n setp.eq.s32 %p1, %r77, 0; @%p1 bra end; end:");
+    let fault = &launched.result.faults[0];
+    assert_eq!(fault.to_string(), "a guard is not known: nothing has written `%r77`");
+}
