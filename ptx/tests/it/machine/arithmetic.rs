@@ -133,16 +133,18 @@ fn integers_of_32_bits_are_exact() {
     integers("add.sat.s32 D, A, B;", 32, |a, b, _| (a as i32).saturating_add(b as i32) as u64);
     integers("sub.sat.s32 D, A, B;", 32, |a, b, _| (a as i32).saturating_sub(b as i32) as u64);
     integers("mul.lo.s32 D, A, B;", 32, |a, b, _| a.wrapping_mul(b));
-    integers("mul.hi.s32 D, A, B;", 32, |a, b, _| (i(a) * i(b) >> 32) as u64);
-    integers("mul.hi.u32 D, A, B;", 32, |a, b, _| a * b >> 32);
+    integers("mul.hi.s32 D, A, B;", 32, |a, b, _| ((i(a) * i(b)) >> 32) as u64);
+    integers("mul.hi.u32 D, A, B;", 32, |a, b, _| (a * b) >> 32);
     integers("mad.lo.s32 D, A, B, C;", 32, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
-    integers("mad.hi.s32 D, A, B, C;", 32, |a, b, c| ((i(a) * i(b) >> 32) as u64).wrapping_add(c));
-    integers("mad.hi.u32 D, A, B, C;", 32, |a, b, c| (a * b >> 32).wrapping_add(c));
+    integers("mad.hi.s32 D, A, B, C;", 32, |a, b, c| {
+        (((i(a) * i(b)) >> 32) as u64).wrapping_add(c)
+    });
+    integers("mad.hi.u32 D, A, B, C;", 32, |a, b, c| ((a * b) >> 32).wrapping_add(c));
     integers("mul24.lo.s32 D, A, B;", 32, |a, b, _| {
         let low = |value: u64| (value as i64) << 40 >> 40;
         (low(a) * low(b)) as u64
     });
-    integers("mul24.hi.u32 D, A, B;", 32, |a, b, _| (a & 0xff_ffff) * (b & 0xff_ffff) >> 16);
+    integers("mul24.hi.u32 D, A, B;", 32, |a, b, _| ((a & 0xff_ffff) * (b & 0xff_ffff)) >> 16);
     integers("div.u32 D, A, B;", 32, |a, b, _| a.checked_div(b).unwrap_or(u64::MAX));
     integers("rem.u32 D, A, B;", 32, |a, b, _| a.checked_rem(b).unwrap_or(a));
     integers("div.s32 D, A, B;", 32, |a, b, _| i(a).checked_div(i(b)).unwrap_or(-1) as u64);
@@ -208,16 +210,16 @@ fn integers_of_16_and_64_bits_are_exact() {
     let i = |value: u64| value as i64;
     integers("add.s16 D, A, B;", 16, |a, b, _| a + b);
     integers("mul.hi.s16 D, A, B;", 16, |a, b, _| {
-        (i64::from(a as i16) * i64::from(b as i16) >> 16) as u64
+        ((i64::from(a as i16) * i64::from(b as i16)) >> 16) as u64
     });
     integers("shr.s16 D, A, B32;", 16, |a, b, _| (i64::from(a as i16) >> b.min(15)) as u64);
     integers("min.u16 D, A, B;", 16, |a, b, _| a.min(b));
     integers("add.s64 D, A, B;", 64, |a, b, _| a.wrapping_add(b));
     integers("mul.lo.s64 D, A, B;", 64, |a, b, _| a.wrapping_mul(b));
     integers("mul.hi.s64 D, A, B;", 64, |a, b, _| {
-        (i128::from(i(a)) * i128::from(i(b)) >> 64) as u64
+        ((i128::from(i(a)) * i128::from(i(b))) >> 64) as u64
     });
-    integers("mul.hi.u64 D, A, B;", 64, |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64);
+    integers("mul.hi.u64 D, A, B;", 64, |a, b, _| ((u128::from(a) * u128::from(b)) >> 64) as u64);
     integers("div.s64 D, A, B;", 64, |a, b, _| {
         if b == 0 { u64::MAX } else { i(a).wrapping_div(i(b)) as u64 }
     });

@@ -45,7 +45,8 @@ fn difference(got: &[u8], expected: &[u8], tolerance: Option<&Tolerance>) -> Opt
     let pairs = tolerance.values(got).into_iter().zip(tolerance.values(expected));
     let mut wrong = pairs.enumerate().filter(|(_, (a, b))| {
         let is_equal = a == b || a.is_nan() && b.is_nan();
-        !is_equal && !((a - b).abs() <= tolerance.relative * b.abs() + tolerance.absolute)
+        let is_near = (a - b).abs() <= tolerance.relative * b.abs() + tolerance.absolute;
+        !is_equal && !is_near
     });
     wrong.next().map(|(at, (a, b))| format!("element {at}: {a}, expected {b}"))
 }
