@@ -165,8 +165,7 @@ impl<'f> GpuCode<'f> {
 
     /// Returns whether the image can turn out to be of the wanted SM when it is read: until then its suffix is not
     /// known.
-    #[must_use]
-    pub fn may_be_of(&self, wanted: Option<Sm>) -> bool {
+    pub(super) fn may_be_of(&self, wanted: Option<Sm>) -> bool {
         wanted.is_none_or(|wanted| self.sm.is_none_or(|sm| sm.number() == wanted.number()))
     }
 

@@ -2,10 +2,9 @@
 //!
 //! `arguments.rs` is what can be asked; `decoder.rs` takes an input to the rows that `row.rs` writes,
 //! over the library's `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` are for
-//! files that hold cubins, `check.rs` and `stats.rs` other answers than rows, `words.rs` bare words.
+//! files that hold cubins, `stats.rs` another answer than rows, `words.rs` bare words.
 
 mod arguments;
-mod check;
 mod decoder;
 mod extract;
 mod functions;
