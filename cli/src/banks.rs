@@ -1,12 +1,7 @@
 //! `banks`: what an access costs, from a formula of the lane or a layout instead of a trace.
 
-mod drawing;
-mod picture;
-
-use std::io::stdout;
 use std::path::PathBuf;
 
-use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, ensure};
 use serde::Serialize;
 use warpload::lane::LaneMask;
@@ -14,16 +9,16 @@ use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
 use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
+use warpload_report::{AccessDrawing, AccessRow, access_rows};
 
-use self::drawing::{DrawnAccess, DrawnRow};
 use crate::destination::Destination;
 use crate::diagnostic::{self, Message, MessageLevel, Origin};
 use crate::io::Output;
 use crate::name::plural;
-use crate::options::{self, Format};
+use crate::options::{self, Format, write_drawing};
 use crate::process::Status;
 use crate::table::{self, Value};
-use crate::terminal::{self, Escapes};
+use crate::terminal;
 
 /// Count the bank conflicts or sectors of an access, and draw them
 ///
@@ -159,7 +154,7 @@ struct AccessJson<'a> {
     lines: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     constant_addresses: Option<u64>,
-    rows: Vec<DrawnRow>,
+    rows: Vec<AccessRow>,
 }
 
 pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -200,8 +195,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     match (&arguments.svg, arguments.format) {
         (Some(file), _) => {
             let worst = worst(&accesses).context("no access")?;
-            let svg = picture::svg(&style.drawn(worst));
-            Destination::new(Some(file))?.text(&svg, output)?;
+            Destination::new(Some(file))?.text(&style.drawn(worst).svg(), output)?;
         }
         (None, Format::Json) => {
             for access in &accesses {
@@ -209,16 +203,12 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
             }
         }
         (None, Format::Text) => {
-            let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
-            let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
-            let mut text = String::new();
             if accesses.len() > 1 {
-                text += &style.table(&accesses);
+                output.text(&style.table(&accesses))?;
             }
             if let Some(worst) = worst(&accesses) {
-                text += &style.drawn(worst).text(is_coloured);
+                write_drawing(output, |is_coloured| style.drawn(worst).text(is_coloured))?;
             }
-            output.bytes(text.as_bytes(), escapes)?;
         }
     }
     Ok(Status::Done)
@@ -328,20 +318,19 @@ impl<'a> Style<'a> {
         }
     }
 
+    fn rows(&self, access: &Access) -> Vec<AccessRow> {
+        access_rows(self.space, self.width, self.rules, &access.lanes)
+    }
+
     /// Returns the access as it is drawn.
-    fn drawn(&self, access: &Access) -> DrawnAccess {
-        let rows = drawing::rows(self.space, self.width, self.rules, &access.lanes);
-        let value = self.name.zip(access.value);
-        let title = match value {
-            Some((name, value)) => format!("{}, {name} = {value}", terminal::shown(self.pattern)),
-            None => terminal::shown(self.pattern).into_owned(),
+    fn drawn(&self, access: &Access) -> AccessDrawing {
+        let pattern = terminal::shown(self.pattern);
+        let title = match self.name.zip(access.value) {
+            Some((name, value)) => format!("{pattern}, {name} = {value}"),
+            None => pattern.into_owned(),
         };
-        DrawnAccess {
-            title,
-            result: format!("{}: {}", self.accessed(), result(&access.costs)),
-            columns: drawing::columns(self.space),
-            rows,
-        }
+        let result = format!("{}: {}", self.accessed(), result(&access.costs));
+        AccessDrawing::new(title, result, self.space, self.rows(access))
     }
 
     fn json(&self, access: &Access) -> AccessJson<'a> {
@@ -361,7 +350,7 @@ impl<'a> Style<'a> {
             ideal_sectors: costs.ideal_sectors(),
             lines: costs.lines(),
             constant_addresses: costs.constant.map(|cost| cost.amount),
-            rows: drawing::rows(self.space, self.width, self.rules, lanes),
+            rows: self.rows(access),
         }
     }
 

@@ -29,7 +29,6 @@ mod merge;
 mod name;
 mod options;
 mod output_file;
-mod palette;
 mod plan;
 mod process;
 mod ptx;
@@ -43,7 +42,6 @@ mod split;
 mod suite;
 mod summary_text;
 mod system;
-mod table;
 mod temporary;
 mod terminal;
 mod test;
@@ -62,10 +60,10 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
+use warpload_report::text_table as table;
 
 pub use self::diagnostic::{Labelled, draw_in_line, draw_in_source};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
-pub use crate::tmem::{draw_tensor_load, draw_tensor_map, tensor_map_svg};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]

@@ -1,11 +1,15 @@
 //! Options that several subcommands share.
 
+use std::io;
 use std::ops::RangeInclusive;
 
-use anstream::ColorChoice;
+use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use warpload::lane::LaneMask;
 use warpload::text::parse_number;
+
+use super::io::Output;
+use super::terminal::Escapes;
 
 /// When a progress bar is drawn.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -35,6 +39,16 @@ impl Color {
         }
         .write_global();
     }
+}
+
+/// Writes a drawing, coloured if standard output shows colours.
+pub(crate) fn write_drawing(
+    output: &mut Output,
+    draw: impl FnOnce(bool) -> String,
+) -> io::Result<()> {
+    let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
+    output.bytes(draw(is_coloured).as_bytes(), escapes)
 }
 
 /// How a result is written.

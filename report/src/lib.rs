@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod chart;
 mod comparison;
 mod heat;
@@ -13,18 +14,25 @@ mod heat_drawing;
 mod html;
 mod memories;
 mod overview;
+mod picture;
 mod reuse;
 mod rows;
 mod survey;
 mod table;
+mod tensor_map;
+mod tensor_table;
 mod text;
+pub mod text_table;
 
+pub use self::access::{AccessDrawing, AccessRow, access_rows};
 pub use self::comparison::comparison_html;
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::html::{ReportPage, html};
 pub use self::survey::{
     BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
 };
+pub use self::tensor_map::TensorMapDrawing;
+pub use self::tensor_table::{draw_tensor_load, tensor_load_heading, tensor_registers_table};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -58,6 +58,11 @@ pub(crate) fn of(number: u64, one: &str) -> String {
     format!("{} {one}{ending}", count(number))
 }
 
+/// A count with its noun, which ends in `s` unless the count is 1.
+pub(crate) fn plural(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if number < 1024 {

@@ -4,13 +4,14 @@ use warpload::encoding::Sm;
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::tensor::{
-    Issue, Rules, TensorAddress, TensorFault, TensorInstruction, TensorInstructionError,
-    TensorRegisters, TensorRun,
+    Rules, TensorAddress, TensorFault, TensorInstruction, TensorInstructionError, TensorRegisters,
+    TensorRun,
 };
+use warpload_report::draw_tensor_load;
 use warpload_suite::tensor_case::digest;
 
 use super::memory::{Contents, LaneModeName, read_contents};
-use super::{sass, table};
+use super::sass;
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, number};
@@ -135,24 +136,6 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         Format::Json => output.json(&json(&given, &registers))?,
     }
     Ok(Status::Done)
-}
-
-/// Returns what a load of Tensor Memory read, as `tmem run` draws it.
-#[must_use]
-pub fn draw_tensor_load(
-    given: &TensorInstruction,
-    issue: Issue,
-    registers: &TensorRegisters,
-) -> String {
-    let data = given.registers.iter().map(String::as_str).zip(registers.data());
-    let reduced = given.reduced.as_deref().zip(registers.reduced());
-    let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
-    let threads = given.threads.clone();
-    let heading = match given.is_whole() {
-        true => table::heading(&given.load, issue),
-        false => table::half_heading(&given.load, issue, &threads),
-    };
-    format!("{}\n{heading}\n{}", given.text, table::of_some_threads(&columns, threads))
 }
 
 fn json<'l>(given: &TensorInstruction, registers: &'l TensorRegisters) -> LoadedJson<'l> {
