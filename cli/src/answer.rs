@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::io::{self, Output};
 use crate::options::Progress;
 use crate::process::Status;
-use crate::ptx;
 use crate::trace::Input;
 use warpload::json::{self, JsonError};
 use warpload::load::Executor;
@@ -47,10 +46,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         ExecutorName::Fast => Executor::Fast,
         ExecutorName::Reference => Executor::Reference,
     };
-    // Both are answered with what a subcommand finds.
-    let mut answerer = Answerer::new(executor)
-        .answering("ptx-execute", ptx::answer::answer)
-        .answering("traces", answer_trace);
+    let mut answerer = Answerer::new(executor).answering("traces", answer_trace);
     io::each_line(Path::new("-"), Progress::Never, |_, question| {
         let answer = match question {
             Ok(question) => families::answer(question, &mut answerer),
