@@ -1,8 +1,7 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
 //! subcommand; this one reads the arguments and dispatches.
 //!
-//! [`run`] runs the command with the process's own streams. What it draws, such as [`draw_in_line`], is there for
-//! other programs too.
+//! [`run`] runs the command with the process's own streams.
 
 #![deny(unsafe_code)]
 
@@ -35,12 +34,10 @@ mod ptx;
 mod remedy;
 mod replay;
 mod replaying;
-mod rows;
 mod run;
 mod set;
 mod split;
 mod suite;
-mod summary_text;
 mod system;
 mod temporary;
 mod terminal;
@@ -62,7 +59,6 @@ use self::options::{Color, Progress};
 use crate::process::Status;
 use warpload_report::text_table as table;
 
-pub use self::diagnostic::{Labelled, draw_in_line, draw_in_source};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use warpload::lane::LaneMask;
+use warpload::load::Executor;
 use warpload::text::parse_number;
 
 use super::io::Output;
@@ -38,6 +39,24 @@ impl Color {
             Self::Always => ColorChoice::Always,
         }
         .write_global();
+    }
+}
+
+/// What executes loads; all produce the same.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum ExecutorName {
+    #[default]
+    Fast,
+    /// The literal one, which follows the specification clause by clause
+    Reference,
+}
+
+impl From<ExecutorName> for Executor {
+    fn from(name: ExecutorName) -> Self {
+        match name {
+            ExecutorName::Fast => Self::Fast,
+            ExecutorName::Reference => Self::Reference,
+        }
     }
 }
 

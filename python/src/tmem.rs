@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use warpload::encoding::Instruction as Load;
 use warpload::lane::{LANES, LaneValues};
-use warpload_cli::draw_in_source;
 use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::tensor::{
     CellOffset, Form, Half, Issue, Pattern, Rules, SassTensorLoad, Shape, TensorAddress,
     TensorFault, TensorInstruction, TensorInstructionError, TensorLoad, TensorMemory,
     TensorRegisters, TensorRun,
 };
+use warpload_report::message::{Labelled, draw_in_source};
 use warpload_report::{TensorMapDrawing, draw_tensor_load};
 
 use crate::arrays::{Words, copy_of, copy_of_rows};
@@ -181,7 +181,7 @@ fn illegal(text: &str, wrong: &TensorInstructionError) -> Failure {
     let lines = LineIndex::new(text);
     let rule = Some(*code).filter(|code| *code != "syntax");
     let kind = if rule.is_some() { ErrorKind::Illegal } else { ErrorKind::Syntax };
-    let label = warpload_cli::Labelled { title: message, rule, help: None, span: *span };
+    let label = Labelled { title: message, rule, help: None, span: *span };
     let position = lines.position(span.start);
     Failure {
         file: Some("<argument>".to_owned()),

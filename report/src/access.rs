@@ -222,9 +222,9 @@ fn draw_row(picture: &mut Picture, row: &AccessRow, left: usize, y: usize) {
             continue;
         };
         let all: Vec<String> = lanes.iter().map(ToString::to_string).collect();
-        picture.element(format_args!("<g><title>lanes {}</title>", all.join(", ")));
-        picture.rectangle(&format!("cell t{lane}"), (x, y), CELL);
-        picture.text("lane", (x + width / 2, base - 1), name);
-        picture.element("</g>");
+        picture.named(format_args!("lanes {}", all.join(", ")), |picture| {
+            picture.rectangle(&format!("cell t{lane}"), (x, y), CELL);
+            picture.text("lane", (x + width / 2, base - 1), name);
+        });
     }
 }

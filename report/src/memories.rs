@@ -278,9 +278,7 @@ pub(crate) fn local(context: &Context<'_>) -> Panel {
         count(local.ideal_sectors),
         percent(local.ideal_sectors, local.sectors)
     );
-    if !rows.is_empty() {
-        body += &LOCAL_TABLE.html(rows, context);
-    }
+    body += &LOCAL_TABLE.html(rows, context);
     Panel {
         id: "local",
         tab: "Local",
@@ -323,9 +321,7 @@ pub(crate) fn constant(context: &Context<'_>) -> Panel {
         of(constant.loads, "load"),
         of(constant.addresses, "different address")
     );
-    if !rows.is_empty() {
-        body += &CONSTANT_TABLE.html(rows, context);
-    }
+    body += &CONSTANT_TABLE.html(rows, context);
     let title = "Constant memory: addresses of loads";
     Panel { id: "constant", tab: "Constant", title, rows: Some(rows.len()), body }
 }
@@ -398,9 +394,7 @@ pub(crate) fn stores(context: &Context<'_>) -> Panel {
             of(counts.skipped.atomic, "atomic")
         ),
     };
-    if !rows.is_empty() {
-        body += &STORES_TABLE.html(rows, context);
-    }
+    body += &STORES_TABLE.html(rows, context);
     let title = "Stores and atomics";
     Panel { id: "stores", tab: "Stores, atomics", title, rows: Some(rows.len()), body }
 }
@@ -458,9 +452,7 @@ pub(crate) fn copies(context: &Context<'_>) -> Option<Panel> {
         ),
         _ => "<p class=\"note\">This trace has no shared addresses of them.</p>\n".to_owned(),
     };
-    if !rows.is_empty() {
-        body += &COPIES_TABLE.html(rows, context);
-    }
+    body += &COPIES_TABLE.html(rows, context);
     let title = "Copies from global to shared memory";
     Some(Panel { id: "copies", tab: "Copies", title, rows: Some(rows.len()), body })
 }

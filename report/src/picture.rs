@@ -1,5 +1,6 @@
-//! [`Picture`]: a drawing about the threads of a warp as a self-contained SVG, light or dark as its reader prefers. Each
-//! thread has a colour, on terminals too: four threads in a row share a hue, and differ in lightness.
+//! [`Picture`]: the elements of an SVG; finished, a drawing about the threads of a warp that needs nothing else, light or
+//! dark as its reader prefers. Each thread has a colour, on terminals too: four threads in a row share a hue, and differ
+//! in lightness.
 
 use std::fmt::{Display, Write};
 
@@ -35,12 +36,19 @@ impl Picture {
     pub(crate) fn rectangle(
         &mut self,
         class: &str,
-        (x, y): (usize, usize),
-        (width, height): (usize, usize),
+        (x, y): (impl Display, impl Display),
+        (width, height): (impl Display, impl Display),
     ) {
         self.element(format_args!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"
         ));
+    }
+
+    /// Draws several things that a browser names if its pointer is on them.
+    pub(crate) fn named(&mut self, name: impl Display, draw: impl FnOnce(&mut Self)) {
+        self.element(format_args!("<g><title>{name}</title>"));
+        draw(self);
+        self.element("</g>");
     }
 
     pub(crate) fn path(&mut self, class: &str, path: impl Display) {
@@ -50,6 +58,11 @@ impl Picture {
     /// Writes anything else.
     pub(crate) fn element(&mut self, element: impl Display) {
         let _ = writeln!(self.svg, "{element}");
+    }
+
+    /// Returns the elements, for a picture that is a part of a page.
+    pub(crate) fn into_elements(self) -> String {
+        self.svg
     }
 
     /// Returns the whole picture, with a title and a line below it.

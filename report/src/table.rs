@@ -12,6 +12,21 @@ pub(crate) const SHORT_NAME: usize = 28;
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
 pub(crate) type Heading<'h> = (&'h str, &'h str, bool);
 
+/// Returns the beginning of a section with a plain table; a heading says whether its column holds numbers.
+pub(crate) fn begin_section(caption: &str, headings: &[(&str, bool)]) -> String {
+    let mut html = format!(
+        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{caption}\"><table>\n<thead><tr>"
+    );
+    for (heading, is_number) in headings {
+        let class = if *is_number { " class=\"n\"" } else { "" };
+        html += &format!("<th scope=\"col\"{class}>{heading}</th>");
+    }
+    html + "</tr></thead>\n<tbody>\n"
+}
+
+pub(crate) const SECTION_END: &str = "</tbody></table></div></section>\n";
+
 /// A table being written.
 pub(crate) struct Table {
     html: String,
@@ -166,8 +181,11 @@ pub(crate) struct PcTable {
 }
 
 impl PcTable {
-    /// The table, heaviest rows first. With a single kernel it has no kernel column.
+    /// The table, heaviest rows first; nothing without rows. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
+        if rows.is_empty() {
+            return String::new();
+        }
         let has_kernels = context.kernels.is_some();
         let listed = context.kernels.as_deref().unwrap_or_default();
         let each = rows_of_each(listed);

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pack: bool,
 
-    /// Whose word or text is given instead of a shape, such as 100 or 103a
+    /// The SM of the word or text that is given instead of a shape, such as 100 or 103a
     #[arg(long, value_name = "SM", conflicts_with_all = ["num", "pack"])]
     sm: Option<Sm>,
 

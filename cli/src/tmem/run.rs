@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The instruction as PTX writes it; with --sm, the word or text of an LDTM
     instruction: String,
 
-    /// Whose word or text is given, such as 100 or 103a
+    /// The SM of the word or text, such as 100 or 103a
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
@@ -80,23 +80,15 @@ fn read_address(text: &str) -> Result<TensorAddress, String> {
 
 /// The registers, in the words of test cases.
 #[derive(serde::Serialize)]
-struct LoadedJson<'l> {
+struct LoadedJson {
     instruction: String,
     n: usize,
     /// `None` for a thread that does not load.
     regs: Vec<Option<Vec<u32>>>,
-    redval: Option<Reduced<'l>>,
+    redval: Option<Vec<Option<u32>>>,
     /// Of all threads; none if only half of them load.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-}
-
-/// The results of a reduction, of all threads or of some.
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Reduced<'l> {
-    All(&'l LaneValues),
-    Some(Vec<Option<u32>>),
 }
 
 /// Why there are none, in the words of test cases.
@@ -138,21 +130,17 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(Status::Done)
 }
 
-fn json<'l>(given: &TensorInstruction, registers: &'l TensorRegisters) -> LoadedJson<'l> {
-    let loads = |thread: &usize| given.threads.contains(thread);
+fn json(given: &TensorInstruction, registers: &TensorRegisters) -> LoadedJson {
+    let loading = |thread| Some(thread).filter(|thread| given.threads.contains(thread));
     let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
-    let each = |thread| Some(thread).filter(loads).map(values);
+    let reduced = |row: &LaneValues| {
+        (0..LANES).map(|thread| loading(thread).map(|thread| row[thread])).collect()
+    };
     LoadedJson {
         instruction: given.text.clone(),
         n: registers.data().len(),
-        regs: (0..LANES).map(each).collect(),
-        redval: registers.reduced().map(|reduced| match given.is_whole() {
-            true => Reduced::All(reduced),
-            false => {
-                let one = |thread| Some(thread).filter(loads).map(|thread| reduced[thread]);
-                Reduced::Some((0..LANES).map(one).collect())
-            }
-        }),
+        regs: (0..LANES).map(|thread| loading(thread).map(values)).collect(),
+        redval: registers.reduced().map(reduced),
         sha256: given.is_whole().then(|| digest(registers)),
     }
 }
