@@ -57,7 +57,7 @@ impl Message {
         Self { rule: rule.map(str::to_owned), ..self }
     }
 
-    /// Adds what to do.
+    /// Adds the remedy.
     #[must_use]
     pub fn help(self, help: Option<&str>) -> Self {
         Self { help: help.map(bounded), ..self }
@@ -158,11 +158,11 @@ pub fn draw_in_line(
 /// An error at a place in a text of many lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Labelled<'l> {
-    /// What it says.
+    /// The text of the message.
     pub title: &'l str,
     /// The name of the rule that is broken.
     pub rule: Option<&'l str>,
-    /// What to do.
+    /// The remedy.
     pub help: Option<&'l str>,
     /// The bytes at fault.
     pub span: Span,

@@ -113,7 +113,7 @@ fn head(counts: &LoadCounts) -> String {
     text + &format!("{lanes} lanes asked for {bytes} bytes\n\n")
 }
 
-/// What is said of a replay, a line each; `None` where there is nothing to say.
+/// Returns the lines of a summary by name; `None` where there is nothing to say.
 fn facts<'s>(
     summary: &'s Summary,
     replayed: &Replayed<'_>,
@@ -203,7 +203,7 @@ fn constant(counts: &LoadCounts) -> Option<String> {
     Some(format!("{} addresses in {}", constant.addresses, plural(constant.loads, "load")))
 }
 
-/// What stores or atomics cost in global memory.
+/// The cost of stores or atomics in global memory.
 fn traffic(traffic: Option<TrafficCounts>) -> Option<String> {
     let TrafficCounts { lanes, bytes, sectors, ideal_sectors, .. } =
         traffic.filter(|traffic| traffic.count > 0)?;
@@ -213,7 +213,7 @@ fn traffic(traffic: Option<TrafficCounts>) -> Option<String> {
     ))
 }
 
-/// What copies from global to shared memory cost on either side, as far as the trace has it.
+/// The cost of copies from global to shared memory on either side, as far as the trace has it.
 fn copies(counts: &LoadCounts) -> Option<String> {
     let copies = counts.ldgsts.filter(|copies| copies.records > 0)?;
     let global = || {

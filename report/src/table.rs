@@ -1,6 +1,6 @@
 //! [`Table`]: sortable tables, and [`PcTable`], a table of program counters.
 
-use super::html::{Context, LONG_NAME};
+use super::html::{Context, LONG_NAME, Panel};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
 use warpload_binary::sass::SourceLine;
@@ -181,6 +181,17 @@ pub(crate) struct PcTable {
 }
 
 impl PcTable {
+    /// The panel of that name, tab and title that ends with the table.
+    pub(crate) fn panel(
+        &self,
+        [id, tab, title]: [&'static str; 3],
+        rows: &[ProgramCounter<'_>],
+        body: String,
+        context: &Context<'_>,
+    ) -> Panel {
+        Panel { id, tab, title, rows: Some(rows.len()), body: body + &self.html(rows, context) }
+    }
+
     /// The table, heaviest rows first; nothing without rows. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
         if rows.is_empty() {

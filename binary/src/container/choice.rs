@@ -96,3 +96,44 @@ impl SmChoice {
         Err(NoImageOfSm { wanted, others })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::GpuCodes;
+
+    #[test]
+    fn other_sms_are_named_by_number() -> Result<(), Box<dyn std::error::Error>> {
+        let library = std::fs::read("../tests/data/fatbins/lib.so")?;
+        let choose = |wanted: &str| -> Result<_, Box<dyn std::error::Error>> {
+            let mut choice = SmChoice::new(Some(wanted.parse()?));
+            let mut chosen = 0;
+            for image in GpuCodes::new(&library) {
+                chosen += u64::from(choice.read(&image?)?.is_some());
+            }
+            Ok((chosen, choice.check().err().map(|error| error.to_string())))
+        };
+        let missing = "no image of SM 80; those that there are: 50, 75, 100";
+        assert_eq!(choose("80")?, (0, Some(missing.to_owned())));
+        assert_eq!(choose("75")?, (1, None));
+        Ok(())
+    }
+
+    #[test]
+    fn only_listings_are_of_several_sms() -> Result<(), Box<dyn std::error::Error>> {
+        let wanted: Sm = "80".parse()?;
+        for (sm, kind, is_taken) in [
+            (None, SassKind::Listing, true),
+            (Some(wanted), SassKind::Listing, true),
+            (Some("90".parse()?), SassKind::Listing, false),
+            (Some("90".parse()?), SassKind::Cubin, true),
+        ] {
+            let mut choice = SmChoice::new(Some(wanted));
+            let mut instruction = SassInstruction { sm, ..SassInstruction::default() };
+            assert_eq!(choice.takes(&mut instruction, kind), is_taken);
+            assert_eq!(choice.has_only_others(), !is_taken);
+            assert_eq!(instruction.sm, sm.or(Some(wanted)));
+        }
+        Ok(())
+    }
+}

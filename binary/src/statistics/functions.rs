@@ -19,14 +19,14 @@ pub struct StatisticsByFunction {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FunctionStatistics {
-    /// What tells the function from others.
+    /// The identity of the function.
     pub identity: FunctionIdentity,
     /// Its statistics.
     pub statistics: Statistics,
 }
 
-/// What tells a function from others: its name, its SM and the opcodes of its instructions. Not their operands, which
-/// the linker changes, so that relocatable code and what is linked of it are equal.
+/// The identity of a function: its name, its SM and the opcodes of its instructions. Operands do not count, because the
+/// linker changes them: relocatable code and the code that is linked of it are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FunctionIdentity {

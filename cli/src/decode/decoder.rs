@@ -12,7 +12,7 @@ use warpload_binary::sass::{
 
 use super::arguments::Arguments;
 use super::extract::Extracted;
-use super::functions::{Names, Wanted};
+use super::functions::Functions;
 use super::images::Chosen;
 use super::row::{InstructionRow, Tag};
 use super::stats::Stats;
@@ -93,7 +93,7 @@ pub(super) struct Decoder<'d, 'f> {
     path: &'d Path,
     /// The current cubin, in a file that holds some.
     image: Tag,
-    functions: &'d mut Wanted<'f>,
+    functions: &'d mut Functions<'f>,
     extracted: &'d mut Extracted,
     /// The statistics, if they are wanted.
     stats: Option<Stats<'d>>,
@@ -110,7 +110,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
     pub(super) fn new(
         arguments: &'d Arguments,
         path: &'d Path,
-        functions: &'d mut Wanted<'f>,
+        functions: &'d mut Functions<'f>,
         extracted: &'d mut Extracted,
     ) -> Self {
         Self {
@@ -198,7 +198,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
             output.flush()?;
             cubins::note_damaged(&io::name(self.path), damaged);
         }
-        let mut names = Names::new(!self.arguments.no_demangle);
+        self.functions.begin();
         let arguments = self.arguments;
         let mut heading = SmHeading::default();
         let kind = instructions.kind();
@@ -226,17 +226,17 @@ impl<'d, 'f> Decoder<'d, 'f> {
             if let FoundInstruction::Unreadable(error) = &found {
                 self.unreadable(&instruction, error, output)?;
             }
-            names.enter(instruction.function.as_ref());
             if let Some(stats) = &mut self.stats {
-                stats.add(&instruction, &found, self.image.number, output)?;
+                stats.add(&instruction, &found, self.image.number, self.functions, output)?;
                 continue;
             }
+            self.functions.enter(instruction.function.as_ref());
             if found.is_load()
                 || matches!(found, FoundInstruction::Illegal(_))
                 || self.arguments.all
             {
                 let of_sm = heading.enter(instruction.sm).filter(|_| kind == SassKind::Listing);
-                let headings = [self.image.heading.take(), of_sm, names.heading()];
+                let headings = [self.image.heading.take(), of_sm, self.functions.heading()];
                 if arguments.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
@@ -246,14 +246,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
                     image: self.image.number,
                     instruction: &instruction,
                     found: &found,
-                    demangled: names.demangled(),
+                    demangled: self.functions.demangled(),
                     has_lines: lines.is_present,
                 };
                 row.write(output)?;
             }
         }
         if let Some(stats) = &mut self.stats {
-            stats.finish(self.image.number, self.image.heading.take(), output)?;
+            let heading = self.image.heading.take();
+            stats.finish(self.image.number, heading, self.functions, output)?;
         }
         if let Err(error) = choice.check()
             && choice.has_only_others()

@@ -61,7 +61,10 @@ pub(super) fn extract(
     for (number, image) in chosen.images() {
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {
-            let Some(extension) = extension(image.kind) else { return Ok(None) };
+            let extension = image.kind;
+            if !matches!(extension, GpuCodeKind::Cubin | GpuCodeKind::Ptx) {
+                return Ok(None);
+            }
             let Some(read) = choice.read(&image)? else { return Ok(None) };
             let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
             let to = folder.join(format!("{stem}.{number}.sm_{sm}.{extension}"));
@@ -101,14 +104,6 @@ fn write(bytes: &[u8], folder: &Path, to: &Path, force: bool) -> anyhow::Result<
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
     OutputTarget::new(to)?.write(bytes)
-}
-
-fn extension(kind: GpuCodeKind) -> Option<&'static str> {
-    match kind {
-        GpuCodeKind::Cubin => Some("cubin"),
-        GpuCodeKind::Ptx => Some("ptx"),
-        _ => None,
-    }
 }
 
 /// Returns the name of an input without its folder and its ending, as far as it is safe in the name of

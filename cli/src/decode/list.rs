@@ -25,7 +25,7 @@ struct ImageJson<'i> {
     container: Option<String>,
     entry: Option<String>,
     member: Option<String>,
-    kind: Option<KindJson>,
+    kind: Option<GpuCodeKind>,
     sm: Option<String>,
     bytes: Option<u64>,
     compression: Option<&'static str>,
@@ -42,24 +42,6 @@ struct ImageJson<'i> {
     /// Only if something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-}
-
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum KindJson {
-    Name(&'static str),
-    Number(u16),
-}
-
-impl KindJson {
-    fn new(kind: GpuCodeKind) -> Option<Self> {
-        match kind {
-            GpuCodeKind::Cubin => Some(Self::Name("cubin")),
-            GpuCodeKind::Ptx => Some(Self::Name("ptx")),
-            GpuCodeKind::Other(number) => Some(Self::Number(number)),
-            _ => None,
-        }
-    }
 }
 
 /// Counts the functions and the loads of a cubin; `None` if its code cannot be read.
@@ -149,7 +131,7 @@ impl<'l> List<'l> {
             container: image.container.map(offset),
             entry: image.entry.map(offset),
             member: image.member.map(text),
-            kind: KindJson::new(image.kind),
+            kind: Some(image.kind),
             sm: image.sm.map(|sm| sm.to_string()),
             bytes: Some(image.size),
             compression: image.compression.map(|compression| compression.name()),
@@ -196,11 +178,7 @@ impl<'l> List<'l> {
                 width = file.chars().count()
             ))?;
         }
-        let kind = match known.kind {
-            Some(KindJson::Name(name)) => name.to_owned(),
-            Some(KindJson::Number(number)) => format!("{number:#x}"),
-            None => "-".to_owned(),
-        };
+        let kind = known.kind.map_or("-".to_owned(), |kind| kind.to_string());
         let or_dash = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
         let names = [&known.member, &known.section, &known.name].into_iter().flatten();
         let mut place: Vec<String> = names.map(|name| visible(name).into_owned()).collect();

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use warpload::encoding::Sm;
-use warpload_binary::names::Demangled;
 use warpload_binary::sass::{FoundInstruction, SassInstruction};
 use warpload_binary::statistics::{
     FunctionIdentity, FunctionStatistics, Statistics, StatisticsByFunction,
 };
 
 use super::arguments::Arguments;
+use super::functions::Functions;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
@@ -25,7 +25,6 @@ pub(super) struct Stats<'s> {
     path: &'s Path,
     arguments: &'s Arguments,
     current: StatisticsByFunction,
-    demangled: Demangled,
     /// The functions of the current image so far, for text.
     functions: Vec<Row>,
     /// Functions of it whose neighbouring loads are not known.
@@ -80,7 +79,6 @@ impl<'s> Stats<'s> {
             path,
             arguments,
             current: StatisticsByFunction::default(),
-            demangled: Demangled::default(),
             functions: Vec::new(),
             without_blocks: 0,
             known: HashMap::new(),
@@ -97,16 +95,18 @@ impl<'s> Stats<'s> {
         instruction: &SassInstruction,
         found: &FoundInstruction,
         image: Option<u64>,
+        names: &mut Functions<'_>,
         output: &mut Output,
     ) -> std::io::Result<()> {
         let function = self.current.add(instruction, found);
-        function.map_or(Ok(()), |function| self.function(function, image, output))
+        function.map_or(Ok(()), |function| self.function(function, image, names, output))
     }
 
     fn function(
         &mut self,
         function: FunctionStatistics,
         image: Option<u64>,
+        names: &mut Functions<'_>,
         output: &mut Output,
     ) -> std::io::Result<()> {
         let FunctionStatistics { identity, statistics, .. } = function;
@@ -125,8 +125,7 @@ impl<'s> Stats<'s> {
             }
         }
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
-        let mangled = name.as_ref().filter(|_| !self.arguments.no_demangle);
-        let demangled = mangled.and_then(|name| self.demangled.add(name));
+        let demangled = name.as_ref().and_then(|name| names.demangle(name));
         if self.arguments.format == Format::Json {
             return output.json(&StatsJson {
                 file: self.arguments.names_files().then(|| self.path.display().to_string()),
@@ -148,10 +147,11 @@ impl<'s> Stats<'s> {
         &mut self,
         image: Option<u64>,
         heading: Option<String>,
+        names: &mut Functions<'_>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
         if let Some(last) = self.current.finish() {
-            self.function(last, image, output)?;
+            self.function(last, image, names, output)?;
         }
         let file = io::name(self.path);
         let functions = std::mem::take(&mut self.functions);
