@@ -115,7 +115,8 @@ mod tests {
         };
         let missing = "no image of SM 80; those that there are: 50, 75, 100";
         assert_eq!(choose("80")?, (0, Some(missing.to_owned())));
-        assert_eq!(choose("75")?, (1, None));
+        // A cubin and its PTX.
+        assert_eq!(choose("75")?, (2, None));
         Ok(())
     }
 
