@@ -25,12 +25,22 @@ pub fn parse_number(text: &str) -> Option<u64> {
 /// characters, line breaks, and marks that turn the direction of writing.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_invisible) {
+    escaped(text, is_invisible)
+}
+
+/// Returns `text` escaped as [`visible`] does, but with its line breaks and tabs.
+#[must_use]
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| !matches!(character, '\n' | '\t') && is_invisible(character))
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_invisible(character) {
+        if is_escaped(character) {
             shown += &escape(character);
         } else {
             shown.push(character);

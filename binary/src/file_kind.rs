@@ -115,6 +115,16 @@ impl FileKind {
         MAGICS.iter().find(begins).map(|(_, kind)| *kind)
     }
 
+    /// Returns whether the file that begins with `start` can hold GPU code, which is no text: a file of such a kind, or
+    /// of none with a NUL in `start`. The caller chooses how much `start` has; 4096 bytes are enough.
+    #[must_use]
+    pub fn may_hold_code(start: &[u8]) -> bool {
+        match Self::detect(start) {
+            Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
+            None => start.contains(&0),
+        }
+    }
+
     /// Returns whether a file of the kind may begin with `start`, which may be shorter than its magic.
     #[must_use]
     pub fn may_begin(self, start: &[u8]) -> bool {

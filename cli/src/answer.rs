@@ -4,16 +4,13 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::io::{self, Output};
-use crate::options::Progress;
+use crate::options::{ExecutorName, Progress};
 use crate::process::Status;
-use crate::ptx;
 use crate::trace::Input;
 use warpload::json::{self, JsonError};
-use warpload::load::Executor;
 use warpload_replay::{ReplayRequest, replay};
 use warpload_suite::families::{self, Answerer, CaseAnswer};
 use warpload_trace::{ImportError, TraceError};
@@ -34,23 +31,8 @@ pub(crate) struct Arguments {
     executor: ExecutorName,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum ExecutorName {
-    #[default]
-    Fast,
-    /// The literal one, lane by lane
-    Reference,
-}
-
 pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let executor = match arguments.executor {
-        ExecutorName::Fast => Executor::Fast,
-        ExecutorName::Reference => Executor::Reference,
-    };
-    // Both are answered with what a subcommand finds.
-    let mut answerer = Answerer::new(executor)
-        .answering("ptx-execute", ptx::answer::answer)
-        .answering("traces", answer_trace);
+    let mut answerer = Answerer::new(arguments.executor.into()).answering("traces", answer_trace);
     io::each_line(Path::new("-"), Progress::Never, |_, question| {
         let answer = match question {
             Ok(question) => families::answer(question, &mut answerer),

@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
     if !io::is_stdin(path) {
         let (file, metadata) = io::open_file(path)?;
         if metadata.is_file() {
-            if !is_binary(&start(&file)?) {
+            if !FileKind::may_hold_code(&start(&file)?) {
                 return Ok(Opened::Text(io::open(path, progress)?));
             }
             let arena = mapped::map(path, &file).context("cannot be mapped")?;
@@ -37,7 +37,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
     }
     let mut input = io::open(path, progress)?;
     let mut bytes = start(&mut input)?;
-    if !is_binary(&bytes) {
+    if !FileKind::may_hold_code(&bytes) {
         return Ok(Opened::Text(Box::new(Cursor::new(bytes).chain(input))));
     }
     // One byte more than allowed shows that there are more.
@@ -53,15 +53,6 @@ fn start(input: impl Read) -> anyhow::Result<Vec<u8>> {
     let mut start = Vec::new();
     input.take(START).read_to_end(&mut start).context("cannot be read")?;
     Ok(start)
-}
-
-/// Whether a file that begins like this can hold GPU code.
-fn is_binary(start: &[u8]) -> bool {
-    use FileKind::{Archive, Coff, Elf, Fatbin, Pe};
-    match FileKind::detect(start) {
-        Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
-        None => start.contains(&0),
-    }
 }
 
 /// Returns the images of a file with their numbers, from 1. Something that cannot be read in place of

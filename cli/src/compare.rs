@@ -6,16 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use warpload::json::JsonError;
 use warpload_binary::lines::skip_mark;
-use warpload_replay::{
-    ComparedRow, Comparison, PartialError, PartialHead, PartialSummary, Summary, percent_change,
-};
-use warpload_report::comparison_html;
+use warpload_replay::{Comparison, PartialError, PartialHead, PartialSummary, Summary};
+use warpload_report::{comparison_html, comparison_text};
 
 use super::destination;
 use super::io::{self, Output};
 use super::name::visible;
 use super::options::{Format, Progress, positive};
-use super::table::{self, Column, Value};
 use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
@@ -90,7 +87,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
     match arguments.format {
         Format::Json => output.json(&comparison)?,
-        Format::Text => output.text(&text(&comparison, arguments.top.unwrap_or(20)))?,
+        Format::Text => output.text(&comparison_text(&comparison, arguments.top.unwrap_or(20)))?,
     }
     Ok(status)
 }
@@ -142,54 +139,4 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// megabyte for summaries.
 fn not(path: &Path, what: &str, error: &serde_json::Error) -> anyhow::Error {
     anyhow!("{}: not {what}: {}", io::name(path), JsonError::from(error).with_place())
-}
-
-fn text(comparison: &Comparison, top: usize) -> String {
-    let line = |name: &str, [a, b]: [u128; 2]| {
-        format!("{name:<11} {a} -> {b} ({})\n", signed(percent_change([a, b])))
-    };
-    let mut text = line("loads", comparison.loads.map(u128::from))
-        + &line("sectors", comparison.sectors.map(u128::from))
-        + &line("wavefronts", comparison.wavefronts.map(u128::from));
-    if comparison.copies != [0; 2] {
-        text += &line("copies", comparison.copies.map(u128::from));
-        let indented =
-            |name, amounts: [u64; 2]| format!("  {}", line(name, amounts.map(u128::from)));
-        text += &indented("sectors", comparison.copy_sectors);
-        text += &indented("wavefronts", comparison.copy_wavefronts);
-    }
-    text += &line("together", comparison.together());
-    let changed: Vec<&ComparedRow> = comparison.changed().collect();
-    if changed.is_empty() {
-        return text + "\nno program counter has changed\n";
-    }
-    let rows = &changed[..top.min(changed.len())];
-    text += &format!("\n{}", table::text(&columns(), rows));
-    if rows.len() < changed.len() {
-        text += &format!("          and {} more\n", changed.len() - rows.len());
-    }
-    text
-}
-
-fn signed(change: Option<f64>) -> String {
-    change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
-}
-
-fn columns<'r>() -> Vec<Column<&'r ComparedRow>> {
-    fn pair([a, b]: [Option<u64>; 2]) -> Value<'static> {
-        if a.unwrap_or(0) == 0 && b.unwrap_or(0) == 0 {
-            return Value::None;
-        }
-        let side = |side: Option<u64>| side.map_or_else(|| "-".to_owned(), |n| n.to_string());
-        Value::Shown(format!("{} -> {}", side(a), side(b)))
-    }
-    vec![
-        Column { heading: "pc", value: |row| Value::Hex(row.pc.0) },
-        Column { heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
-        Column { heading: "change", value: |row| Value::Shown(signed(row.change)) },
-        Column { heading: "loads", value: |row| pair(row.loads) },
-        Column { heading: "sectors", value: |row| pair(row.sectors) },
-        Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
-        Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
-    ]
 }

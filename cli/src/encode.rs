@@ -40,8 +40,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     bundle: bool,
 
-    /// Whose instructions these are, such as 80 or 90a; SM 5.x and 6.x if not given. Of SM 7.0 and later, words have
-    /// 128 bits and their scheduling is part of them
+    /// The SM to assemble for, such as 80 or 90a; SM 5.x and 6.x if not given. Words of SM 7.0 and later have 128 bits,
+    /// and scheduling is part of them
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
@@ -205,7 +205,7 @@ impl Batch {
             for (slot, (word, control)) in three.iter().enumerate() {
                 (bundle.words[slot], bundle.control[slot]) = (*word, *control);
             }
-            let words = bundle.to_words().map(hexadecimal);
+            let words = bundle.to_words().map(|word| MachineWord::from(word).to_string());
             match self.format {
                 Format::Text => words.iter().try_for_each(|word| output.line(word))?,
                 Format::Json => output.json(&BundleJson { bundle: words })?,
@@ -228,9 +228,8 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
 }
 
 fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help: &str) {
-    let help = Some(help.to_owned());
-    let message = Message::new(MessageLevel::Warning, title).help(help);
-    diagnostic::in_line(message, origin, text, place);
+    let message = Message::new(MessageLevel::Warning, title).help(Some(help));
+    diagnostic::in_line(&message, origin, text, place);
 }
 
 /// Warns that executing `load`, which was read from `text`, raises `fault`.
@@ -302,8 +301,4 @@ fn is_comment(text: &str) -> bool {
     let missing = ParseErrorKind::Expected(Expected::Instruction);
     (text.starts_with("//") || text.starts_with("/*"))
         && parse_line(text, Sm::SPA5).is_err_and(|error| error.kind == missing)
-}
-
-pub(crate) fn hexadecimal(word: u64) -> String {
-    format!("{word:#018x}")
 }

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
-    /// Whose word or text it is, such as 80 or 90a: of SM 7.0 and later, words have 128 bits
+    /// The SM of the word or text, such as 80 or 90a: words of SM 7.0 and later have 128 bits
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 

@@ -1,8 +1,7 @@
 //! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
 //! subcommand; this one reads the arguments and dispatches.
 //!
-//! [`run`] runs the command with the process's own streams. What it draws, such as [`draw_in_line`], is there for
-//! other programs too.
+//! [`run`] runs the command with the process's own streams.
 
 #![deny(unsafe_code)]
 
@@ -28,21 +27,17 @@ mod mapped;
 mod merge;
 mod name;
 mod options;
-mod palette;
 mod plan;
 mod process;
 mod ptx;
 mod remedy;
 mod replay;
 mod replaying;
-mod rows;
 mod run;
 mod set;
 mod split;
 mod suite;
-mod summary_text;
 mod system;
-mod table;
 mod terminal;
 mod test;
 mod tmem;
@@ -60,10 +55,9 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use self::io::Output;
 use self::options::{Color, Progress};
 use crate::process::Status;
+use warpload_report::text_table as table;
 
-pub use self::diagnostic::{Labelled, draw_in_line, draw_in_source};
 pub use crate::export::{ParquetExport, WriteParquet, set_parquet};
-pub use crate::tmem::{draw_tensor_load, draw_tensor_map, tensor_map_svg};
 
 /// Decodes, assembles, explains and executes GPU load instructions from their machine code.
 #[derive(Parser)]

@@ -1,11 +1,16 @@
 //! Options that several subcommands share.
 
+use std::io;
 use std::ops::RangeInclusive;
 
-use anstream::ColorChoice;
+use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use warpload::lane::LaneMask;
+use warpload::load::Executor;
 use warpload::text::parse_number;
+
+use super::io::Output;
+use super::terminal::Escapes;
 
 /// When a progress bar is drawn.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -35,6 +40,34 @@ impl Color {
         }
         .write_global();
     }
+}
+
+/// What executes loads; all produce the same.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum ExecutorName {
+    #[default]
+    Fast,
+    /// The literal one, which follows the specification clause by clause
+    Reference,
+}
+
+impl From<ExecutorName> for Executor {
+    fn from(name: ExecutorName) -> Self {
+        match name {
+            ExecutorName::Fast => Self::Fast,
+            ExecutorName::Reference => Self::Reference,
+        }
+    }
+}
+
+/// Writes a drawing, coloured if standard output shows colours.
+pub(crate) fn write_drawing(
+    output: &mut Output,
+    draw: impl FnOnce(bool) -> String,
+) -> io::Result<()> {
+    let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
+    output.bytes(draw(is_coloured).as_bytes(), escapes)
 }
 
 /// How a result is written.

@@ -12,15 +12,13 @@ use crate::io::{self, Output};
 use crate::options::{Progress, positive};
 use crate::process::Status;
 use crate::replaying::{self, Read};
-use crate::rows::Sort;
-use crate::summary_text::{self, Shape};
 use crate::terminal::Escapes;
 use crate::trace::{self, Input};
 use warpload_binary::names::Demangled;
 use warpload_replay::{
     PartialSummary, ReplayError, ReplayOptions, ReplayRequest, Replayed, replay,
 };
-use warpload_report::{ReportPage, html, survey};
+use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text, survey};
 use warpload_trace::{BinaryTrace, Shard};
 
 /// Execute every load of a trace and show what it read and how well it was coalesced
@@ -60,7 +58,7 @@ pub(crate) struct Arguments {
 
     /// What comes first in the tables of text and CSV
     #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
-    sort: Option<Sort>,
+    sort: Option<TableOrder>,
 
     /// The most rows of a table; without, 8 of text and all of CSV
     #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
@@ -208,22 +206,19 @@ impl Arguments {
         let kernels = replayed.trace().contents().kernels.iter();
         let names = kernels.map(|kernel| &kernel.name).filter(|_| self.request.demangle);
         let demangled = Demangled::new(names);
-        let shape = Shape { sort: self.sort.unwrap_or_default(), top: self.top };
+        let rows = TableRows { order: self.sort.unwrap_or_default(), most: self.top };
         match self.format {
             Format::Json => match replayed.partial() {
                 Some(shard) => to.json(&shard, output)?,
                 None => to.json(&replayed.summary(), output)?,
             },
             Format::Csv => {
-                to.write(Escapes::Text, output, |to| {
-                    summary_text::csv(replayed, &demangled, shape, to)
-                })?;
+                to.write(Escapes::Text, output, |to| replay_csv(replayed, &demangled, rows, to))?;
             }
             Format::Text => {
-                to.text(
-                    &summary_text::text(&replayed.summary(), replayed, &demangled, shape),
-                    output,
-                )?;
+                let summary = replayed.summary();
+                let options = "--image or --fill";
+                to.text(&replay_text(&summary, replayed, &demangled, rows, options), output)?;
             }
         }
         for remark in replayed.remarks() {

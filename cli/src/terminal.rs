@@ -5,7 +5,6 @@
 //! them escape it where they shorten it or keep it on its line, but a terminal must not depend on any of
 //! them, so that the streams themselves escape whatever is left.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::name::{escape, is_invisible};
@@ -89,14 +88,7 @@ impl<W: Write> Write for Shown<W> {
 }
 
 /// Returns text as the streams show it: with its line breaks and tabs.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = Vec::with_capacity(text.len());
-    push_shown(text, Escapes::Text, &mut shown);
-    Cow::Owned(String::from_utf8_lossy(&shown).into_owned())
-}
+pub(crate) use warpload::text::visible_lines as shown;
 
 /// Whether bytes are ASCII that appears, line breaks and tabs. Nearly all output is.
 fn is_plain(bytes: &[u8]) -> bool {
@@ -135,6 +127,8 @@ fn is_beginning(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     const EVIL: &str =

@@ -13,7 +13,7 @@ use warpload::encoding::{
     Decoded, Guard, Instruction as Load, LoadDestination, MachineWord, MemorySpace, ParseError,
     Pred, Sm,
 };
-use warpload_cli::draw_in_line;
+use warpload_report::message::draw_in_line;
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::explain::instruction_of;

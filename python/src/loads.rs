@@ -1,18 +1,17 @@
 //! [`Load`]: the loads of files with GPU code.
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use warpload::encoding::{
-    Control as Scheduling, Instruction as Decoded, MachineWord, ParseError, Sm,
-};
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes, is_of};
+use warpload::encoding::{Instruction as Decoded, MachineWord, ParseError, Sm};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes, SmChoice};
 use warpload_binary::file_kind::FileKind;
-use warpload_binary::sass::{self, FoundInstruction, Sass, SassError, SassInstruction, SourceLine};
+use warpload_binary::sass::{
+    self, FoundInstruction, Sass, SassError, SassInstruction, Scheduling, SourceLine,
+};
 
 use crate::error::{ErrorKind, Failure};
 use crate::instruction::{Instruction, SmArgument, syntax};
@@ -57,18 +56,16 @@ impl Control {
 }
 
 impl Control {
-    fn new(control: Scheduling, word: Option<MachineWord>) -> Self {
-        let wide = word.and_then(MachineWord::wide);
-        let bits = |low: u32, width: u32| wide.map(|word| (word >> low) as u8 & ((1 << width) - 1));
+    fn new(control: Scheduling) -> Self {
         Self {
-            stall: control.stall.get(),
-            yields: control.yield_bit,
-            write_barrier: control.write.number(),
-            read_barrier: control.read.number(),
-            wait_mask: control.wait.mask(),
-            reuse: control.reuse.get(),
-            batch: bits(122, 3),
-            pm: bits(102, 2),
+            stall: control.stall,
+            yields: control.r#yield,
+            write_barrier: control.write_barrier,
+            read_barrier: control.read_barrier,
+            wait_mask: control.wait_mask,
+            reuse: control.reuse,
+            batch: control.batch,
+            pm: control.pm,
         }
     }
 }
@@ -172,8 +169,7 @@ struct Found {
     cubins: u64,
     /// How many images of other kinds there are.
     others: u64,
-    /// The SMs that were not chosen.
-    sms: BTreeSet<String>,
+    choice: SmChoice,
     /// Instructions of which nothing says of which SM they are, and all of them.
     of_unknown_sm: u64,
     instructions: u64,
@@ -204,15 +200,16 @@ fn read(path: &Path, sm: Option<Sm>) -> Result<Found, Failure> {
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, path);
     let bytes = read_file(path)?;
     let bytes = bytes.bytes();
-    let mut found = Found::default();
-    if !holds_code(bytes) {
+    let choice = SmChoice::new(sm);
+    let mut found = Found { choice, ..Found::default() };
+    if !FileKind::may_hold_code(&bytes[..bytes.len().min(START)]) {
         let instructions =
             sass::read(bytes, sass::Format::Detect).map_err(|error| failed(&error))?;
-        found.add(path, instructions, sm, None)?;
-        return found.checked(path, sm);
+        found.add(path, instructions, None)?;
+        return found.checked(path);
     }
     for (number, image) in (1..).zip(GpuCodes::new(bytes)) {
-        if let Err(error) = found.image(path, number, image, sm) {
+        if let Err(error) = found.image(path, number, image) {
             found.problems.push(error);
         }
     }
@@ -222,17 +219,11 @@ fn read(path: &Path, sm: Option<Sm>) -> Result<Found, Failure> {
         let error = error.unwrap_or(SassError::Binary);
         return Err(failed(&error));
     }
-    found.checked(path, sm)
+    found.checked(path)
 }
 
-/// Whether a file is read image by image.
-fn holds_code(bytes: &[u8]) -> bool {
-    use FileKind::{Archive, Coff, Elf, Fatbin, Pe};
-    match FileKind::detect(bytes) {
-        Some(kind) => matches!(kind, Archive | Coff | Elf | Fatbin | Pe),
-        None => bytes.iter().take(4096).any(|byte| *byte == 0),
-    }
-}
+/// How many bytes of a file say whether it is read image by image.
+const START: usize = 4096;
 
 impl Found {
     /// Adds the loads of an image, if it is a cubin that was chosen.
@@ -241,7 +232,6 @@ impl Found {
         path: &Path,
         number: u64,
         image: Result<GpuCode<'_>, ContainerError>,
-        wanted: Option<Sm>,
     ) -> Result<(), Failure> {
         let failed = |error: &(dyn std::error::Error + 'static)| {
             let mut failure = Failure::of(error, ErrorKind::Input);
@@ -255,19 +245,15 @@ impl Found {
             return Ok(());
         }
         self.cubins += 1;
-        let read = if image.may_be_of(wanted) { Some(image.read()) } else { None };
-        let read = read.transpose().map_err(|error| failed(&error))?;
-        let Some(read) = read.filter(|read| is_of(wanted, read.sm)) else {
-            self.sms.extend(image.sm.map(|sm| sm.to_string()));
-            return Ok(());
-        };
+        let read = self.choice.read(&image).map_err(|error| failed(&error))?;
+        let Some(read) = read else { return Ok(()) };
         let instructions = sass::read(&*read.bytes, sass::Format::Detect);
         let tag = (!image.is_alone()).then_some(number);
         if tag.is_none() {
             let instructions = instructions.map_err(|error| Failure::of_file(&error, path))?;
-            return self.add(path, instructions, wanted, tag);
+            return self.add(path, instructions, tag);
         }
-        self.add(path, instructions.map_err(|error| failed(&error))?, wanted, tag)
+        self.add(path, instructions.map_err(|error| failed(&error))?, tag)
     }
 
     /// Adds the loads among instructions.
@@ -275,23 +261,19 @@ impl Found {
         &mut self,
         path: &Path,
         mut instructions: Sass<&[u8]>,
-        wanted: Option<Sm>,
         image: Option<u64>,
     ) -> Result<(), Failure> {
         instructions.read_source_lines();
-        let is_listing = instructions.kind() == sass::SassKind::Listing;
+        let kind = instructions.kind();
         for instruction in instructions {
             let mut instruction = instruction.map_err(|error| Failure::of_file(&error, path))?;
-            match (instruction.sm, wanted) {
-                (None, wanted) => instruction.sm = wanted,
-                (Some(sm), Some(wanted)) if sm != wanted && is_listing => {
-                    self.sms.insert(sm.to_string());
-                    continue;
-                }
-                _ => {}
+            if !self.choice.takes(&mut instruction, kind) {
+                continue;
             }
             self.instructions += 1;
-            let (load, text) = match FoundInstruction::new(&instruction) {
+            let found = FoundInstruction::new(&instruction);
+            let control = found.control(&instruction);
+            let (load, text) = match found {
                 FoundInstruction::Load(load) => (Some(load), None),
                 FoundInstruction::Relocated => (None, instruction.text.clone()),
                 FoundInstruction::Illegal(_) => (None, None),
@@ -306,17 +288,13 @@ impl Found {
                 FoundInstruction::Contradictory | FoundInstruction::Other => continue,
             };
             let word = load.map(|load| load.word()).or(instruction.word);
-            let annotated = instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?']));
-            let control = instruction
-                .control
-                .or_else(|| load.filter(|_| annotated).and_then(|load| load.control()));
             self.loads.push(Load {
                 function: instruction.function,
                 offset: instruction.offset,
                 word,
                 load,
                 text,
-                control: control.map(|control| Control::new(control, word)),
+                control: control.map(|control| Control::new(Scheduling::new(control, word))),
                 sm: instruction.sm,
                 image,
                 source: instruction.source,
@@ -326,7 +304,7 @@ impl Found {
     }
 
     /// Adds what is wrong with the whole.
-    fn checked(mut self, path: &Path, wanted: Option<Sm>) -> Result<Self, Failure> {
+    fn checked(mut self, path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         let of_file = |kind, message: String| Failure {
             file: Some(name.to_string()),
@@ -340,14 +318,10 @@ impl Found {
             );
             self.problems.push(of_file(ErrorKind::Argument, message));
         }
-        if let Some(wanted) = wanted
-            && self.instructions == 0
-            && !self.sms.is_empty()
+        if let Err(error) = self.choice.check()
+            && self.choice.has_only_others()
         {
-            let sms: Vec<_> = self.sms.iter().cloned().collect();
-            let message =
-                format!("no image of SM {wanted}; those that there are: {}", sms.join(", "));
-            return Err(of_file(ErrorKind::Selection, message));
+            return Err(of_file(ErrorKind::Selection, error.to_string()));
         }
         if self.cubins == 0 && self.others > 0 && self.problems.is_empty() {
             let message = "no cubins; `warpload.ptx.check` reads the PTX, if that is what it has";

@@ -10,7 +10,7 @@ use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload_binary::container::{GpuCodeKind, GpuCodes};
 use warpload_binary::lines::without_mark;
-use warpload_cli::{Labelled, draw_in_source};
+use warpload_report::message::{Labelled, draw_in_source};
 use warpload_ptx::lower::{OptimizationLevel, lower_statements};
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};

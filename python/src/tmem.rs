@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use warpload::encoding::Instruction as Load;
 use warpload::lane::{LANES, LaneValues};
-use warpload_cli::{draw_in_source, draw_tensor_load, draw_tensor_map, tensor_map_svg};
 use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::tensor::{
     CellOffset, Form, Half, Issue, Pattern, Rules, SassTensorLoad, Shape, TensorAddress,
     TensorFault, TensorInstruction, TensorInstructionError, TensorLoad, TensorMemory,
     TensorRegisters, TensorRun,
 };
+use warpload_report::message::{Labelled, draw_in_source};
+use warpload_report::{TensorMapDrawing, draw_tensor_load};
 
 use crate::arrays::{Words, copy_of, copy_of_rows};
 use crate::borrowed::Source;
@@ -88,14 +89,14 @@ impl TensorMap {
     /// What the command prints.
     #[getter]
     fn drawing(&self) -> String {
-        let drawing = self.heading.clone() + &draw_tensor_map(&self.load, self.half);
+        let drawing = self.heading.clone() + &TensorMapDrawing::new(&self.load, self.half).text(false);
         drawing.trim_end().to_owned()
     }
 
     /// The picture.
     #[getter]
     fn svg(&self) -> String {
-        tensor_map_svg(&self.load, self.half)
+        TensorMapDrawing::new(&self.load, self.half).svg()
     }
 }
 
@@ -180,7 +181,7 @@ fn illegal(text: &str, wrong: &TensorInstructionError) -> Failure {
     let lines = LineIndex::new(text);
     let rule = Some(*code).filter(|code| *code != "syntax");
     let kind = if rule.is_some() { ErrorKind::Illegal } else { ErrorKind::Syntax };
-    let label = warpload_cli::Labelled { title: message, rule, help: None, span: *span };
+    let label = Labelled { title: message, rule, help: None, span: *span };
     let position = lines.position(span.start);
     Failure {
         file: Some("<argument>".to_owned()),

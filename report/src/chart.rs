@@ -1,5 +1,6 @@
 //! [`chart`]: the cost of loads and the ideal, as columns in program order.
 
+use super::picture::Picture;
 use super::rows::heaviest;
 use super::text::{coordinate, cut, of};
 use warpload_replay::{ProgramCounter, SectorSummary};
@@ -44,38 +45,24 @@ pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
     let thick = (pitch * 0.72).min(32.0);
     let end = LEFT + pitch * shown.len() as f64;
 
-    let mut svg = format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} 216\" role=\"img\" \
-         aria-label=\"Mean {unit}s per load and the ideal, by program counter; the table has the \
-         numbers\">\n"
-    );
+    let mut picture = Picture::default();
     for step in 0..=4 {
         let cost = top * f64::from(step) / 4.0;
         let at = coordinate(y(cost));
-        svg += &format!(
-            "<path class=\"grid\" d=\"M{LEFT} {at}H{}\"/>\
-             <text class=\"tick end\" x=\"28\" y=\"{}\">{cost}</text>\n",
-            coordinate(end),
-            coordinate(y(cost) + 4.0)
-        );
+        picture.path("grid", format_args!("M{LEFT} {at}H{}", coordinate(end)));
+        picture.text("tick end", (28, coordinate(y(cost) + 4.0)), cost);
     }
     let mut last_label = f64::NEG_INFINITY;
     for (i, bar) in shown.iter().enumerate() {
         let x = LEFT + pitch * (i as f64 + 0.5);
-        svg += &column(bar, unit, x, thick, &y);
+        column(&mut picture, bar, unit, x, thick, &y);
         if x - last_label >= 52.0 && x + 20.0 <= WIDTH {
             last_label = x;
-            svg += &format!(
-                "<path class=\"grid\" d=\"M{0} {1}v5\"/>\
-                 <text class=\"tick middle\" x=\"{0}\" y=\"{2}\">{3:#x}</text>\n",
-                coordinate(x),
-                TOP + HEIGHT,
-                TOP + HEIGHT + 18.0,
-                bar.row.pc
-            );
+            let (x, pc) = (coordinate(x), format_args!("{:#x}", bar.row.pc));
+            picture.path("grid", format_args!("M{x} {}v5", TOP + HEIGHT));
+            picture.text("tick middle", (&x, TOP + HEIGHT + 18.0), pc);
         }
     }
-    svg += "</svg>\n";
     let mut caption = format!(
         "Mean {unit}s of the loads of each program counter, in program order: below what would do, above \
          it what is more. The thin line goes from the fewest to the most."
@@ -87,43 +74,39 @@ pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
         );
     }
     Some(format!(
-        "<figure>\n{svg}<figcaption><span class=\"key\"><i class=\"ideal\"></i>ideal</span>\
+        "<figure>\n<svg class=\"chart\" viewBox=\"0 0 {WIDTH} 216\" role=\"img\" \
+         aria-label=\"Mean {unit}s per load and the ideal, by program counter; the table has the \
+         numbers\">\n{}</svg>\n<figcaption><span class=\"key\"><i class=\"ideal\"></i>ideal</span>\
          <span class=\"key\"><i class=\"waste\"></i>beyond the ideal</span>{caption}</figcaption>\n\
-         </figure>\n"
+         </figure>\n",
+        picture.into_elements()
     ))
 }
 
-fn column(bar: &Bar<'_>, unit: &str, x: f64, thick: f64, y: &impl Fn(f64) -> f64) -> String {
+fn column(
+    picture: &mut Picture,
+    bar: &Bar<'_>,
+    unit: &str,
+    x: f64,
+    thick: f64,
+    y: &impl Fn(f64) -> f64,
+) {
     let Bar { row, loads, cost: SectorSummary { min, mean, max, .. }, ideal } = *bar;
-    let part = |class: &str, from: f64, to: f64| {
-        if to <= from {
-            return String::new();
-        }
-        format!(
-            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            coordinate(x - thick / 2.0),
-            coordinate(y(to)),
-            coordinate(thick),
-            coordinate(y(from) - y(to))
-        )
-    };
-    let range = if min < max {
-        format!(
-            "<path class=\"range\" d=\"M{} {}V{}\"/>",
-            coordinate(x),
-            coordinate(y(min as f64)),
-            coordinate(y(max as f64))
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "<g><title>{:#x} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, \
-         {}</title>{}{}{range}</g>\n",
+    let name = format!(
+        "{:#x} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, {}",
         row.pc,
         cut(&row.summary.opcode, 48),
-        of(loads, "load"),
-        part("ideal", 0.0, ideal.min(mean)),
-        part("waste", ideal.min(mean), mean),
-    )
+        of(loads, "load")
+    );
+    picture.named(name, |picture| {
+        let parts = [("ideal", 0.0, ideal.min(mean)), ("waste", ideal.min(mean), mean)];
+        for (class, from, to) in parts.into_iter().filter(|(_, from, to)| to > from) {
+            let at = (coordinate(x - thick / 2.0), coordinate(y(to)));
+            picture.rectangle(class, at, (coordinate(thick), coordinate(y(from) - y(to))));
+        }
+        if min < max {
+            let [low, high] = [min, max].map(|cost| coordinate(y(cost as f64)));
+            picture.path("range", format_args!("M{} {low}V{high}", coordinate(x)));
+        }
+    });
 }

@@ -1,28 +1,20 @@
-//! [`comparison_html`]: a page with the changes between two replays.
+//! The changes between two replays: [`comparison_html`], a page, and [`comparison_text`].
 
-use super::html::LONG_NAME;
+use super::html::{LONG_NAME, begin_page};
+use super::table::{SECTION_END, begin_section};
 use super::text::{count, cut, escape, of};
+use super::text_table::{self, Column, Value};
 use warpload_replay::{ComparedRow, Comparison, percent_change};
 
 /// The maximum number of program counters in the table.
 const MAX_ROWS: usize = 1000;
-/// Allows no script, because the page has only a table.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-const STYLE: &str = include_str!("page.css");
-
 /// Returns the page of a comparison of two replays with those names, to be stored as UTF-8.
 #[must_use]
 pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
     let [a, b] = names.map(escape);
     let title = format!("{a} and {b}");
-    let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title} – warpload compare</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>{title}</h1>\n<p>A is {a}, B is {b}.</p>\n</header>\n<main>\n"
-    );
+    let mut html = begin_page(&format!("{title} – warpload compare"), "");
+    html += &format!("<header><h1>{title}</h1>\n<p>A is {a}, B is {b}.</p>\n</header>\n<main>\n");
     html += &whole(comparison);
     html += &program_counters(comparison);
     html += &format!(
@@ -34,24 +26,10 @@ pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
     html
 }
 
-fn head(caption: &str, headings: &[(&str, bool)]) -> String {
-    let mut html = format!(
-        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
-         aria-label=\"{caption}\"><table>\n<thead><tr>"
-    );
-    for (heading, is_number) in headings {
-        let class = if *is_number { " class=\"n\"" } else { "" };
-        html += &format!("<th scope=\"col\"{class}>{heading}</th>");
-    }
-    html + "</tr></thead>\n<tbody>\n"
-}
-
-const END: &str = "</tbody></table></div></section>\n";
-
 fn whole(comparison: &Comparison) -> String {
     let Comparison { loads, sectors, wavefronts, copies, .. } = comparison;
     let headings = [("", false), ("A", true), ("B", true), ("change", true)];
-    let mut html = head("The whole", &headings);
+    let mut html = begin_section("The whole", &headings);
     let mut rows = vec![("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)];
     if *copies != [0; 2] {
         rows.extend([
@@ -74,7 +52,7 @@ fn whole(comparison: &Comparison) -> String {
          <td class=\"n\">{b}</td>{}</tr>\n",
         change(comparison.change())
     );
-    html + END
+    html + SECTION_END
 }
 
 fn program_counters(comparison: &Comparison) -> String {
@@ -102,7 +80,7 @@ fn program_counters(comparison: &Comparison) -> String {
             of(changed.len() as u64, "program counter")
         );
     }
-    html += &head("Program counters", &headings);
+    html += &begin_section("Program counters", &headings);
     for row in changed.iter().take(MAX_ROWS) {
         html += &format!(
             "<tr><td class=\"name\" title=\"{}\"><code>{}</code></td><td class=\"n\"><code>{}</code></td>\
@@ -118,7 +96,7 @@ fn program_counters(comparison: &Comparison) -> String {
         }
         html += "</tr>\n";
     }
-    html + END
+    html + SECTION_END
 }
 
 fn side(number: Option<u64>) -> String {
@@ -129,9 +107,62 @@ fn side(number: Option<u64>) -> String {
 }
 
 fn change(change: Option<f64>) -> String {
-    match change {
-        Some(percent) if percent > 0.0 => format!("<td class=\"n bad\">{percent:+.1} %</td>"),
-        Some(percent) => format!("<td class=\"n\">{percent:+.1} %</td>"),
-        None => "<td class=\"n bad\">new</td>".to_owned(),
+    let class = if change.is_none_or(|percent| percent > 0.0) { "n bad" } else { "n" };
+    format!("<td class=\"{class}\">{}</td>", signed(change))
+}
+
+/// Returns the changes as text: those of the whole, and of the `most` program counters that changed most as a table.
+#[must_use]
+pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
+    let line = |name: &str, amounts: [u128; 2]| {
+        let change = signed(percent_change(amounts));
+        format!("{name:<11} {} -> {} ({change})\n", amounts[0], amounts[1])
+    };
+    let Comparison { loads, sectors, wavefronts, copies, .. } = comparison;
+    let mut text = String::new();
+    for (name, amounts) in [("loads", loads), ("sectors", sectors), ("wavefronts", wavefronts)] {
+        text += &line(name, amounts.map(u128::from));
     }
+    if *copies != [0; 2] {
+        text += &line("copies", copies.map(u128::from));
+        let costs =
+            [("sectors", comparison.copy_sectors), ("wavefronts", comparison.copy_wavefronts)];
+        for (name, amounts) in costs {
+            text += &format!("  {}", line(name, amounts.map(u128::from)));
+        }
+    }
+    text += &line("together", comparison.together());
+    let changed: Vec<&ComparedRow> = comparison.changed().collect();
+    if changed.is_empty() {
+        return text + "\nno program counter has changed\n";
+    }
+    let rows = &changed[..most.min(changed.len())];
+    text += &format!("\n{}", text_table::text(&text_columns(), rows));
+    if rows.len() < changed.len() {
+        text += &format!("          and {} more\n", changed.len() - rows.len());
+    }
+    text
+}
+
+fn signed(change: Option<f64>) -> String {
+    change.map_or_else(|| "new".to_owned(), |percent| format!("{percent:+.1} %"))
+}
+
+fn text_columns<'r>() -> Vec<Column<&'r ComparedRow>> {
+    fn pair([a, b]: [Option<u64>; 2]) -> Value<'static> {
+        if a.unwrap_or(0) == 0 && b.unwrap_or(0) == 0 {
+            return Value::None;
+        }
+        let side = |side: Option<u64>| side.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        Value::Shown(format!("{} -> {}", side(a), side(b)))
+    }
+    vec![
+        Column { heading: "pc", value: |row| Value::Hex(row.pc.0) },
+        Column { heading: "load", value: |row| Value::Text((&*row.opcode).into()) },
+        Column { heading: "change", value: |row| Value::Shown(signed(row.change)) },
+        Column { heading: "loads", value: |row| pair(row.loads) },
+        Column { heading: "sectors", value: |row| pair(row.sectors) },
+        Column { heading: "wavefronts", value: |row| pair(row.wavefronts) },
+        Column { heading: "kernel", value: |row| Value::Text(row.shown_kernel().into()) },
+    ]
 }

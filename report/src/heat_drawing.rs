@@ -1,5 +1,6 @@
 //! [`heat_map`]: drawings of heat maps.
 
+use super::picture::Picture;
 use super::text::{bytes, coordinate, count, of};
 use crate::{HeatMap, HeatRow};
 
@@ -55,27 +56,26 @@ pub(crate) fn heat_map(map: &HeatMap, height: f64, kernels: &[u64]) -> Option<St
     );
     svg += &cells(map, &thresholds);
     svg += "</svg>\n";
-    svg += &address_axis(map, &gaps, row_height, width);
+    let mut picture = Picture::default();
+    address_axis(&mut picture, map, &gaps, row_height, width);
     for record in kernels {
         if map.records.start < *record && map.records.contains(record) {
             let passed = (record - map.records.start) as f64;
             let share = passed / (map.records.end - map.records.start) as f64;
             let x = coordinate(LEFT + width * share);
-            svg += &format!("<path class=\"border\" d=\"M{x} {TOP}v{height}\"/>\n");
+            picture.path("border", format_args!("M{x} {TOP}v{height}"));
         }
     }
-    svg += &time_axis(map, width, height);
+    time_axis(&mut picture, map, width, height);
     for (i, row) in map.rows.iter().enumerate() {
-        svg += &format!(
-            "<rect class=\"hit\" x=\"{LEFT}\" y=\"{}\" width=\"{width}\" height=\"{}\">\
-             <title>{:#x} to {:#x}: {}</title></rect>\n",
-            coordinate(TOP + row_height * i as f64),
-            coordinate(row_height),
-            row.first,
-            row.last,
-            of(map.row(i).iter().sum(), "sector")
-        );
+        let sectors = of(map.row(i).iter().sum(), "sector");
+        let name = format_args!("{:#x} to {:#x}: {sectors}", row.first, row.last);
+        let at = (LEFT, coordinate(TOP + row_height * i as f64));
+        picture.named(name, |picture| {
+            picture.rectangle("hit", at, (width, coordinate(row_height)));
+        });
     }
+    svg += &picture.into_elements();
     svg += "</svg>\n";
     Some(format!(
         "<figure>\n{svg}<figcaption>{}{}</figcaption>\n</figure>\n",
@@ -126,21 +126,21 @@ fn gaps(map: &HeatMap) -> Vec<(u64, usize)> {
     gaps
 }
 
-fn address_axis(map: &HeatMap, gaps: &[(u64, usize)], row_height: f64, width: f64) -> String {
+fn address_axis(
+    picture: &mut Picture,
+    map: &HeatMap,
+    gaps: &[(u64, usize)],
+    row_height: f64,
+    width: f64,
+) {
     let y = |row: usize| TOP + row_height * row as f64;
-    let mut svg = String::new();
     let mut named: Vec<usize> = Vec::new();
     for (missing, row) in gaps {
-        let at = coordinate(y(*row));
-        svg += &format!("<path class=\"gap\" d=\"M{LEFT} {at}h{width}\"/>\n");
+        picture.path("gap", format_args!("M{LEFT} {}h{width}", coordinate(y(*row))));
         if named.iter().all(|other| (y(*row) - y(*other)).abs() >= LABEL) {
             named.push(*row);
-            svg += &format!(
-                "<text class=\"tick\" x=\"{}\" y=\"{}\">⋮ {} apart</text>\n",
-                LEFT + width + 8.0,
-                coordinate(y(*row) + 4.0),
-                bytes(*missing)
-            );
+            let at = (LEFT + width + 8.0, coordinate(y(*row) + 4.0));
+            picture.text("tick", at, format_args!("⋮ {} apart", bytes(*missing)));
         }
     }
     // Labels the rows after gaps first, then as many others as there is space for.
@@ -152,38 +152,24 @@ fn address_axis(map: &HeatMap, gaps: &[(u64, usize)], row_height: f64, width: f6
             continue;
         }
         labelled.push(row);
-        svg += &format!(
-            "<path class=\"grid\" d=\"M{} {}h5\"/>\
-             <text class=\"tick end\" x=\"{}\" y=\"{}\">{:#x}</text>\n",
-            LEFT - 5.0,
-            coordinate(y(row)),
-            LEFT - 9.0,
-            coordinate(y(row) + 4.0 + if row == 0 { 3.0 } else { 0.0 }),
-            map.rows[row].first
-        );
+        picture.path("grid", format_args!("M{} {}h5", LEFT - 5.0, coordinate(y(row))));
+        let base = coordinate(y(row) + 4.0 + if row == 0 { 3.0 } else { 0.0 });
+        let address = format_args!("{:#x}", map.rows[row].first);
+        picture.text("tick end", (LEFT - 9.0, base), address);
     }
-    svg
 }
 
-fn time_axis(map: &HeatMap, width: f64, height: f64) -> String {
-    let mut svg = String::new();
+fn time_axis(picture: &mut Picture, map: &HeatMap, width: f64, height: f64) {
     for quarter in 0..=4u64 {
         let share = quarter as f64 / 4.0;
         let passed = (map.records.end - map.records.start) as f64 * share;
         let x = coordinate(LEFT + width * share);
-        svg += &format!(
-            "<path class=\"grid\" d=\"M{x} {}v5\"/>\
-             <text class=\"tick middle\" x=\"{x}\" y=\"{}\">{}</text>\n",
-            TOP + height,
-            TOP + height + 18.0,
-            count(map.records.start + passed as u64)
-        );
+        picture.path("grid", format_args!("M{x} {}v5", TOP + height));
+        let record = count(map.records.start + passed as u64);
+        picture.text("tick middle", (&x, TOP + height + 18.0), record);
     }
-    svg + &format!(
-        "<text class=\"tick middle\" x=\"{}\" y=\"{}\">instruction of the trace</text>\n",
-        LEFT + width / 2.0,
-        TOP + height + 32.0
-    )
+    let middle = (LEFT + width / 2.0, TOP + height + 32.0);
+    picture.text("tick middle", middle, "instruction of the trace");
 }
 
 fn legend(thresholds: &[u64], most: u64) -> String {

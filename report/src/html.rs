@@ -10,27 +10,16 @@ use warpload::memory::Fill;
 use warpload_replay::{KernelSummary, ReplayData, Replayed, Selected, Summary};
 use warpload_trace::TraceContents;
 
-/// The style sheet.
-const STYLE: &str = include_str!("page.css");
 /// Turns the panels into tabs, and filters and sorts tables. Without it the page shows all panels one after another.
 const SCRIPT: &str = include_str!("page.js");
-/// Forbids all requests, whatever the names in the trace contain.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
-
 /// Returns the page, to be stored as UTF-8.
 #[must_use]
 pub fn html(page: &ReportPage<'_>) -> String {
     let rows = &Rows::new(page.replayed);
     let kernels = (page.contents.kernels.len() != 1).then(|| listed(&page.summary.kernels));
     let context = Context { page, rows, kernels };
-    let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{} – warpload replay</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escape(page.title)
-    );
+    let title = format!("{} – warpload replay", escape(page.title));
+    let mut html = begin_page(&title, "; script-src 'unsafe-inline'");
     html += &header(&context);
     html += "<main>\n";
     html += &overview::headline(page);
@@ -55,6 +44,20 @@ pub fn html(page: &ReportPage<'_>) -> String {
         env!("CARGO_PKG_VERSION")
     );
     html
+}
+
+/// Returns the beginning of a page up to its body. Its policy forbids all requests, whatever the names in it contain, and
+/// scripts too unless `allowed` has more.
+pub(crate) fn begin_page(title: &str, allowed: &str) -> String {
+    let style = include_str!("page.css");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'{allowed}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+    )
 }
 
 fn header(context: &Context<'_>) -> String {

@@ -1,4 +1,6 @@
-//! [`html`]: a replay as a page for a browser. [`survey`] replays a trace and collects the pictures' data on the way.
+//! How results look. [`html`]: a replay as a page for a browser; [`survey`] replays a trace and collects the pictures' data on
+//! the way. [`replay_text`] and [`replay_csv`]: a replay as text, from tables of [`text_table`]. [`AccessDrawing`] and
+//! [`TensorMapDrawing`]: what the lanes of a warp access. [`message`]: what is wrong, with the line that it is about.
 //!
 //! The page is one file without references to others. Everything on it that comes from a trace is
 //! escaped. Its size is bounded: the page says so if it leaves something out. Each answer is a panel,
@@ -6,25 +8,36 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod chart;
 mod comparison;
 mod heat;
 mod heat_drawing;
 mod html;
 mod memories;
+pub mod message;
 mod overview;
+mod picture;
+mod replay_text;
 mod reuse;
 mod rows;
 mod survey;
 mod table;
+mod tensor_map;
+mod tensor_table;
 mod text;
+pub mod text_table;
 
-pub use self::comparison::comparison_html;
+pub use self::access::{AccessDrawing, AccessRow, access_rows};
+pub use self::comparison::{comparison_html, comparison_text};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::html::{ReportPage, html};
+pub use self::replay_text::{TableOrder, TableRows, replay_csv, replay_text};
 pub use self::survey::{
     BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
 };
+pub use self::tensor_map::TensorMapDrawing;
+pub use self::tensor_table::{draw_tensor_load, tensor_load_heading, tensor_registers_table};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use super::chart::{Bar, chart};
 use super::heat_drawing::{COLOURS, heat_map};
 use super::html::{Context, LONG_NAME, Panel};
 use super::rows::{conflicts, ideal};
-use super::table::{Cell, PcTable, bar};
+use super::table::{Cell, Column, PcTable, bar};
 use super::text::{bytes, count, cut, of, per, percent};
 use crate::BankUse;
 use warpload_replay::{
@@ -155,10 +155,9 @@ pub(crate) fn shared(context: &Context<'_>) -> Panel {
     body += &bank_map(context).unwrap_or_default();
     if !rows.is_empty() {
         body += "<h3>Program counters</h3>\n";
-        body += &SHARED_TABLE.html(rows, context);
     }
-    let title = "Shared memory: wavefronts and bank conflicts";
-    Panel { id: "shared", tab: "Shared", title, rows: Some(rows.len()), body }
+    let names = ["shared", "Shared", "Shared memory: wavefronts and bank conflicts"];
+    SHARED_TABLE.panel(names, rows, body, context)
 }
 
 fn wavefront_bar<'r>(row: &'r ProgramCounter<'r>) -> Option<Bar<'r>> {
@@ -270,7 +269,7 @@ fn waste(row: &ProgramCounter<'_>) -> f64 {
 pub(crate) fn local(context: &Context<'_>) -> Panel {
     let rows = &context.rows.local;
     let local = context.page.summary.counts.local;
-    let mut body = format!(
+    let body = format!(
         "<p class=\"note\">{} touched {}, and {} would do: efficiency {}. Local memory is taken to be \
          interleaved: word w of the 32 lanes lies side by side.</p>\n",
         of(local.loads, "load"),
@@ -278,16 +277,8 @@ pub(crate) fn local(context: &Context<'_>) -> Panel {
         count(local.ideal_sectors),
         percent(local.ideal_sectors, local.sectors)
     );
-    if !rows.is_empty() {
-        body += &LOCAL_TABLE.html(rows, context);
-    }
-    Panel {
-        id: "local",
-        tab: "Local",
-        title: "Local memory: sectors of spills and arrays",
-        rows: Some(rows.len()),
-        body,
-    }
+    let names = ["local", "Local", "Local memory: sectors of spills and arrays"];
+    LOCAL_TABLE.panel(names, rows, body, context)
 }
 
 const CONSTANT_TABLE: PcTable = PcTable {
@@ -317,18 +308,20 @@ fn repeats(row: &ProgramCounter<'_>) -> f64 {
 pub(crate) fn constant(context: &Context<'_>) -> Panel {
     let rows = &context.rows.constant;
     let constant = context.page.summary.counts.constant;
-    let mut body = format!(
+    let body = format!(
         "<p class=\"note\">{} asked for {}. One address serves all lanes at once; each further one \
          repeats the load.</p>\n",
         of(constant.loads, "load"),
         of(constant.addresses, "different address")
     );
-    if !rows.is_empty() {
-        body += &CONSTANT_TABLE.html(rows, context);
-    }
-    let title = "Constant memory: addresses of loads";
-    Panel { id: "constant", tab: "Constant", title, rows: Some(rows.len()), body }
+    let names = ["constant", "Constant", "Constant memory: addresses of loads"];
+    CONSTANT_TABLE.panel(names, rows, body, context)
 }
+
+const WAVEFRONTS_EACH: Column = ("wavefronts", "wavefronts each", |row| {
+    let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
+    wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
+});
 
 const STORES_TABLE: PcTable = PcTable {
     id: "stores-atomics",
@@ -339,10 +332,7 @@ const STORES_TABLE: PcTable = PcTable {
         ("mean", "sectors each", |row| {
             sectors(row).map_or(Cell::Unknown, |(all, _)| each(row, all))
         }),
-        ("wavefronts", "wavefronts each", |row| {
-            let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
-            wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
-        }),
+        WAVEFRONTS_EACH,
         ("ideal", "ideal", |row| {
             let of_sectors = sectors(row).map(|(_, ideal)| ideal);
             let ideal = of_sectors.or_else(|| {
@@ -390,7 +380,7 @@ fn excess(row: &ProgramCounter<'_>) -> f64 {
 pub(crate) fn stores(context: &Context<'_>) -> Panel {
     let rows = &context.rows.stores;
     let counts = &context.page.summary.counts;
-    let mut body = match (counts.stores, counts.atomics) {
+    let body = match (counts.stores, counts.atomics) {
         (Some(stores), Some(atomics)) => traffic("store", stores) + &traffic("atomic", atomics),
         _ => format!(
             "<p class=\"note\">{} and {}: this trace has no addresses of them.</p>\n",
@@ -398,11 +388,7 @@ pub(crate) fn stores(context: &Context<'_>) -> Panel {
             of(counts.skipped.atomic, "atomic")
         ),
     };
-    if !rows.is_empty() {
-        body += &STORES_TABLE.html(rows, context);
-    }
-    let title = "Stores and atomics";
-    Panel { id: "stores", tab: "Stores, atomics", title, rows: Some(rows.len()), body }
+    STORES_TABLE.panel(["stores", "Stores, atomics", "Stores and atomics"], rows, body, context)
 }
 
 const COPIES_TABLE: PcTable = PcTable {
@@ -422,10 +408,7 @@ const COPIES_TABLE: PcTable = PcTable {
         ("shared", "shared records", |row| {
             row.summary.shared.map_or(Cell::Unknown, |shared| Cell::Count(shared.loads))
         }),
-        ("wavefronts", "wavefronts each", |row| {
-            let wavefronts = row.summary.shared.and_then(|shared| shared.wavefronts);
-            wavefronts.map_or(Cell::Unknown, |wavefronts| Cell::Mean(wavefronts.mean))
-        }),
+        WAVEFRONTS_EACH,
         ("excess", "sectors beyond the ideal and bank conflicts", |row| {
             Cell::Count(excess(row) as u64)
         }),
@@ -458,11 +441,8 @@ pub(crate) fn copies(context: &Context<'_>) -> Option<Panel> {
         ),
         _ => "<p class=\"note\">This trace has no shared addresses of them.</p>\n".to_owned(),
     };
-    if !rows.is_empty() {
-        body += &COPIES_TABLE.html(rows, context);
-    }
-    let title = "Copies from global to shared memory";
-    Some(Panel { id: "copies", tab: "Copies", title, rows: Some(rows.len()), body })
+    let names = ["copies", "Copies", "Copies from global to shared memory"];
+    Some(COPIES_TABLE.panel(names, rows, body, context))
 }
 
 fn traffic(one: &str, traffic: TrafficCounts) -> String {

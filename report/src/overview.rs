@@ -7,7 +7,7 @@ use super::text::{bytes, count, cut, escape, of, per, percent};
 use crate::FaultyLoad;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneFaultKind;
-use warpload_replay::{Digest, FaultCounts, LoadCounts, Summary};
+use warpload_replay::{Digest, LoadCounts, Summary};
 
 /// A tile: a number with its name and an explanation.
 fn tile(class: &str, label: &str, value: &str, detail: &str) -> String {
@@ -21,65 +21,55 @@ pub(crate) fn headline(page: &ReportPage<'_>) -> String {
     let counts = &page.summary.counts;
     let skipped = &counts.skipped;
     let mut html = "<section aria-label=\"Overview\">\n<div class=\"tiles\">\n".to_owned();
-    html += &tile(
-        "",
-        "loads",
-        &count(counts.loads),
-        &format!(
-            "of {}: {} stores, {} atomics, {} others",
-            of(counts.records, "instruction"),
-            count(skipped.store),
-            count(skipped.atomic),
-            count(skipped.other)
+    let tiles = [
+        (
+            "loads",
+            count(counts.loads),
+            format!(
+                "of {}: {} stores, {} atomics, {} others",
+                of(counts.records, "instruction"),
+                count(skipped.store),
+                count(skipped.atomic),
+                count(skipped.other)
+            ),
         ),
-    );
-    html += &tile(
-        "",
-        "lanes per load",
-        &format!("{:.1}", per(counts.lanes, counts.loads)),
-        &format!("{} asked for {}", of(counts.lanes, "lane"), bytes(counts.bytes)),
-    );
-    html += &tile(
-        "",
-        "sector efficiency",
-        &percent(counts.ideal_sectors, counts.sectors),
-        &format!("{}; {} would do", of(counts.sectors, "sector"), count(counts.ideal_sectors)),
-    );
-    html += &tile(
-        "",
-        "footprint",
-        &bytes(counts.footprint.lines * 128),
-        &format!(
-            "{} in {}",
-            of(counts.footprint.lines, "line"),
-            of(counts.footprint.pages, "page")
+        (
+            "lanes per load",
+            format!("{:.1}", per(counts.lanes, counts.loads)),
+            format!("{} asked for {}", of(counts.lanes, "lane"), bytes(counts.bytes)),
         ),
+        (
+            "sector efficiency",
+            percent(counts.ideal_sectors, counts.sectors),
+            format!("{}; {} would do", of(counts.sectors, "sector"), count(counts.ideal_sectors)),
+        ),
+        (
+            "footprint",
+            bytes(counts.footprint.lines * 128),
+            format!(
+                "{} in {}",
+                of(counts.footprint.lines, "line"),
+                of(counts.footprint.pages, "page")
+            ),
+        ),
+    ];
+    tiles.iter().for_each(|(label, value, detail)| html += &tile("", label, value, detail));
+    let faults = &counts.lane_faults;
+    let detail = format!(
+        "{} outside window, {} outside allocation, {} misaligned",
+        count(faults.outside_window),
+        count(faults.outside_allocation),
+        count(faults.misaligned_address)
     );
-    html += &faults_tile(&counts.lane_faults);
+    let class = |count: u64| if count > 0 { "bad" } else { "" };
+    html += &tile(class(faults.all()), "lane faults", &count(faults.all()), &detail);
     if counts.checked > 0 {
-        html += &tile(
-            if counts.mismatches > 0 { "bad" } else { "" },
-            "mismatches",
-            &count(counts.mismatches),
-            &format!("of {} with expected values", of(counts.checked, "load")),
-        );
+        let detail = format!("of {} with expected values", of(counts.checked, "load"));
+        let mismatches = count(counts.mismatches);
+        html += &tile(class(counts.mismatches), "mismatches", &mismatches, &detail);
     }
     html += "</div>\n";
     html + &breakdown(counts, page.summary.digest) + "</section>\n"
-}
-
-fn faults_tile(faults: &FaultCounts) -> String {
-    tile(
-        if faults.all() > 0 { "bad" } else { "" },
-        "lane faults",
-        &count(faults.all()),
-        &format!(
-            "{} outside window, {} outside allocation, {} misaligned",
-            count(faults.outside_window),
-            count(faults.outside_allocation),
-            count(faults.misaligned_address)
-        ),
-    )
 }
 
 /// The loads by opcode and by memory, and the digest.

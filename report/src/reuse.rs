@@ -1,6 +1,7 @@
 //! How soon lines of global memory are touched again.
 
 use super::html::{Context, Panel};
+use super::picture::Picture;
 use super::table::{Cell, Heading, SHORT_NAME, Table};
 use super::text::{coordinate, count, of, per, percent};
 use warpload_replay::ReuseCounts;
@@ -67,27 +68,25 @@ fn chart(reuse: &ReuseCounts) -> String {
     bars.push(("first".to_owned(), reuse.cold));
     let most = bars.iter().map(|(_, touches)| *touches).max().unwrap_or(1).max(1);
     let pitch = (1000.0 / bars.len() as f64).min(62.0);
-    let mut svg = "<figure>\n<svg class=\"chart\" viewBox=\"0 0 1000 190\" role=\"img\" aria-label=\"Touches \
-                   by distance; the table has the numbers\">\n"
-        .to_owned();
+    let mut picture = Picture::default();
     for (i, (label, touches)) in bars.iter().enumerate() {
         let height = HEIGHT * per(*touches, most);
         let x = pitch * i as f64;
         let class = if i + 1 == bars.len() { "waste" } else { "ideal" };
-        svg += &format!(
-            "<g><title>{label}: {}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" \
-             height=\"{}\"/><text class=\"tick middle\" x=\"{}\" y=\"184\">{label}</text></g>\n",
-            of(*touches, "touch"),
-            coordinate(x + pitch * 0.1),
-            coordinate(14.0 + HEIGHT - height),
-            coordinate(pitch * 0.8),
-            coordinate(height),
-            coordinate(x + pitch * 0.5)
-        );
+        picture.named(format_args!("{label}: {}", of(*touches, "touch")), |picture| {
+            let at = (coordinate(x + pitch * 0.1), coordinate(14.0 + HEIGHT - height));
+            picture.rectangle(class, at, (coordinate(pitch * 0.8), coordinate(height)));
+            picture.text("tick middle", (coordinate(x + pitch * 0.5), 184), label);
+        });
     }
-    svg + "<path class=\"grid\" d=\"M0 164H1000\"/></svg>\n<figcaption>Touches by distance: each column has \
-           those up to its number and beyond the one before; the last has first touches.</figcaption>\n\
-           </figure>\n"
+    picture.path("grid", "M0 164H1000");
+    format!(
+        "<figure>\n<svg class=\"chart\" viewBox=\"0 0 1000 190\" role=\"img\" aria-label=\"Touches by \
+         distance; the table has the numbers\">\n{}</svg>\n<figcaption>Touches by distance: each column has \
+         those up to its number and beyond the one before; the last has first touches.</figcaption>\n\
+         </figure>\n",
+        picture.into_elements()
+    )
 }
 
 fn histogram(reuse: &ReuseCounts) -> String {

@@ -1,6 +1,6 @@
 //! [`Table`]: sortable tables, and [`PcTable`], a table of program counters.
 
-use super::html::{Context, LONG_NAME};
+use super::html::{Context, LONG_NAME, Panel};
 use super::rows::{MAX_ROWS, rows_of_each, shown, space};
 use super::text::{coordinate, count, cut, of, per};
 use warpload_binary::sass::SourceLine;
@@ -11,6 +11,21 @@ pub(crate) const SHORT_NAME: usize = 28;
 
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
 pub(crate) type Heading<'h> = (&'h str, &'h str, bool);
+
+/// Returns the beginning of a section with a plain table; a heading says whether its column holds numbers.
+pub(crate) fn begin_section(caption: &str, headings: &[(&str, bool)]) -> String {
+    let mut html = format!(
+        "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
+         aria-label=\"{caption}\"><table>\n<thead><tr>"
+    );
+    for (heading, is_number) in headings {
+        let class = if *is_number { " class=\"n\"" } else { "" };
+        html += &format!("<th scope=\"col\"{class}>{heading}</th>");
+    }
+    html + "</tr></thead>\n<tbody>\n"
+}
+
+pub(crate) const SECTION_END: &str = "</tbody></table></div></section>\n";
 
 /// A table being written.
 pub(crate) struct Table {
@@ -166,8 +181,22 @@ pub(crate) struct PcTable {
 }
 
 impl PcTable {
-    /// The table, heaviest rows first. With a single kernel it has no kernel column.
+    /// The panel of that name, tab and title that ends with the table.
+    pub(crate) fn panel(
+        &self,
+        [id, tab, title]: [&'static str; 3],
+        rows: &[ProgramCounter<'_>],
+        body: String,
+        context: &Context<'_>,
+    ) -> Panel {
+        Panel { id, tab, title, rows: Some(rows.len()), body: body + &self.html(rows, context) }
+    }
+
+    /// The table, heaviest rows first; nothing without rows. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
+        if rows.is_empty() {
+            return String::new();
+        }
         let has_kernels = context.kernels.is_some();
         let listed = context.kernels.as_deref().unwrap_or_default();
         let each = rows_of_each(listed);

@@ -1,5 +1,7 @@
 //! Text and numbers in the form that the page shows.
 
+use std::fmt::Display;
+
 /// Escapes text for HTML elements and quoted attributes.
 ///
 /// Control characters are invalid in HTML, and characters that change the direction of writing could disguise a name.
@@ -56,6 +58,11 @@ pub(crate) fn of(number: u64, one: &str) -> String {
         _ => "s",
     };
     format!("{} {one}{ending}", count(number))
+}
+
+/// A count with its noun, which ends in `s` unless the count is 1.
+pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
 }
 
 pub(crate) fn bytes(number: u64) -> String {

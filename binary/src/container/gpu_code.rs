@@ -22,6 +22,28 @@ pub enum GpuCodeKind {
     Other(u16),
 }
 
+/// `cubin`, `ptx`, or a number in hexadecimal.
+impl fmt::Display for GpuCodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cubin => f.pad("cubin"),
+            Self::Ptx => f.pad("ptx"),
+            Self::Other(number) => f.pad(&format!("{number:#x}")),
+        }
+    }
+}
+
+/// `cubin`, `ptx`, or a number.
+#[cfg(feature = "serde")]
+impl serde::Serialize for GpuCodeKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Other(number) => serializer.serialize_u16(*number),
+            named => serializer.collect_str(named),
+        }
+    }
+}
+
 /// One piece of GPU code in a file. [`GpuCode::read`] returns its bytes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -165,8 +187,7 @@ impl<'f> GpuCode<'f> {
 
     /// Returns whether the image can turn out to be of the wanted SM when it is read: until then its suffix is not
     /// known.
-    #[must_use]
-    pub fn may_be_of(&self, wanted: Option<Sm>) -> bool {
+    pub(super) fn may_be_of(&self, wanted: Option<Sm>) -> bool {
         wanted.is_none_or(|wanted| self.sm.is_none_or(|sm| sm.number() == wanted.number()))
     }
 

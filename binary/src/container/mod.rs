@@ -26,6 +26,7 @@
 //! offset; what follows it is still found. Time is linear in the size of the file. What is decompressed
 //! is limited by [`Limits`], and allocated as it is found, whatever sizes are claimed.
 
+mod choice;
 mod compression;
 mod entry;
 mod error;
@@ -34,8 +35,9 @@ mod gpu_codes;
 mod host;
 mod sm;
 
+pub use self::choice::{NoImageOfSm, SmChoice};
 pub use self::compression::Compression;
 pub use self::error::{ContainerError, ContainerErrorKind};
 pub use self::gpu_code::{Bytes, GpuCode, GpuCodeKind, Read};
 pub use self::gpu_codes::{GpuCodes, Limits};
-pub use self::sm::{GpuSm, is_of};
+pub use self::sm::GpuSm;

@@ -38,8 +38,7 @@ impl GpuSm {
 }
 
 /// Returns whether code of that SM is the wanted one: the suffix counts. `None` wants any.
-#[must_use]
-pub fn is_of(wanted: Option<Sm>, sm: Option<GpuSm>) -> bool {
+pub(super) fn is_of(wanted: Option<Sm>, sm: Option<GpuSm>) -> bool {
     wanted.is_none_or(|wanted| {
         sm.is_some_and(|sm| (sm.number(), sm.suffix()) == (wanted.number(), wanted.suffix()))
     })

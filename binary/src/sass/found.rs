@@ -1,6 +1,6 @@
 //! [`FoundInstruction`]: an instruction of an input, classified by its word or, without one, by its text.
 
-use warpload_encoding::{Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
+use warpload_encoding::{Control, Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
 
 use super::code::{CodeUnit, SassInstruction};
 use super::relocation::without_relocations;
@@ -51,6 +51,28 @@ impl FoundInstruction {
 
     fn by_text(text: &str, sm: Sm) -> Self {
         Instruction::parse(text, sm).map_or_else(Self::Unreadable, Self::Load)
+    }
+
+    /// Returns the scheduling of the instruction that this is, if its input says it.
+    #[must_use]
+    pub fn control(&self, instruction: &SassInstruction) -> Option<Control> {
+        instruction.control.or_else(|| match self {
+            // A word of 128 bits that was assembled with the annotations of its text.
+            Self::Load(load) if instruction.text.as_ref()?.contains(['&', '?']) => load.control(),
+            _ => None,
+        })
+    }
+
+    /// Returns whether this is a load in which the linker fills something in, by the text of `instruction`.
+    #[must_use]
+    pub fn is_relocated(&self, instruction: &SassInstruction) -> bool {
+        match (self, instruction.text.as_deref()) {
+            (Self::Relocated, _) => true,
+            (Self::Load(load), Some(text)) => {
+                names_a_load(text, load.sm()) && without_relocations(text).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether this is a load.

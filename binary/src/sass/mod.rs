@@ -41,6 +41,7 @@
 //! `Functions` (feature `trace`) looks up the instruction and the source line at an offset of a
 //! function.
 
+mod agreement;
 mod code;
 mod error;
 mod found;
@@ -50,6 +51,7 @@ mod listing;
 mod raw;
 mod relocation;
 mod rows;
+mod scheduling;
 mod source_lines;
 
 use std::io::{BufRead, Chain, Cursor, Read};
@@ -57,6 +59,7 @@ use std::iter::FusedIterator;
 
 use warpload_encoding::Sm;
 
+pub use self::agreement::{Agreement, Disagreement};
 pub use self::code::{CodeUnit, SassInstruction};
 pub use self::error::{ListingErrorKind, SassError};
 pub use self::found::{FoundInstruction, is_later_load, names_a_load, sm_of};
@@ -67,6 +70,7 @@ use self::listing::Listing;
 use self::raw::{DETECT_BYTES, Raw};
 pub use self::relocation::without_relocations;
 use self::rows::CubinRows;
+pub use self::scheduling::Scheduling;
 pub use self::source_lines::{DamagedLines, LineInformation, SourceLine};
 use crate::file_kind::FileKind;
 

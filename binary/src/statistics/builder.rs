@@ -11,6 +11,7 @@ use super::step::{AccessOrder, InstructionFacts, LoadFacts};
 
 /// The statistics of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Statistics {
     /// The number of loads.
@@ -18,14 +19,35 @@ pub struct Statistics {
     /// The number by mnemonic.
     pub by_kind: BTreeMap<&'static str, u64>,
     /// The number by the bits that a lane loads; `None` if the size field encodes no size.
+    #[cfg_attr(feature = "serde", serde(rename = "by_size", serialize_with = "named_sizes"))]
     pub by_bits: BTreeMap<Option<u32>, u64>,
     /// The number by cache operator; empty if the instruction has none.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "named_caches"))]
     pub by_cache: BTreeMap<Cow<'static, str>, u64>,
     /// The remarks, by offset.
     pub remarks: Vec<Remark>,
     /// Whether it is known where basic blocks begin and end. If not, no loads are remarked on as
     /// vectorizable.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub are_blocks_known: bool,
+}
+
+#[cfg(feature = "serde")]
+fn named_sizes<S: serde::Serializer>(
+    counts: &BTreeMap<Option<u32>, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let name = |bits: &Option<u32>| bits.map_or("invalid".to_owned(), |bits| bits.to_string());
+    serializer.collect_map(counts.iter().map(|(bits, count)| (name(bits), count)))
+}
+
+#[cfg(feature = "serde")]
+fn named_caches<S: serde::Serializer>(
+    counts: &BTreeMap<Cow<'static, str>, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let name = |name: &'_ str| if name.is_empty() { "none".to_owned() } else { name.to_owned() };
+    serializer.collect_map(counts.iter().map(|(cache, count)| (name(cache), count)))
 }
 
 impl Statistics {

@@ -45,6 +45,7 @@
 //! ```
 
 mod builder;
+mod functions;
 mod narrow;
 mod neighbours;
 mod remark;
@@ -52,6 +53,7 @@ mod step;
 mod wide;
 
 pub use self::builder::{Statistics, StatisticsBuilder};
+pub use self::functions::{FunctionIdentity, FunctionStatistics, StatisticsByFunction};
 pub use self::remark::{Remark, RemarkKind};
 pub use self::step::{
     AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, InstructionFacts, LoadFacts,

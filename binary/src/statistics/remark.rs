@@ -58,6 +58,19 @@ impl RemarkKind {
     }
 }
 
+/// The offset in hexadecimal, the name of the kind, and the sentence.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Remark {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut object = serializer.serialize_struct("Remark", 3)?;
+        object.serialize_field("offset", &self.offset.map(|offset| format!("{offset:#x}")))?;
+        object.serialize_field("kind", self.kind.name())?;
+        object.serialize_field("text", &self.to_string())?;
+        object.end()
+    }
+}
+
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {

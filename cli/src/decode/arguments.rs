@@ -85,8 +85,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "extract")]
     pub(super) force: bool,
 
-    /// Whose words or text it is, such as 80 or 90a, if the input does not say so; of a file with code
-    /// of several SMs, this one only, and exit status 1 if there is none
+    /// The SM of the code, such as 80 or 90a, if the input does not say it; of a file with code of several SMs, the only
+    /// one that is shown, and exit status 1 if there is none
     #[arg(long, value_name = "SM")]
     pub(super) sm: Option<Sm>,
 
@@ -104,7 +104,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) hidden: bool,
 
-    /// Show only functions whose name, mangled or demangled, has this part or a match of this regular expression
+    /// Functions to show, the rest left out: a part of the mangled or demangled name, or a regular expression
     #[arg(long, value_name = "NAME|REGEX")]
     pub(super) function: Option<NamePattern>,
 

@@ -1,22 +1,21 @@
 //! [`Decoder`]: one input, from its bytes to the rows.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::path::Path;
-use std::rc::Rc;
 
 use warpload::encoding::{Instruction, ParseError, Sm};
+use warpload_binary::container::SmChoice;
 use warpload_binary::file_kind::FileKind;
-use warpload_binary::sass::{self, SassInstruction};
+use warpload_binary::sass::{
+    self, Agreement, Disagreement, FoundInstruction, SassInstruction, SassKind,
+};
 
 use super::arguments::Arguments;
-use super::check::{Checked, Remark};
 use super::extract::Extracted;
-use super::functions::{Names, Wanted};
-use super::images::{self, Chosen};
+use super::functions::Functions;
+use super::images::Chosen;
 use super::row::{InstructionRow, Tag};
-use super::stats::{Library, Stats};
+use super::stats::Stats;
 use super::{extract, list};
 use crate::binary::{self, Opened};
 use crate::cubins;
@@ -25,13 +24,12 @@ use crate::io::{self, Output};
 use crate::name::plural;
 use crate::options::{Format, Progress};
 use crate::process::Status;
-use warpload_binary::sass::FoundInstruction;
 
 #[derive(serde::Serialize)]
 struct CheckJson<'c> {
     file: &'c str,
     #[serde(flatten)]
-    checked: &'c Checked,
+    agreement: Agreement,
 }
 
 /// What was found in one input.
@@ -75,8 +73,6 @@ impl Counts {
 struct SmHeading {
     last: Option<Sm>,
     has_changed: bool,
-    /// Those that were not chosen.
-    others: BTreeSet<Sm>,
 }
 
 impl SmHeading {
@@ -97,13 +93,13 @@ pub(super) struct Decoder<'d, 'f> {
     path: &'d Path,
     /// The current cubin, in a file that holds some.
     image: Tag,
-    functions: &'d mut Wanted<'f>,
+    functions: &'d mut Functions<'f>,
     extracted: &'d mut Extracted,
-    /// The statistics of the images so far.
-    library: Rc<RefCell<Library>>,
+    /// The statistics, if they are wanted.
+    stats: Option<Stats<'d>>,
     counts: Counts,
     status: Status,
-    checked: Checked,
+    agreement: Agreement,
 }
 
 /// What a raw stream that no compiler wrote may be.
@@ -114,19 +110,19 @@ impl<'d, 'f> Decoder<'d, 'f> {
     pub(super) fn new(
         arguments: &'d Arguments,
         path: &'d Path,
-        functions: &'d mut Wanted<'f>,
+        functions: &'d mut Functions<'f>,
         extracted: &'d mut Extracted,
     ) -> Self {
         Self {
             arguments,
             path,
-            extracted,
-            library: Rc::default(),
             image: Tag::default(),
             functions,
+            extracted,
+            stats: arguments.stats.then(|| Stats::new(path, arguments)),
             counts: Counts::default(),
             status: Status::Done,
-            checked: Checked::default(),
+            agreement: Agreement::default(),
         }
     }
 
@@ -137,8 +133,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         output: &mut Output,
     ) -> anyhow::Result<Status> {
         self.file(progress, output)?;
-        if let Some(total) = self.library.borrow().total() {
-            output.text(&total)?;
+        if let Some(stats) = self.stats.take() {
+            stats.finish_file(output)?;
         }
         let is_rows = !(self.arguments.list || self.arguments.extract.is_some());
         if is_rows && !self.arguments.check {
@@ -191,7 +187,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         mut instructions: sass::Sass<R>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        if self.arguments.check && instructions.kind() != sass::SassKind::Listing {
+        if self.arguments.check && instructions.kind() != SassKind::Listing {
             anyhow::bail!(
                 "--check compares a listing's text with its words; this is not a listing"
             );
@@ -202,25 +198,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
             output.flush()?;
             cubins::note_damaged(&io::name(self.path), damaged);
         }
-        let mut names = Names::new(!self.arguments.no_demangle);
+        self.functions.begin();
         let arguments = self.arguments;
-        let mut stats = arguments.stats.then(|| {
-            let library = self.image.number.map(|number| (number, Rc::clone(&self.library)));
-            Stats::new(self.path, arguments, library)
-        });
         let mut heading = SmHeading::default();
-        // The SM of a cubin was chosen already.
-        let is_listing = instructions.kind() == sass::SassKind::Listing;
-        let before = self.counts.instructions;
+        let kind = instructions.kind();
+        let mut choice = SmChoice::new(arguments.sm);
         for instruction in instructions {
             let mut instruction = instruction?;
-            match (instruction.sm, self.arguments.sm) {
-                (None, wanted) => instruction.sm = wanted,
-                (Some(sm), Some(wanted)) if sm != wanted && is_listing => {
-                    heading.others.insert(sm);
-                    continue;
-                }
-                _ => {}
+            if !choice.takes(&mut instruction, kind) {
+                continue;
             }
             if !self.functions.take(instruction.function.as_ref()) {
                 continue;
@@ -240,17 +226,17 @@ impl<'d, 'f> Decoder<'d, 'f> {
             if let FoundInstruction::Unreadable(error) = &found {
                 self.unreadable(&instruction, error, output)?;
             }
-            names.enter(instruction.function.as_ref());
-            if let Some(stats) = &mut stats {
-                stats.add(&instruction, &found, &names, output)?;
+            if let Some(stats) = &mut self.stats {
+                stats.add(&instruction, &found, self.image.number, self.functions, output)?;
                 continue;
             }
+            self.functions.enter(instruction.function.as_ref());
             if found.is_load()
                 || matches!(found, FoundInstruction::Illegal(_))
                 || self.arguments.all
             {
-                let of_sm = heading.enter(instruction.sm).filter(|_| is_listing);
-                let headings = [self.image.heading.take(), of_sm, names.heading()];
+                let of_sm = heading.enter(instruction.sm).filter(|_| kind == SassKind::Listing);
+                let headings = [self.image.heading.take(), of_sm, self.functions.heading()];
                 if arguments.format == Format::Text {
                     headings.iter().flatten().try_for_each(|heading| output.line(heading))?;
                 }
@@ -260,22 +246,21 @@ impl<'d, 'f> Decoder<'d, 'f> {
                     image: self.image.number,
                     instruction: &instruction,
                     found: &found,
-                    demangled: names.demangled(),
+                    demangled: self.functions.demangled(),
                     has_lines: lines.is_present,
                 };
                 row.write(output)?;
             }
         }
-        if let Some(stats) = stats {
-            stats.finish(self.image.heading.take(), output)?;
+        if let Some(stats) = &mut self.stats {
+            let heading = self.image.heading.take();
+            stats.finish(self.image.number, heading, self.functions, output)?;
         }
-        if let Some(wanted) = self.arguments.sm.filter(|_| !heading.others.is_empty())
-            && self.counts.instructions == before
+        if let Err(error) = choice.check()
+            && choice.has_only_others()
         {
-            let others = heading.others.iter().map(ToString::to_string).collect();
-            let message = images::no_image_of(wanted, &others);
             let name = io::name(self.path);
-            self.status = output.fail(Status::Failed, format_args!("{name}: {message}"))?;
+            self.status = output.fail(Status::Failed, format_args!("{name}: {error}"))?;
         } else if self.arguments.check
             && (self.counts.instructions > 0 || !self.functions.is_choice())
         {
@@ -376,32 +361,36 @@ impl<'d, 'f> Decoder<'d, 'f> {
     }
 
     fn check(&mut self, instruction: &SassInstruction, output: &mut Output) -> anyhow::Result<()> {
-        let Some(remark) = self.checked.instruction(instruction) else { return Ok(()) };
+        let Some(found) = self.agreement.compare(instruction) else { return Ok(()) };
         let line = instruction.line.map_or(String::new(), |line| format!(":{line}"));
-        let place = format!("{}{line}", io::name(self.path));
-        match remark {
-            Remark::Difference(difference) => {
-                self.status = output.fail(Status::Failed, format_args!("{place}: {difference}"))?;
+        let message = format!("{}{line}: {found}", io::name(self.path));
+        match found {
+            Disagreement::Difference { hint, .. } => {
+                let help = hint.map_or(String::new(), diagnostic::sass_help);
+                let separator = if help.is_empty() { "" } else { "; " };
+                let message = format_args!("{message}{separator}{help}");
+                self.status = output.fail(Status::Failed, message)?;
             }
-            Remark::Unread(note) | Remark::Hidden(note) => {
-                output.note(format_args!("{place}: {note}"))?;
+            Disagreement::Hidden { word, .. } => {
+                output.note(format_args!("{message}; `encode` needs it, or `--like {word}`"))?;
             }
+            _ => output.note(message)?,
         }
         Ok(())
     }
 
     fn finish_check(&mut self, without_words: bool, output: &mut Output) -> anyhow::Result<()> {
         self.refuse_unknown_sm();
-        let checked = &self.checked;
-        if without_words && checked.loads + checked.relocated == 0 {
+        let agreement = self.agreement;
+        if without_words && agreement.loads + agreement.relocated == 0 {
             anyhow::bail!("--check needs words to compare with; this listing has none");
         }
         if self.arguments.format == Format::Json {
             let file = self.path.display().to_string();
-            output.json(&CheckJson { file: &file, checked })?;
+            output.json(&CheckJson { file: &file, agreement })?;
             return Ok(());
         }
-        output.line(format_args!("{}: {checked}", io::name(self.path)))?;
+        output.line(format_args!("{}: {agreement}", io::name(self.path)))?;
         Ok(())
     }
 }

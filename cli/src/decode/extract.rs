@@ -1,16 +1,15 @@
 //! `decode --extract`: each image of a file as a file of its own.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use warpload::encoding::Sm;
-use warpload_binary::container::{GpuCode, GpuCodeKind, is_of};
+use warpload_binary::container::{GpuCodeKind, SmChoice};
 
 use super::arguments::Arguments;
-use super::images::{Chosen, no_image_of};
+use super::images::Chosen;
 use crate::destination;
 use crate::io::{self, Output};
 use crate::name::visible;
@@ -58,21 +57,29 @@ pub(super) fn extract(
     let Arguments { sm: wanted, force, format, .. } = *arguments;
     let stem = stem(path);
     extracted.add(&stem, path)?;
-    let (mut status, mut count, mut sms) = (Status::Done, 0, BTreeSet::new());
+    let (mut status, mut count, mut choice) = (Status::Done, 0, SmChoice::new(wanted));
     for (number, image) in chosen.images() {
         count += 1;
         let written = image.map_err(anyhow::Error::from).and_then(|image| {
-            let Some(extension) = extension(image.kind) else { return Ok(None) };
-            if !image.may_be_of(wanted) {
-                sms.extend(image.sm.map(|sm| sm.to_string()));
+            let extension = image.kind;
+            if !matches!(extension, GpuCodeKind::Cubin | GpuCodeKind::Ptx) {
                 return Ok(None);
             }
-            let name = |sm: &str| format!("{stem}.{number}.sm_{sm}.{extension}");
-            write(&image, folder, name, (wanted, force), &mut sms)
+            let Some(read) = choice.read(&image)? else { return Ok(None) };
+            let sm = read.sm.map_or("unknown".to_owned(), |sm| sm.to_string());
+            let to = folder.join(format!("{stem}.{number}.sm_{sm}.{extension}"));
+            write(&read.bytes, folder, &to, force)?;
+            Ok(Some(to.display().to_string()))
         });
         match written {
             Ok(None) => {}
-            Ok(Some(to)) => written_line(path, number, &to, format, output)?,
+            Ok(Some(to)) => match format {
+                Format::Text => output.line(visible(&to))?,
+                Format::Json => {
+                    let file = path.display().to_string();
+                    output.json(&ExtractedJson { file: &file, image: number, path: &to })?;
+                }
+            },
             Err(error) => {
                 let message = format_args!("{}: image {number}: {error:#}", io::name(path));
                 status = status.max(output.fail(Status::Unreadable, message)?);
@@ -82,57 +89,21 @@ pub(super) fn extract(
     if count == 0 {
         return chosen.without_image(output);
     }
-    if let Some(wanted) = wanted.filter(|wanted| !sms.contains(&wanted.to_string())) {
-        let message = format!("{}: {}", io::name(path), no_image_of(wanted, &sms));
+    if let Err(error) = choice.check() {
+        let message = format_args!("{}: {error}", io::name(path));
         status = status.max(output.fail(Status::Failed, message)?);
     }
     Ok(status)
 }
 
-/// Writes an image if it is of the chosen SM, and notes its SM; returns where it is.
-fn write(
-    image: &GpuCode<'_>,
-    folder: &Path,
-    name: impl FnOnce(&str) -> String,
-    (wanted, force): (Option<Sm>, bool),
-    sms: &mut BTreeSet<String>,
-) -> anyhow::Result<Option<PathBuf>> {
-    let read = image.read()?;
-    let sm = read.sm.map(|sm| sm.to_string());
-    sms.extend(sm.clone());
-    if !is_of(wanted, read.sm) {
-        return Ok(None);
-    }
+/// Writes an image; an existing file only with `force`.
+fn write(bytes: &[u8], folder: &Path, to: &Path, force: bool) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot be created", folder.display()))?;
-    let to = folder.join(name(sm.as_deref().unwrap_or("unknown")));
-    if !force && fs::symlink_metadata(&to).is_ok() {
+    if !force && fs::symlink_metadata(to).is_ok() {
         bail!("{}: exists; use `--force` to replace it", to.display());
     }
-    destination::target(&to)?.write(&read.bytes)?;
-    Ok(Some(to))
-}
-
-fn written_line(
-    path: &Path,
-    image: u64,
-    to: &Path,
-    format: Format,
-    output: &mut Output,
-) -> std::io::Result<()> {
-    let (file, to) = (path.display().to_string(), to.display().to_string());
-    match format {
-        Format::Text => output.line(visible(&to)),
-        Format::Json => output.json(&ExtractedJson { file: &file, image, path: &to }),
-    }
-}
-
-fn extension(kind: GpuCodeKind) -> Option<&'static str> {
-    match kind {
-        GpuCodeKind::Cubin => Some("cubin"),
-        GpuCodeKind::Ptx => Some("ptx"),
-        _ => None,
-    }
+    Ok(destination::target(to)?.write(bytes)?)
 }
 
 /// Returns the name of an input without its folder and its ending, as far as it is safe in the name of

@@ -6,18 +6,26 @@ use std::sync::Arc;
 use crate::name::visible;
 use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
-/// The functions that are wanted, if not all are.
+/// The functions of all inputs so far.
 #[derive(Default)]
-pub(super) struct Wanted<'f> {
+pub(super) struct Functions<'f> {
+    /// What chooses functions, if not all are wanted.
     pattern: Option<&'f NamePattern>,
-    /// Whether each of the functions so far is wanted.
+    /// Whether names are shown as they are in the input alone.
+    is_mangled: bool,
+    /// Whether each of the functions so far is wanted, if there is a choice.
     known: BTreeMap<Arc<str>, bool>,
     demangled: Demangled,
+    /// The function whose instructions are being read, and the demangled form of its name.
+    current: Option<Arc<str>>,
+    form: Option<Arc<str>>,
+    /// The heading of this function is still to be written.
+    is_new: bool,
 }
 
-impl<'f> Wanted<'f> {
-    pub(super) fn new(pattern: Option<&'f NamePattern>) -> Self {
-        Self { pattern, ..Self::default() }
+impl<'f> Functions<'f> {
+    pub(super) fn new(pattern: Option<&'f NamePattern>, is_mangled: bool) -> Self {
+        Self { pattern, is_mangled, ..Self::default() }
     }
 
     /// Returns whether only some functions are wanted.
@@ -40,6 +48,11 @@ impl<'f> Wanted<'f> {
         ))
     }
 
+    /// Begins other code, whose first function is a new one even if its name is not.
+    pub(super) fn begin(&mut self) {
+        (self.current, self.form, self.is_new) = (None, None, false);
+    }
+
     /// Returns whether an instruction of this function is wanted.
     pub(super) fn take(&mut self, function: Option<&Arc<str>>) -> bool {
         let Some(pattern) = self.pattern else { return true };
@@ -51,44 +64,30 @@ impl<'f> Wanted<'f> {
         self.known.insert(Arc::clone(function), is_wanted);
         is_wanted
     }
-}
-
-/// The function whose instructions are being read.
-pub(super) struct Names {
-    wanted: bool,
-    demangled: Demangled,
-    name: Option<Arc<str>>,
-    form: Option<Arc<str>>,
-    /// The heading of this function is still to be written.
-    is_new: bool,
-}
-
-impl Names {
-    /// `wanted` says whether names are demangled.
-    pub(super) fn new(wanted: bool) -> Self {
-        Self { wanted, demangled: Demangled::default(), name: None, form: None, is_new: false }
-    }
 
     /// Notes the function of the next instruction.
     pub(super) fn enter(&mut self, name: Option<&Arc<str>>) {
-        if self.name.as_ref() == name {
-            return;
+        if self.current.as_ref() != name {
+            self.current = name.cloned();
+            self.form = name.and_then(|name| self.demangle(name));
+            self.is_new = true;
         }
-        self.name = name.cloned();
-        self.form = name.filter(|_| self.wanted).and_then(|name| self.demangled.add(name));
-        self.is_new = true;
     }
 
-    /// Returns the demangled form of the function's name; `None` if it is not mangled.
+    /// Returns the demangled form of a name; `None` if it is not mangled, or is to be shown as it is.
+    pub(super) fn demangle(&mut self, name: &Arc<str>) -> Option<Arc<str>> {
+        if self.is_mangled { None } else { self.demangled.add(name) }
+    }
+
+    /// Returns the demangled form of the current function's name.
     pub(super) fn demangled(&self) -> Option<&str> {
         self.form.as_deref()
     }
 
-    /// Returns the heading of the function if its name is mangled, once.
+    /// Returns the heading of the current function if its name is mangled, once.
     pub(super) fn heading(&mut self) -> Option<String> {
-        if !std::mem::take(&mut self.is_new) {
-            return None;
-        }
-        Some(format!("// {}: {}", visible(self.name.as_deref()?), visible(self.form.as_deref()?)))
+        let (name, form) = (self.current.as_deref()?, self.form.as_deref()?);
+        let is_new = std::mem::take(&mut self.is_new);
+        is_new.then(|| format!("// {}: {}", visible(name), visible(form)))
     }
 }

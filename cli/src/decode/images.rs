@@ -1,10 +1,8 @@
 //! `decode` of a file that is not text: the loads of each cubin in it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use warpload::encoding::Sm;
-use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, is_of};
+use warpload_binary::container::{ContainerError, GpuCode, GpuCodeKind, Read, SmChoice};
 use warpload_binary::sass::{self, Sass, SassError};
 
 use super::arguments::Arguments;
@@ -26,13 +24,12 @@ pub(super) struct Chosen<'c> {
 /// What was found in a file.
 #[derive(Default)]
 struct Found {
-    /// How many there are, and how many of them were chosen.
+    choice: SmChoice,
+    /// How many cubins there are, and how many of them were chosen.
     cubins: u64,
     chosen: u64,
     other: u64,
     damaged: u64,
-    /// The SMs that were not chosen.
-    sms: BTreeSet<String>,
     /// How many cubins are of an SM whose code cannot be read, and why the first cannot.
     unsupported: u64,
     first: Option<SassError>,
@@ -65,7 +62,8 @@ impl<'c> Chosen<'c> {
         output: &mut Output,
         mut decode: impl FnMut(Tag, Sass<&[u8]>, &mut Output) -> anyhow::Result<()>,
     ) -> anyhow::Result<Status> {
-        let mut found = Found::default();
+        let choice = SmChoice::new(self.arguments.sm);
+        let mut found = Found { choice, ..Found::default() };
         let cubins = self.images().filter(|(_, image)| is_cubin(image.as_ref().ok()));
         let several = cubins.take(2).count() > 1;
         for (number, image) in self.images() {
@@ -76,15 +74,7 @@ impl<'c> Chosen<'c> {
                     return Ok(());
                 }
                 found.cubins += 1;
-                if !image.may_be_of(self.arguments.sm) {
-                    found.sms.extend(image.sm.map(|sm| sm.to_string()));
-                    return Ok(());
-                }
-                let read = image.read()?;
-                if !is_of(self.arguments.sm, read.sm) {
-                    found.sms.extend(read.sm.map(|sm| sm.to_string()));
-                    return Ok(());
-                }
+                let Some(read) = found.choice.read(&image)? else { return Ok(()) };
                 found.chosen += 1;
                 let has_heading = several && self.arguments.format == Format::Text;
                 let heading = has_heading.then(|| self.heading(number, &image, &read));
@@ -128,14 +118,13 @@ impl<'c> Chosen<'c> {
     /// Says what was not decoded.
     fn finish(&self, found: Found, output: &mut Output) -> anyhow::Result<Status> {
         let name = io::name(self.path);
-        let Found { cubins, chosen, other, damaged, sms, unsupported, first } = found;
+        let Found { choice, cubins, chosen, other, damaged, unsupported, first } = found;
         if cubins + other + damaged == 0 {
             return self.without_image(output);
         }
         let mut status = if damaged > 0 { Status::Unreadable } else { Status::Done };
-        if let (Some(wanted), 0) = (self.arguments.sm, chosen) {
-            let message = no_image_of(wanted, &sms);
-            status = status.max(output.fail(Status::Failed, format_args!("{name}: {message}"))?);
+        if let Err(error) = choice.check() {
+            status = status.max(output.fail(Status::Failed, format_args!("{name}: {error}"))?);
         } else if cubins == 0 && damaged == 0 {
             anyhow::bail!("no cubins; `warpload ptx check` reads the PTX, if that is what it has");
         }
@@ -154,15 +143,6 @@ impl<'c> Chosen<'c> {
 
 fn is_cubin(image: Option<&GpuCode<'_>>) -> bool {
     image.is_some_and(|image| image.kind == GpuCodeKind::Cubin)
-}
-
-/// Says that there is no image of the wanted SM, and which there are.
-pub(super) fn no_image_of(wanted: Sm, sms: &BTreeSet<String>) -> String {
-    let mut sms: Vec<&str> = sms.iter().map(String::as_str).collect();
-    // By number: 90a before 120.
-    sms.sort_by_key(|sm| sm.trim_end_matches(|end: char| end.is_ascii_alphabetic()).len());
-    let others = if sms.is_empty() { "none".to_owned() } else { sms.join(", ") };
-    format!("no image of SM {wanted}; those that there are: {others}")
 }
 
 /// Says what a file is that has no GPU code.

@@ -1,18 +1,17 @@
 //! `decode --list`: one line for each image of a file.
 
-use std::collections::BTreeSet;
-
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use warpload_binary::container::{ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, is_of};
-use warpload_binary::sass::{self, SassInstruction};
+use warpload_binary::container::{
+    ContainerError, ContainerErrorKind, GpuCode, GpuCodeKind, SmChoice,
+};
+use warpload_binary::sass::{self, FoundInstruction};
 
-use super::images::{Chosen, no_image_of};
+use super::images::Chosen;
 use crate::binary::text;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::process::Status;
-use warpload_binary::sass::FoundInstruction;
 
 /// How many bytes are decompressed at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
@@ -26,7 +25,7 @@ struct ImageJson<'i> {
     container: Option<String>,
     entry: Option<String>,
     member: Option<String>,
-    kind: Option<KindJson>,
+    kind: Option<GpuCodeKind>,
     sm: Option<String>,
     bytes: Option<u64>,
     compression: Option<&'static str>,
@@ -45,55 +44,26 @@ struct ImageJson<'i> {
     error: Option<String>,
 }
 
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum KindJson {
-    Name(&'static str),
-    Number(u16),
-}
-
-impl KindJson {
-    fn new(kind: GpuCodeKind) -> Option<Self> {
-        match kind {
-            GpuCodeKind::Cubin => Some(Self::Name("cubin")),
-            GpuCodeKind::Ptx => Some(Self::Name("ptx")),
-            GpuCodeKind::Other(number) => Some(Self::Number(number)),
-            _ => None,
-        }
-    }
-}
-
-/// What is counted of the code of a cubin.
-struct Code {
-    functions: u64,
-    loads: u64,
-}
-
-/// Counts what is in a cubin; `None` if its code cannot be read.
-fn count(cubin: &[u8]) -> Option<Code> {
-    let mut code = Code { functions: 0, loads: 0 };
-    let mut last = None;
+/// Counts the functions and the loads of a cubin; `None` if its code cannot be read.
+fn count(cubin: &[u8]) -> Option<(u64, u64)> {
+    let (mut functions, mut loads, mut last) = (0, 0, None);
     for instruction in sass::read(cubin, sass::Format::Detect).ok()? {
         let instruction = instruction.ok()?;
-        code.loads += u64::from(is_load(&instruction));
+        loads += u64::from(FoundInstruction::new(&instruction).is_load());
         // Those of a function come one after the other.
         if instruction.function.is_some() && instruction.function != last {
-            code.functions += 1;
+            functions += 1;
             last = instruction.function;
         }
     }
-    Some(code)
-}
-
-fn is_load(instruction: &SassInstruction) -> bool {
-    FoundInstruction::new(instruction).is_load()
+    Some((functions, loads))
 }
 
 /// Lists the images of one file, or those of the chosen SM.
 pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
     let file = chosen.path.display().to_string();
     let mut list = List { chosen, file: &file, listed: 0, obfuscated: 0, status: Status::Done };
-    let mut sms = BTreeSet::new();
+    let mut choice = SmChoice::new(chosen.arguments.sm);
     let mut images = chosen.images().peekable();
     // The system may start no threads.
     let pool = rayon::ThreadPoolBuilder::new().build().ok();
@@ -107,20 +77,19 @@ pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<S
             bytes += next.1.as_ref().map_or(0, |image| image.size);
             batch.push(next);
         }
-        let rows: Vec<(ImageJson<'_>, bool)> = match &pool {
+        let rows: Vec<Result<ImageJson<'_>, SmChoice>> = match &pool {
             Some(pool) => pool.install(|| batch.par_iter().map(|one| list.image(one)).collect()),
             None => batch.iter().map(|one| list.image(one)).collect(),
         };
-        for (image, is_chosen) in rows {
-            if is_chosen {
-                list.write(&image, output)?;
-            } else {
-                sms.extend(image.sm);
+        for row in rows {
+            match row {
+                Ok(image) => list.write(&image, output)?,
+                Err(other) => choice.add(other),
             }
         }
     }
-    if let (Some(wanted), 0) = (chosen.arguments.sm, list.listed) {
-        let message = format!("{}: {}", io::name(chosen.path), no_image_of(wanted, &sms));
+    if let (Err(error), 0) = (choice.check(), list.listed) {
+        let message = format!("{}: {error}", io::name(chosen.path));
         list.status = list.status.max(output.fail(Status::Failed, message)?);
     }
     if list.obfuscated > 0 {
@@ -143,11 +112,11 @@ struct List<'l> {
 }
 
 impl<'l> List<'l> {
-    /// Reads an image; returns whether it is chosen, too.
+    /// Reads an image; returns the choice that passed it over if it is not chosen.
     fn image(
         &self,
         (number, found): &(u64, Result<GpuCode<'_>, ContainerError>),
-    ) -> (ImageJson<'l>, bool) {
+    ) -> Result<ImageJson<'l>, SmChoice> {
         let offset = |offset: u64| format!("{offset:#x}");
         let known = ImageJson { file: self.file, image: *number, ..ImageJson::default() };
         let image = match found {
@@ -155,14 +124,15 @@ impl<'l> List<'l> {
             // What cannot be read can be of any SM.
             Err(error) => {
                 let (entry, error) = (Some(offset(error.offset)), Some(error.to_string()));
-                return (ImageJson { entry, error, ..known }, true);
+                return Ok(ImageJson { entry, error, ..known });
             }
         };
         let mut known = ImageJson {
             container: image.container.map(offset),
             entry: image.entry.map(offset),
             member: image.member.map(text),
-            kind: KindJson::new(image.kind),
+            kind: Some(image.kind),
+            sm: image.sm.map(|sm| sm.to_string()),
             bytes: Some(image.size),
             compression: image.compression.map(|compression| compression.name()),
             name: image.name.map(text),
@@ -170,26 +140,23 @@ impl<'l> List<'l> {
             section: image.section.map(text),
             ..known
         };
-        let (wanted, mut sm) = (self.chosen.arguments.sm, image.sm);
-        let may_be_chosen = image.may_be_of(wanted);
-        if may_be_chosen {
-            match image.read() {
-                Ok(read) => {
-                    sm = read.sm;
-                    known.bytes = Some(read.bytes.len() as u64);
-                    if image.kind == GpuCodeKind::Cubin && is_of(wanted, sm) {
-                        (known.functions, known.loads) =
-                            count(&read.bytes).map(|code| (code.functions, code.loads)).unzip();
-                    }
+        let mut choice = SmChoice::new(self.chosen.arguments.sm);
+        match choice.read(image) {
+            Ok(Some(read)) => {
+                known.sm = read.sm.map(|sm| sm.to_string());
+                known.bytes = Some(read.bytes.len() as u64);
+                if image.kind == GpuCodeKind::Cubin {
+                    (known.functions, known.loads) = count(&read.bytes).unzip();
                 }
-                Err(error) if matches!(error.kind, ContainerErrorKind::Obfuscated { .. }) => {
-                    known.obfuscated = true;
-                }
-                Err(error) => known.error = Some(error.to_string()),
             }
+            Ok(None) => return Err(choice),
+            Err(_) if !choice.is_of(image.sm) => return Err(choice),
+            Err(error) if matches!(error.kind, ContainerErrorKind::Obfuscated { .. }) => {
+                known.obfuscated = true;
+            }
+            Err(error) => known.error = Some(error.to_string()),
         }
-        known.sm = sm.map(|sm| sm.to_string());
-        (known, wanted.is_none() || may_be_chosen && is_of(wanted, sm))
+        Ok(known)
     }
 
     fn write(&mut self, known: &ImageJson<'_>, output: &mut Output) -> std::io::Result<()> {
@@ -211,11 +178,7 @@ impl<'l> List<'l> {
                 width = file.chars().count()
             ))?;
         }
-        let kind = match known.kind {
-            Some(KindJson::Name(name)) => name.to_owned(),
-            Some(KindJson::Number(number)) => format!("{number:#x}"),
-            None => "-".to_owned(),
-        };
+        let kind = known.kind.map_or("-".to_owned(), |kind| kind.to_string());
         let or_dash = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
         let names = [&known.member, &known.section, &known.name].into_iter().flatten();
         let mut place: Vec<String> = names.map(|name| visible(name).into_owned()).collect();

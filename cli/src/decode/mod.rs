@@ -2,10 +2,9 @@
 //!
 //! `arguments.rs` is what can be asked; `decoder.rs` takes an input to the rows that `row.rs` writes,
 //! over the library's `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` are for
-//! files that hold cubins, `check.rs` and `stats.rs` other answers than rows, `words.rs` bare words.
+//! files that hold cubins, `stats.rs` another answer than rows, `words.rs` bare words.
 
 mod arguments;
-mod check;
 mod decoder;
 mod extract;
 mod functions;
@@ -21,7 +20,7 @@ pub(crate) use self::arguments::Arguments;
 use self::arguments::ControlNotation;
 use self::decoder::Decoder;
 use self::extract::Extracted;
-use self::functions::Wanted;
+use self::functions::Functions;
 use super::inputs;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
@@ -40,7 +39,7 @@ pub(crate) fn execute(
         return words::decode(&arguments, output);
     }
     let mut status = Status::Done;
-    let mut functions = Wanted::new(arguments.function.as_ref());
+    let mut functions = Functions::new(arguments.function.as_ref(), arguments.no_demangle);
     let mut extracted = Extracted::default();
     if arguments.extract.is_some() {
         // An image must not replace an input that is read after it.

@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use warpload::encoding::Instruction;
 use warpload::encoding::control::Notation;
-use warpload::encoding::{Control, Instruction, MachineWord, Sm};
-use warpload_binary::sass::{SassInstruction, SourceLine, without_relocations};
+use warpload_binary::sass::{FoundInstruction, SassInstruction, Scheduling, SourceLine};
 
 use super::arguments::Arguments;
 use crate::io::Output;
 use crate::name::visible;
 use crate::options::Format;
-use warpload_binary::sass::{FoundInstruction, names_a_load, sm_of};
 
 #[derive(Default, serde::Serialize)]
 pub(super) struct LoadJson<'l> {
@@ -20,7 +19,7 @@ pub(super) struct LoadJson<'l> {
     pub(super) offset: Option<String>,
     pub(super) word: Option<String>,
     pub(super) text: Option<&'l str>,
-    pub(super) control: Option<ControlJson>,
+    pub(super) control: Option<Scheduling>,
     /// Only in a file that holds cubins: its number there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) image: Option<u64>,
@@ -50,56 +49,10 @@ pub(super) struct LoadJson<'l> {
     pub(super) source: Option<Option<&'l SourceLine>>,
 }
 
-#[derive(serde::Serialize)]
-pub(super) struct ControlJson {
-    stall: u8,
-    r#yield: bool,
-    write_barrier: Option<u8>,
-    read_barrier: Option<u8>,
-    wait_mask: u8,
-    reuse: u8,
-    /// Only of words of 128 bits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    batch: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pm: Option<u8>,
-}
-
-impl ControlJson {
-    /// The scheduling of an instruction, of which a word of 128 bits has more.
-    pub(super) fn new(control: Control, word: Option<MachineWord>) -> Self {
-        let wide = word.and_then(MachineWord::wide);
-        let bits = |low: u32, width: u32| wide.map(|word| (word >> low) as u8 & ((1 << width) - 1));
-        Self { batch: bits(122, 3), pm: bits(102, 2), ..Self::from(control) }
-    }
-}
-
-impl From<Control> for ControlJson {
-    fn from(control: Control) -> Self {
-        Self {
-            stall: control.stall.get(),
-            r#yield: control.yield_bit,
-            write_barrier: control.write.number(),
-            read_barrier: control.read.number(),
-            wait_mask: control.wait.mask(),
-            reuse: control.reuse.get(),
-            batch: None,
-            pm: None,
-        }
-    }
-}
-
 /// Returns what the text of a load hides, as an annotation that `encode` reads.
 pub(super) fn hidden(load: &Instruction) -> Option<String> {
     let descriptor = load.hidden_descriptor()?;
     Some(descriptor.to_string().trim_start().to_owned())
-}
-
-/// Whether the text is that of a load in which the linker fills something in.
-pub(super) fn has_relocated_text(instruction: &SassInstruction) -> bool {
-    let text = instruction.text.as_deref();
-    let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
-    text.is_some_and(|text| names_a_load(text, sm) && without_relocations(text).is_some())
 }
 
 /// The cubin that an instruction is in, of a file that can hold several.
@@ -128,23 +81,15 @@ pub(super) struct InstructionRow<'r> {
 impl InstructionRow<'_> {
     pub(super) fn write(&self, output: &mut Output) -> std::io::Result<()> {
         let Self { arguments, instruction, found, .. } = self;
-        let (is_load, relocated) = match found {
-            FoundInstruction::Load(_) => (true, has_relocated_text(instruction)),
-            FoundInstruction::Relocated => (true, true),
-            _ => (false, false),
+        let (is_load, relocated) = (found.is_load(), found.is_relocated(instruction));
+        let (load, refusal) = match found {
+            FoundInstruction::Load(load) => (Some(load), None),
+            FoundInstruction::Illegal(refusal) => (None, Some(refusal)),
+            _ => (None, None),
         };
-        let (word, decoded) = match found {
-            FoundInstruction::Load(load) => (Some(load.word()), Some(load.text())),
-            _ => (instruction.word, None),
-        };
-        let refusal = match found {
-            FoundInstruction::Illegal(refusal) => Some(refusal),
-            _ => None,
-        };
-        let hidden = match found {
-            FoundInstruction::Load(load) if arguments.hidden => hidden(load),
-            _ => None,
-        };
+        let decoded = load.map(Instruction::text);
+        let word = load.map(Instruction::word).or(instruction.word);
+        let hidden = load.filter(|_| arguments.hidden).and_then(hidden);
         let file = self.path.display().to_string();
         if arguments.format == Format::Json {
             return output.json(&LoadJson {
@@ -159,7 +104,7 @@ impl InstructionRow<'_> {
                     (None, Some(_)) => None,
                     (None, None) => instruction.text.as_deref(),
                 },
-                control: self.control().map(|control| ControlJson::new(control, word)),
+                control: found.control(instruction).map(|control| Scheduling::new(control, word)),
                 illegal: refusal.is_some(),
                 reason: refusal.map(ToString::to_string),
                 load: arguments.all.then_some(is_load),
@@ -202,20 +147,6 @@ impl InstructionRow<'_> {
         output.line(line.trim_end())
     }
 
-    /// How the instruction is scheduled, if its input says so.
-    fn control(&self) -> Option<Control> {
-        let Self { instruction, found, .. } = self;
-        instruction.control.or_else(|| match found {
-            // A word of 128 bits that was assembled with the annotations of its text.
-            FoundInstruction::Load(load)
-                if instruction.text.as_ref().is_some_and(|text| text.contains(['&', '?'])) =>
-            {
-                load.control()
-            }
-            _ => None,
-        })
-    }
-
     /// The text, if there is one, and the control fields on the side that their notation has them.
     fn text_and_control(&self, decoded: Option<&str>, notation: Option<Notation>) -> String {
         let instruction = self.instruction;
@@ -226,7 +157,7 @@ impl InstructionRow<'_> {
         };
         let text = decoded.map(Cow::Borrowed).or_else(listed);
         let text = text.map_or(String::new(), |text| format!("  {text}"));
-        match notation.and_then(|notation| Some((notation, self.control()?))) {
+        match notation.and_then(|notation| Some((notation, self.found.control(instruction)?))) {
             None => text,
             Some((notation, control)) if notation.is_trailing() => match self.found {
                 // What NVIDIA's tools append depends on the SM.

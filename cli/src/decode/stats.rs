@@ -1,27 +1,21 @@
 //! `decode --stats`: the loads of each function, and what stands out.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::Serializer;
-use warpload::encoding::{self, MachineWord, Sm};
-use warpload_binary::sass::{SassInstruction, without_relocations};
+use warpload::encoding::Sm;
+use warpload_binary::sass::{FoundInstruction, SassInstruction};
 use warpload_binary::statistics::{
-    InstructionFacts, LoadFacts, Remark, Statistics, StatisticsBuilder,
+    FunctionIdentity, FunctionStatistics, Statistics, StatisticsByFunction,
 };
 
 use super::arguments::Arguments;
-use super::functions::Names;
-use super::row::has_relocated_text;
+use super::functions::Functions;
 use crate::io::{self, Output};
 use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::table::{self, Column, Value};
-use warpload_binary::sass::{FoundInstruction, is_later_load, sm_of};
 
 /// How many remarks on a function text shows; JSON has all.
 const REMARKS: usize = 16;
@@ -30,25 +24,19 @@ const REMARKS: usize = 16;
 pub(super) struct Stats<'s> {
     path: &'s Path,
     arguments: &'s Arguments,
-    function: Option<Function>,
-    /// The functions so far, for text.
+    current: StatisticsByFunction,
+    /// The functions of the current image so far, for text.
     functions: Vec<Row>,
-    /// The number of the image, and the file that has it.
-    library: Option<(u64, Rc<RefCell<Library>>)>,
-    /// Functions whose neighbouring loads are not known.
+    /// Functions of it whose neighbouring loads are not known.
     without_blocks: u64,
-}
-
-/// The function that is being read.
-struct Function {
-    name: Option<Arc<str>>,
-    demangled: Option<Arc<str>>,
-    sm: Option<Sm>,
-    /// The offset of its last instruction.
-    last: Option<u64>,
-    instructions: u64,
-    opcodes: DefaultHasher,
-    builder: StatisticsBuilder,
+    /// The first image that has each function.
+    known: HashMap<FunctionIdentity, u64>,
+    images: BTreeSet<u64>,
+    /// How many functions of images are there, and how many are copies of others.
+    distinct: u64,
+    copies: u64,
+    /// The sum of all functions of images without copies.
+    total: Row,
 }
 
 /// A function in the table.
@@ -64,69 +52,11 @@ struct Row {
     remarks: u64,
 }
 
-/// The functions of a file with several images, to tell which of them are copies, and for their sum.
-#[derive(Default)]
-pub(super) struct Library {
-    /// The first image that has each.
-    known: HashMap<Code, u64>,
-    /// The counts of all functions without copies, then the numbers of functions and of copies.
-    total: Statistics,
-    remarks: u64,
-    functions: u64,
-    copies: u64,
-    images: BTreeSet<u64>,
-    is_text: bool,
-}
-
-/// What tells a function from others: not its operands, which the linker changes.
-#[derive(PartialEq, Eq, Hash)]
-struct Code {
-    name: Option<Arc<str>>,
-    sm: Option<Sm>,
-    instructions: u64,
-    opcodes: u64,
-}
-
-impl Library {
-    /// Adds a function of an image. Returns the image before that has it too, if one does.
-    fn add(&mut self, image: u64, code: Code, statistics: &Statistics) -> Option<u64> {
-        let first = *self.known.entry(code).or_insert(image);
-        self.images.insert(image);
-        if first != image {
-            self.copies += 1;
-            return Some(first);
-        }
-        self.functions += 1;
-        self.remarks += statistics.remarks.len() as u64;
-        self.total.add_counts(statistics);
-        None
-    }
-
-    /// Returns the sum of several images as text.
-    pub(super) fn total(&self) -> Option<String> {
-        if !self.is_text || self.images.len() < 2 {
-            return None;
-        }
-        let mut name = format!("total of {}", plural(self.functions, "function"));
-        if self.copies > 0 {
-            name += &format!(", {} left out", plural_copies(self.copies));
-        }
-        let (statistics, remarks) = (self.total.clone(), self.remarks);
-        let total = Row { name, statistics, remarks, ..Row::default() };
-        let images = plural(self.images.len() as u64, "image");
-        Some(format!("{images}:\n{}", table::text(&columns(), &[total])))
-    }
-}
-
-fn plural_copies(copies: u64) -> String {
-    if copies == 1 { "1 copy".to_owned() } else { format!("{copies} copies") }
-}
-
 #[derive(serde::Serialize)]
 struct StatsJson<'s> {
     /// Only if there are several inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'s str>,
+    file: Option<String>,
     /// Only if words have 128 bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     sm: Option<String>,
@@ -139,188 +69,127 @@ struct StatsJson<'s> {
     function: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     demangled: Option<&'s str>,
-    loads: u64,
-    by_kind: &'s BTreeMap<&'static str, u64>,
-    #[serde(serialize_with = "by_size")]
-    by_size: &'s BTreeMap<Option<u32>, u64>,
-    #[serde(serialize_with = "by_cache")]
-    by_cache: &'s BTreeMap<std::borrow::Cow<'static, str>, u64>,
-    remarks: Vec<RemarkJson>,
-}
-
-#[derive(serde::Serialize)]
-struct RemarkJson {
-    offset: Option<String>,
-    kind: &'static str,
-    text: String,
-}
-
-impl From<&Remark> for RemarkJson {
-    fn from(remark: &Remark) -> Self {
-        let offset = remark.offset.map(|offset| format!("{offset:#x}"));
-        Self { offset, kind: remark.kind.name(), text: remark.to_string() }
-    }
-}
-
-fn by_size<S: Serializer>(
-    counts: &&BTreeMap<Option<u32>, u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let key = |bits: &Option<u32>| bits.map_or("invalid".to_owned(), |bits| bits.to_string());
-    serializer.collect_map(counts.iter().map(|(bits, count)| (key(bits), count)))
-}
-
-fn by_cache<S: Serializer>(
-    counts: &&BTreeMap<std::borrow::Cow<'static, str>, u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counts.iter().map(|(name, count)| match &**name {
-        "" => ("none", count),
-        name => (name, count),
-    }))
+    #[serde(flatten)]
+    statistics: &'s Statistics,
 }
 
 impl<'s> Stats<'s> {
-    /// `library` has the number of this image, and the functions of the images before it.
-    pub(super) fn new(
-        path: &'s Path,
-        arguments: &'s Arguments,
-        library: Option<(u64, Rc<RefCell<Library>>)>,
-    ) -> Self {
-        let functions = Vec::new();
-        Self { path, arguments, function: None, functions, library, without_blocks: 0 }
+    pub(super) fn new(path: &'s Path, arguments: &'s Arguments) -> Self {
+        Self {
+            path,
+            arguments,
+            current: StatisticsByFunction::default(),
+            functions: Vec::new(),
+            without_blocks: 0,
+            known: HashMap::new(),
+            images: BTreeSet::new(),
+            distinct: 0,
+            copies: 0,
+            total: Row::default(),
+        }
     }
 
-    /// Takes the next instruction, of the function that `names` is at.
+    /// Takes the next instruction, of the image of that number.
     pub(super) fn add(
         &mut self,
         instruction: &SassInstruction,
         found: &FoundInstruction,
-        names: &Names,
+        image: Option<u64>,
+        names: &mut Functions<'_>,
         output: &mut Output,
-    ) -> anyhow::Result<()> {
-        let SassInstruction { function, offset, sm, .. } = instruction;
-        let is_same = |current: &Function| {
-            let ascends = current.last.is_none() || offset.is_none() || current.last < *offset;
-            current.name == *function && current.sm == *sm && ascends
-        };
-        if !self.function.as_ref().is_some_and(is_same) {
-            self.finish_function(output)?;
-        }
-        let current = self.function.get_or_insert_with(|| Function {
-            name: function.clone(),
-            demangled: names.demangled().map(Arc::from),
-            sm: *sm,
-            last: None,
-            instructions: 0,
-            opcodes: DefaultHasher::new(),
-            builder: StatisticsBuilder::default(),
-        });
-        current.last = *offset;
-        current.instructions += 1;
-        opcode(instruction.word).hash(&mut current.opcodes);
-        current.builder.add(step(instruction, found));
-        Ok(())
+    ) -> std::io::Result<()> {
+        let function = self.current.add(instruction, found);
+        function.map_or(Ok(()), |function| self.function(function, image, names, output))
     }
 
-    fn finish_function(&mut self, output: &mut Output) -> anyhow::Result<()> {
-        let Some(function) = self.function.take() else { return Ok(()) };
-        let Function { name, demangled, sm, instructions, opcodes, builder, .. } = function;
-        let statistics = builder.finish();
-        let image = self.library.as_ref().map(|(image, _)| *image);
-        let copy_of = self.library.as_ref().and_then(|(image, library)| {
-            let mut library = library.borrow_mut();
-            library.is_text = self.arguments.format == Format::Text;
-            let code = Code { name: name.clone(), sm, instructions, opcodes: opcodes.finish() };
-            library.add(*image, code, &statistics)
-        });
+    fn function(
+        &mut self,
+        function: FunctionStatistics,
+        image: Option<u64>,
+        names: &mut Functions<'_>,
+        output: &mut Output,
+    ) -> std::io::Result<()> {
+        let FunctionStatistics { identity, statistics, .. } = function;
+        let (name, sm) = (identity.name.clone(), identity.sm);
+        let mut copy_of = None;
+        if let Some(image) = image {
+            self.images.insert(image);
+            let first = *self.known.entry(identity).or_insert(image);
+            copy_of = (first != image).then_some(first);
+            if copy_of.is_some() {
+                self.copies += 1;
+            } else {
+                self.distinct += 1;
+                self.total.remarks += statistics.remarks.len() as u64;
+                self.total.statistics.add_counts(&statistics);
+            }
+        }
         self.without_blocks += u64::from(!statistics.are_blocks_known && statistics.loads > 0);
+        let demangled = name.as_ref().and_then(|name| names.demangle(name));
         if self.arguments.format == Format::Json {
-            let file = self.arguments.names_files().then(|| self.path.display().to_string());
-            output.json(&StatsJson {
-                file: file.as_deref(),
+            return output.json(&StatsJson {
+                file: self.arguments.names_files().then(|| self.path.display().to_string()),
                 sm: sm.filter(|sm| sm.has_wide_words()).map(|sm| sm.to_string()),
                 image,
                 copy_of,
                 function: name.as_deref(),
                 demangled: demangled.as_deref(),
-                loads: statistics.loads,
-                by_kind: &statistics.by_kind,
-                by_size: &statistics.by_bits,
-                by_cache: &statistics.by_cache,
-                remarks: statistics.remarks.iter().map(RemarkJson::from).collect(),
-            })?;
-        } else {
-            let name = name.as_deref().unwrap_or("-").to_owned();
-            self.functions.push(Row { sm, copy_of, ..Row::new(name, demangled, statistics) });
+                statistics: &statistics,
+            });
         }
+        let name = name.as_deref().unwrap_or("-").to_owned();
+        self.functions.push(Row { sm, copy_of, ..Row::new(name, demangled, statistics) });
         Ok(())
     }
 
-    /// Writes what is left to write.
-    ///
-    /// `heading` is that of one of several cubins.
+    /// Writes what is left to write of an image, or of an input without any. `heading` is that of one of several cubins.
     pub(super) fn finish(
-        mut self,
+        &mut self,
+        image: Option<u64>,
         heading: Option<String>,
+        names: &mut Functions<'_>,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        self.finish_function(output)?;
+        if let Some(last) = self.current.finish() {
+            self.function(last, image, names, output)?;
+        }
         let file = io::name(self.path);
-        if !self.functions.is_empty() {
+        let functions = std::mem::take(&mut self.functions);
+        if !functions.is_empty() {
             heading.map_or(Ok(()), |heading| output.line(heading))?;
             if self.arguments.names_files() {
                 output.line(format_args!("{}:", visible(&file)))?;
             }
-            output.text(&text(self.functions))?;
+            output.text(&text(functions))?;
             if self.arguments.names_files() {
                 output.line("")?;
             }
         }
-        if self.without_blocks > 0 {
+        let without_blocks = std::mem::take(&mut self.without_blocks);
+        if without_blocks > 0 {
             output.note(format_args!(
                 "{file}: neighbouring loads are not compared in {}: with branches to unknown places, \
                  or without all words",
-                plural(self.without_blocks, "function")
+                plural(without_blocks, "function")
             ))?;
         }
         Ok(())
     }
-}
 
-/// Returns what the statistics see of an instruction.
-fn step(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionFacts {
-    let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
-    let relocated = || {
-        let text = without_relocations(instruction.text.as_deref()?)?;
-        encoding::Instruction::parse(&text, sm).ok()
-    };
-    let known = match found {
-        FoundInstruction::Load(load) => Some(*load),
-        FoundInstruction::Relocated => relocated(),
-        _ => None,
-    };
-    let load = known.as_ref().map(LoadFacts::from);
-    let mut step = match instruction.word.filter(|_| !is_later_load(instruction)) {
-        Some(MachineWord::Bits64(word)) => InstructionFacts::narrow(instruction.offset, word),
-        Some(MachineWord::Bits128(word)) => {
-            InstructionFacts::wide(instruction.offset, word, sm, load)
+    /// Writes the sum of several images.
+    pub(super) fn finish_file(self, output: &mut Output) -> std::io::Result<()> {
+        if self.arguments.format == Format::Json || self.images.len() < 2 {
+            return Ok(());
         }
-        None => InstructionFacts::opaque(instruction.offset, load),
-    };
-    let is_relocated = instruction.is_relocated || has_relocated_text(instruction);
-    if let Some(load) = step.load.as_mut().filter(|_| is_relocated) {
-        load.displacement = None;
-    }
-    step
-}
-
-/// Returns the bits of a word that say which instruction it is.
-fn opcode(word: Option<MachineWord>) -> u16 {
-    match word {
-        Some(MachineWord::Bits64(word)) => (word >> 48) as u16,
-        Some(MachineWord::Bits128(word)) => word as u16 & 0xfff,
-        None => 0,
+        let mut name = format!("total of {}", plural(self.distinct, "function"));
+        match self.copies {
+            0 => {}
+            1 => name += ", 1 copy left out",
+            copies => name += &format!(", {copies} copies left out"),
+        }
+        let images = plural(self.images.len() as u64, "image");
+        let total = Row { name, ..self.total };
+        output.text(&format!("{images}:\n{}", table::text(&columns(), &[total])))
     }
 }
 

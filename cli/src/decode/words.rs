@@ -2,9 +2,10 @@
 
 use warpload::encoding::control::Notation;
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
+use warpload_binary::sass::Scheduling;
 
 use super::arguments::Arguments;
-use super::row::{self, ControlJson, LoadJson};
+use super::row::{self, LoadJson};
 use crate::io::Output;
 use crate::options::Format;
 use crate::process::Status;
@@ -68,7 +69,7 @@ fn word_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> s
         }
         (Decoded::Load(load), Format::Json) => output.json(&LoadJson {
             text: Some(load.text().as_str()),
-            control: load.control().map(|control| ControlJson::new(control, Some(word))),
+            control: load.control().map(|control| Scheduling::new(control, Some(word))),
             hidden: hidden(&load),
             ..json()
         }),

@@ -5,7 +5,6 @@ pub(super) mod table;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
 use serde::Serialize;
 use warpload::load::{Executor, LoadOp, Outcome};
 use warpload::warp::Warp;
@@ -14,7 +13,7 @@ use warpload_suite::vector::{Final, Vector};
 
 use super::diagnostic;
 use super::io::{self, Output};
-use super::options::{Format, Progress, number};
+use super::options::{ExecutorName, Format, Progress, number};
 use crate::process::Status;
 
 /// A vector larger than this is refused.
@@ -57,23 +56,6 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum ExecutorName {
-    #[default]
-    Fast,
-    /// The literal one, which follows the specification clause by clause
-    Reference,
-}
-
-impl ExecutorName {
-    fn executor(self) -> Executor {
-        match self {
-            Self::Fast => Executor::Fast,
-            Self::Reference => Executor::Reference,
-        }
-    }
-}
-
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     if arguments.all {
         return execute_all(&arguments, output);
@@ -92,7 +74,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         };
         anyhow::anyhow!("{name}{place}: {error}")
     })?;
-    let executed = match Executed::new(vector, arguments.executor.executor()) {
+    let executed = match Executed::new(vector, arguments.executor.into()) {
         Ok(executed) => executed,
         Err(error) => {
             diagnostic::error(format_args!("{name}{asked}: {error}"));
@@ -150,7 +132,7 @@ struct BadLine {
 
 fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let name = io::name(&arguments.file);
-    let executor = arguments.executor.executor();
+    let executor = Executor::from(arguments.executor);
     let (mut status, mut vectors) = (Status::Done, 0u64);
     io::each_line(&arguments.file, Progress::Never, |number, text| {
         let executed = match text {

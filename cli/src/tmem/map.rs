@@ -1,23 +1,20 @@
 //! `tmem map`: which thread and register each cell goes to.
 
-use std::io::stdout;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use warpload::encoding::Sm;
 use warpload::lane::LANES;
 use warpload::text::parse_number;
 use warpload_ptx::tensor::{CellOffset, Form, IllegalLoadError, Shape, TensorLoad};
+use warpload_report::TensorMapDrawing;
 
-use super::drawing::{grid, memory_columns};
-use super::{picture, sass};
+use super::sass;
 use crate::destination::Destination;
 use crate::io::Output;
-use crate::options::Format;
+use crate::options::{Format, write_drawing};
 use crate::process::Status;
-use crate::terminal::Escapes;
 
 /// Draw which thread and register each cell of a load goes to
 ///
@@ -42,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pack: bool,
 
-    /// Whose word or text is given instead of a shape, such as 100 or 103a
+    /// The SM of the word or text that is given instead of a shape, such as 100 or 103a
     #[arg(long, value_name = "SM", conflicts_with_all = ["num", "pack"])]
     sm: Option<Sm>,
 
@@ -120,10 +117,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         ),
     };
     let half = sass.as_ref().and_then(|(_, tensor)| tensor.half);
+    let drawing = TensorMapDrawing::new(&load, half);
     match (arguments.svg, arguments.format) {
         (Some(file), _) => {
-            let svg = picture::svg(&load, half);
-            Destination::new(Some(&file))?.text(&svg, output)?;
+            Destination::new(Some(&file))?.text(&drawing.svg(), output)?;
         }
         (None, Format::Text) => {
             if let Some((instruction, tensor)) = &sass {
@@ -132,9 +129,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
                     "{instruction}: address {address}, register 0 is {first}"
                 ))?;
             }
-            let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
-            let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
-            output.bytes(grid(&load, half, is_coloured).as_bytes(), escapes)?;
+            write_drawing(output, |is_coloured| drawing.text(is_coloured))?;
         }
         (None, Format::Json) => {
             let threads = sass.map_or(0..LANES, |(_, tensor)| tensor.threads());
@@ -158,7 +153,7 @@ fn json(load: &TensorLoad, threads: Range<usize>, output: &mut Output) -> std::i
     for thread in threads {
         for register in 0..load.registers() {
             let CellOffset { second_half, lane, column } = load.shape().cell(thread, register);
-            let columns = memory_columns(load, column).collect();
+            let columns = load.memory_columns(column).collect();
             let half = usize::from(second_half);
             output.json(&RegisterJson { thread, register, half, lane, columns })?;
         }

@@ -1,18 +1,12 @@
-//! `tmem`: loads from Tensor Memory. One file a subcommand, and the drawings of `map`.
+//! `tmem`: loads from Tensor Memory. One file a subcommand.
 
-mod drawing;
 mod map;
 pub(crate) mod memory;
-mod picture;
 mod run;
 pub(crate) mod sass;
-pub(crate) mod table;
 mod test;
 
 use clap::Subcommand;
-use warpload_ptx::tensor::{Half, TensorLoad};
-
-pub use self::run::draw_tensor_load;
 
 use super::io::Output;
 use super::options::Progress;
@@ -30,19 +24,6 @@ pub(crate) enum Command {
     Test(test::Arguments),
     Run(run::Arguments),
     Map(map::Arguments),
-}
-
-/// Returns which thread and register each cell of a load goes to, as `tmem map` draws it without colours. `half` is that
-/// of an `LDTM` that is one.
-#[must_use]
-pub fn draw_tensor_map(load: &TensorLoad, half: Option<Half>) -> String {
-    drawing::grid(load, half, false)
-}
-
-/// Returns the same as a picture, SVG.
-#[must_use]
-pub fn tensor_map_svg(load: &TensorLoad, half: Option<Half>) -> String {
-    picture::svg(load, half)
 }
 
 pub(crate) fn execute(

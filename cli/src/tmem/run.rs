@@ -4,13 +4,14 @@ use warpload::encoding::Sm;
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::syntax::LineIndex;
 use warpload_ptx::tensor::{
-    Issue, Rules, TensorAddress, TensorFault, TensorInstruction, TensorInstructionError,
-    TensorRegisters, TensorRun,
+    Rules, TensorAddress, TensorFault, TensorInstruction, TensorInstructionError, TensorRegisters,
+    TensorRun,
 };
+use warpload_report::draw_tensor_load;
 use warpload_suite::tensor_case::digest;
 
 use super::memory::{Contents, LaneModeName, read_contents};
-use super::{sass, table};
+use super::sass;
 use crate::diagnostic::{self, Labelled};
 use crate::io::Output;
 use crate::options::{Format, number};
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     /// The instruction as PTX writes it; with --sm, the word or text of an LDTM
     instruction: String,
 
-    /// Whose word or text is given, such as 100 or 103a
+    /// The SM of the word or text, such as 100 or 103a
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
@@ -79,23 +80,15 @@ fn read_address(text: &str) -> Result<TensorAddress, String> {
 
 /// The registers, in the words of test cases.
 #[derive(serde::Serialize)]
-struct LoadedJson<'l> {
+struct LoadedJson {
     instruction: String,
     n: usize,
     /// `None` for a thread that does not load.
     regs: Vec<Option<Vec<u32>>>,
-    redval: Option<Reduced<'l>>,
+    redval: Option<Vec<Option<u32>>>,
     /// Of all threads; none if only half of them load.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-}
-
-/// The results of a reduction, of all threads or of some.
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Reduced<'l> {
-    All(&'l LaneValues),
-    Some(Vec<Option<u32>>),
 }
 
 /// Why there are none, in the words of test cases.
@@ -137,39 +130,17 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(Status::Done)
 }
 
-/// Returns what a load of Tensor Memory read, as `tmem run` draws it.
-#[must_use]
-pub fn draw_tensor_load(
-    given: &TensorInstruction,
-    issue: Issue,
-    registers: &TensorRegisters,
-) -> String {
-    let data = given.registers.iter().map(String::as_str).zip(registers.data());
-    let reduced = given.reduced.as_deref().zip(registers.reduced());
-    let columns: Vec<(&str, &LaneValues)> = data.chain(reduced).collect();
-    let threads = given.threads.clone();
-    let heading = match given.is_whole() {
-        true => table::heading(&given.load, issue),
-        false => table::half_heading(&given.load, issue, &threads),
-    };
-    format!("{}\n{heading}\n{}", given.text, table::of_some_threads(&columns, threads))
-}
-
-fn json<'l>(given: &TensorInstruction, registers: &'l TensorRegisters) -> LoadedJson<'l> {
-    let loads = |thread: &usize| given.threads.contains(thread);
+fn json(given: &TensorInstruction, registers: &TensorRegisters) -> LoadedJson {
+    let loading = |thread| Some(thread).filter(|thread| given.threads.contains(thread));
     let values = |thread| registers.data().iter().map(|row| row[thread]).collect();
-    let each = |thread| Some(thread).filter(loads).map(values);
+    let reduced = |row: &LaneValues| {
+        (0..LANES).map(|thread| loading(thread).map(|thread| row[thread])).collect()
+    };
     LoadedJson {
         instruction: given.text.clone(),
         n: registers.data().len(),
-        regs: (0..LANES).map(each).collect(),
-        redval: registers.reduced().map(|reduced| match given.is_whole() {
-            true => Reduced::All(reduced),
-            false => {
-                let one = |thread| Some(thread).filter(loads).map(|thread| reduced[thread]);
-                Reduced::Some((0..LANES).map(one).collect())
-            }
-        }),
+        regs: (0..LANES).map(|thread| loading(thread).map(values)).collect(),
+        redval: registers.reduced().map(reduced),
         sha256: given.is_whole().then(|| digest(registers)),
     }
 }

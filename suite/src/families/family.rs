@@ -122,7 +122,7 @@ impl Answerer {
         Self { executor, memories, registers, outside: Vec::new() }
     }
 
-    /// Answers a family with this function. `ptx-execute` and `traces` are skipped without one.
+    /// Answers a family with this function. Without one, `traces` is skipped, whose questions name files.
     #[must_use]
     pub fn answering(mut self, family: &'static str, answer: OutsideAnswer) -> Self {
         self.outside.push((family, answer));

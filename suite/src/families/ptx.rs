@@ -67,7 +67,7 @@ pub(super) fn check(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Json
 
 /// Keys of a load that are not compared: its place, of which `line` is enough, and the lanes whose address was
 /// rounded, which follow from the addresses.
-pub const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
+pub(super) const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
 
 pub(super) fn compare_loads(
     expected: &CaseExpectation<'_>,

@@ -5,6 +5,7 @@ use warpload_ptx::PtxLoad;
 use warpload_ptx::meaning::Register;
 use warpload_ptx::run::{Executed, LaunchStep, LoadReport, TensorExecuted};
 use warpload_ptx::syntax::load::Opcode;
+use warpload_report::{tensor_load_heading, tensor_registers_table};
 
 use crate::io::Output;
 use crate::name::cell;
@@ -12,7 +13,6 @@ use crate::options::Format;
 use crate::ptx::file::{File, FileJson};
 use crate::run::table::faults;
 use crate::table::{self, Value};
-use crate::tmem::table as tensor_table;
 
 /// Prints loads one by one, or collects them for one object of JSON.
 pub(super) struct Shown<'s> {
@@ -105,7 +105,7 @@ impl<'s> Shown<'s> {
 
     /// What the warp reads of tensor memory, and the registers; or the fault.
     fn tensor(&self, executed: &Executed, tensor: &TensorExecuted) -> String {
-        let heading = tensor_table::heading(&tensor.load, tensor.issue);
+        let heading = tensor_load_heading(&tensor.load, tensor.issue);
         if let Some(fault) = tensor.fault {
             return format!("{heading}\nfault: {}: {fault}\n", fault.code());
         }
@@ -116,7 +116,7 @@ impl<'s> Shown<'s> {
             .collect();
         let columns: Vec<(&str, &LaneValues)> =
             columns.iter().map(|(name, values)| (name.as_str(), values)).collect();
-        format!("{heading}\n{}", tensor_table::of_threads(&columns))
+        format!("{heading}\n{}", tensor_registers_table(&columns))
     }
 
     /// A row for each lane: its address, the memory, what the registers hold, what went wrong.

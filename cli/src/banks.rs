@@ -1,12 +1,7 @@
 //! `banks`: what an access costs, from a formula of the lane or a layout instead of a trace.
 
-mod drawing;
-mod picture;
-
-use std::io::stdout;
 use std::path::PathBuf;
 
-use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, ensure};
 use serde::Serialize;
 use warpload::lane::LaneMask;
@@ -14,16 +9,16 @@ use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
 use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
+use warpload_report::{AccessDrawing, AccessRow, access_rows};
 
-use self::drawing::{DrawnAccess, DrawnRow};
 use crate::destination::Destination;
 use crate::diagnostic::{self, Message, MessageLevel, Origin};
 use crate::io::Output;
 use crate::name::plural;
-use crate::options::{self, Format};
+use crate::options::{self, Format, write_drawing};
 use crate::process::Status;
 use crate::table::{self, Value};
-use crate::terminal::{self, Escapes};
+use crate::terminal;
 
 /// Count the bank conflicts or sectors of an access, and draw them
 ///
@@ -159,7 +154,7 @@ struct AccessJson<'a> {
     lines: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     constant_addresses: Option<u64>,
-    rows: Vec<DrawnRow>,
+    rows: Vec<AccessRow>,
 }
 
 pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -176,49 +171,38 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
         "--merge-pairs is for wavefronts of shared memory"
     );
     let counting = arguments.range.as_ref();
-    for (name, _) in &arguments.values {
+    let given = arguments.values.iter().map(|(name, _)| ("--let", name));
+    for (option, name) in given.chain(counting.map(|(name, _)| ("--for", name))) {
         let is_used = pattern.names().contains(&name.as_str());
-        ensure!(is_used, "--let {name}: there is no `{name}` in the access");
-    }
-    if let Some((name, _)) = counting {
-        ensure!(
-            pattern.names().contains(&name.as_str()),
-            "--for {name}: there is no `{name}` in the access"
-        );
+        ensure!(is_used, "{option} {name}: there is no `{name}` in the access");
     }
     let mut accesses = Vec::new();
     for value in counting.map_or(0..1, |(_, range)| range.clone()) {
-        match access(arguments, &pattern, counting.is_some().then_some(value)) {
+        match arguments.access(&pattern, counting.is_some().then_some(value)) {
             Ok(access) => accesses.push(access),
             Err(error) => return Ok(refuse(arguments, &error, output)),
         }
     }
-    let style = Style::new(arguments);
     for access in &accesses {
-        warn_of_misaligned(&style, access);
+        arguments.warn_of_misaligned(access);
     }
     match (&arguments.svg, arguments.format) {
         (Some(file), _) => {
             let worst = worst(&accesses).context("no access")?;
-            let svg = picture::svg(&style.drawn(worst));
-            Destination::new(Some(file))?.text(&svg, output)?;
+            Destination::new(Some(file))?.text(&arguments.drawn(worst).svg(), output)?;
         }
         (None, Format::Json) => {
             for access in &accesses {
-                output.json(&style.json(access))?;
+                output.json(&arguments.json(access))?;
             }
         }
         (None, Format::Text) => {
-            let is_coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
-            let escapes = if is_coloured { Escapes::None } else { Escapes::Text };
-            let mut text = String::new();
             if accesses.len() > 1 {
-                text += &style.table(&accesses);
+                output.text(&arguments.table(&accesses))?;
             }
             if let Some(worst) = worst(&accesses) {
-                text += &style.drawn(worst).text(is_coloured);
+                write_drawing(output, |is_coloured| arguments.drawn(worst).text(is_coloured))?;
             }
-            output.bytes(text.as_bytes(), escapes)?;
         }
     }
     Ok(Status::Done)
@@ -232,35 +216,11 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
         }
         _ => None,
     };
-    let message = Message::new(MessageLevel::Error, error).help(help);
+    let message = Message::new(MessageLevel::Error, error).help(help.as_deref());
     let origin = Origin { file: "access", line: 1, column: 1 };
     let place = (error.span.start, error.span.end);
-    diagnostic::in_line(message, origin, &arguments.pattern, place);
+    diagnostic::in_line(&message, origin, &arguments.pattern, place);
     output.raise(Status::Failed)
-}
-
-fn access(
-    arguments: &Arguments,
-    pattern: &LanePattern,
-    value: Option<i64>,
-) -> Result<Access, PatternError> {
-    let style = Style::new(arguments);
-    let counting = arguments.range.as_ref().map(|(name, _)| name.as_str());
-    let known = |name: &str| {
-        let given = arguments.values.iter().rev().find(|(known, _)| known == name);
-        value.filter(|_| counting == Some(name)).or(given.map(|(_, value)| *value))
-    };
-    let element = arguments.element.map_or(style.width.bytes(), |bytes| bytes as u32);
-    let mut lanes = pattern.addresses(element, &known)?;
-    lanes.executing = lanes.executing & style.mask;
-    let costs = LoadCosts::of_access_by(
-        style.rules,
-        style.space,
-        style.width,
-        lanes.executing,
-        &lanes.addresses,
-    );
-    Ok(Access { value, lanes, costs })
 }
 
 fn worst(accesses: &[Access]) -> Option<&Access> {
@@ -274,84 +234,90 @@ fn amount(costs: &LoadCosts) -> u64 {
     costs.sectors().or(costs.wavefronts()).or(of(costs.constant)).unwrap_or(0)
 }
 
-/// Notes the lanes whose addresses are rounded down.
-fn warn_of_misaligned(style: &Style<'_>, access: &Access) {
-    let bytes = u64::from(style.width.bytes());
-    let mut lanes = access.lanes.executing.lanes();
-    if let Some(lane) = lanes.find(|lane| !access.lanes.addresses.of(*lane).is_multiple_of(bytes)) {
-        let address = access.lanes.addresses.of(lane);
-        diagnostic::note(format_args!(
-            "the address {address:#x} of lane {lane} is no multiple of {bytes}: it is rounded down, as SM 5.x \
-             does; later GPUs report an error"
-        ));
+impl Arguments {
+    /// How many matrices an LDSM loads, if it is one.
+    fn matrices(&self) -> Option<u32> {
+        self.matrices.as_deref()?.parse().ok()
     }
-}
 
-/// What all accesses have in common.
-struct Style<'a> {
-    pattern: &'a str,
-    name: Option<&'a str>,
-    space: Space,
-    width: Width,
-    mask: LaneMask,
-    rules: SharedRules,
-    matrices: Option<u32>,
-}
+    /// Bytes that each lane accesses: of a matrix, a row.
+    fn width(&self) -> Width {
+        if self.matrices.is_some() { Width::Bytes16 } else { self.bytes }
+    }
 
-impl<'a> Style<'a> {
-    fn new(arguments: &'a Arguments) -> Self {
-        let matrices = arguments.matrices.as_deref().and_then(|matrices| matrices.parse().ok());
+    fn rules(&self) -> SharedRules {
+        SharedRules::default().merging_pairs(self.merge_pairs)
+    }
+
+    fn access(&self, pattern: &LanePattern, value: Option<i64>) -> Result<Access, PatternError> {
+        let counting = self.range.as_ref().map(|(name, _)| name.as_str());
+        let known = |name: &str| {
+            let given = self.values.iter().rev().find(|(known, _)| known == name);
+            value.filter(|_| counting == Some(name)).or(given.map(|(_, value)| *value))
+        };
+        let element = self.element.map_or(self.width().bytes(), |bytes| bytes as u32);
+        let mut lanes = pattern.addresses(element, &known)?;
         let rows = |matrices: u32| LaneMask::from_bits(u32::MAX >> (32 - 8 * matrices));
-        Self {
-            pattern: &arguments.pattern,
-            name: arguments.range.as_ref().map(|(name, _)| name.as_str()),
-            space: arguments.space,
-            width: if matrices.is_some() { Width::Bytes16 } else { arguments.bytes },
-            mask: matrices.map_or(arguments.mask, rows),
-            rules: SharedRules::default().merging_pairs(arguments.merge_pairs),
-            matrices,
+        lanes.executing = lanes.executing & self.matrices().map_or(self.mask, rows);
+        let costs = LoadCosts::of_access_by(
+            self.rules(),
+            self.space,
+            self.width(),
+            lanes.executing,
+            &lanes.addresses,
+        );
+        Ok(Access { value, lanes, costs })
+    }
+
+    /// Notes the lanes whose addresses are rounded down.
+    fn warn_of_misaligned(&self, access: &Access) {
+        let bytes = self.width().bytes();
+        let mut lanes = access.lanes.executing.lanes();
+        let address = |lane| access.lanes.addresses.of(lane);
+        if let Some(lane) = lanes.find(|lane| !address(*lane).is_multiple_of(bytes.into())) {
+            diagnostic::note(format_args!(
+                "the address {:#x} of lane {lane} is no multiple of {bytes}: it is rounded down, as SM 5.x \
+                 does; later GPUs report an error",
+                address(lane)
+            ));
         }
     }
 
     /// Returns what is accessed: `shared memory, 4 bytes a lane`.
     fn accessed(&self) -> String {
-        match self.matrices {
+        match self.matrices() {
             Some(1) => "LDSM of 1 matrix".to_owned(),
             Some(matrices) => format!("LDSM of {matrices} matrices"),
             None => {
-                format!(
-                    "{} memory, {} a lane",
-                    self.space.name(),
-                    plural(self.width.bytes(), "byte")
-                )
+                let bytes = plural(self.width().bytes(), "byte");
+                format!("{} memory, {bytes} a lane", self.space.name())
             }
         }
     }
 
-    /// Returns the access as it is drawn.
-    fn drawn(&self, access: &Access) -> DrawnAccess {
-        let rows = drawing::rows(self.space, self.width, self.rules, &access.lanes);
-        let value = self.name.zip(access.value);
-        let title = match value {
-            Some((name, value)) => format!("{}, {name} = {value}", terminal::shown(self.pattern)),
-            None => terminal::shown(self.pattern).into_owned(),
-        };
-        DrawnAccess {
-            title,
-            result: format!("{}: {}", self.accessed(), result(&access.costs)),
-            columns: drawing::columns(self.space),
-            rows,
-        }
+    fn rows(&self, access: &Access) -> Vec<AccessRow> {
+        access_rows(self.space, self.width(), self.rules(), &access.lanes)
     }
 
-    fn json(&self, access: &Access) -> AccessJson<'a> {
+    /// Returns the access as it is drawn.
+    fn drawn(&self, access: &Access) -> AccessDrawing {
+        let pattern = terminal::shown(&self.pattern);
+        let title = match self.range.as_ref().zip(access.value) {
+            Some(((name, _), value)) => format!("{pattern}, {name} = {value}"),
+            None => pattern.into_owned(),
+        };
+        let result = format!("{}: {}", self.accessed(), result(&access.costs));
+        AccessDrawing::new(title, result, self.space, self.rows(access))
+    }
+
+    fn json(&self, access: &Access) -> AccessJson<'_> {
         let Access { lanes, costs, .. } = access;
         let address = |lane| format!("{:#x}", lanes.addresses.of(lane));
         AccessJson {
-            access: self.pattern,
+            access: &self.pattern,
             value: access.value,
             space: self.space.name(),
-            bytes: self.width.bytes(),
+            bytes: self.width().bytes(),
             lanes: lanes.executing.count(),
             addresses: lanes.executing.lanes().map(address).collect(),
             wavefronts: costs.wavefronts(),
@@ -361,7 +327,7 @@ impl<'a> Style<'a> {
             ideal_sectors: costs.ideal_sectors(),
             lines: costs.lines(),
             constant_addresses: costs.constant.map(|cost| cost.amount),
-            rows: drawing::rows(self.space, self.width, self.rules, lanes),
+            rows: self.rows(access),
         }
     }
 
@@ -374,7 +340,7 @@ impl<'a> Style<'a> {
             is_known.then(|| (heading.to_owned(), 0, values))
         };
         let numbers = accesses.iter().map(|access| access.value.unwrap_or_default().to_string());
-        let name = self.name.unwrap_or_default().to_owned();
+        let name = self.range.as_ref().map_or(String::new(), |(name, _)| name.clone());
         let columns = [
             Some((name, 0, numbers.map(Value::Shown).collect())),
             column("wavefronts", LoadCosts::wavefronts),

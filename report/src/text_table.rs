@@ -1,21 +1,31 @@
-//! Tables whose columns are described once, for text and for CSV.
+//! Tables whose columns are described once, for text and for CSV; and the names in their cells, which can hold any
+//! character and be of any length.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, Row, Table, presets};
 
-use super::name::{cells, visible};
+use warpload::text::visible;
+
+/// How many characters of a name a table shows.
+const MAX_CELL: usize = 60;
 
 /// A column of a table with rows of type `R`.
-pub(crate) struct Column<R> {
-    pub(crate) heading: &'static str,
-    pub(crate) value: fn(&R) -> Value<'_>,
+pub struct Column<R> {
+    /// Its first line.
+    pub heading: &'static str,
+    /// Returns its cell in a row.
+    pub value: fn(&R) -> Value<'_>,
 }
 
-pub(crate) enum Value<'r> {
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub enum Value<'r> {
     /// There is none in this row.
     None,
+    /// A count.
     Count(u64),
     /// A number, and the digits after its point that text shows.
     Number(f64, usize),
@@ -64,7 +74,10 @@ fn quoted(text: &str) -> String {
 
 /// Writes a table of CSV: a line of headings, and a line for each row. It is not held in memory, because all
 /// rows can have the same long name.
-pub(crate) fn csv<'v>(
+///
+/// # Errors
+/// Returns the error of `to`.
+pub fn csv<'v>(
     keys: &[&str],
     rows: impl Iterator<Item = Vec<Value<'v>>>,
     to: &mut dyn Write,
@@ -78,7 +91,8 @@ pub(crate) fn csv<'v>(
 }
 
 /// Returns a table of text, without the columns in which no row has a value.
-pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
+#[must_use]
+pub fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let columns = columns.iter().map(|column| {
         let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
         // Tables one below the other look like one if their columns are not too narrow.
@@ -93,7 +107,8 @@ pub(crate) fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
 }
 
 /// Returns a table of text: a heading, how wide at least, and the values of each column.
-pub(crate) fn grid<'v>(
+#[must_use]
+pub fn grid<'v>(
     columns: impl IntoIterator<Item = (impl Into<String>, usize, Vec<Value<'v>>)>,
 ) -> String {
     let mut table = Table::new();
@@ -127,6 +142,64 @@ pub(crate) fn grid<'v>(
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// Returns `text` as a cell of a table: visible, and shortened in the middle if it is too long.
+#[must_use]
+pub fn cell(text: &str) -> String {
+    shortened(&visible(text), None)
+}
+
+/// Returns names as the cells of a column. Long names that would have the same cell are shown where they differ, because
+/// instances of a template often do so far inside.
+fn cells<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    /// Names that agree for longer are equal in the table, too.
+    const ROUNDS: usize = 16;
+    let names: Vec<Cow<'_, str>> = names.map(visible).collect();
+    let mut cells: Vec<String> = names.iter().map(|name| shortened(name, None)).collect();
+    for _ in 0..ROUNDS {
+        // By cell: its first name, and how many characters at least that has in common with others.
+        let mut groups: HashMap<String, (&str, usize)> = HashMap::new();
+        for (name, cell) in names.iter().zip(&cells) {
+            let (first, common) = groups.entry(cell.clone()).or_insert((name, usize::MAX));
+            if first != name {
+                let pairs = first.chars().zip(name.chars());
+                *common = pairs.take_while(|(one, other)| one == other).count().min(*common);
+            }
+        }
+        groups.retain(|_, (_, common)| *common < usize::MAX);
+        if groups.is_empty() {
+            break;
+        }
+        for (name, cell) in names.iter().zip(&mut cells) {
+            if let Some((_, common)) = groups.get(cell) {
+                *cell = shortened(name, Some(*common));
+            }
+        }
+    }
+    cells
+}
+
+/// Returns the ends of a name that is too long for a cell, and what is around a place between them.
+fn shortened(name: &str, around: Option<usize>) -> String {
+    let length = name.chars().count();
+    if length <= MAX_CELL {
+        return name.to_owned();
+    }
+    let part = |from: usize, count: usize| name.chars().skip(from).take(count);
+    let Some(around) = around else {
+        let side = (MAX_CELL - 1) / 2;
+        return part(0, MAX_CELL - 1 - side)
+            .chain(['…'])
+            .chain(part(length - side, side))
+            .collect();
+    };
+    /// How much of either end is left.
+    const END: usize = MAX_CELL / 4;
+    const MIDDLE: usize = MAX_CELL - 2 * END - 2;
+    let from = around.saturating_sub(MIDDLE / 4).max(END);
+    let (head, middle, tail) = (part(0, END), part(from, MIDDLE), part(length - END, END));
+    head.chain(['…']).chain(middle).chain(['…']).chain(tail).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,5 +229,44 @@ mod tests {
              f(int, \"x\")             3       0.2\n\
              g\\n                    10       4.0\n"
         );
+    }
+
+    #[test]
+    fn cells_are_shortened_in_the_middle() {
+        let fits = "x".repeat(60);
+        assert_eq!(cell(&fits), fits);
+        for long in [61, 65_536, 1 << 20] {
+            let text = format!("{}é{}", "a".repeat(long / 2), "z".repeat(long - long / 2 - 1));
+            let cell = cell(&text);
+            assert_eq!(cell.chars().count(), 60, "{long}");
+            assert!(cell.starts_with("aaa") && cell.contains('…') && cell.ends_with("zzz"));
+        }
+        // What escaping adds counts too.
+        assert_eq!(cell(&"\u{1b}".repeat(100)).chars().count(), 60);
+    }
+
+    #[test]
+    fn cells_keep_what_distinguishes_names() {
+        let kernel = |tile: &str, stages: u32| {
+            let types = "cutlass::half_t, cutlass::layout::RowMajor, ".repeat(4);
+            format!(
+                "void cutlass::Kernel<cutlass::gemm::Gemm<{types}GemmShape<{tile}>, {types}{stages}> >(Params)"
+            )
+        };
+        let mut names = Vec::new();
+        for tile in ["128, 128, 32", "128, 128, 64", "256, 128, 32"] {
+            names.extend([3, 4].map(|stages| kernel(tile, stages)));
+        }
+        names.extend(["main".to_owned(), "x".repeat(100), "x".repeat(101), names[0].clone()]);
+        let cells = cells(names.iter().map(String::as_str));
+        assert_eq!(cells[6], "main");
+        for (i, one) in names.iter().enumerate() {
+            assert!(cells[i].chars().count() <= 60, "{}", cells[i]);
+            for (k, other) in names.iter().enumerate() {
+                assert_eq!(cells[i] == cells[k], one == other, "{one} {other}: {}", cells[i]);
+            }
+        }
+        assert!(cells[0].contains("128, 32") && cells[2].contains("128, 64"), "{cells:?}");
+        assert!(cells[0].starts_with("void cutlass::") && cells[0].ends_with("(Params)"));
     }
 }

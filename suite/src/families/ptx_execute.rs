@@ -1,4 +1,4 @@
-//! Answers the questions of the family `ptx-execute`, as `ptx run` executes loads.
+//! Answers the questions of the family `ptx-execute`: executes the loads of a function of PTX.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,8 +14,10 @@ use warpload_ptx::read;
 use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};
 use warpload_ptx::syntax::{LineIndex, integer};
 use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorMemory};
-use warpload_suite::families::{CaseAnswer, UNCOMPARED_KEYS};
-use warpload_suite::image::machine_from_json;
+
+use super::family::{Answerer, CaseAnswer};
+use super::ptx::UNCOMPARED_KEYS;
+use crate::image::machine_from_json;
 
 /// A function and what it is executed on. Other keys change nothing.
 #[derive(Deserialize)]
@@ -62,8 +64,7 @@ impl Values {
     }
 }
 
-/// Answers a question.
-pub(crate) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
+pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let mut loads = run(json::from_str(question)?)?;
     for load in loads.iter_mut().filter_map(Value::as_object_mut) {
         load.retain(|key, _| !UNCOMPARED_KEYS.contains(&&**key));
@@ -78,7 +79,7 @@ pub(crate) fn answer(question: &str) -> Result<CaseAnswer, JsonError> {
     Ok(CaseAnswer::new(&serde_json::json!({ "loads": loads })))
 }
 
-/// Executes the loads of a function; returns the objects of `ptx run --format json`, one for each.
+/// Executes the loads of a function; returns the report of each as an object.
 fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let machine = question.initial.map_or_else(
         || Ok(Machine::default()),
