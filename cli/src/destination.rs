@@ -19,7 +19,7 @@ use crate::process::Status;
 
 /// A file to write that is none of the inputs.
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
-type OutputFile = output::OutputFile<'static>;
+pub(crate) type OutputFile = output::OutputFile<'static>;
 
 /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
 pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {

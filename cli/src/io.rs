@@ -246,14 +246,16 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Creates a bar over so many bytes; `None` if that is unknown.
+    /// Creates a bar over so many bytes; `None` if that is unknown, and it may not be needed.
     pub(crate) fn new(progress: Progress, bytes: Option<u64>, path: &Path) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden())
             .with_prefix(visible(&name(path)).into_owned())
             .with_finish(indicatif::ProgressFinish::AndLeave);
         let bar = Self { bar, progress, is_drawn: AtomicBool::new(false) };
         bar.set_style();
-        bar.draw_if_worth();
+        if bytes.is_some() {
+            bar.draw_if_worth();
+        }
         bar
     }
 

@@ -19,7 +19,6 @@ mod encode;
 mod explain;
 mod export;
 mod import;
-mod importing;
 mod info;
 mod inputs;
 mod io;

@@ -20,7 +20,7 @@ use warpload::memory::{Fill, Memory, Space, Window};
 use warpload::text::parse_number;
 use warpload_binary::names::{Demangled, NamePattern};
 use warpload_binary::sass::Functions;
-use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents};
+use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents, usable_threads};
 
 /// What a replay is asked to do, in the words of whoever asks.
 ///
@@ -347,8 +347,7 @@ impl ReplayRequest {
         &self,
         function: impl FnOnce() -> Result<T, ReplayError> + Send,
     ) -> Result<T, ReplayError> {
-        let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let threads = self.threads.map_or(most, |asked| asked.min(most)).get();
+        let threads = usable_threads(self.threads).get();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error: rayon::ThreadPoolBuildError| ReplayError::Threads {
             threads,

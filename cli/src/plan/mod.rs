@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::tree::Tree;
 use crate::io::{self, Output};
 use crate::name::is_invisible;
-use crate::options::{Format, Progress, number};
+use crate::options::{Format, number};
 use crate::process::Status;
 use crate::trace::Input;
 use crate::{diagnostic, set};
@@ -233,7 +233,7 @@ const EXPECTED: &str = "a trace set, a binary trace or a list of traces";
 /// Returns the import of each trace of a list, and the set of all of them, under the names that
 /// `import --split` writes.
 fn import_tasks(
-    input: Input<'_>,
+    input: Input,
     path: &Path,
     folder: &Path,
     threads: Option<NonZero<usize>>,
@@ -241,14 +241,14 @@ fn import_tasks(
     if input.is_manifest() {
         bail!("{}: a memory image; expected {EXPECTED}", io::name(path));
     }
-    let list = input.list(Progress::Never).map_err(|error| match error.downcast_ref() {
+    let list = input.list().map_err(|error| match error.downcast_ref() {
         Some(ImportError::NotAList { file }) => anyhow!(
             "{}: a text trace; expected {EXPECTED}. `warpload import` makes a binary trace of it",
             file.display()
         ),
         _ => error,
     })?;
-    if list.len() == 0 {
+    if list.is_empty() {
         bail!("{}: names no trace; expected at least one", io::name(path));
     }
     let name = argument(path)?;

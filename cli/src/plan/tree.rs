@@ -1,6 +1,6 @@
 //! [`Tree`]: the tasks that replay a trace in shards and merge their summaries.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ pub(super) struct Tree<'p> {
     /// The trace, as an argument.
     trace: String,
     /// The set and the folder of its parts, if the trace is a set.
-    set: Option<(TraceSet, &'p Path)>,
+    set: Option<(TraceSet, PathBuf)>,
     shards: u64,
     /// The options of each replay, and the files that they name.
     options: Vec<String>,
@@ -38,7 +38,7 @@ struct Node {
 
 impl<'p> Tree<'p> {
     pub(super) fn new(
-        input: Input<'p>,
+        input: Input,
         path: &Path,
         shards: u64,
         request: &ReplayRequest,
