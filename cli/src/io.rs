@@ -218,12 +218,6 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns a path that is to be written as text.
-pub(crate) fn utf8(path: &Path) -> anyhow::Result<&str> {
-    let text = path.to_str();
-    text.with_context(|| format!("{}: the name of the file is not UTF-8", path.display()))
-}
-
 /// Returns the name of a path in messages.
 pub(crate) fn name(path: &Path) -> Name {
     if is_stdin(path) {
