@@ -256,8 +256,8 @@ def test_an_import_is_the_commands(command, traces, tmp_path) -> None:
 
 
 def test_an_import_replaces_no_input(traces, tmp_path) -> None:
-    files = [traces / "rows.kernelslist.g", traces / "rows-kernel-1.traceg"]
-    listed, text = (Path(shutil.copy(file, tmp_path)) for file in files)
+    names = ["rows.kernelslist.g", "rows-kernel-1.traceg", "rows-kernel-2.traceg"]
+    listed, text, _ = (Path(shutil.copy(traces / name, tmp_path)) for name in names)
     os.link(text, tmp_path / "hard")
     (tmp_path / "soft").symlink_to(text.name)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -278,7 +278,7 @@ def test_an_import_replaces_no_input(traces, tmp_path) -> None:
 
 def test_an_import_replaces_whole_files(traces, tmp_path) -> None:
     source = traces / "rows.kernelslist.g"
-    expected = wl.import_(source, tmp_path / "new").contents()["content_hash"]
+    expected = wl.import_(source, tmp_path / "new").contents["content_hash"]
     old, link = tmp_path / "old", tmp_path / "link"
     old.write_text("old")
     old.chmod(0o640)
@@ -288,7 +288,7 @@ def test_an_import_replaces_whole_files(traces, tmp_path) -> None:
     with pytest.raises(wl.Error, match="bad.traceg:"):
         wl.import_(bad, link)
     assert old.read_text() == "old"
-    assert wl.import_(source, link).contents()["content_hash"] == expected
+    assert wl.import_(source, link).contents["content_hash"] == expected
     assert link.is_symlink() and old.stat().st_mode & 0o777 == 0o640
     old.chmod(0o440)
     with pytest.raises(wl.Error, match="old: cannot be written: is read-only"):
