@@ -438,3 +438,100 @@ impl<W: Seek> Seek for Interruptible<'_, W> {
         self.output.seek(to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::set::SetBuilder;
+
+    #[derive(Default)]
+    struct Seen {
+        is_interrupted: bool,
+        /// The names of files that were opened, and of those that others name.
+        files: Mutex<[Vec<PathBuf>; 2]>,
+    }
+
+    impl TraceFiles for Seen {
+        fn bytes(&self, _: &Path, file: &File) -> io::Result<Arena> {
+            Arena::read(file)
+        }
+
+        fn temporary_bytes(&self, file: &File) -> io::Result<Arena> {
+            Arena::read(file)
+        }
+
+        fn observe(&self, event: ImportEvent<'_>) {
+            let (kind, path) = match event {
+                ImportEvent::Opened(path, _) => (0, path),
+                ImportEvent::Named(path) => (1, path),
+                _ => return,
+            };
+            if let Ok(mut files) = self.files.lock() {
+                files[kind].push(path.to_owned());
+            }
+        }
+
+        fn is_interrupted(&self) -> bool {
+            self.is_interrupted
+        }
+    }
+
+    const TEXT: &[u8] = b"made up:\nLDG.E\nSTS\nLDG.E\n";
+    const ONE: NonZero<usize> = NonZero::<usize>::MIN;
+
+    fn stream(bytes: Vec<u8>) -> Result<TraceSource, ImportError> {
+        TraceSource::from_stream(Cursor::new(bytes), Path::new("a stream"))
+    }
+
+    #[test]
+    fn a_trace_is_the_same_from_every_source() -> Result<(), Box<dyn std::error::Error>> {
+        let (folder, files) = (tempfile::tempdir()?, Seen::default());
+        let at = |name: &str| folder.path().join(name);
+        let text = stream(TEXT.to_vec())?;
+        assert!(!text.is_binary() && !text.is_set() && !text.is_manifest() && !text.is_regular());
+        let trace = text.into_trace(ONE, &files)?;
+        let expected = (trace.loads(), trace.content_hash());
+        let mut bytes = Cursor::new(Vec::new());
+        let options = ImportOptions::new(ONE).compression(Compression::None);
+        stream(TEXT.to_vec())?.import_into(&mut bytes, &options, &files)?;
+        let bytes = bytes.into_inner();
+        fs::write(at("part.wlt"), &bytes)?;
+        let mut set = SetBuilder::new();
+        set.add("part.wlt".to_owned(), &BinaryTrace::new(bytes.clone().into())?)?;
+        fs::write(at("set.json"), set.finish()?.to_json())?;
+
+        let piped = stream(bytes)?;
+        assert!(piped.is_binary());
+        let piped = piped.into_trace(ONE, &files)?;
+        assert_eq!((piped.loads(), piped.content_hash()), expected);
+        for (name, parts) in [("part.wlt", None), ("set.json", Some(1))] {
+            let mut source = TraceSource::open(&at(name), &files)?;
+            assert!(source.is_regular() && source.folder() == folder.path());
+            assert_eq!((source.is_binary(), source.is_set()), (parts.is_none(), parts.is_some()));
+            source.open_in_place(&files)?;
+            assert_eq!(source.parts(), parts);
+            assert_eq!(source.into_open().map(|trace| trace.loads()), Some(expected.0));
+        }
+        let seen = files.files.lock().map_err(|_| "a panic")?;
+        assert_eq!(seen[0], [at("part.wlt"), at("set.json"), at("part.wlt")]);
+        assert_eq!(seen[1], [at("part.wlt")]);
+        assert!(stream(b"{\"global\": []}".to_vec())?.is_manifest());
+        let error = TraceSource::open(folder.path(), &Seen::default()).err().ok_or("a folder")?;
+        assert!(error.to_string().ends_with(": is a folder; expected a file"), "{error}");
+        Ok(())
+    }
+
+    #[test]
+    fn an_interrupted_import_is_an_error() -> Result<(), Box<dyn std::error::Error>> {
+        let files = Seen { is_interrupted: true, ..Seen::default() };
+        let options = ImportOptions::new(ONE);
+        let imported =
+            stream(TEXT.to_vec())?.import_into(Cursor::new(Vec::new()), &options, &files);
+        assert!(matches!(imported, Err(ImportError::Write(TraceError::Write { .. }))));
+        let opened = stream(TEXT.to_vec())?.into_trace(ONE, &files).err();
+        assert!(matches!(opened, Some(OpenError::WriteTemporary { .. })));
+        Ok(())
+    }
+}
