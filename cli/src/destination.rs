@@ -19,7 +19,7 @@ use crate::process::Status;
 
 /// A file to write that is none of the inputs.
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
-type OutputFile = output::OutputFile<'static>;
+pub(crate) type OutputFile = output::OutputFile<'static>;
 
 /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
 pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
@@ -27,7 +27,7 @@ pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
     if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
         && let Err(source) = system::check_stdout()
     {
-        return Err(OutputError::Write { path: path.to_owned(), source }.into());
+        return Err(OutputError::write(path, source).into());
     }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,16 +1,20 @@
 //! `import`: a text trace into a binary one.
 
-use std::path::PathBuf;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::importing::{Importing, List};
 use super::io::{self, Output};
 use super::options::{Progress, number, positive};
-use super::trace::{self, Input};
-use super::{destination, split};
+use super::trace::{Input, Opening, import_error};
+use super::{destination, mapped, split};
 use crate::process::Status;
-use warpload_trace::Compression;
+use warpload_binary::regular_file;
+use warpload_trace::binary::TraceInput;
+use warpload_trace::{
+    BinaryTrace, Compression, ImportOptions, TraceList, import_source, usable_threads,
+};
 
 /// Turn a trace of another tool into a binary trace
 ///
@@ -64,7 +68,9 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Status> {
     let Arguments { input: from, output: to, split, only, resume, compression, threads } =
         arguments;
-    let (input, threads) = (Input::new(&from)?, trace::threads(threads));
+    let input = Input::new(&from)?;
+    let threads = usable_threads(threads.and_then(NonZero::new));
+    let options = ImportOptions::new(threads).compression(compression);
     if input.is_binary() {
         bail!("{}: is a binary trace already", io::name(&from));
     }
@@ -75,51 +81,77 @@ pub(crate) fn execute(
         let expected = if split { "a folder" } else { "a file" };
         bail!("a binary trace is written from both ends; expected {expected}, not `-`");
     }
+    let opening = Opening::new(&from, progress);
     if split {
-        let list = input.list(progress)?.compressed_by(compression);
-        return split::split(list, &to, threads, resume, output);
+        return split::split(&input.list()?, &to, &options, resume, &opening, output);
     }
-    let is_regular = input.is_regular();
-    // Before the target, which must not be one of the files of the list.
-    let source = match only {
-        Some(number) => Source::Part(input.list(progress)?.compressed_by(compression), number),
-        None => Source::Whole(Box::new(input)),
+    let Some(number) = only else {
+        // What is not a regular file can be read once.
+        if resume && input.is_regular() && is_done(&from, &to) {
+            destination::say_done(&to, output)?;
+            return Ok(Status::Done);
+        }
+        let file = destination::target(&to)?.create()?;
+        input.import_into(&file, &options, progress)?;
+        destination::persist(file, "", output)?;
+        return Ok(Status::Done);
     };
-    if let Source::Part(list, number) = &source
-        && *number >= list.len()
-    {
+    // Before the target, which must not be one of the files of the list.
+    let list = input.list()?;
+    if number >= list.len() {
         let (name, count) = (io::name(&from), list.len());
         let message = format_args!("{name}: no trace {number}; it names {count}, from 0");
         return Ok(output.fail(Status::Failed, message)?);
     }
-    let is_done = || match &source {
-        Source::Part(list, number) => list.is_done(*number, &to),
-        // What is not a regular file can be read once.
-        Source::Whole(_) => is_regular && Importing::new(&from, Progress::Never).is_done(&to),
-    };
-    if resume && is_done() {
+    if resume && is_part_done(&list, number, &to) {
         destination::say_done(&to, output)?;
         return Ok(Status::Done);
     }
     let file = destination::target(&to)?.create()?;
-    let failed = |error| file.target().write_error(error).into();
-    match source {
-        Source::Part(list, number) => {
-            list.expect(list.file(number).into_iter());
-            list.import_into(number, file.file(), &failed, threads)?;
-            list.finish();
-        }
-        Source::Whole(input) => {
-            input.import_into(file.file(), &failed, compression, progress, threads)?;
-        }
-    }
+    opening.expect(list.file(number).into_iter());
+    let imported = list.import_into(number, file.file(), &options, &opening);
+    imported.map_err(|error| import_error(error, &file))?;
+    opening.finish();
     destination::persist(file, "", output)?;
     Ok(Status::Done)
 }
 
-/// What is imported.
-enum Source<'p> {
-    Whole(Box<Input<'p>>),
-    /// One trace of a list.
-    Part(List, usize),
+/// Returns whether an output is there already: a whole binary trace, of this file and those that it names
+/// as they are now.
+fn is_done(from: &Path, output: &Path) -> bool {
+    let Some(inputs) = inputs_of(output, from) else { return false };
+    let Some((first, files)) = inputs.split_first() else { return false };
+    if input(from) != Some(*first) {
+        return false;
+    }
+    // Only a list has other files.
+    files.is_empty() || {
+        let Ok(list) = Input::new(from).and_then(Input::list) else { return false };
+        let named = list.files();
+        named.len() == files.len()
+            && named.zip(files).all(|(name, file)| input(&name) == Some(*file))
+    }
+}
+
+/// Returns whether `output` is there already: a whole binary trace of trace `number`, from 0, as it is now.
+pub(super) fn is_part_done(list: &TraceList, number: usize, output: &Path) -> bool {
+    let (Some(itself), Some(file)) = (list.input(), list.file(number)) else { return false };
+    inputs_of(output, list.name()).is_some_and(|inputs| match inputs[..] {
+        [first, second] => first == itself && input(&file) == Some(second),
+        _ => false,
+    })
+}
+
+/// Returns the files that a whole binary trace, written by an import of `from`, says that it was made from.
+fn inputs_of(output: &Path, from: &Path) -> Option<Vec<TraceInput>> {
+    let (file, _) = regular_file::open(output).ok()?;
+    let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
+    let is_whole = trace.contents().source == import_source(from)
+        && trace.blocks().iter().all(|block| trace.block(block).is_ok());
+    is_whole.then(|| trace.inputs().to_vec())
+}
+
+/// Returns what a binary trace says of a regular file that it is imported from.
+fn input(path: &Path) -> Option<TraceInput> {
+    TraceInput::of(regular_file::open(path).ok()?.0).ok()
 }

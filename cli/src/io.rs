@@ -218,12 +218,6 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns a path that is to be written as text.
-pub(crate) fn utf8(path: &Path) -> anyhow::Result<&str> {
-    let text = path.to_str();
-    text.with_context(|| format!("{}: the name of the file is not UTF-8", path.display()))
-}
-
 /// Returns the name of a path in messages.
 pub(crate) fn name(path: &Path) -> Name {
     if is_stdin(path) {
@@ -246,14 +240,16 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Creates a bar over so many bytes; `None` if that is unknown.
+    /// Creates a bar over so many bytes; `None` if that is unknown, and it may not be needed.
     pub(crate) fn new(progress: Progress, bytes: Option<u64>, path: &Path) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden())
             .with_prefix(visible(&name(path)).into_owned())
             .with_finish(indicatif::ProgressFinish::AndLeave);
         let bar = Self { bar, progress, is_drawn: AtomicBool::new(false) };
         bar.set_style();
-        bar.draw_if_worth();
+        if bytes.is_some() {
+            bar.draw_if_worth();
+        }
         bar
     }
 

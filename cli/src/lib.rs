@@ -18,7 +18,6 @@ mod encode;
 mod explain;
 mod export;
 mod import;
-mod importing;
 mod info;
 mod inputs;
 mod io;

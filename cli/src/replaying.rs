@@ -54,6 +54,8 @@ pub(crate) fn has_stdin(request: &ReplayRequest) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use clap::{CommandFactory, Parser};
 
     use super::*;
@@ -66,10 +68,10 @@ mod tests {
 
     fn check(json: &str) -> Vec<String> {
         let request: ReplayRequest = serde_json::from_str(json).unwrap();
-        let arguments = request.arguments().unwrap();
-        let line = ["replay".to_owned()].into_iter().chain(arguments.clone());
+        let arguments = request.arguments();
+        let line = [OsString::from("replay")].into_iter().chain(arguments.clone());
         assert_eq!(Line::try_parse_from(line).unwrap().request, request, "{json}");
-        arguments
+        arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
     }
 
     /// What a plan writes of each option, a command reads back.

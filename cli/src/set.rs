@@ -9,7 +9,6 @@ use anyhow::{Context, bail};
 use crate::destination::{self, OutputTarget};
 use crate::io::{self, Output};
 use crate::name::plural;
-use crate::options::Progress;
 use crate::process::Status;
 use crate::trace::Input;
 use warpload_trace::output::real_folder;
@@ -54,7 +53,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         bail!("parts are named relative to the file of the set; expected a file, not `-`");
     }
     if let Some(list) = list {
-        let list = Input::new(&list)?.list(Progress::Never)?;
+        let list = Input::new(&list)?.list()?;
         traces = part_files(to.parent().unwrap_or(Path::new("")), list.len());
     }
     let target = destination::target(&to)?;

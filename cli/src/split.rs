@@ -1,6 +1,7 @@
 //! `import --split` and `--only`: the traces of a list as binary traces of their own.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,17 +9,20 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, bail};
 
 use super::destination::OutputTarget;
-use super::importing::List;
+use super::import::is_part_done;
 use super::io::Output;
+use super::trace::{Opening, import_error};
 use super::{destination, set};
 use crate::process::Status;
+use warpload_trace::{ImportOptions, TraceList};
 
 /// Writes each trace of a list into a folder, and the set of all of them.
 pub(crate) fn split(
-    list: List,
+    list: &TraceList,
     folder: &Path,
-    threads: usize,
+    options: &ImportOptions,
     resume: bool,
+    opening: &Opening,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     let count = list.len();
@@ -35,9 +39,9 @@ pub(crate) fn split(
         destination::target(part)?;
     }
     let old_set = OldSet(Mutex::new(Some(&target)));
-    list.expect(list.files());
-    import_all(&list, &parts, threads, resume, &old_set)?;
-    list.finish();
+    opening.expect(list.files());
+    import_all(list, &parts, options, resume, &old_set, opening)?;
+    opening.finish();
     let set = set::put_together(&parts, &target)?;
     set::write(target, &to, &set, resume, output)
 }
@@ -57,25 +61,28 @@ impl OldSet<'_> {
 /// Imports all traces of a list, several at the same time. Of several errors it is the first one in the
 /// order of the list.
 fn import_all(
-    list: &List,
+    list: &TraceList,
     parts: &[PathBuf],
-    threads: usize,
+    options: &ImportOptions,
     resume: bool,
     old_set: &OldSet<'_>,
+    opening: &Opening,
 ) -> anyhow::Result<()> {
+    let threads = options.threads.get();
     let workers = threads.clamp(1, parts.len());
     // Threads that have no file of their own help with one.
-    let each = (threads / workers).max(1);
+    let each = NonZero::new(threads / workers).unwrap_or(NonZero::<usize>::MIN);
+    let each = ImportOptions::new(each).compression(options.compression);
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let first_error: Mutex<Option<(usize, anyhow::Error)>> = Mutex::new(None);
     let work = || {
         while !stopped.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(part) = parts.get(number) else { return };
-            if resume && list.is_done(number, part) {
+            if resume && is_part_done(list, number, part) {
                 continue;
             }
-            if let Err(error) = import_one(list, number, part, each, old_set) {
+            if let Err(error) = import_one(list, number, part, &each, old_set, opening) {
                 // Those before have begun already, and are finished.
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,19 +104,16 @@ fn import_all(
 }
 
 fn import_one(
-    list: &List,
+    list: &TraceList,
     number: usize,
     to: &Path,
-    threads: usize,
+    options: &ImportOptions,
     old_set: &OldSet<'_>,
+    opening: &Opening,
 ) -> anyhow::Result<()> {
     let file = destination::target(to)?.create()?;
-    list.import_into(
-        number,
-        file.file(),
-        &|error| file.target().write_error(error).into(),
-        threads,
-    )?;
+    let imported = list.import_into(number, file.file(), options, opening);
+    imported.map_err(|error| import_error(error, &file))?;
     old_set.remove()?;
     Ok(file.persist()?)
 }

@@ -10,11 +10,7 @@ use pyo3::prelude::*;
 /// and is something else by now.
 #[pyfunction]
 #[pyo3(signature = (arguments, *, stdout_is_closed = false))]
-pub(crate) fn run(
-    py: Python<'_>,
-    arguments: Vec<OsString>,
-    stdout_is_closed: bool,
-) -> (u8, bool) {
+pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bool) -> (u8, bool) {
     py.detach(|| {
         if stdout_is_closed {
             warpload_cli::stdout_is_closed();

@@ -1,7 +1,7 @@
 //! Files as the libraries take them: traces of all kinds, images and cubins. What fails is a [`Failure`].
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,11 @@ use warpload::machine::Machine;
 use warpload::memory::Arena;
 use warpload_binary::sass::{CubinProblem, Functions};
 use warpload_suite::image::Manifest;
-use warpload_trace::binary::MAGIC;
-use warpload_trace::{BinaryTrace, Compression, TraceSet, TraceWriter, import_from};
+use warpload_trace::output::{InputFiles, OutputError, OutputTarget};
+use warpload_trace::{
+    BinaryTrace, Compression, ImportError, ImportEvent, ImportOptions, TraceError, TraceFiles,
+    TraceSource, usable_threads,
+};
 
 use crate::error::{ErrorKind, Failure};
 
@@ -65,17 +68,42 @@ pub(crate) fn read_file(path: &Path) -> Result<Arena, Failure> {
     read.map_err(|error| Failure::of_file(&error, path))
 }
 
-/// How many bytes tell the kind of a file.
-const START: u64 = 4096;
+/// The files of a trace that is opened or imported: none of them is replaced, and an import stops once a flag is true.
+struct Opening<'o> {
+    holding: Holding,
+    inputs: &'o InputFiles,
+    interrupt: &'o AtomicBool,
+}
 
-/// The most bytes of a set's file: room for as many parts as there can be kernels.
-const MAX_SET_BYTES: u64 = 512 << 20;
+impl TraceFiles for Opening<'_> {
+    fn bytes(&self, _: &Path, file: &File) -> io::Result<Arena> {
+        self.holding.bytes(file)
+    }
 
-/// Parts of fewer bytes are read: a process can map 65,530 files on Linux, and sets can have more parts.
-const WORTH_MAPPING: u64 = 64 << 10;
+    fn temporary_bytes(&self, file: &File) -> io::Result<Arena> {
+        // SAFETY: the file has no name by which anything could change it.
+        unsafe { Arena::map_read_only(file) }
+    }
 
-/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. A text trace is imported
-/// into a temporary file without a name, which `interrupt` stops once it is true.
+    fn observe(&self, event: ImportEvent<'_>) {
+        match event {
+            ImportEvent::Opened(path, file) => {
+                if let Ok(metadata) = file.metadata() {
+                    self.inputs.add(path, &metadata);
+                }
+            }
+            ImportEvent::Named(path) => self.inputs.add_named(path),
+            _ => {}
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. `interrupt` stops an import
+/// once it is true.
 pub(crate) fn open_trace(
     path: &Path,
     threads: Option<NonZero<usize>>,
@@ -83,44 +111,16 @@ pub(crate) fn open_trace(
     interrupt: &AtomicBool,
 ) -> Result<(BinaryTrace, Option<usize>), Failure> {
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, path);
-    let (mut file, is_regular) = open_file(path)?;
-    let mut start = Vec::new();
-    Read::by_ref(&mut file).take(START).read_to_end(&mut start).map_err(|error| failed(&error))?;
-    let is_binary = start.starts_with(&MAGIC);
-    if is_binary && is_regular {
-        let bytes = holding.bytes(&file).map_err(|error| failed(&error))?;
-        return Ok((BinaryTrace::new(bytes).map_err(|error| failed(&error))?, None));
-    }
-    let is_set = TraceSet::is_set(&start);
-    let mut rest = io::Cursor::new(start).chain(file);
-    if is_binary {
-        let mut bytes = Vec::new();
-        rest.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-        return Ok((BinaryTrace::new(bytes.into()).map_err(|error| failed(&error))?, None));
-    }
-    if is_set {
-        let mut text = Vec::new();
-        rest.take(MAX_SET_BYTES).read_to_end(&mut text).map_err(|error| failed(&error))?;
-        let set = TraceSet::from_json(&text).map_err(|error| failed(&error))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let trace = set.open(None, folder, |part| open_part(part, holding));
-        return Ok((trace.map_err(|error| failed(&error))?, Some(set.parts().len())));
-    }
-    let bytes = import(rest, path, threads, interrupt)?;
-    Ok((BinaryTrace::new(bytes).map_err(|error| failed(&error))?, None))
+    let files = Opening { holding, inputs: &InputFiles::new(), interrupt };
+    let mut source = TraceSource::open(path, &files).map_err(|error| failed(&error))?;
+    source.open_in_place(&files).map_err(|error| failed(&error))?;
+    let parts = source.parts();
+    let trace = source.into_trace(usable_threads(threads), &files);
+    Ok((trace.map_err(|error| failed(&error))?, parts))
 }
 
-fn open_part(path: &Path, holding: Holding) -> io::Result<Arena> {
-    // Opening a pipe would wait for a writer.
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("not a regular file; expected a binary trace"));
-    }
-    let is_small = metadata.len() < WORTH_MAPPING;
-    if is_small { Holding::Read } else { holding }.bytes(&File::open(path)?)
-}
-
-/// Writes the binary trace that `warpload import` writes: the file appears under its name when it is complete.
+/// Writes the binary trace that `warpload import` writes: the file appears under its name when it is complete, and never
+/// in place of an input.
 pub(crate) fn import_to(
     path: &Path,
     output: &Path,
@@ -128,80 +128,22 @@ pub(crate) fn import_to(
     threads: Option<NonZero<usize>>,
     interrupt: &AtomicBool,
 ) -> Result<(), Failure> {
-    let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, output);
-    let (text, _) = open_file(path)?;
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    // As of any other new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.prefix(".warpload-").tempfile_in(folder.unwrap_or(Path::new(".")));
-    let file = file.map_err(|error| failed(&error))?;
-    let to = BufWriter::new(Interruptible { file: file.as_file(), flag: interrupt });
-    let writer = TraceWriter::with_compression(to, source_of(path), compression);
-    let mut writer = writer.map_err(|error| failed(&error))?;
-    writer.keep_inputs();
-    import_from(text, path, &mut writer, at_most(threads), &|_| ())
-        .map_err(|error| Failure::of(&error, ErrorKind::Input))?;
-    writer.finish().map_err(|error| failed(&error))?;
-    file.persist(output).map_err(|error| failed(&error.error))?;
-    Ok(())
-}
-
-/// Returns the binary trace that a text trace is.
-fn import(
-    text: impl Read + Send,
-    path: &Path,
-    threads: Option<NonZero<usize>>,
-    interrupt: &AtomicBool,
-) -> Result<Arena, Failure> {
-    let system = |error: &(dyn std::error::Error + 'static)| Failure::of(error, ErrorKind::System);
-    let file = tempfile::tempfile().map_err(|error| system(&error))?;
-    let output = BufWriter::new(Interruptible { file: &file, flag: interrupt });
-    let writer = TraceWriter::with_compression(output, source_of(path), Compression::None);
-    let mut writer = writer.map_err(|error| system(&error))?;
-    import_from(text, path, &mut writer, at_most(threads), &|_| ())
-        .map_err(|error| Failure::of(&error, ErrorKind::Input))?;
-    writer.finish().map_err(|error| system(&error))?;
-    // SAFETY: the file has no name by which anything could change it.
-    unsafe { Arena::map_read_only(&file) }.map_err(|error| system(&error))
-}
-
-/// Returns what a binary trace says that it was made from.
-fn source_of(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("warpload {}, from {name}", env!("CARGO_PKG_VERSION"))
-}
-
-/// Returns as many threads as are asked for, but no more than can run at once.
-pub(crate) fn at_most(threads: Option<NonZero<usize>>) -> usize {
-    let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    threads.map_or(most, |asked| asked.min(most)).get()
-}
-
-/// A file that nothing can be written to once a flag is true.
-struct Interruptible<'f> {
-    file: &'f File,
-    flag: &'f AtomicBool,
-}
-
-impl Write for Interruptible<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.flag.load(Ordering::Relaxed) {
-            return Err(io::Error::other("the import was interrupted"));
+    let failed = |error: ImportError| Failure::of_file(&error, path);
+    let not_written = |error: OutputError| Failure::of_file(&error, output);
+    let inputs = InputFiles::new();
+    let files = Opening { holding: Holding::Read, inputs: &inputs, interrupt };
+    let source = TraceSource::open(path, &files).map_err(failed)?;
+    let file = OutputTarget::new(output, &inputs).and_then(OutputTarget::create);
+    let file = file.map_err(not_written)?;
+    let options = ImportOptions::new(usable_threads(threads)).compression(compression);
+    let imported = source.import_into(file.file(), &options, &files);
+    imported.map_err(|error| match error {
+        ImportError::Write(TraceError::Write { source }) => {
+            not_written(file.target().write_error(source))
         }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for Interruptible<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
+        error => failed(error),
+    })?;
+    file.persist().map_err(not_written)
 }
 
 /// Opens the memory image that a manifest describes; `holding` is for bytes that are all in one file.

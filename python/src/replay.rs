@@ -1,5 +1,6 @@
 //! [`Replay`]: what a replay found, and what merges and compares it.
 
+use std::ffi::OsString;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -183,12 +184,11 @@ impl Replayed {
     fn rows(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
         let none = PyDict::new(py);
         let request = request(options.unwrap_or(&none))?;
-        if request.arguments().is_ok_and(|given| {
-            let is_word = |one: &String| {
-                ["--kernel=", "--pc=", "--opcode="].iter().any(|word| one.starts_with(word))
-            };
-            !given.iter().all(is_word)
-        }) {
+        let is_word = |one: &OsString| {
+            let words = ["--kernel=", "--pc=", "--opcode="];
+            words.iter().any(|word| one.as_encoded_bytes().starts_with(word.as_bytes()))
+        };
+        if !request.arguments().iter().all(is_word) {
             return Err(PyTypeError::new_err("expected `kernel`, `pc` and `opcode` alone"));
         }
         let mut summary = self.summary.clone();
@@ -298,6 +298,12 @@ pub(crate) fn replay_arguments(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<String>> {
     let none = PyDict::new(py);
-    let arguments = request(options.unwrap_or(&none))?.arguments();
-    arguments.map_err(|failed| error(py, ErrorKind::Argument, failed))
+    let arguments = request(options.unwrap_or(&none))?.arguments().into_iter();
+    let text = |argument: OsString| {
+        argument.into_string().map_err(|argument| {
+            let message = format!("{}: the name is not UTF-8", argument.display());
+            error(py, ErrorKind::Argument, message)
+        })
+    };
+    arguments.map(text).collect()
 }

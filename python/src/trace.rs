@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use warpload_arrow::LoadOptions;
 use warpload_replay::ReplayRequest;
-use warpload_trace::{BinaryTrace, Shard};
+use warpload_trace::{BinaryTrace, Shard, usable_threads};
 
 use crate::error::{ErrorKind, error};
 use crate::memory::Memory;
 use crate::objects::objects;
-use crate::open::{Holding, at_most, import_to, open_trace};
+use crate::open::{Holding, import_to, open_trace};
 use crate::replay::{ReplayTask, Replayed, request};
 use crate::table::Table;
 use crate::waiting::{Shared, wait};
@@ -150,7 +150,7 @@ fn given(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Replay
 /// Returns a number of threads that can run at once, and says so if it is not the one that was asked for: each has
 /// batches of its own.
 fn at_once(py: Python<'_>, asked: NonZero<usize>) -> PyResult<NonZero<usize>> {
-    let most = NonZero::new(at_most(Some(asked))).unwrap_or(NonZero::<usize>::MIN);
+    let most = usable_threads(Some(asked));
     if asked > most {
         let message = format!("threads={asked}: {most} are used, as many as can run at once");
         let category = py.get_type::<PyUserWarning>();

@@ -255,6 +255,61 @@ def test_an_import_is_the_commands(command, traces, tmp_path) -> None:
         wl.import_(source, tmp_path / "missing" / "never.wlt")
 
 
+def test_an_import_replaces_no_input(traces, tmp_path) -> None:
+    names = ["rows.kernelslist.g", "rows-kernel-1.traceg", "rows-kernel-2.traceg"]
+    listed, text, _ = (Path(shutil.copy(traces / name, tmp_path)) for name in names)
+    os.link(text, tmp_path / "hard")
+    (tmp_path / "soft").symlink_to(text.name)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for source, output in [
+        (text, text),
+        (text, tmp_path / "hard"),
+        (text, tmp_path / "soft"),
+        (tmp_path / "soft", text),
+        (listed, listed),
+        (listed, text),
+        (listed, tmp_path / "hard"),
+    ]:
+        with pytest.raises(wl.Error, match=f"{output.name}: is one of the inputs; expected another file to write") as raised:
+            wl.import_(source, output)
+        assert raised.value.kind == "input" and raised.value.file == str(output)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_an_import_replaces_whole_files(traces, tmp_path) -> None:
+    source = traces / "rows.kernelslist.g"
+    expected = wl.import_(source, tmp_path / "new").contents["content_hash"]
+    old, link = tmp_path / "old", tmp_path / "link"
+    old.write_text("old")
+    old.chmod(0o640)
+    link.symlink_to("old")
+    bad = tmp_path / "bad.traceg"
+    bad.write_text((traces / "rows-kernel-1.traceg").read_text().replace("LDG.E", "LDG.E oops", 1))
+    with pytest.raises(wl.Error, match="bad.traceg:"):
+        wl.import_(bad, link)
+    assert old.read_text() == "old"
+    assert wl.import_(source, link).contents["content_hash"] == expected
+    assert link.is_symlink() and old.stat().st_mode & 0o777 == 0o640
+    old.chmod(0o440)
+    with pytest.raises(wl.Error, match="old: cannot be written: is read-only"):
+        wl.import_(source, old)
+    with pytest.raises(wl.Error, match="is a folder; expected the name of the file to write"):
+        wl.import_(source, tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["bad.traceg", "link", "new", "old"]
+
+
+def test_an_import_is_on_the_disk_before_it_has_its_name(traces, tmp_path) -> None:
+    calls = "fsync,fdatasync,link,linkat,rename,renameat,renameat2"
+    tracer = ["strace", "-f", "-qq", "-e", f"trace={calls}", "-o", tmp_path / "calls"]
+    if shutil.which("strace") is None or subprocess.run([*tracer, "true"]).returncode != 0:
+        pytest.skip("processes cannot be traced")
+    code = "import sys, warpload; warpload.import_(*sys.argv[1:])"
+    output = tmp_path / "out.wlt"
+    subprocess.run([*tracer, sys.executable, "-c", code, traces / "rows.kernelslist.g", output], check=True)
+    called = [line for line in (tmp_path / "calls").read_text().splitlines() if "sync(" in line or str(output) in line]
+    assert "sync(" in called[0] and "= 0" in called[0] and str(output) in called[1]
+
+
 def test_shards_merge_and_replays_compare(command, traces, tmp_path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
     whole = trace.replay(fill="zero", threads=1)

@@ -1,6 +1,7 @@
 //! [`ReplayRequest`]: the options of a replay as people give them, whoever asks: the command, Python, a plan or a
 //! question. What they name is opened by the caller; [`ReplayRequest::options`] takes it from there.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZero;
 use std::ops::RangeInclusive;
@@ -20,7 +21,7 @@ use warpload::memory::{Fill, Memory, Space, Window};
 use warpload::text::parse_number;
 use warpload_binary::names::{Demangled, NamePattern};
 use warpload_binary::sass::Functions;
-use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents};
+use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents, usable_threads};
 
 /// What a replay is asked to do, in the words of whoever asks.
 ///
@@ -347,8 +348,7 @@ impl ReplayRequest {
         &self,
         function: impl FnOnce() -> Result<T, ReplayError> + Send,
     ) -> Result<T, ReplayError> {
-        let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let threads = self.threads.map_or(most, |asked| asked.min(most)).get();
+        let threads = usable_threads(self.threads).get();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error: rayon::ThreadPoolBuildError| ReplayError::Threads {
             threads,
@@ -359,26 +359,38 @@ impl ReplayRequest {
 
     /// Returns the options that are set as arguments of a command, in the order of their names: `--name=value`,
     /// `--name` or `--no-name`.
-    ///
-    /// # Errors
-    /// Returns an error if the name of a file is not UTF-8.
-    pub fn arguments(&self) -> Result<Vec<String>, serde_json::Error> {
-        let Value::Object(options) = serde_json::to_value(self)? else { return Ok(Vec::new()) };
-        let mut arguments = Vec::new();
-        for (name, value) in &options {
+    #[must_use]
+    pub fn arguments(&self) -> Vec<OsString> {
+        // Names of files need not be UTF-8, so they do not go through JSON.
+        let Self { image, cubin, .. } = self;
+        let files = image.iter().map(|file| ("--image=", file));
+        let files = files.chain(cubin.iter().map(|file| ("--cubin=", file)));
+        let mut arguments: Vec<OsString> = files
+            .map(|(name, file)| {
+                let mut argument = OsString::from(name);
+                argument.push(file);
+                argument
+            })
+            .collect();
+        let others = Self { image: None, cubin: Vec::new(), ..self.clone() };
+        let others = serde_json::to_value(others).unwrap_or_default();
+        for (name, value) in others.as_object().into_iter().flatten() {
             let name = name.replace('_', "-");
-            match value {
-                Value::Bool(true) => arguments.push(format!("--{name}")),
-                Value::Bool(false) => arguments.push(format!("--no-{name}")),
-                Value::String(text) => arguments.push(format!("--{name}={text}")),
-                Value::Array(values) => {
-                    let values = values.iter().filter_map(Value::as_str);
-                    arguments.extend(values.map(|value| format!("--{name}={value}")));
-                }
-                value => arguments.push(format!("--{name}={value}")),
-            }
+            arguments.push(OsString::from(match value {
+                Value::Bool(true) => format!("--{name}"),
+                Value::Bool(false) => format!("--no-{name}"),
+                Value::String(text) => format!("--{name}={text}"),
+                value => format!("--{name}={value}"),
+            }));
         }
-        Ok(arguments)
+        // Files of one option keep their order.
+        let name = |argument: &OsString| {
+            let bytes = argument.as_encoded_bytes();
+            let name = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
+            name.strip_prefix(b"--no-").or(name.strip_prefix(b"--")).unwrap_or_default().to_vec()
+        };
+        arguments.sort_by_cached_key(name);
+        arguments
     }
 }
 

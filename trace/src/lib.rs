@@ -1,6 +1,6 @@
 //! Memory traces of GPUs: [`import`] reads those of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
 //! form, of which a [`BinaryTrace`] decodes block after block; several files of it are a [`TraceSet`], and
-//! [`export_jsonl`] writes its memory instructions as lines of JSON.
+//! [`export_jsonl`] writes its memory instructions as lines of JSON. A [`TraceSource`] opens a trace of any kind.
 //!
 //! `warpload-replay` executes the loads.
 
@@ -11,6 +11,7 @@ pub mod output;
 
 mod export;
 mod import;
+mod open;
 mod operation;
 mod overview;
 mod place;
@@ -25,6 +26,9 @@ pub use self::binary::{
 pub use self::export::{DEFAULT_ADDRESS_BITS, ExportError, export_jsonl};
 pub use self::import::{
     ImportError, ImportEvent, MAX_KERNELS, TraceList, import, import_from, is_certainly_text_trace,
+};
+pub use self::open::{
+    ImportOptions, OpenError, TraceFiles, TraceSource, import_source, usable_threads,
 };
 pub use self::operation::{MemoryOperation, OperationKind};
 pub use self::overview::{KernelOverview, OpcodeOverview, OtherOverview, TraceOverview};

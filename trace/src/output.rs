@@ -47,57 +47,49 @@ impl InputFiles {
     }
 }
 
-/// Why an output is not written.
+/// Why an output is not written. Its message begins with the output, as it was asked for.
 #[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
 #[non_exhaustive]
-pub enum OutputError {
-    /// The output is a folder.
-    #[error("{}: is a folder; expected the name of the file to write", path.display())]
-    Folder {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The output is one of the [`InputFiles`].
-    #[error("{}: is one of the inputs; expected another file to write", path.display())]
-    Input {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The owner of the output may not write it.
-    #[error("{}: cannot be written: is read-only", path.display())]
-    ReadOnly {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The output cannot be written.
-    #[error("{}: cannot be written", path.display())]
-    Write {
-        /// The output.
-        path: PathBuf,
-        /// The I/O error.
-        source: io::Error,
-    },
-    /// The output cannot be removed.
-    #[error("{}: cannot be removed", path.display())]
-    Remove {
-        /// The output.
-        path: PathBuf,
-        /// The I/O error.
-        source: io::Error,
-    },
+pub struct OutputError {
+    /// The output.
+    pub path: PathBuf,
+    /// The problem.
+    pub problem: OutputProblem,
+    /// The I/O error, if the system refuses it.
+    pub source: Option<io::Error>,
+}
+
+/// What is wrong with an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputProblem {
+    /// It is a folder.
+    #[error("is a folder; expected the name of the file to write")]
+    Folder,
+    /// It is one of the [`InputFiles`].
+    #[error("is one of the inputs; expected another file to write")]
+    Input,
+    /// Its owner may not write it.
+    #[error("cannot be written: is read-only")]
+    ReadOnly,
+    /// The system does not write it.
+    #[error("cannot be written")]
+    Write,
+    /// The system does not remove it.
+    #[error("cannot be removed")]
+    Remove,
 }
 
 impl OutputError {
-    /// Returns the output, as it was asked for.
+    fn new(path: &Path, problem: OutputProblem) -> Self {
+        Self { path: path.to_owned(), problem, source: None }
+    }
+
+    /// Creates the error of an output that the system does not write.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Folder { path }
-            | Self::Input { path }
-            | Self::ReadOnly { path }
-            | Self::Write { path, .. }
-            | Self::Remove { path, .. } => path,
-        }
+    pub fn write(path: &Path, source: io::Error) -> Self {
+        Self { source: Some(source), ..Self::new(path, OutputProblem::Write) }
     }
 }
 
@@ -126,10 +118,9 @@ impl<'i> OutputTarget<'i> {
     /// Returns [`OutputError`] if it is a folder, read-only, or one of the inputs.
     pub fn new(path: &Path, inputs: &'i InputFiles) -> Result<Self, OutputError> {
         if path.is_dir() {
-            return Err(OutputError::Folder { path: path.to_owned() });
+            return Err(OutputError::new(path, OutputProblem::Folder));
         }
-        let place =
-            follow(path).map_err(|source| OutputError::Write { path: path.to_owned(), source })?;
+        let place = follow(path).map_err(|error| OutputError::write(path, error))?;
         let target = Self { asked: path.to_owned(), place, inputs, existing: None };
         Ok(Self { existing: target.check()?, ..target })
     }
@@ -152,7 +143,7 @@ impl<'i> OutputTarget<'i> {
     /// Returns the error of an output that the system does not write.
     #[must_use]
     pub fn write_error(&self, source: io::Error) -> OutputError {
-        OutputError::Write { path: self.asked.clone(), source }
+        OutputError::write(&self.asked, source)
     }
 
     /// Returns whether both would write one file, the one over the other.
@@ -174,12 +165,13 @@ impl<'i> OutputTarget<'i> {
     /// Removes what is in this place, if it is a file.
     ///
     /// # Errors
-    /// Returns [`OutputError::Remove`] if the system does not remove it.
+    /// Returns [`OutputError`] if the system does not remove it.
     pub fn remove(&self) -> Result<(), OutputError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         match fs::remove_file(path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(OutputError::Remove { path: self.asked.clone(), source })
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let removed = OutputError::new(&self.asked, OutputProblem::Remove);
+                Err(OutputError { source: Some(error), ..removed })
             }
             _ => Ok(()),
         }
@@ -197,13 +189,13 @@ impl<'i> OutputTarget<'i> {
             metadata => metadata.map_err(|error| self.write_error(error))?,
         };
         if self.inputs.contains(path, &metadata) {
-            return Err(OutputError::Input { path: self.asked.clone() });
+            return Err(OutputError::new(&self.asked, OutputProblem::Input));
         }
         if let Place::Stream = self.place {
             return Ok(None);
         }
         if system::is_read_only(&metadata) {
-            return Err(OutputError::ReadOnly { path: self.asked.clone() });
+            return Err(OutputError::new(&self.asked, OutputProblem::ReadOnly));
         }
         // Only the system knows who else may write it.
         let opened = OpenOptions::new().write(true).open(path);
@@ -214,10 +206,10 @@ impl<'i> OutputTarget<'i> {
     /// Creates an empty file, which [`OutputFile::persist`] puts into this place.
     ///
     /// # Errors
-    /// Returns [`OutputError::Write`] if the system does not create it.
+    /// Returns [`OutputError`] if the system does not create it.
     pub fn create(self) -> Result<OutputFile<'i>, OutputError> {
         let unnamed = match &self.place {
-            Place::File(path) => system::unnamed(folder(path)),
+            Place::File(path) => unnamed::create(folder(path)),
             Place::Stream => Some(tempfile::tempfile().map_err(|error| self.write_error(error))?),
         };
         match unnamed {
@@ -309,10 +301,10 @@ fn replace(
     file.sync_all()?;
     let named = match named {
         Some(named) => named,
-        None => match system::link(&file, path) {
+        None => match unnamed::link(&file, path) {
             // A link replaces no file, but a renamed one does.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                make_beside(path, |path| system::link(&file, path))?.into_temp_path()
+                make_beside(path, |path| unnamed::link(&file, path))?.into_temp_path()
             }
             result => return result,
         },
@@ -411,11 +403,6 @@ mod system {
     use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
     use std::path::Path;
 
-    #[cfg(target_os = "linux")]
-    pub(super) use super::unnamed::{link, unnamed};
-    #[cfg(not(target_os = "linux"))]
-    pub(super) use super::without_unnamed::{link, unnamed};
-
     /// The device and the inode.
     pub(super) type Identity = (u64, u64);
 
@@ -455,8 +442,6 @@ mod system {
     use std::io;
     use std::path::{Path, PathBuf};
 
-    pub(super) use super::without_unnamed::{link, unnamed};
-
     pub(super) type Identity = PathBuf;
 
     /// Returns `None` if the file is not there.
@@ -488,14 +473,14 @@ mod unnamed {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
     /// Creates a file without a name, if the file system can and the file can get one later.
-    pub(crate) fn unnamed(folder: &Path) -> Option<File> {
+    pub(super) fn create(folder: &Path) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         descriptor_path(&file).symlink_metadata().is_ok().then_some(file)
     }
 
     /// Gives a file without a name one that is free.
-    pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
+    pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
         Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
     }
 
@@ -505,16 +490,16 @@ mod unnamed {
 }
 
 #[cfg(not(target_os = "linux"))]
-mod without_unnamed {
+mod unnamed {
     use std::fs::File;
     use std::io;
     use std::path::Path;
 
-    pub(crate) fn unnamed(_: &Path) -> Option<File> {
+    pub(super) fn create(_: &Path) -> Option<File> {
         None
     }
 
-    pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
+    pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -550,11 +535,10 @@ mod tests {
         fs::hard_link(&path, folder.path().join("link"))?;
         inputs.add_named(&folder.path().join("link"));
         inputs.add_named(&folder.path().join("missing"));
-        assert!(matches!(output.persist(), Err(OutputError::Input { .. })) || cfg!(not(unix)));
-        assert!(
-            matches!(OutputTarget::new(&path, &inputs), Err(OutputError::Input { .. }))
-                || cfg!(not(unix))
-        );
+        if cfg!(unix) {
+            let problem = output.persist().map_err(|error| error.problem);
+            assert_eq!(problem, Err(OutputProblem::Input));
+        }
         assert_eq!(fs::read_to_string(&path)?, "input");
         let new = OutputTarget::new(&folder.path().join("missing"), &inputs)?;
         new.write(b"new")?;

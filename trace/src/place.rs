@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::binary::TraceError;
 use crate::import::ImportError;
+use crate::open::OpenError;
 
 /// Returns the file that an error of this crate names, and its line and column, from 1, if it names those; `None` of
 /// any other error. Causes are not looked at.
@@ -17,6 +18,11 @@ pub fn place_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Optio
             }
             _ => None,
         };
+    }
+    match error.downcast_ref() {
+        Some(OpenError::Import(error)) => return place_of(error),
+        Some(OpenError::Trace { path, .. }) => return Some((path, None)),
+        _ => {}
     }
     match error.downcast_ref()? {
         ImportError::Line { file, line, column, .. } => Some((file, Some((*line, *column as u64)))),

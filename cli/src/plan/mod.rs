@@ -2,6 +2,7 @@
 
 mod tree;
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use serde::Serialize;
 use self::tree::Tree;
 use crate::io::{self, Output};
 use crate::name::is_invisible;
-use crate::options::{Format, Progress, number};
+use crate::options::{Format, number};
 use crate::process::Status;
 use crate::trace::Input;
 use crate::{diagnostic, set};
@@ -105,8 +106,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         Tasks::Replay(Box::new(Tree::new(input, &path, shards, &request, place)?), fan_in as usize)
     } else {
         let tasks = import_tasks(input, &path, place, request.threads)?;
-        let name = |argument: String| argument.split('=').next().unwrap_or_default().to_owned();
-        let mut of_set: Vec<String> = request.arguments()?.into_iter().map(name).collect();
+        let name = |argument: OsString| {
+            argument.to_string_lossy().split('=').next().unwrap_or_default().to_owned()
+        };
+        let mut of_set: Vec<String> = request.arguments().into_iter().map(name).collect();
         of_set.retain(|name| name != "--threads");
         of_set.dedup();
         of_set.extend(shards.map(|_| "--shards".to_owned()));
@@ -132,7 +135,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     tasks.each(level, |task| {
         match format {
-            Format::Json => output.json(&task)?,
+            Format::Json => output.json(&task.json()?)?,
             Format::Text => output.line(task.command()?)?,
         }
         Ok(())
@@ -172,14 +175,23 @@ impl Tasks<'_> {
 }
 
 /// One command, and what it reads and writes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 struct Task {
     step: &'static str,
-    argv: Vec<String>,
+    argv: Vec<OsString>,
     /// The files that must be there.
-    inputs: Vec<String>,
-    output: String,
+    inputs: Vec<PathBuf>,
+    output: PathBuf,
     /// The length of the longest chain of tasks that it depends on.
+    level: u32,
+}
+
+#[derive(Serialize)]
+struct TaskJson<'t> {
+    step: &'static str,
+    argv: Vec<&'t str>,
+    inputs: Vec<&'t str>,
+    output: &'t str,
     level: u32,
 }
 
@@ -187,44 +199,80 @@ impl Task {
     /// Creates a task; `arguments` are those of the subcommand, before where the output goes.
     fn new(
         step: &'static str,
-        arguments: impl IntoIterator<Item = String>,
-        inputs: Vec<String>,
-        output: String,
+        arguments: impl IntoIterator<Item = OsString>,
+        inputs: Vec<PathBuf>,
+        output: PathBuf,
         level: u32,
     ) -> Self {
-        let mut argv = vec!["warpload".to_owned(), step.to_owned()];
+        let mut argv = vec!["warpload".into(), step.into()];
         argv.extend(arguments);
-        argv.extend(["-o".to_owned(), output.clone(), "--resume".to_owned()]);
+        argv.extend(["-o".into(), output.clone().into(), "--resume".into()]);
         Self { step, argv, inputs, output, level }
+    }
+
+    /// Returns the task as it is in JSON.
+    fn json(&self) -> anyhow::Result<TaskJson<'_>> {
+        let Self { step, argv, inputs, output, level } = self;
+        Ok(TaskJson {
+            step,
+            argv: argv.iter().map(|argument| text(argument)).collect::<anyhow::Result<_>>()?,
+            inputs: inputs
+                .iter()
+                .map(|file| text(file.as_os_str()))
+                .collect::<anyhow::Result<_>>()?,
+            output: text(output.as_os_str())?,
+            level: *level,
+        })
     }
 
     /// Returns the command as one line of a POSIX shell.
     fn command(&self) -> anyhow::Result<String> {
-        // Escaped it would be another argument.
-        let is_unwritable = |c: char| c != '\t' && is_invisible(c);
-        if let Some(argument) = self.argv.iter().find(|argument| argument.contains(is_unwritable)) {
-            bail!(
-                "{argument:?}: has a line break or another control character, and a command is a line \
-                 of text; use `--format json`"
-            );
+        let quoted = self.argv.iter().map(|argument| quoted(argument));
+        Ok(quoted.collect::<anyhow::Result<Vec<_>>>()?.join(" "))
+    }
+}
+
+fn text(name: &OsStr) -> anyhow::Result<&str> {
+    name.to_str().with_context(|| {
+        format!("{}: the name is not UTF-8, as JSON is; use `--format text`", name.display())
+    })
+}
+
+/// Returns a path that is not taken for an option.
+pub(super) fn argument(path: &Path) -> PathBuf {
+    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if is_option { Path::new(".").join(path) } else { path.to_owned() }
+}
+
+/// Quotes an argument for a POSIX shell, if it needs that. A line of text has neither control characters nor bytes that
+/// are not UTF-8, so `printf` makes them; `$'…'` is not known to all of these shells.
+fn quoted(argument: &OsStr) -> anyhow::Result<String> {
+    let bytes = argument.as_encoded_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
+    let is_unwritable = |c: char| c != '\t' && is_invisible(c);
+    match argument.to_str() {
+        Some(text) if !text.is_empty() && bytes.iter().all(is_plain) => Ok(text.to_owned()),
+        Some(text) if !text.contains(is_unwritable) => {
+            Ok(format!("'{}'", text.replace('\'', r"'\''")))
         }
-        Ok(self.argv.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
+        // A shell cuts off line breaks at the end of what a command printed.
+        _ if bytes.ends_with(b"\n") || bytes.contains(&0) => bail!(
+            "{argument:?}: ends with a line break, which a command for a shell cannot; use `--format json`"
+        ),
+        _ => {
+            let mut format = String::new();
+            for (i, byte) in bytes.iter().enumerate() {
+                match byte {
+                    b'%' => format += "%%",
+                    b'-' if i == 0 => format += r"\055",
+                    b' ' => format.push(' '),
+                    byte if is_plain(byte) => format.push(char::from(*byte)),
+                    byte => format += &format!(r"\{byte:03o}"),
+                }
+            }
+            Ok(format!("\"$(printf '{format}')\""))
+        }
     }
-}
-
-/// Returns a path as an argument that is not taken for an option.
-pub(super) fn argument(path: &Path) -> anyhow::Result<String> {
-    let text = io::utf8(path)?;
-    Ok(if text.starts_with('-') { format!("./{text}") } else { text.to_owned() })
-}
-
-/// Quotes an argument for a POSIX shell, if it needs that.
-fn quoted(argument: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(&byte);
-    if !argument.is_empty() && argument.bytes().all(is_plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 /// What a plan is made of.
@@ -233,7 +281,7 @@ const EXPECTED: &str = "a trace set, a binary trace or a list of traces";
 /// Returns the import of each trace of a list, and the set of all of them, under the names that
 /// `import --split` writes.
 fn import_tasks(
-    input: Input<'_>,
+    input: Input,
     path: &Path,
     folder: &Path,
     threads: Option<NonZero<usize>>,
@@ -241,29 +289,29 @@ fn import_tasks(
     if input.is_manifest() {
         bail!("{}: a memory image; expected {EXPECTED}", io::name(path));
     }
-    let list = input.list(Progress::Never).map_err(|error| match error.downcast_ref() {
+    let list = input.list().map_err(|error| match error.downcast_ref() {
         Some(ImportError::NotAList { file }) => anyhow!(
             "{}: a text trace; expected {EXPECTED}. `warpload import` makes a binary trace of it",
             file.display()
         ),
         _ => error,
     })?;
-    if list.len() == 0 {
+    if list.is_empty() {
         bail!("{}: names no trace; expected at least one", io::name(path));
     }
-    let name = argument(path)?;
+    let name = argument(path);
     let mut tasks = Vec::new();
     for (i, (file, part)) in list.files().zip(set::part_files(folder, list.len())).enumerate() {
-        let mut arguments = vec![name.clone(), "--only".to_owned(), i.to_string()];
-        arguments.extend(threads.map(|threads| format!("--threads={threads}")));
-        let inputs = vec![name.clone(), io::utf8(&file)?.to_owned()];
-        tasks.push(Task::new("import", arguments, inputs, argument(&part)?, 0));
+        let mut arguments: Vec<OsString> =
+            vec![name.clone().into(), "--only".into(), i.to_string().into()];
+        arguments.extend(threads.map(|threads| format!("--threads={threads}").into()));
+        tasks.push(Task::new("import", arguments, vec![name.clone(), file], argument(&part), 0));
     }
     let parts = tasks.iter().map(|task| task.output.clone());
     let inputs = [name.clone()].into_iter().chain(parts).collect();
-    let set = argument(&folder.join(set::SET_FILE))?;
+    let set = argument(&folder.join(set::SET_FILE));
     // Not the names of all parts, which need not fit into a command.
-    tasks.push(Task::new("set", ["--list".to_owned(), name], inputs, set, 1));
+    tasks.push(Task::new("set", ["--list".into(), name.into()], inputs, set, 1));
     Ok(tasks)
 }
 
@@ -273,6 +321,7 @@ mod tests {
 
     #[test]
     fn a_shell_reads_what_was_quoted() {
+        let quoted = |argument: &str| super::quoted(OsStr::new(argument)).unwrap();
         assert_eq!(quoted("--image=a/b.json"), "--image=a/b.json");
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("it's"), r"'it'\''s'");
@@ -281,11 +330,24 @@ mod tests {
         {
             assert_eq!(quoted(plain), format!("'{plain}'"));
         }
-        let task =
-            |argument: &str| Task::new("merge", [argument.to_owned()], vec![], "o".into(), 1);
+        let task = |argument: &str| Task::new("merge", [argument.into()], vec![], "o".into(), 1);
         assert_eq!(task("a b").command().unwrap(), "warpload merge 'a b' -o o --resume");
-        for character in ['\n', '\0', '\r', '\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'] {
-            assert!(task(&format!("a{character}b")).command().is_err(), "{character:?}");
-        }
+        assert_eq!(quoted("-a\n%\\'\u{9b}b"), r#""$(printf '\055a\012%%\134\047\302\233b')""#);
+        assert!(task("a\n").command().is_err() && task("a\0b").command().is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_makes_the_bytes_that_are_not_text() {
+        use std::os::unix::ffi::{OsStrExt, OsStringExt};
+        let mut bytes: Vec<u8> = (1..=255).collect();
+        bytes.splice(0..0, *b"-%s\\n$(x)`x`\"'");
+        let line = quoted(OsStr::from_bytes(&bytes)).unwrap();
+        assert!(line.is_ascii() && !line.contains(|c: char| c.is_control()));
+        let ran =
+            std::process::Command::new("sh").args(["-c", &format!("printf %s {line}")]).output();
+        assert_eq!(ran.unwrap().stdout, bytes);
+        let task = Task::new("merge", [OsString::from_vec(bytes)], vec![], "o".into(), 1);
+        assert!(task.json().is_err() && task.command().is_ok());
     }
 }

@@ -1,6 +1,7 @@
 //! [`Tree`]: the tasks that replay a trace in shards and merge their summaries.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use sha2::{Digest, Sha256};
@@ -8,7 +9,6 @@ use warpload_replay::{ReplayRequest, Selection};
 use warpload_trace::{Shard, TraceSet};
 
 use super::{Task, argument};
-use crate::io;
 use crate::options::Progress;
 use crate::replaying::{self, Read};
 use crate::trace::Input;
@@ -16,13 +16,13 @@ use crate::trace::Input;
 /// The replay of a trace in shards.
 pub(super) struct Tree<'p> {
     /// The trace, as an argument.
-    trace: String,
+    trace: PathBuf,
     /// The set and the folder of its parts, if the trace is a set.
-    set: Option<(TraceSet, &'p Path)>,
+    set: Option<(TraceSet, PathBuf)>,
     shards: u64,
     /// The options of each replay, and the files that they name.
-    options: Vec<String>,
-    files: Vec<String>,
+    options: Vec<OsString>,
+    files: Vec<PathBuf>,
     /// What is replayed and how.
     identity: String,
     folder: &'p Path,
@@ -38,7 +38,7 @@ struct Node {
 
 impl<'p> Tree<'p> {
     pub(super) fn new(
-        input: Input<'p>,
+        input: Input,
         path: &Path,
         shards: u64,
         request: &ReplayRequest,
@@ -60,13 +60,12 @@ impl<'p> Tree<'p> {
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
         let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
         let replay = options.identity(hash);
-        let files = read.files.iter().map(|file| Ok(io::utf8(file)?.to_owned()));
         Ok(Self {
-            trace: argument(path)?,
+            trace: argument(path),
             set,
             shards,
-            options: request.arguments()?,
-            files: files.collect::<anyhow::Result<_>>()?,
+            options: request.arguments(),
+            files: read.files,
             identity: format!("{replay}, {records} instructions"),
             folder,
         })
@@ -85,8 +84,8 @@ impl<'p> Tree<'p> {
                 return Ok(());
             }
             each(match step {
-                Step::Replay(index) => self.replay(index, self.output_of(index, index)?)?,
-                Step::Merge { given, is_last } => self.merge(given, is_last)?,
+                Step::Replay(index) => self.replay(index, self.output_of(index, index)),
+                Step::Merge { given, is_last } => self.merge(given, is_last),
             })
         })
     }
@@ -101,45 +100,46 @@ impl<'p> Tree<'p> {
         Ok(levels)
     }
 
-    fn replay(&self, index: u64, output: String) -> anyhow::Result<Task> {
-        let mut arguments = vec![self.trace.clone()];
+    fn replay(&self, index: u64, output: PathBuf) -> Task {
+        let mut arguments = vec![self.trace.clone().into()];
         arguments.extend_from_slice(&self.options);
         let shard = Shard::new(index, self.shards);
-        arguments.extend(["--shard".to_owned(), format!("{index}/{}", self.shards)]);
-        arguments.extend(["--format".to_owned(), "json".to_owned()]);
+        let shard_of = format!("{index}/{}", self.shards);
+        arguments.extend(["--shard", &shard_of, "--format", "json"].map(OsString::from));
         let mut inputs = vec![self.trace.clone()];
         if let Some((set, folder)) = &self.set {
             let needed = set.parts_of(shard);
             for part in set.parts().get(needed).unwrap_or_default() {
-                inputs.push(io::utf8(&folder.join(&part.file))?.to_owned());
+                inputs.push(folder.join(&part.file));
             }
         }
         inputs.extend_from_slice(&self.files);
-        Ok(Task::new("replay", arguments, inputs, output, 0))
+        Task::new("replay", arguments, inputs, output, 0)
     }
 
     /// Returns the task that merges summaries into that of their range, or of the whole.
-    fn merge(&self, given: &[Node], is_last: bool) -> anyhow::Result<Task> {
+    fn merge(&self, given: &[Node], is_last: bool) -> Task {
         let inputs = given.iter().map(|node| self.output_of(node.first, node.last));
-        let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
+        let inputs: Vec<PathBuf> = inputs.collect();
         let output = match given {
             [Node { first, .. }, .., Node { last, .. }] if !is_last => {
-                self.output_of(*first, *last)?
+                self.output_of(*first, *last)
             }
-            _ => self.output("whole")?,
+            _ => self.output("whole"),
         };
-        let option = (!is_last).then(|| "--partial".to_owned());
-        let arguments: Vec<_> = option.into_iter().chain(inputs.clone()).collect();
-        Ok(Task::new("merge", arguments, inputs, output, level(given)))
+        let option = (!is_last).then(|| "--partial".into());
+        let files = inputs.iter().map(|file| file.clone().into());
+        let arguments: Vec<_> = option.into_iter().chain(files).collect();
+        Task::new("merge", arguments, inputs, output, level(given))
     }
 
     /// Returns the name of the summary of shards.
-    fn output_of(&self, first: u64, last: u64) -> anyhow::Result<String> {
+    fn output_of(&self, first: u64, last: u64) -> PathBuf {
         self.output(&format!("shards {first}-{last} of {}", self.shards))
     }
 
     /// Returns the name of an output: what it is of decides it, whoever plans it and whenever.
-    fn output(&self, what: &str) -> anyhow::Result<String> {
+    fn output(&self, what: &str) -> PathBuf {
         let hash = Sha256::digest(format!("{}, {what}", self.identity));
         let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         argument(&self.folder.join(format!("{digits}.json")))

@@ -326,7 +326,8 @@ def import_(
     source
         The trace, of one of the formats of ``warpload import``, or a list of traces.
     output
-        The binary trace to write, which appears under its name when it is complete.
+        The binary trace to write, which appears under its name when it is complete and on the disk. It keeps the mode of
+        a file that it replaces, which must not be the source or one of its files.
     compression
         ``"none"``, the fastest to replay, ``"zstd"``, or ``"zstd:LEVEL"``, from 1 to 19.
     threads
@@ -335,7 +336,7 @@ def import_(
     Raises
     ------
     Error
-        If the source is no trace, with the line at fault.
+        If the source is no trace, with the line at fault, or the output cannot be written.
     """
     _native.import_trace(source, output, compression=compression, threads=threads)
     return Trace(output)

@@ -223,6 +223,12 @@ impl TraceList {
         }
     }
 
+    /// Returns the name of the list in messages.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.list.path
+    }
+
     /// Returns the number of traces.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -230,9 +230,11 @@ const NUMBERED: &str = "readers number operations and kernels before they use th
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ImportEvent<'f> {
-    /// A file that the input names was opened.
+    /// A file was opened.
     Opened(&'f Path, &'f File),
-    /// A list was read. Its files have so many bytes together, not counting missing ones.
+    /// The input names this file, which may never be opened.
+    Named(&'f Path),
+    /// So many further bytes are to be read. Missing files of a list do not count.
     Listed(u64),
     /// So many further bytes were read, of any file.
     Read(u64),

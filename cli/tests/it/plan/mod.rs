@@ -400,3 +400,66 @@ fn what_cannot_be_planned_or_resumed() {
     }
     assert!(!Path::new(out).exists());
 }
+
+/// Text has commands for a shell, whatever the bytes of names. JSON is text itself, and so are the names of a set's parts.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_need_not_be_utf_8() {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join(OsStr::from_bytes(b"-\xfftr\x1b[31m aces%s\\n'\xc3"));
+    fs::create_dir(&folder).unwrap();
+    let at = |name: &[u8]| folder.join(OsStr::from_bytes(name));
+    let refused = |command: &mut std::process::Command, message: &str| {
+        let ran = Ran::from(command.output().unwrap());
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{}", ran.stderr);
+    };
+    let run_plan = |arguments: &[OsString]| {
+        let plan = || {
+            let mut plan = warpload();
+            plan.arg("plan").args(arguments).current_dir(&folder);
+            plan
+        };
+        for line in succeeded(&mut plan()).lines() {
+            succeeded(shell(line).current_dir(&folder));
+        }
+        refused(plan().args(["--format", "json"]), "the name is not UTF-8, as JSON is");
+    };
+    let root = Path::new(crate::common::ROOT);
+    for (from, to) in [
+        (LIST, &b"kernelslist\xfe.g"[..]),
+        ("tests/data/cmd/kernel-1.traceg", b"kernel-1.traceg"),
+        ("tests/data/cmd/kernel-2.traceg", b"kernel-2.traceg"),
+        ("traces/rows.sm_50.cubin", b"\xfdcubin"),
+        (TRACE, b"app.wlt"),
+        (TRACE, b"-part\xff.wlt"),
+    ] {
+        fs::copy(root.join(from), at(to)).unwrap();
+    }
+    run_plan(&[at(b"kernelslist\xfe.g").into(), "-o".into(), at(b"parts").into()]);
+    let set = at(b"parts").join("trace.set.json");
+    let mut cubin = OsString::from("--cubin=");
+    cubin.push(at(b"\xfdcubin"));
+    let options = ["--shards", "3", "--fill", "zero", "-o", "out"].map(OsString::from);
+    run_plan(&[&[set.clone().into(), cubin.clone()][..], &options].concat());
+    let mut replay = warpload();
+    replay
+        .arg("replay")
+        .args([set.as_os_str(), &cubin])
+        .args(["--fill", "zero", "--format", "json"]);
+    let whole = succeeded(&mut replay);
+    let outputs = fs::read_dir(at(b"out")).unwrap();
+    let is_whole = |path: &Path| fs::read_to_string(path).unwrap() == whole;
+    assert_eq!(outputs.filter(|output| is_whole(&output.as_ref().unwrap().path())).count(), 1);
+
+    let mut set = warpload();
+    succeeded(set.arg("set").arg(at(b"app.wlt")).arg("-o").arg(at(b"set.json")));
+    assert!(fs::read_to_string(at(b"set.json")).unwrap().contains("\"file\":\"app.wlt\""));
+    let mut set = warpload();
+    set.current_dir(&folder).args(["set", "-o", "other.json", "--", "app.wlt"]);
+    let message = "part\u{fffd}.wlt: the name is not UTF-8, which a part of a set must have";
+    refused(set.arg(OsStr::from_bytes(b"-part\xff.wlt")), message);
+    assert!(!at(b"other.json").exists());
+}
