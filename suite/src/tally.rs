@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::case::CaseChoice;
 use crate::explain::{Evidence, explains};
 use crate::families::FAMILIES;
 use crate::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
@@ -45,7 +46,7 @@ pub struct CaseTally {
     /// The reasons to skip cases, each with how many.
     pub skips: BTreeMap<String, u64>,
     /// The flags of cases that were not chosen.
-    pub unchosen: BTreeSet<String>,
+    unchosen: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -81,9 +82,17 @@ pub struct FlagCounts {
     pub explains: f64,
 }
 
+/// No case is one of those that are chosen: which these were, and the flags with the nearest names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NothingChosen(String);
+
+/// A flag with more wrong letters is not taken for another.
+const MAX_TYPOS: usize = 3;
 /// How many different reasons are kept, and what the others become.
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
+
 impl CaseTally {
     /// Counts an outcome.
     pub fn add(&mut self, outcome: &CaseOutcome) {
@@ -126,6 +135,29 @@ impl CaseTally {
                 None => family.flags.entry(flag.clone()).or_default().add(verdict),
             }
         }
+    }
+
+    /// Says that no case is one of those that are chosen, if so.
+    #[must_use]
+    pub fn nothing_chosen(&self, choice: &CaseChoice) -> Option<NothingChosen> {
+        let any = |names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            names.join(" or ")
+        };
+        let mut message = "no case".to_owned();
+        if !choice.families.is_empty() {
+            message += &format!(" of the family {}", any(&choice.families));
+        }
+        if !choice.flags.is_empty() {
+            message += &format!(" has the flag {}", any(&choice.flags));
+        }
+        for flag in choice.flags.iter().filter(|flag| !self.unchosen.contains(*flag)) {
+            let distance = |name| (strsim::levenshtein(name, flag), name);
+            if let Some((0..=MAX_TYPOS, name)) = self.unchosen.iter().map(|n| distance(n)).min() {
+                message += &format!("; did you mean `{name}`?");
+            }
+        }
+        (self.counts.all() == 0).then_some(NothingChosen(message))
     }
 
     /// Returns the families in the order of their list.

@@ -1,6 +1,5 @@
 //! `ptx`: what is done with modules of PTX, one file a subcommand.
 
-pub(crate) mod answer;
 mod check;
 mod file;
 mod lower;
