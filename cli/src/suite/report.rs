@@ -149,7 +149,7 @@ impl<'o> Report<'o> {
         for (line, outcome) in judged {
             self.tally.add(outcome);
             match (self.format, &outcome.verdict) {
-                (Format::Junit, _) => self.junit.add(line, outcome),
+                (Format::Junit, _) => self.junit.add(line, outcome)?,
                 (Format::Json, CaseVerdict::Failed(failure)) => {
                     let failure = FailureJson { key: self.kind.key, line, outcome, failure };
                     io::write_json(&mut text, &failure)?;
@@ -181,7 +181,9 @@ impl<'o> Report<'o> {
         error: anyhow::Error,
     ) -> anyhow::Result<Status> {
         self.tally.counts.failed += 1;
-        self.junit.add_unreadable(file, &format!("{error:#}"));
+        if self.format == Format::Junit {
+            self.junit.add_unreadable(file, &format!("{error:#}"))?;
+        }
         self.asked.hidden(|| self.output.fail_input(error))
     }
 
@@ -196,7 +198,7 @@ impl<'o> Report<'o> {
         let mut text = Vec::new();
         asked.hidden(|| {
             match format {
-                Format::Junit => text.extend(junit.finish()?.into_bytes()),
+                Format::Junit => junit.finish(|piece| to.add(piece, output))?,
                 Format::Text => text.extend(kind.summary_text(&tally).into_bytes()),
                 Format::Json if kind.key.is_some() => {
                     let (passed, failed) = (tally.counts.passed, tally.counts.failed);
