@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tempfile::NamedTempFile;
 use warpload::machine::Machine;
 use warpload::memory::Arena;
 use warpload_binary::sass::{CubinProblem, Functions};
@@ -130,13 +131,7 @@ pub(crate) fn import_to(
 ) -> Result<(), Failure> {
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::of_file(error, output);
     let (text, _) = open_file(path)?;
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    // As of any other new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.prefix(".warpload-").tempfile_in(folder.unwrap_or(Path::new(".")));
-    let file = file.map_err(|error| failed(&error))?;
+    let file = temporary_beside(output)?;
     let to = BufWriter::new(Interruptible { file: file.as_file(), flag: interrupt });
     let writer = TraceWriter::with_compression(to, source_of(path), compression);
     let mut writer = writer.map_err(|error| failed(&error))?;
@@ -146,6 +141,17 @@ pub(crate) fn import_to(
     writer.finish().map_err(|error| failed(&error))?;
     file.persist(output).map_err(|error| failed(&error.error))?;
     Ok(())
+}
+
+/// Returns a file without its name yet, in the folder of `output`, as which it is kept.
+pub(crate) fn temporary_beside(output: &Path) -> Result<NamedTempFile, Failure> {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    // As of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.prefix(".warpload-").tempfile_in(folder.unwrap_or(Path::new(".")));
+    file.map_err(|error| Failure::of_file(&error, output))
 }
 
 /// Returns the binary trace that a text trace is.

@@ -5,6 +5,7 @@ use warpload::encoding::{Instruction as Load, LoadSize};
 use warpload::load::{self, UniformPath};
 
 use crate::instruction::{destination, other_half};
+use crate::literals::{self, LaneFaultKind, LaneSpace, WarpFaultKind};
 
 /// What executing a load did, apart from the values, which are in the warp.
 #[pyclass(frozen, eq, module = "warpload")]
@@ -59,10 +60,10 @@ impl Outcome {
 
     /// The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
     #[getter]
-    fn uniform(&self) -> Option<&'static str> {
+    fn uniform(&self) -> Option<literals::UniformPath> {
         self.0.uniform.map(|path| match path {
-            UniformPath::Broadcast => "broadcast",
-            UniformPath::Divergent => "divergent",
+            UniformPath::Broadcast => literals::UniformPath("broadcast"),
+            UniformPath::Divergent => literals::UniformPath("divergent"),
         })
     }
 
@@ -98,8 +99,8 @@ pub(crate) struct WarpFault(load::WarpFault);
 impl WarpFault {
     /// `misaligned_register` or `out_of_range_register`.
     #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.name()
+    fn kind(&self) -> WarpFaultKind {
+        WarpFaultKind(self.0.name())
     }
 
     /// The register at fault.
@@ -115,7 +116,7 @@ impl WarpFault {
     }
 
     fn __repr__(&self) -> String {
-        format!("WarpFault('{}', register='{}')", self.kind(), self.register())
+        format!("WarpFault('{}', register='{}')", self.0.name(), self.register())
     }
 }
 
@@ -128,8 +129,8 @@ pub(crate) struct LaneFault(load::LaneFault);
 impl LaneFault {
     /// `outside_window`, `outside_allocation` or `misaligned_address`.
     #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind().name()
+    fn kind(&self) -> LaneFaultKind {
+        LaneFaultKind(self.0.kind().name())
     }
 
     /// The lane.
@@ -158,8 +159,8 @@ impl LaneFault {
 
     /// The memory that the rounded address is in; `None` if the lane cannot access it.
     #[getter]
-    fn space(&self) -> Option<String> {
-        self.0.space.map(|space| space.to_string())
+    fn space(&self) -> Option<LaneSpace> {
+        self.0.space.map(|space| LaneSpace(space.name()))
     }
 
     /// What the hardware reports.
@@ -171,7 +172,7 @@ impl LaneFault {
     fn __repr__(&self) -> String {
         format!(
             "LaneFault('{}', lane={}, address={:#x})",
-            self.kind(),
+            self.0.kind().name(),
             self.0.lane,
             self.0.address.0
         )
