@@ -4,6 +4,7 @@
 pub use warpload::text::{escape, is_invisible, visible};
 
 use std::error::Error;
+use std::fmt::Display;
 
 use crate::json::JsonError;
 
@@ -38,4 +39,9 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
         Some(cause) => format!("{error}: {}", with_causes(cause)),
         None => error.to_string(),
     }
+}
+
+/// Returns the line of a report that says how something differs from what is expected.
+pub(crate) fn difference(place: &dyn Display, expected: &dyn Display, got: &dyn Display) -> String {
+    format!("{place}: expected {expected}, got {got}")
 }
