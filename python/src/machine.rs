@@ -140,7 +140,6 @@ pub(crate) fn execute(
     }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
     let outcome = executor.execute(&load, state, &mut warp.0);
-    outcome
-        .map(|outcome| Outcome::new(outcome, load))
-        .map_err(|failed| error(py, ErrorKind::Argument, failed))
+    let outcome = outcome.map_err(|failed| error(py, ErrorKind::Argument, failed))?;
+    Ok(Outcome::new(&outcome, &load))
 }
