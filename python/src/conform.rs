@@ -1,6 +1,7 @@
 //! `conform`: an emulator against the conformance suite, a function of Python's, a program or our own executors.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use warpload_suite::case::{CaseChoice, CaseFile, CaseLine, files_in};
 use warpload_suite::families::{self, Answerer, CaseAnswer, UnopenedTrace};
 use warpload_suite::outcome::{self, CaseFailureKind, CaseOutcome, CaseVerdict};
 use warpload_suite::program::{Program, ProgramExaminee};
-use warpload_suite::runner::{AskError, CaseFileError, Examinee as Examined, Runner};
+use warpload_suite::runner::{AskError, Examinee as Examined, ReadCasesError, Runner};
 use warpload_suite::tally::{CaseTally, FlagCounts as FlagRow};
 
 use crate::error::{ErrorKind, Failure, error};
@@ -218,24 +219,6 @@ impl Found {
     }
 }
 
-/// Why no more cases are asked.
-enum Ended {
-    File(CaseFileError),
-    Ask(AskError),
-}
-
-impl From<CaseFileError> for Ended {
-    fn from(error: CaseFileError) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<AskError> for Ended {
-    fn from(error: AskError) -> Self {
-        Self::Ask(error)
-    }
-}
-
 /// What is asked, whoever is.
 #[derive(Clone)]
 struct Exam {
@@ -260,13 +243,13 @@ impl Exam {
                 return Err(Failure::of_file(&std::io::Error::other(kind.to_string()), path));
             }
             let file = Arc::new(CaseFile::new(&path.display().to_string(), Some(path)));
-            let added = runner.read(&file, bytes.bytes(), |judged| {
+            let read = runner.read::<Infallible>(&file, bytes.bytes(), |judged| {
                 found.add(judged);
                 Ok(())
             });
-            added.map_err(|ended| match ended {
-                Ended::File(error) => Failure::of_file(&error, path),
-                Ended::Ask(error) => Failure::of(&error, ErrorKind::Input),
+            read.map_err(|error| match error {
+                ReadCasesError::Ask(error) => Failure::of(&error, ErrorKind::Input),
+                error => Failure::of_file(&error, path),
             })?;
         }
         let judged = runner.judge(true).map_err(|error| Failure::of(&error, ErrorKind::Input))?;

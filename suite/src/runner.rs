@@ -89,16 +89,21 @@ pub enum AskError {
     },
 }
 
-/// Why the cases of a file are not all read.
+/// Why the cases of a file are not all asked: the file is at fault, the examinee, or what adds outcomes.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CaseFileError {
-    /// A line cannot be read, and so none after it.
+pub enum ReadCasesError<X> {
+    /// A line of the file cannot be read, and so none after it.
     #[error(transparent)]
     Line(LineError),
-    /// There is none.
+    /// The file has no case.
     #[error("no cases; expected one JSON object a line")]
     Empty,
+    /// No more cases can be asked.
+    #[error(transparent)]
+    Ask(AskError),
+    /// Outcomes cannot be added.
+    #[error("outcomes cannot be added")]
+    Add(X),
 }
 
 /// How many bytes of lines are judged together.
@@ -138,14 +143,14 @@ impl<'a, E: Examinee> Runner<'a, E> {
     /// Adds the lines of an input that are not blank, and passes on the outcomes that are known.
     ///
     /// # Errors
-    /// Returns [`CaseFileError`] if the input cannot be read to its end or has no line, those of [`Self::judge`], and
-    /// those of `add`.
-    pub fn read<X: From<CaseFileError> + From<AskError>>(
+    /// Returns [`ReadCasesError`] if the input cannot be read to its end or has no line, and with the errors of
+    /// [`Self::judge`] and of `add`.
+    pub fn read<X>(
         &mut self,
         file: &Arc<CaseFile>,
         input: impl BufRead,
         mut add: impl FnMut(&[(CaseLine, CaseOutcome)]) -> Result<(), X>,
-    ) -> Result<(), X> {
+    ) -> Result<(), ReadCasesError<X>> {
         let mut lines = Lines::new(input);
         let mut is_empty = true;
         while let Some(line) = lines.next_line() {
@@ -153,15 +158,16 @@ impl<'a, E: Examinee> Runner<'a, E> {
                 Ok(line) if line.text.trim().is_empty() => continue,
                 Ok(line) => (line.number, Ok(line.text.to_owned())),
                 Err(error @ LineError::NotUtf8 { line, .. }) => (line, Err(error.to_string())),
-                Err(error) => return Err(CaseFileError::Line(error).into()),
+                Err(error) => return Err(ReadCasesError::Line(error)),
             };
             is_empty = false;
-            let judged = self.line(CaseLine { file: Arc::clone(file), number, text })?;
+            let judged = self.line(CaseLine { file: Arc::clone(file), number, text });
+            let judged = judged.map_err(ReadCasesError::Ask)?;
             if !judged.is_empty() {
-                add(&judged)?;
+                add(&judged).map_err(ReadCasesError::Add)?;
             }
         }
-        if is_empty { Err(CaseFileError::Empty.into()) } else { Ok(()) }
+        if is_empty { Err(ReadCasesError::Empty) } else { Ok(()) }
     }
 
     /// Adds a line, and returns the outcomes that are known with it. There are none for most lines: many are judged

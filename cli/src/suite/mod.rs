@@ -15,7 +15,7 @@ use warpload::load::Executor;
 use warpload_suite::case::{CaseFile, files_in};
 use warpload_suite::families::CheckedCase;
 use warpload_suite::outcome::CaseOutcome;
-use warpload_suite::runner::{AskError, CaseFileError, Examinee, InProcess, Runner};
+use warpload_suite::runner::{Examinee, InProcess, ReadCasesError, Runner};
 
 pub(crate) use self::progress::Asked;
 pub(crate) use self::report::{CaseKind, Format, Report};
@@ -64,10 +64,8 @@ pub(crate) fn run<E: Examinee>(
             }
         };
         for file in files {
-            match read(&mut runner, report, &file, reading) {
-                Ok(()) => {}
-                Err(Ended::File(error)) => status = fail_input(&mut runner, report, &file, error)?,
-                Err(Ended::Run(error)) => return Err(error),
+            if let Some(error) = read(&mut runner, report, &file, reading)? {
+                status = fail_input(&mut runner, report, &file, error)?;
             }
         }
     }
@@ -104,47 +102,27 @@ fn files(path: &Path, kind: CaseKind) -> anyhow::Result<Vec<PathBuf>> {
     files_in(path).with_context(|| io::name(path))
 }
 
-/// Why the cases of a file are not all asked.
-enum Ended {
-    /// The file is at fault, so that those of others are asked.
-    File(anyhow::Error),
-    Run(anyhow::Error),
-}
-
-impl From<CaseFileError> for Ended {
-    fn from(error: CaseFileError) -> Self {
-        Self::File(error.into())
-    }
-}
-
-impl From<AskError> for Ended {
-    fn from(error: AskError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-/// Asks the cases of a file.
+/// Asks the cases of a file; returns the error of the file, if there is one.
 fn read<E: Examinee>(
     runner: &mut Runner<'_, E>,
     report: &mut Report<'_>,
     path: &Path,
     reading: Progress,
-) -> Result<(), Ended> {
+) -> anyhow::Result<Option<anyhow::Error>> {
     let (name, one) = (io::name(path), report.kind.one);
     let file = Arc::new(CaseFile::new(&name, Some(path).filter(|path| !io::is_stdin(path))));
-    let input = io::open_text(path, reading).map_err(Ended::File)?;
-    let read = runner.read(&file, input, |judged| report.add(judged).map_err(Ended::Run));
-    read.map_err(|ended| match ended {
-        Ended::File(error) => Ended::File(
-            match error.downcast() {
-                Ok(CaseFileError::Empty) => anyhow!("no {one}s; expected one JSON object a line"),
-                Ok(error) => error.into(),
-                Err(error) => error,
-            }
-            .context(name),
-        ),
-        ended => ended,
-    })
+    let input = match io::open_text(path, reading) {
+        Ok(input) => input,
+        Err(error) => return Ok(Some(error)),
+    };
+    let error = match runner.read(&file, input, |judged| report.add(judged)) {
+        Ok(()) => return Ok(None),
+        Err(ReadCasesError::Add(error)) => return Err(error),
+        Err(ReadCasesError::Ask(error)) => return Err(error.into()),
+        Err(ReadCasesError::Empty) => anyhow!("no {one}s; expected one JSON object a line"),
+        Err(ReadCasesError::Line(error)) => error.into(),
+    };
+    Ok(Some(error.context(name)))
 }
 
 fn fail_input<E: Examinee>(
