@@ -18,7 +18,7 @@ use warpload_suite::families::{self, Answerer, CaseAnswer, UnopenedTrace};
 use warpload_suite::outcome::{self, CaseFailureKind, CaseOutcome, CaseVerdict};
 use warpload_suite::program::{Program, ProgramExaminee};
 use warpload_suite::runner::{AskError, Examinee as Examined, ReadCasesError, Runner};
-use warpload_suite::tally::{CaseTally, FlagCounts as FlagRow};
+use warpload_suite::tally::{CaseCounts, CaseSummary, CaseTally, FlagCounts as FlagRow};
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::literals::{Examinee, Executor, FailureKind, Family, Suite};
@@ -201,19 +201,17 @@ impl Found {
             skipped: row.counts.skipped,
             explains: row.explains,
         };
-        let families = tally.families().into_iter();
+        let CaseSummary { counts, families, flags, explanations, skips } = tally.summary();
+        let triple = |counts: CaseCounts| (counts.passed, counts.failed, counts.skipped);
+        let families = families.into_iter().map(|row| (Family(row.family), triple(row.counts)));
         Conformance {
-            passed: tally.counts.passed,
-            failed: tally.counts.failed,
-            skipped: tally.counts.skipped,
-            families: families
-                .map(|row| {
-                    (Family(row.family), (row.counts.passed, row.counts.failed, row.counts.skipped))
-                })
-                .collect(),
-            flags: tally.flags().into_iter().map(flag).collect(),
-            explanations: tally.sentences(),
-            skips: tally.skips,
+            passed: counts.passed,
+            failed: counts.failed,
+            skipped: counts.skipped,
+            families: families.collect(),
+            flags: flags.into_iter().map(flag).collect(),
+            explanations,
+            skips: skips.into_iter().map(|skip| (skip.reason, skip.cases)).collect(),
             failures,
         }
     }

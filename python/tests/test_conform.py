@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import sys
 import typing
 
@@ -99,6 +100,25 @@ def test_what_a_function_raises(small) -> None:
     assert any("test_conform.py" in line for line in report.failures[0].stderr)
     with pytest.raises(KeyboardInterrupt):
         wl.conform(small / "decode", raises(KeyboardInterrupt()))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.parametrize("examinee", ["reference", "sleep 60"])
+def test_a_signal_stops_a_run(suite, examinee) -> None:
+    """A program that does not answer is waited for no longer than it may take."""
+
+    def stop(*_) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            options = {} if examinee == "reference" else {"timeout": 1.0}
+            wl.conform(suite, examinee, **options)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("answer", [{"text": 1}, [], "LD", {"text": [[]]}, {"text": object()}, 1.5])

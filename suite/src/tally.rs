@@ -44,7 +44,7 @@ pub struct CaseTally {
     pub counts: CaseCounts,
     families: BTreeMap<&'static str, OfFamily>,
     /// The reasons to skip cases, each with how many.
-    pub skips: BTreeMap<String, u64>,
+    skips: BTreeMap<String, u64>,
     /// The flags of cases that were not chosen.
     unchosen: BTreeSet<String>,
 }
@@ -80,6 +80,31 @@ pub struct FlagCounts {
     pub counts: CaseCounts,
     /// How well the flag tells the cases that fail from those that pass, 0 to 1.
     pub explains: f64,
+}
+
+/// The cases that were skipped for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct SkipCounts {
+    /// The reason.
+    pub reason: String,
+    /// How many there are.
+    pub cases: u64,
+}
+
+/// What a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseSummary {
+    /// All outcomes.
+    #[serde(flatten)]
+    pub counts: CaseCounts,
+    /// The families in the order of their list.
+    pub families: Vec<FamilyCounts>,
+    /// The flags, those first that explain the failures of their family best.
+    pub flags: Vec<FlagCounts>,
+    /// What the failures have in common, a sentence each.
+    pub explanations: Vec<String>,
+    /// Why cases were skipped, the most frequent reason first.
+    pub skips: Vec<SkipCounts>,
 }
 
 /// No case is one of those that are chosen: which these were, and the flags with the nearest names.
@@ -160,23 +185,28 @@ impl CaseTally {
         (self.counts.all() == 0).then_some(NothingChosen(message))
     }
 
-    /// Returns the families in the order of their list.
+    /// Returns all that was found.
     #[must_use]
-    pub fn families(&self) -> Vec<FamilyCounts> {
-        let row = |(family, found): (&'static str, &OfFamily)| FamilyCounts {
-            family,
-            counts: found.counts,
-        };
-        self.in_order().map(row).collect()
+    pub fn summary(&self) -> CaseSummary {
+        let row = |(family, found): (_, &OfFamily)| FamilyCounts { family, counts: found.counts };
+        let skip =
+            |(reason, cases): (&String, &u64)| SkipCounts { reason: reason.clone(), cases: *cases };
+        let mut skips: Vec<SkipCounts> = self.skips.iter().map(skip).collect();
+        skips.sort_by_key(|skip| std::cmp::Reverse(skip.cases));
+        CaseSummary {
+            counts: self.counts,
+            families: self.in_order().map(row).collect(),
+            flags: self.flags(),
+            explanations: self.sentences(),
+            skips,
+        }
     }
 
     fn in_order(&self) -> impl Iterator<Item = (&'static str, &OfFamily)> {
         FAMILIES.iter().filter_map(|family| Some((family.name, self.families.get(family.name)?)))
     }
 
-    /// Returns the flags, those first that explain the failures of their family best.
-    #[must_use]
-    pub fn flags(&self) -> Vec<FlagCounts> {
+    fn flags(&self) -> Vec<FlagCounts> {
         let mut rows: Vec<FlagCounts> = self
             .in_order()
             .flat_map(|(family, found)| {
