@@ -76,6 +76,7 @@ where
 {
     /// Creates an examinee of functions with their names, which differences begin with if there are several. A function
     /// is passed a question; it returns the answer, or why there is none.
+    #[must_use]
     pub fn new(functions: Vec<(&'static str, F)>, cases: ChosenCases<'c>) -> Self {
         Self { functions, cases }
     }
