@@ -1,19 +1,16 @@
-//! `answer`: answers the questions of the conformance suite. Those of the family `traces` are replays of files, or
-//! their refusal.
+//! `answer`: answers the questions of the conformance suite.
 
-use std::num::NonZero;
 use std::path::Path;
 
-use serde::Deserialize;
+use clap::ValueEnum;
 
 use crate::io::{self, Output};
-use crate::options::{ExecutorName, Progress};
+use crate::options::Progress;
 use crate::process::Status;
 use crate::trace::Input;
-use warpload::json::{self, JsonError};
-use warpload_replay::{ReplayRequest, replay};
-use warpload_suite::families::{self, Answerer, CaseAnswer};
-use warpload_trace::{ImportError, TraceError};
+use warpload::load::Executor;
+use warpload_suite::families::traces::is_refusal;
+use warpload_suite::families::{self, Answerer, CaseAnswer, UnopenedTrace};
 
 /// Answer the questions of the conformance suite
 ///
@@ -31,8 +28,20 @@ pub(crate) struct Arguments {
     executor: ExecutorName,
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum ExecutorName {
+    #[default]
+    Fast,
+    /// The literal one, lane by lane
+    Reference,
+}
+
 pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
-    let mut answerer = Answerer::new(arguments.executor.into()).answering("traces", answer_trace);
+    let executor = match arguments.executor {
+        ExecutorName::Fast => Executor::Fast,
+        ExecutorName::Reference => Executor::Reference,
+    };
+    let mut answerer = answerer(executor);
     io::each_line(Path::new("-"), Progress::Never, |_, question| {
         let answer = match question {
             Ok(question) => families::answer(question, &mut answerer),
@@ -45,48 +54,13 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     Ok(Status::Done)
 }
 
-#[derive(Deserialize)]
-struct Question {
-    file: String,
-    #[serde(default)]
-    options: ReplayRequest,
-}
-
-fn answer_trace(question: &str) -> Result<CaseAnswer, JsonError> {
-    let Question { file, mut options } = json::from_str(question)?;
-    // A question is about one file.
-    if options.image.is_some() || !options.cubin.is_empty() {
-        return Err(JsonError::at("options", "expected options without other files"));
-    }
-    options.threads = Some(NonZero::<usize>::MIN);
-    // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
-    if file == "-" || !Path::new(&file).is_file() {
-        return Err(JsonError::at(
-            "file",
-            format!("no file {file:?}; expected the path of a file"),
-        ));
-    }
-    Ok(match replayed(Path::new(&file), &options) {
-        Ok(json) => CaseAnswer::Known(json.trim_end().to_owned()),
-        Err(error)
-            if error.chain().any(|one| one.is::<TraceError>() || one.is::<ImportError>()) =>
-        {
-            CaseAnswer::new(&serde_json::json!({ "refused": true }))
-        }
-        Err(error) => CaseAnswer::Error(format!("{error:#}")),
+/// Returns our own executors, with that one for vectors.
+pub(crate) fn answerer(executor: Executor) -> Answerer {
+    Answerer::new(executor).opening(|file| {
+        let opened = Input::new(file).and_then(|input| input.open(Progress::Never, 1));
+        opened.map_err(|error| match is_refusal(error.as_ref()) {
+            true => UnopenedTrace::Refused,
+            false => UnopenedTrace::Failed(format!("{error:#}")),
+        })
     })
-}
-
-/// Returns the summary of a replay as JSON.
-fn replayed(file: &Path, request: &ReplayRequest) -> anyhow::Result<String> {
-    let trace = Input::new(file)?.open(Progress::Never, 1)?;
-    let selection = request.selection(trace.contents());
-    let options = request.options(None, None, selection.as_ref());
-    let replayed = request.on_threads(|| replay(&trace, &options))?;
-    if let Some(nothing) = replayed.nothing_selected() {
-        return Err(nothing.into());
-    }
-    let mut json = Vec::new();
-    io::write_json(&mut json, &replayed.summary())?;
-    Ok(String::from_utf8(json)?)
 }

@@ -1,22 +1,24 @@
 //! `conform`: checks an emulator, any program, against the conformance suite (docs/conformance.md).
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::ArgGroup;
 use clap::builder::PossibleValuesParser;
+use warpload::load::Executor;
+use warpload_suite::asking::{ChosenCases, FunctionExaminee};
 use warpload_suite::case::CaseChoice;
-use warpload_suite::families::FAMILIES;
+use warpload_suite::families::{self, FAMILIES};
 use warpload_suite::program::{Program, ProgramExaminee, end_programs};
-use warpload_suite::runner::AskError;
+use warpload_suite::runner::{AskError, Examinee};
 
 use super::destination::Destination;
 use super::io::Output;
 use super::options::{Progress, number};
-use super::suite::{self, Asked, CaseKind, Format, Report};
-use super::{inputs, system};
+use super::suite::{self, Asked, CaseKind, Executors, Format, Report};
+use super::{answer, inputs, system};
 use crate::process::Status;
 
 /// Check an emulator against the conformance suite
@@ -25,7 +27,8 @@ use crate::process::Status;
 /// what those cases have in common. The program reads questions from its standard input, one JSON object
 /// a line, and writes the answer to each to its standard output, one line, before it reads the next (flush
 /// after each line). A question is a case without what it expects, `final` or `expect`; the answer is that
-/// `final` or `expect`, or {"skip": "why"} for what the program does not do.
+/// `final` or `expect`, or {"skip": "why"} for what the program does not do. With `--executor`, our own executors are asked
+/// instead, in this process.
 ///
 /// If the program ends or does not answer in time, that case fails, and the program is started again for the
 /// next one. Results are in the order of the cases, whatever `--jobs` is.
@@ -33,15 +36,15 @@ use crate::process::Status;
 /// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, has answered none
 /// of the first 10 questions, or a file cannot be read.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(group = ArgGroup::new("examinee").required(true), after_help = "\
 Examples:
   warpload conform --command ./my-emulator vectors/v1
   warpload conform --command 'python3 adapter.py --model b' --family execute vectors/v1
   warpload conform --command ./my-emulator --flag misaligned --failures 100 vectors/v1
   warpload conform --command ./my-emulator --format junit -o report.xml vectors/v1
-  warpload conform --command 'warpload answer' vectors/v1
+  warpload conform --executor both vectors/v1
 
-`warpload answer` is such a program. docs/conformance.md has the questions and answers of each family.")]
+`warpload answer` is such a program, for `--command 'warpload answer'`. docs/conformance.md has the questions and answers of each family.")]
 pub(crate) struct Arguments {
     /// Files of cases, one JSON object a line, or folders: every .jsonl file in them but those in `schema`
     /// and `files`; `-` is standard input
@@ -49,10 +52,14 @@ pub(crate) struct Arguments {
     suite: Vec<PathBuf>,
 
     /// The program with its arguments, quoted as for a shell. No shell runs it: `sh -c '…'` is one that does
-    #[arg(long, value_name = "COMMAND")]
-    command: String,
+    #[arg(long, value_name = "COMMAND", group = "examinee")]
+    command: Option<String>,
 
-    /// How many instances of the program to run at the same time
+    /// Which of our own executors is asked instead of a program; of both, each must answer what is expected
+    #[arg(long, value_enum, group = "examinee")]
+    executor: Option<Executors>,
+
+    /// How many instances of the program, or threads of our own executors, to run at the same time
     #[arg(
         long,
         value_name = "N",
@@ -67,7 +74,8 @@ pub(crate) struct Arguments {
         value_name = "S",
         default_value = "10",
         value_parser = seconds,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        conflicts_with = "executor"
     )]
     timeout: Duration,
 
@@ -116,8 +124,9 @@ pub(crate) fn execute(
     if arguments.failures.is_some() && arguments.format != Format::Text {
         bail!("--failures: JSON and JUnit XML have all failures");
     }
-    let program = program(&arguments.command, arguments.timeout)?;
-    inputs::remember_named(program.files());
+    let command = arguments.command.as_deref();
+    let program = command.map(|command| program(command, arguments.timeout)).transpose()?;
+    inputs::remember_named(program.iter().flat_map(Program::files));
     let to = Destination::new(arguments.output.as_deref())?;
     let to = to.pieces(arguments.format.escapes())?;
     let reason = "--skip-decisions: no public source decides";
@@ -127,24 +136,47 @@ pub(crate) fn execute(
         skip_decisions: arguments.skip_decisions.then(|| reason.to_owned()),
     };
     let on_file = |file: &Path| inputs::remember_named([file]);
-    let examinee = |_| ProgramExaminee::new(&program, &choice, &on_file);
-    let examinees = (0..arguments.jobs).map(examinee).collect();
+    let cases = ChosenCases { choice: &choice, on_file: &on_file };
+    let kind =
+        CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures.unwrap_or(20) };
+    let name = program.as_ref().map_or("warpload", Program::name);
+    let asked = Asked::new(progress, name);
+    let report = Report::new(kind, arguments.format, to, output, &asked);
+    let (jobs, paths) = (arguments.jobs, &arguments.suite);
+    let Some(program) = &program else {
+        let executors = arguments.executor.unwrap_or_default().list();
+        let function = |executor: &Executor| {
+            let mut answerer = answer::answerer(*executor);
+            let answer = move |question: &str| Ok(Ok(families::answer(question, &mut answerer)));
+            (executor.name(), answer)
+        };
+        let examinee = |_| FunctionExaminee::new(executors.iter().map(function).collect(), cases);
+        return examine((0..jobs).map(examinee).collect(), paths, &choice, report);
+    };
     end_programs_on_signals();
     // A program that cannot be started is not the fault of a case.
     program.check_starts()?;
-    let kind =
-        CaseKind { one: "case", key: None, shown: SHOWN, most: arguments.failures.unwrap_or(20) };
-    let asked = Asked::new(progress, program.name());
-    let mut report = Report::new(kind, arguments.format, to, output, &asked);
-    let ran = suite::run(examinees, &arguments.suite, Progress::Never, &mut report);
+    let examinees = (0..jobs).map(|_| ProgramExaminee::new(program, cases)).collect();
+    examine(examinees, paths, &choice, report).map_err(|error| match error.downcast_ref() {
+        Some(AskError::Unanswered { .. }) => error.context(program.name().to_owned()),
+        _ => error,
+    })
+}
+
+fn examine<E: Examinee>(
+    examinees: Vec<E>,
+    paths: &[PathBuf],
+    choice: &CaseChoice,
+    mut report: Report<'_>,
+) -> anyhow::Result<Status> {
+    let ran = suite::run(examinees, paths, Progress::Never, &mut report);
     let status = ran.map_err(|error| match error.downcast_ref() {
         Some(AskError::Thread(_)) => error.context("--jobs"),
-        Some(AskError::Unanswered { .. }) => error.context(program.name().to_owned()),
         _ => error,
     })?;
     let counts = report.tally.counts;
-    if counts.all() == 0 {
-        bail!(nothing_chosen(&choice, &report.tally.unchosen));
+    if let Some(nothing) = report.tally.nothing_chosen(choice) {
+        return Err(nothing.into());
     }
     let has_checked = counts.failed == 0 && counts.passed > 0;
     let status = status.max(if has_checked { Status::Done } else { Status::Failed });
@@ -169,28 +201,3 @@ fn end_programs_on_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| system::before_signals_end(end_programs));
 }
-
-/// Says that no case is one of those that are chosen; the others have these flags.
-fn nothing_chosen(choice: &CaseChoice, known: &BTreeSet<String>) -> String {
-    let any = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(" or ")
-    };
-    let mut message = "no case".to_owned();
-    if !choice.families.is_empty() {
-        message += &format!(" of the family {}", any(&choice.families));
-    }
-    if !choice.flags.is_empty() {
-        message += &format!(" has the flag {}", any(&choice.flags));
-    }
-    for flag in choice.flags.iter().filter(|flag| !known.contains(*flag)) {
-        let near = known.iter().map(|name| (strsim::levenshtein(name, flag), name)).min();
-        if let Some((0..=MAX_TYPOS, name)) = near {
-            message += &format!("; did you mean `{name}`?");
-        }
-    }
-    message
-}
-
-/// A flag with more wrong letters is not taken for another.
-const MAX_TYPOS: usize = 3;

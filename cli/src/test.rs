@@ -3,14 +3,12 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-use warpload::load::Executor;
 use warpload_suite::families::execute as vectors;
 
 use super::destination;
 use super::io::{self, Output};
 use super::options::{Format, Progress};
-use super::suite::{self, CaseKind};
+use super::suite::{self, CaseKind, Executors};
 use crate::process::Status;
 
 /// Check test vectors
@@ -49,24 +47,6 @@ pub(crate) struct Arguments {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum Executors {
-    Fast,
-    Reference,
-    #[default]
-    Both,
-}
-
-impl Executors {
-    fn list(self) -> &'static [Executor] {
-        match self {
-            Self::Fast => &[Executor::Fast],
-            Self::Reference => &[Executor::Reference],
-            Self::Both => &[Executor::Reference, Executor::Fast],
-        }
-    }
 }
 
 pub(crate) fn execute(

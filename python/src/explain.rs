@@ -10,137 +10,101 @@ use crate::error::{ErrorKind, error};
 use crate::instruction::{Instruction, SmArgument, decode, parse};
 
 /// A field of a word.
-#[pyclass(frozen, eq, hash, module = "warpload")]
+#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Field(ExplainedField);
+pub(crate) struct Field {
+    /// The bits, as `63:61`.
+    bits: String,
+    /// The field's name.
+    name: &'static str,
+    /// The number in these bits.
+    raw: u64,
+    /// What the number means.
+    meaning: String,
+    /// What the field is for.
+    purpose: &'static str,
+}
 
 #[pymethods]
 impl Field {
-    /// The bits, as `63:61`.
-    #[getter]
-    fn bits(&self) -> String {
-        self.0.bits()
-    }
-
-    /// The field's name.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    /// The number in these bits.
-    #[getter]
-    fn raw(&self) -> u64 {
-        self.0.raw
-    }
-
-    /// What the number means.
-    #[getter]
-    fn meaning(&self) -> &str {
-        &self.0.meaning
-    }
-
-    /// What the field is for.
-    #[getter]
-    fn purpose(&self) -> &'static str {
-        self.0.purpose
-    }
-
     fn __repr__(&self) -> String {
-        format!("Field('{}', bits='{}', raw={:#x})", self.0.name, self.0.bits(), self.0.raw)
+        format!("Field('{}', bits='{}', raw={:#x})", self.name, self.bits, self.raw)
     }
 }
 
 /// What every bit of a word means, and what executing it does.
 ///
 /// `str()` is the text that the command prints; a notebook shows a table.
-#[pyclass(frozen, eq, hash, module = "warpload")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Explanation {
-    instruction: Instruction,
-    explained: Explained,
+    /// The word.
+    word: u128,
+    /// The instruction.
+    text: String,
+    /// The SM that the word is of.
+    sm: String,
+    /// The fields, the most significant first.
+    fields: Vec<Field>,
+    /// Remarks on registers and addresses.
+    remarks: Vec<String>,
+    /// What executing the instruction does.
+    effect: String,
+    /// What the command prints.
+    drawing: String,
 }
 
-impl std::hash::Hash for Explanation {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.instruction.hash(state);
+impl Explanation {
+    fn new(instruction: &Instruction) -> Self {
+        let Instruction { load, sm } = instruction;
+        let explained = explained(load);
+        let drawing = explained.to_string().trim_end().to_owned();
+        let field = |field: ExplainedField| Field {
+            bits: field.bits(),
+            name: field.name,
+            raw: field.raw,
+            meaning: field.meaning,
+            purpose: field.purpose,
+        };
+        let (word, text, sm) = (load.word().bits(), load.to_string(), sm.to_string());
+        let Explained { fields, remarks, effect, .. } = explained;
+        let fields = fields.into_iter().map(field).collect();
+        Self { word, text, sm, fields, remarks, effect, drawing }
     }
 }
 
 #[pymethods]
 impl Explanation {
-    /// The word.
-    #[getter]
-    fn word(&self) -> u128 {
-        self.instruction.load.word().bits()
-    }
-
-    /// The SM that the word is of.
-    #[getter]
-    fn sm(&self) -> String {
-        self.instruction.sm.to_string()
-    }
-
-    /// The instruction.
-    #[getter]
-    fn text(&self) -> String {
-        self.instruction.load.to_string()
-    }
-
-    /// The fields, the most significant first.
-    #[getter]
-    fn fields(&self) -> Vec<Field> {
-        self.explained.fields.iter().cloned().map(Field).collect()
-    }
-
-    /// Remarks on registers and addresses.
-    #[getter]
-    fn remarks(&self) -> Vec<String> {
-        self.explained.remarks.clone()
-    }
-
-    /// What executing the instruction does.
-    #[getter]
-    fn effect(&self) -> &str {
-        &self.explained.effect
-    }
-
-    /// What the command prints.
-    #[getter]
-    fn drawing(&self) -> String {
-        self.explained.to_string().trim_end().to_owned()
-    }
-
     fn __str__(&self) -> String {
-        self.drawing()
+        self.drawing.clone()
     }
 
     fn __repr__(&self) -> String {
-        format!("Explanation({:#x}: {})", self.word(), self.text())
+        format!("Explanation({:#x}: {})", self.word, self.text)
     }
 
     fn _repr_html_(&self) -> String {
         let cell = |text: &str| {
             format!("<td style=\"text-align:left\">{}</td>", crate::notebook::escaped(text))
         };
-        let row = |field: &ExplainedField| {
+        let row = |field: &Field| {
             let raw = format!("{:#x}", field.raw);
-            let cells = [&*field.bits(), &raw, field.name, &field.meaning, field.purpose];
+            let cells = [&*field.bits, &raw, field.name, &field.meaning, field.purpose];
             format!("<tr>{}</tr>", cells.map(cell).concat())
         };
-        let rows: String = self.explained.fields.iter().map(row).collect();
+        let rows: String = self.fields.iter().map(row).collect();
         let head = ["bits", "raw", "field", "meaning", ""].map(|name| format!("<th>{name}</th>"));
         let escaped = crate::notebook::escaped;
-        let remarks = self.explained.remarks.iter();
+        let remarks = self.remarks.iter();
         let remarks: String =
             remarks.map(|remark| format!("<li>{}</li>", escaped(remark))).collect();
         format!(
             "<p><code>{:#x}</code> <strong><code>{}</code></strong></p><table><thead><tr>{}</tr></thead>\
              <tbody>{rows}</tbody></table><ul>{remarks}</ul><p>{}</p>",
-            self.word(),
-            escaped(&self.text()),
+            self.word,
+            escaped(&self.text),
             head.concat(),
-            escaped(&self.explained.effect)
+            escaped(&self.effect)
         )
     }
 }
@@ -156,9 +120,7 @@ pub(crate) fn explain(
     instruction: &Bound<'_, PyAny>,
     sm: SmArgument,
 ) -> PyResult<Explanation> {
-    let instruction = instruction_of(py, instruction, sm)?;
-    let explained = explained(&instruction.load);
-    Ok(Explanation { instruction, explained })
+    Ok(Explanation::new(&instruction_of(py, instruction, sm)?))
 }
 
 /// Returns the instruction that is given as one, as a text or as a word.

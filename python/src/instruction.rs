@@ -17,6 +17,7 @@ use warpload_report::message::draw_in_line;
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::explain::instruction_of;
+use crate::literals::InstructionSpace;
 
 /// Returns the load that a word is; `None` if it is another instruction.
 ///
@@ -234,16 +235,17 @@ impl Instruction {
     /// The memory that is addressed: `generic`, `global`, `local`, `shared`, `constant` or `tensor`;
     /// `None` if that is not documented.
     #[getter]
-    fn space(&self) -> Option<&'static str> {
-        match self.load.parts().space {
-            MemorySpace::Generic { .. } => Some("generic"),
-            MemorySpace::Global => Some("global"),
-            MemorySpace::Local => Some("local"),
-            MemorySpace::Shared => Some("shared"),
-            MemorySpace::Constant { .. } => Some("constant"),
-            MemorySpace::Tensor => Some("tensor"),
-            MemorySpace::Undocumented => None,
-        }
+    fn space(&self) -> Option<InstructionSpace> {
+        let name = match self.load.parts().space {
+            MemorySpace::Generic { .. } => "generic",
+            MemorySpace::Global => "global",
+            MemorySpace::Local => "local",
+            MemorySpace::Shared => "shared",
+            MemorySpace::Constant { .. } => "constant",
+            MemorySpace::Tensor => "tensor",
+            MemorySpace::Undocumented => return None,
+        };
+        Some(InstructionSpace(name))
     }
 
     /// The size of a lane's access in bytes; `None` if the instruction cannot be executed.

@@ -3,9 +3,11 @@
 mod arrays;
 mod borrowed;
 mod command;
+mod conform;
 mod error;
 mod explain;
 mod instruction;
+mod literals;
 mod loads;
 mod machine;
 mod memory;
@@ -20,6 +22,7 @@ mod stream;
 mod table;
 mod tmem;
 mod trace;
+mod vectors;
 mod waiting;
 mod warp;
 mod words;
@@ -29,6 +32,8 @@ mod words;
 mod _native {
     #[pymodule_export]
     use crate::command::{run, survive_forks};
+    #[pymodule_export]
+    use crate::conform::{CaseFailure, Conformance, FlagCounts, conform};
     #[pymodule_export]
     use crate::explain::{Explanation, Field, explain};
     #[pymodule_export]
@@ -51,6 +56,11 @@ mod _native {
     use crate::tmem::{TensorLoaded, TensorMap, run_tensor_load};
     #[pymodule_export]
     use crate::trace::{Trace, import_trace};
+    #[pymodule_export]
+    use crate::vectors::{
+        Flag, Vector, generate_vectors, read_vectors, vector_flags, vector_instructions,
+        write_vectors,
+    };
     #[pymodule_export]
     use crate::warp::Warp;
     #[pymodule_export]

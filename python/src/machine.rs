@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
-#[cfg(feature = "stubs")]
-use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use warpload::encoding::{MachineWord, Sm};
 use warpload::load::Executor;
@@ -14,6 +11,7 @@ use warpload::memory::Memory as Bytes;
 
 use crate::error::{ErrorKind, error};
 use crate::instruction::{Instruction, parse};
+use crate::literals;
 use crate::memory::Memory;
 use crate::open::{Holding, open_image};
 use crate::outcome::Outcome;
@@ -32,14 +30,17 @@ pub(crate) struct Machine {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (memory, *, register_limit = 255, misaligned = MisalignedWord(Misaligned::Force)))]
+    #[pyo3(signature = (memory, *, register_limit = 255, misaligned = literals::Misaligned("force")))]
     fn new(
         py: Python<'_>,
         memory: Py<Memory>,
         register_limit: u64,
-        misaligned: MisalignedWord,
+        misaligned: literals::Misaligned,
     ) -> PyResult<Self> {
-        let MisalignedWord(misaligned) = misaligned;
+        let misaligned = match misaligned.0 {
+            "report" => Misaligned::Report,
+            _ => Misaligned::Force,
+        };
         let register_limit = RegisterLimit::new(register_limit)
             .map_err(|failed| error(py, ErrorKind::Argument, failed))?;
         Ok(Self::of(register_limit, misaligned, memory))
@@ -72,11 +73,11 @@ impl Machine {
 
     /// What misaligned addresses do.
     #[getter]
-    fn misaligned(&self) -> &'static str {
-        match self.state.misaligned {
+    fn misaligned(&self) -> literals::Misaligned {
+        literals::Misaligned(match self.state.misaligned {
             Misaligned::Force => "force",
             Misaligned::Report => "report",
-        }
+        })
     }
 
     /// Executes an instruction, or the text of one of SM 5.x: see :func:`execute`.
@@ -96,31 +97,17 @@ impl Machine {
             "Machine({}, register_limit={}, misaligned='{}')",
             self.memory.bind(py).repr()?,
             self.register_limit(),
-            self.misaligned()
+            self.misaligned().0
         ))
     }
 }
 
-/// A word for what misaligned addresses do.
-struct MisalignedWord(Misaligned);
-
-impl<'py> FromPyObject<'_, 'py> for MisalignedWord {
-    type Error = PyErr;
-
-    #[cfg(feature = "stubs")]
-    const INPUT_TYPE: PyStaticExpr = pyo3::type_hint_identifier!("warpload._types", "Misaligned");
-
-    fn extract(word: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match word.extract()? {
-            "force" => Ok(Self(Misaligned::Force)),
-            "report" => Ok(Self(Misaligned::Report)),
-            _ => Err(PyValueError::new_err("misaligned: expected \"force\" or \"report\"")),
-        }
-    }
-}
-
 impl Machine {
-    fn of(register_limit: RegisterLimit, misaligned: Misaligned, memory: Py<Memory>) -> Self {
+    pub(crate) fn of(
+        register_limit: RegisterLimit,
+        misaligned: Misaligned,
+        memory: Py<Memory>,
+    ) -> Self {
         let state =
             |bytes: &Arc<Bytes>| State { register_limit, misaligned, memory: Arc::clone(bytes) };
         let known = memory.get();
@@ -153,7 +140,6 @@ pub(crate) fn execute(
     }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);
     let outcome = executor.execute(&load, state, &mut warp.0);
-    outcome
-        .map(|outcome| Outcome::new(outcome, load))
-        .map_err(|failed| error(py, ErrorKind::Argument, failed))
+    let outcome = outcome.map_err(|failed| error(py, ErrorKind::Argument, failed))?;
+    Ok(Outcome::new(&outcome, &load))
 }

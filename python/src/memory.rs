@@ -12,6 +12,7 @@ use warpload::memory::{
 
 use crate::borrowed::Source;
 use crate::error::{ErrorKind, error};
+use crate::literals::{ByteSource, Contents};
 
 /// All memory of a machine. It does not change.
 ///
@@ -62,11 +63,11 @@ impl Memory {
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
     fn new(
         py: Python<'_>,
-        allocations: Option<&Bound<'_, PyMapping>>,
-        shared: Option<&Bound<'_, PyAny>>,
-        local_low: Option<&Bound<'_, PyAny>>,
-        local_high: Option<&Bound<'_, PyAny>>,
-        constant: Option<&Bound<'_, PyMapping>>,
+        allocations: Option<Contents<'_>>,
+        shared: Option<ByteSource<'_>>,
+        local_low: Option<ByteSource<'_>>,
+        local_high: Option<ByteSource<'_>>,
+        constant: Option<Contents<'_>>,
         address_bits: Option<u32>,
         shared_window: (u64, u64),
         local_window: (u64, u64),
@@ -87,7 +88,7 @@ impl Memory {
             [(shared, Place::Shared), (local_low, Place::LocalLow), (local_high, Place::LocalHigh)];
         for (bytes, place) in others {
             if let Some(bytes) = bytes {
-                sources.push((place, Source::new(bytes)?));
+                sources.push((place, Source::new(&bytes.0)?));
             }
         }
         let made = |bits| match borrowed(py, map(bits)?, &sources)? {
@@ -162,12 +163,12 @@ impl Memory {
 
 type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-fn entries<'py>(mapping: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<Entry<'py>>> {
-    let Some(mapping) = mapping else { return Ok(Vec::new()) };
+fn entries<'py>(mapping: Option<Contents<'py>>) -> PyResult<Vec<Entry<'py>>> {
+    let Some(Contents(mapping)) = mapping else { return Ok(Vec::new()) };
     if let Ok(known) = mapping.cast::<PyDict>() {
         return Ok(known.iter().collect());
     }
-    mapping.items()?.iter().map(|item| item.extract()).collect()
+    mapping.cast::<PyMapping>()?.items()?.iter().map(|item| item.extract()).collect()
 }
 
 /// Returns a memory in the arena that holds the bytes already, if all are in the same one and stay as they

@@ -14,6 +14,12 @@ pub(crate) fn objects<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<
     of_value(py, value.map_err(|failed| error(py, ErrorKind::Input, failed))?)
 }
 
+/// Returns the objects that `json.loads` makes of a text.
+pub(crate) fn text_objects<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+    let value = serde_json::from_str(json);
+    of_value(py, value.map_err(|failed| error(py, ErrorKind::Syntax, failed))?)
+}
+
 fn of_value(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     match value {
         Value::Null => Ok(py.None().into_bound(py)),

@@ -4,25 +4,38 @@ use std::fmt;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use serde::Deserialize;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::Value;
 
 use crate::error::{ErrorKind, Failure};
 
+/// Returns the JSON of an object: of dictionaries, lists, numbers and texts, which may be NumPy's.
+pub(crate) fn json_text(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let written =
+        Value::deserialize(Object::<true>(object.clone(), 0)).map(|value| value.to_string());
+    written.map_err(|wrong| match wrong {
+        Wrong::Raised(raised) => raised,
+        Wrong::Type(message) | Wrong::Value(message) => PyTypeError::new_err(message),
+    })
+}
+
 /// Returns the options that keyword arguments are; those that are `None` are not given. Errors name the keyword.
 pub(crate) fn options<T: DeserializeOwned>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
-    let given: Vec<(String, Object<'_>)> = keywords
+    let given: Vec<(String, Object<'_, false>)> = keywords
         .iter()
         .filter(|(_, value)| !value.is_none())
-        .map(|(key, value)| Ok((key.extract()?, Object(value))))
+        .map(|(key, value)| Ok((key.extract()?, Object(value, 0))))
         .collect::<PyResult<_>>()?;
-    let read = |given: &[(String, Object<'_>)]| {
+    let read = |given: &[(String, Object<'_, false>)]| {
         T::deserialize(MapDeserializer::<_, Wrong>::new(given.iter().cloned()))
     };
     read(&given).map_err(|wrong| {
-        let is_wrong = |one: &&(String, Object<'_>)| read(std::slice::from_ref(one)).is_err();
+        let is_wrong =
+            |one: &&(String, Object<'_, false>)| read(std::slice::from_ref(one)).is_err();
         let key = given.iter().find(is_wrong).map_or("options", |(key, _)| key);
         match wrong {
             Wrong::Type(message) => PyTypeError::new_err(format!("{key}: {message}")),
@@ -69,11 +82,14 @@ impl Error for Wrong {
     }
 }
 
-/// An object of Python's.
+/// An object of Python's, and how many others it is in. Options have no negative numbers.
 #[derive(Clone)]
-struct Object<'py>(Bound<'py, PyAny>);
+struct Object<'py, const SIGNED: bool>(Bound<'py, PyAny>, u8);
 
-impl<'de, 'py: 'de> IntoDeserializer<'de, Wrong> for Object<'py> {
+/// How deep objects may lie in each other: lists can be in themselves.
+const MAX_DEPTH: u8 = 64;
+
+impl<'de, 'py: 'de, const SIGNED: bool> IntoDeserializer<'de, Wrong> for Object<'py, SIGNED> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -81,14 +97,18 @@ impl<'de, 'py: 'de> IntoDeserializer<'de, Wrong> for Object<'py> {
     }
 }
 
-impl<'de, 'py: 'de> Deserializer<'de> for Object<'py> {
+impl<'de, 'py: 'de, const SIGNED: bool> Deserializer<'de> for Object<'py, SIGNED> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        let object = &self.0;
+        let Self(object, depth) = &self;
         if object.is_none() {
             return visitor.visit_unit();
         }
+        if *depth == MAX_DEPTH {
+            return Err(Wrong::Value(format!("more than {MAX_DEPTH} objects in each other")));
+        }
+        let depth = depth + 1;
         if let Ok(flag) = object.cast::<PyBool>() {
             return visitor.visit_bool(flag.is_true());
         }
@@ -97,14 +117,26 @@ impl<'de, 'py: 'de> Deserializer<'de> for Object<'py> {
         }
         // Integers of NumPy too.
         if object.is_instance_of::<PyInt>() || object.hasattr("__index__").map_err(Wrong::Raised)? {
-            return match object.extract() {
-                Ok(number) => visitor.visit_u64(number),
-                Err(_) => Err(Wrong::Value(format!("expected 0 to 2^64 - 1, not {object}"))),
+            return match (object.extract(), object.extract()) {
+                (Ok(number), _) => visitor.visit_u64(number),
+                (Err(_), Ok(number)) if SIGNED => visitor.visit_i64(number),
+                _ => Err(Wrong::Value(format!("expected 0 to 2^64 - 1, not {object}"))),
             };
+        }
+        if let Ok(number) = object.cast::<PyFloat>() {
+            return visitor.visit_f64(number.value());
+        }
+        if let Ok(entries) = object.cast::<PyDict>() {
+            let entry = |(key, value): (Bound<'py, PyAny>, _)| {
+                Ok((key.extract::<String>()?, Self(value, depth)))
+            };
+            let entries: PyResult<Vec<_>> = entries.iter().map(entry).collect();
+            let entries = entries.map_err(Wrong::Raised)?;
+            return visitor.visit_map(MapDeserializer::new(entries.into_iter()));
         }
         match object.try_iter() {
             Ok(items) => {
-                let items: PyResult<Vec<_>> = items.map(|item| item.map(Object)).collect();
+                let items: PyResult<Vec<_>> = items.map(|item| Ok(Self(item?, depth))).collect();
                 let items = items.map_err(Wrong::Raised)?;
                 visitor.visit_seq(SeqDeserializer::new(items.into_iter()))
             }

@@ -1,80 +1,68 @@
 //! What executing a load did, and its faults.
 
 use pyo3::prelude::*;
-use warpload::encoding::{Instruction as Load, LoadSize};
-use warpload::load::{self, UniformPath};
+use warpload::encoding::Instruction as Load;
+use warpload::load::{self, UniformPath as Path};
 
 use crate::instruction::{destination, other_half};
+use crate::literals::{LaneFaultKind, LaneSpace, UniformPath, WarpFaultKind};
 
 /// What executing a load did, apart from the values, which are in the warp.
-#[pyclass(frozen, eq, module = "warpload")]
-#[derive(PartialEq)]
-pub(crate) struct Outcome(load::Outcome, Load);
+#[pyclass(frozen, eq, get_all, module = "warpload")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Outcome {
+    /// The lanes that executed, bit n for lane n.
+    executing: u32,
+    /// The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
+    /// memory, or if no lane loads.
+    destination: Option<String>,
+    /// Of 256 bits, the first of the registers of the last four words.
+    other_half: Option<String>,
+    /// How many registers were written, from `destination` on and from `other_half` on together.
+    registers: u32,
+    /// The fault that kept the whole warp from loading; `None` if there is none.
+    warp_fault: Option<WarpFault>,
+    /// The faults of single lanes.
+    lane_faults: Vec<LaneFault>,
+    /// The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
+    uniform: Option<UniformPath>,
+}
 
 impl Outcome {
-    pub(crate) fn new(outcome: load::Outcome, load: Load) -> Self {
-        Self(outcome, load)
+    pub(crate) fn new(outcome: &load::Outcome, load: &Load) -> Self {
+        let has_written = outcome.warp_fault.is_none() && !outcome.executing.is_empty();
+        let written = Some(load).filter(|_| has_written);
+        let count = |load: &Load| load.parts().size.map_or(0, |size| size.registers());
+        Self {
+            executing: outcome.executing.bits(),
+            destination: written.and_then(destination),
+            other_half: written.and_then(other_half),
+            registers: written.map_or(0, count),
+            warp_fault: outcome.warp_fault.map(|fault| WarpFault {
+                kind: WarpFaultKind(fault.name()),
+                register: fault.register().to_string(),
+                error: fault.warp_error().to_string(),
+            }),
+            lane_faults: outcome.lane_faults.iter().copied().map(LaneFault::new).collect(),
+            uniform: outcome.uniform.map(|path| match path {
+                Path::Broadcast => UniformPath("broadcast"),
+                Path::Divergent => UniformPath("divergent"),
+            }),
+        }
     }
 }
 
 #[pymethods]
 impl Outcome {
-    /// The lanes that executed, bit n for lane n.
-    #[getter]
-    fn executing(&self) -> u32 {
-        self.0.executing.bits()
-    }
-
-    /// The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
-    /// memory, or if no lane loads.
-    #[getter]
-    fn destination(&self) -> Option<String> {
-        self.wrote().then(|| destination(&self.1)).flatten()
-    }
-
-    /// Of 256 bits, the first of the registers of the last four words.
-    #[getter]
-    fn other_half(&self) -> Option<String> {
-        self.wrote().then(|| other_half(&self.1)).flatten()
-    }
-
-    /// How many registers were written, from `destination` on and from `other_half` on together.
-    #[getter]
-    fn registers(&self) -> u32 {
-        let count = |size: LoadSize| size.registers();
-        if self.wrote() { self.1.parts().size.map_or(0, count) } else { 0 }
-    }
-
-    /// The fault that kept the whole warp from loading; `None` if there is none.
-    #[getter]
-    fn warp_fault(&self) -> Option<WarpFault> {
-        self.0.warp_fault.map(WarpFault)
-    }
-
-    /// The faults of single lanes.
-    #[getter]
-    fn lane_faults(&self) -> Vec<LaneFault> {
-        self.0.lane_faults.iter().copied().map(LaneFault).collect()
-    }
-
-    /// The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
-    #[getter]
-    fn uniform(&self) -> Option<&'static str> {
-        self.0.uniform.map(|path| match path {
-            UniformPath::Broadcast => "broadcast",
-            UniformPath::Divergent => "divergent",
-        })
-    }
-
     fn __repr__(&self) -> String {
-        let mut shown = format!("Outcome(executing={:#010x}", self.executing());
-        if let Some(first) = self.destination() {
-            shown += &format!(", destination='{first}', registers={}", self.registers());
+        let mut shown = format!("Outcome(executing={:#010x}", self.executing);
+        if let Some(first) = &self.destination {
+            shown += &format!(", destination='{first}', registers={}", self.registers);
         }
-        if let Some(fault) = self.0.warp_fault {
-            shown += &format!(", warp_fault={fault}");
+        if let Some(fault) = &self.warp_fault {
+            shown += &format!(", warp_fault={} ({})", fault.kind.0, fault.register);
         }
-        match self.lane_faults().len() {
+        match self.lane_faults.len() {
             0 => shown + ")",
             1 => shown + ", 1 lane fault)",
             count => shown + &format!(", {count} lane faults)"),
@@ -82,98 +70,63 @@ impl Outcome {
     }
 }
 
-impl Outcome {
-    /// Whether registers were written.
-    fn wrote(&self) -> bool {
-        self.0.warp_fault.is_none() && !self.0.executing.is_empty()
-    }
-}
-
 /// A fault of a whole warp, before any lane reads memory.
-#[pyclass(frozen, eq, hash, module = "warpload")]
-#[derive(PartialEq, Hash)]
-pub(crate) struct WarpFault(load::WarpFault);
+#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct WarpFault {
+    /// `misaligned_register` or `out_of_range_register`.
+    kind: WarpFaultKind,
+    /// The register at fault.
+    register: String,
+    /// What the hardware reports.
+    error: String,
+}
 
 #[pymethods]
 impl WarpFault {
-    /// `misaligned_register` or `out_of_range_register`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.name()
-    }
-
-    /// The register at fault.
-    #[getter]
-    fn register(&self) -> String {
-        self.0.register().to_string()
-    }
-
-    /// What the hardware reports.
-    #[getter]
-    fn error(&self) -> String {
-        self.0.warp_error().to_string()
-    }
-
     fn __repr__(&self) -> String {
-        format!("WarpFault('{}', register='{}')", self.kind(), self.register())
+        format!("WarpFault('{}', register='{}')", self.kind.0, self.register)
     }
 }
 
 /// A fault of one lane.
-#[pyclass(frozen, eq, hash, module = "warpload")]
-#[derive(PartialEq, Hash)]
-pub(crate) struct LaneFault(load::LaneFault);
+#[pyclass(frozen, eq, hash, get_all, module = "warpload")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct LaneFault {
+    /// `outside_window`, `outside_allocation` or `misaligned_address`.
+    kind: LaneFaultKind,
+    /// The lane.
+    lane: usize,
+    /// The address.
+    address: u64,
+    /// The address rounded down to the access size.
+    rounded: u64,
+    /// The access size in bytes.
+    bytes: u32,
+    /// The memory that the rounded address is in; `None` if the lane cannot access it.
+    space: Option<LaneSpace>,
+    /// What the hardware reports.
+    error: String,
+}
+
+impl LaneFault {
+    fn new(fault: load::LaneFault) -> Self {
+        Self {
+            kind: LaneFaultKind(fault.kind().name()),
+            lane: fault.lane,
+            address: fault.address.0,
+            rounded: fault.rounded.0,
+            bytes: fault.bytes,
+            space: fault.space.map(|space| LaneSpace(space.name())),
+            error: fault.warp_error().to_string(),
+        }
+    }
+}
 
 #[pymethods]
 impl LaneFault {
-    /// `outside_window`, `outside_allocation` or `misaligned_address`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind().name()
-    }
-
-    /// The lane.
-    #[getter]
-    fn lane(&self) -> usize {
-        self.0.lane
-    }
-
-    /// The address.
-    #[getter]
-    fn address(&self) -> u64 {
-        self.0.address.0
-    }
-
-    /// The address rounded down to the access size.
-    #[getter]
-    fn rounded(&self) -> u64 {
-        self.0.rounded.0
-    }
-
-    /// The access size in bytes.
-    #[getter]
-    fn bytes(&self) -> u32 {
-        self.0.bytes
-    }
-
-    /// The memory that the rounded address is in; `None` if the lane cannot access it.
-    #[getter]
-    fn space(&self) -> Option<String> {
-        self.0.space.map(|space| space.to_string())
-    }
-
-    /// What the hardware reports.
-    #[getter]
-    fn error(&self) -> String {
-        self.0.warp_error().to_string()
-    }
-
     fn __repr__(&self) -> String {
-        format!(
-            "LaneFault('{}', lane={}, address={:#x})",
-            self.kind(),
-            self.0.lane,
-            self.0.address.0
-        )
+        let Self { kind, lane, address, .. } = self;
+        format!("LaneFault('{}', lane={lane}, address={address:#x})", kind.0)
     }
 }

@@ -21,6 +21,7 @@ use warpload_ptx::{Module, StatementVerdict, check_as, read};
 use crate::borrowed::Source;
 use crate::error::{ErrorKind, Failure, error};
 use crate::instruction::Instruction;
+use crate::literals::LaneMode;
 use crate::open::{Holding, open_image, read_file};
 
 /// The text of a module, and what messages call it.
@@ -250,7 +251,7 @@ pub(crate) fn run_ptx(
     active: u32,
     tensor_memory: Option<&Bound<'_, PyAny>>,
     warp: u32,
-    lane_mode: &str,
+    lane_mode: LaneMode,
 ) -> PyResult<(String, Vec<RanLoad>)> {
     let text = Text::new(module)?;
     let mut launch = Launch::default();
@@ -258,10 +259,7 @@ pub(crate) fn run_ptx(
     (launch.registers, launch.parameters, launch.places) = (registers, parameters, places);
     launch.active = LaneMask::from_bits(active);
     if let Some(memory) = tensor_memory {
-        let lane_mode = lane_mode.parse().map_err(|_| {
-            error(py, ErrorKind::Argument, "lane_mode: expected \"strict\" or \"wrap\"")
-        })?;
-        let rules = Rules::default().lane_mode(lane_mode);
+        let rules = Rules::default().lane_mode(lane_mode.mode());
         let memory = crate::tmem::tensor_memory(memory)?;
         launch.tensor = Some(WarpTensorMemory::new(memory, warp).rules(rules));
     }

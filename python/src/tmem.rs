@@ -20,6 +20,7 @@ use crate::borrowed::Source;
 use crate::error::{ErrorKind, Failure, error};
 use crate::explain::instruction_of;
 use crate::instruction::SmArgument;
+use crate::literals::LaneMode;
 use crate::open::read_file;
 
 /// Which thread and register each cell of a load goes to.
@@ -130,7 +131,7 @@ pub(crate) struct TensorLoaded {
     warp = 0,
     taddr = 0,
     sm: "str | SupportsIndex | None" = None,
-    lane_mode = "strict",
+    lane_mode = LaneMode("strict"),
     hardware_alignment = false,
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
@@ -141,7 +142,7 @@ pub(crate) fn run_tensor_load(
     warp: u32,
     taddr: u32,
     sm: Option<SmArgument>,
-    lane_mode: &str,
+    lane_mode: LaneMode,
     hardware_alignment: bool,
 ) -> PyResult<TensorLoaded> {
     let given = match sm {
@@ -155,9 +156,7 @@ pub(crate) fn run_tensor_load(
             TensorInstruction::parse(&text).map_err(|wrong| illegal(&text, &wrong).raise(py))?
         }
     };
-    let lane_mode = lane_mode.parse().map_err(|_| {
-        error(py, ErrorKind::Argument, "lane_mode: expected \"strict\" or \"wrap\"")
-    })?;
+    let lane_mode = lane_mode.mode();
     let memory = tensor_memory(memory)?;
     let rules = Rules::default().lane_mode(lane_mode).hardware_alignment(hardware_alignment);
     let run = TensorRun { warp, address: TensorAddress(taddr), rules };

@@ -10,6 +10,7 @@ use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::warp::{REGISTERS, Warp as State};
 
 use crate::arrays::{Words, copy_of, copy_of_rows, numbers, rows};
+use crate::literals::Numbers;
 
 /// The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
 ///
@@ -31,10 +32,10 @@ impl Warp {
         uniform_predicates = 0,
     ))]
     fn new(
-        registers: Option<&Bound<'_, PyAny>>,
-        predicates: Option<&Bound<'_, PyAny>>,
+        registers: Option<Numbers<'_>>,
+        predicates: Option<Numbers<'_>>,
         active: u32,
-        uniform_registers: Option<&Bound<'_, PyAny>>,
+        uniform_registers: Option<Numbers<'_>>,
         uniform_predicates: u8,
     ) -> PyResult<Self> {
         let mut warp = Self(State::new());
@@ -60,8 +61,8 @@ impl Warp {
     }
 
     #[setter]
-    fn set_registers(&mut self, values: &Bound<'_, PyAny>) -> PyResult<()> {
-        let values = rows(values)?;
+    fn set_registers(&mut self, values: Numbers<'_>) -> PyResult<()> {
+        let values = rows(&values.0)?;
         let shape = values.shape();
         if shape[0] > REGISTERS || shape[1] != LANES {
             return Err(PyValueError::new_err(format!(
@@ -83,8 +84,8 @@ impl Warp {
     }
 
     #[setter]
-    fn set_predicates(&mut self, masks: &Bound<'_, PyAny>) -> PyResult<()> {
-        let masks = numbers(masks)?;
+    fn set_predicates(&mut self, masks: Numbers<'_>) -> PyResult<()> {
+        let masks = numbers(&masks.0)?;
         let masks = at_most(masks.as_slice()?, 7, "predicates")?;
         for (predicate, mask) in predicates().into_iter().zip(masks) {
             self.0.set_predicate(predicate, LaneMask::from_bits(*mask));
@@ -101,8 +102,8 @@ impl Warp {
     }
 
     #[setter]
-    fn set_uniform_registers(&mut self, values: &Bound<'_, PyAny>) -> PyResult<()> {
-        let values = numbers(values)?;
+    fn set_uniform_registers(&mut self, values: Numbers<'_>) -> PyResult<()> {
+        let values = numbers(&values.0)?;
         let values = at_most(values.as_slice()?, REGISTERS, "uniform registers")?;
         for (number, value) in (0..=254).zip(values) {
             self.0.set_uniform_register(UniformReg::new(number), *value);
@@ -142,11 +143,11 @@ impl Warp {
     }
 
     /// Sets a register, in all lanes to the same value or to 32 values.
-    fn __setitem__(&mut self, register: Register, values: &Bound<'_, PyAny>) -> PyResult<()> {
-        let row = match values.extract::<u32>() {
+    fn __setitem__(&mut self, register: Register, values: Numbers<'_>) -> PyResult<()> {
+        let row = match values.0.extract::<u32>() {
             Ok(value) => [value; LANES],
             Err(_) => {
-                let values = numbers(values)?;
+                let values = numbers(&values.0)?;
                 let values = values.as_slice()?;
                 LaneValues::try_from(values).map_err(|_| {
                     let count = values.len();

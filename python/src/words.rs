@@ -11,6 +11,7 @@ use pyo3::sync::PyOnceLock;
 use warpload::encoding::{Decoded, Instruction as Load, LoadDestination, MachineWord, Sm};
 
 use crate::instruction::{Instruction, SmArgument};
+use crate::literals::WordArray;
 
 /// What words are, one element a word.
 ///
@@ -87,11 +88,11 @@ fn column<'py, T: numpy::Element + Copy>(
 #[pyo3(signature = (words, sm: "str | SupportsIndex" = SmArgument::default()))]
 pub(crate) fn decode_array(
     py: Python<'_>,
-    words: &Bound<'_, PyAny>,
+    words: WordArray<'_>,
     sm: SmArgument,
 ) -> PyResult<DecodedWords> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let bytes = FUNCTION.import(py, "warpload._arrays", "machine_words")?.call1((words,))?;
+    let bytes = FUNCTION.import(py, "warpload._arrays", "machine_words")?.call1((words.0,))?;
     let bytes = bytes.cast::<PyArray1<u8>>()?.try_readonly()?;
     let (bytes, sm) = (bytes.as_slice()?, sm.0);
     let width = if sm.has_wide_words() { 16 } else { 8 };

@@ -121,19 +121,18 @@ impl<'t> SuiteCase<'t> {
         Some(file.folder.join(&*serde_json::from_str::<Cow<'_, str>>(name).ok()?))
     }
 
-    /// Returns the question, a line with its end: the case without its expectation.
-    pub(crate) fn question(&self, of: &CaseFile) -> String {
-        let CaseFamily { expectation, file, .. } = self.family;
-        let mut question = self.object.with(|key, value| {
-            if Some(key) == *file
-                && let Some(file) = self.named_file(of)
-            {
-                return Some(quoted(&file.to_string_lossy()).into());
-            }
-            (key != *expectation).then_some(value.into())
-        });
-        question.push('\n');
-        question
+    /// Returns the question: the case without its expectation. `file` is the one that it names, in the folder of the
+    /// case; `None` if that is not UTF-8, which JSON is.
+    pub(crate) fn question(&self, file: Option<&Path>) -> Option<String> {
+        let named = file.map(|file| file.to_str().map(quoted));
+        if named == Some(None) {
+            return None;
+        }
+        let named = named.flatten();
+        Some(self.object.with(|key, value| match &named {
+            Some(file) if Some(key) == self.family.file => Some(file.into()),
+            _ => (key != self.family.expectation).then_some(value.into()),
+        }))
     }
 }
 

@@ -12,6 +12,7 @@ use warpload_encoding::{Instruction, LoadSize, Sm};
 
 use super::draft::{Draft, Drawn, Ending, Family, State};
 use super::flags::{self, Flag, FlagSet, flags_of};
+use super::json::sources::Files;
 use super::random::Random;
 use super::vector::Vector;
 
@@ -276,8 +277,12 @@ impl Generator {
             return Err(GenerateError::ExecutorsDiffer { id });
         }
         let observed = serde_json::to_string(&drawn.vector.observed(&drawn.after, &drawn.outcome));
-        let mut question = format!(r#""instruction":"{:#}","initial":"#, instruction.word());
-        drawn.state.write_json(&mut question);
+        let initial = serde_json::to_string(&drawn.state.initial());
+        let json = |json: serde_json::Result<String>| {
+            json.map_err(|error| GenerateError::Json(error.to_string()))
+        };
+        let (word, initial) = (instruction.word(), json(initial)?);
+        let question = format!(r#""instruction":"{word:#}","initial":{initial}"#);
         Ok(Case {
             id,
             instruction: *instruction,
@@ -285,7 +290,7 @@ impl Generator {
             flags: drawn.flags,
             is_decision: drawn.flags.is_decision(self.family.sm.has_wide_words()),
             question,
-            expected: observed.map_err(|error| GenerateError::Json(error.to_string()))?,
+            expected: json(observed)?,
         })
     }
 
@@ -385,10 +390,9 @@ fn are_possible(family: &Family, numbers: &[usize]) -> bool {
 /// Executes a draw, and returns it with its flags; `None` if it cannot be executed.
 fn execute(drawn: Drawn) -> Option<Executed> {
     let Drawn { load, state } = drawn;
-    let (name, machine) = (String::new(), state.machine()?);
-    let vector = Vector { name, instruction: load, machine, warp: Warp::new(), expected: None };
-    let mut vector = Box::new(vector);
-    state.fill(&mut vector.warp)?;
+    let (machine, warp) = state.initial()?.machine_and_warp(Files::Refused).ok()?;
+    let name = String::new();
+    let vector = Box::new(Vector { name, instruction: load, machine, warp, expected: None });
     let mut after = Box::new(vector.warp.clone());
     let outcome = reference(&vector.instruction, &vector.machine, &mut after).ok()?;
     let flags = flags_of(&vector, &outcome);

@@ -8,7 +8,8 @@
 //! - [`case`](mod@case): the cases in a suite's files, and [`outcome`]: the result of each.
 //! - [`runner`]: the one [`Runner`](runner::Runner) of cases. It asks an [`Examinee`](runner::Examinee), compares, and
 //!   returns the outcomes in the order of the cases.
-//! - [`program`]: the examinee that is another program, asked over pipes.
+//! - [`asking`]: the examinee that is functions of this process, our own executors for one; [`program`]: the one that is
+//!   another program, asked over pipes.
 //! - [`tally`]: the counts by family and flag, and the flags that explain the failures.
 //! - [`tensor_case`]: the cases of the family `tensor-memory`, and their JSON.
 //! - [`text`]: foreign text made fit for a report.
@@ -25,6 +26,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod asking;
 pub mod case;
 mod draft;
 pub mod explain;

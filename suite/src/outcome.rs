@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::case::CaseAbout;
+use crate::json::JsonError;
+use crate::text::with_column;
 
 /// The result of a case.
 #[derive(Clone, Debug)]
@@ -78,6 +80,8 @@ pub enum CaseFailureKind {
     Error,
     /// The line of the suite is not a case.
     NotACase,
+    /// The path of the file that the case names is not UTF-8: a question cannot name it.
+    NotUtf8,
 }
 
 impl CaseFailureKind {
@@ -91,6 +95,7 @@ impl CaseFailureKind {
             Self::WrongLine => "wrong-line",
             Self::Error => "error",
             Self::NotACase => "not-a-case",
+            Self::NotUtf8 => "not-utf-8",
         }
     }
 }
@@ -102,6 +107,10 @@ impl CaseFailure {
 
     pub(crate) fn wrong_line(message: impl Into<String>) -> Self {
         Self::new(CaseFailureKind::WrongLine, message)
+    }
+
+    pub(crate) fn unreadable_answer(error: &JsonError) -> Self {
+        Self::wrong_line(format!("answer: {}", with_column(error)))
     }
 
     /// Returns the differences, and the end of the program's standard error.

@@ -1,17 +1,21 @@
 //! [`Runner`]: the one way in which cases are asked and judged.
 //!
-//! An [`Examinee`] answers the cases: [`InProcess`] for our own executors, which look at a line directly, or
-//! [`ProgramExaminee`](crate::program::ProgramExaminee) for another program. Several examinees share the work; the
-//! outcomes are in the order of the cases, however many there are.
+//! An [`Examinee`] answers the cases: [functions](crate::asking::FunctionExaminee) or another
+//! [program](crate::program::ProgramExaminee), which are asked questions, or [`InProcess`], which looks at a line directly.
+//! Several examinees share the work; the outcomes are in the order of the cases, however many there are.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::json::JsonError;
+use std::io::BufRead;
+use std::sync::Arc;
 
-use crate::case::{CaseAbout, CaseLine};
+use warpload_binary::lines::{LineError, Lines};
+
+use crate::case::{CaseAbout, CaseFile, CaseLine};
 use crate::families::CheckedCase;
+use crate::json::JsonError;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::text::with_column;
 
@@ -74,12 +78,32 @@ pub enum AskError {
     /// A thread has panicked.
     #[error("a job has panicked")]
     Panicked,
+    /// The examinee wants no further questions.
+    #[error("interrupted")]
+    Interrupted,
     /// The examinee does not answer.
     #[error("has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED_LINES}: {last}")]
     Unanswered {
         /// How it failed last.
         last: String,
     },
+}
+
+/// Why the cases of a file are not all asked: the file is at fault, the examinee, or what adds outcomes.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadCasesError<X> {
+    /// A line of the file cannot be read, and so none after it.
+    #[error(transparent)]
+    Line(LineError),
+    /// The file has no case.
+    #[error("no cases; expected one JSON object a line")]
+    Empty,
+    /// No more cases can be asked.
+    #[error(transparent)]
+    Ask(AskError),
+    /// Outcomes cannot be added.
+    #[error("outcomes cannot be added")]
+    Add(X),
 }
 
 /// How many bytes of lines are judged together.
@@ -94,6 +118,7 @@ pub const EXPECTED_LINES: &str =
 pub struct Runner<'a, E> {
     examinees: Vec<E>,
     on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync),
+    interrupt: Option<&'a AtomicBool>,
     /// Those that are to be judged.
     lines: Vec<CaseLine>,
     bytes: usize,
@@ -105,7 +130,44 @@ impl<'a, E: Examinee> Runner<'a, E> {
     /// Creates a runner. `on_outcome` is told each outcome as soon as it is known: in no order, and again if a
     /// case is asked again.
     pub fn new(examinees: Vec<E>, on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync)) -> Self {
-        Self { examinees, on_outcome, lines: Vec::new(), bytes: 0, unanswered: Some(0) }
+        let lines = Vec::new();
+        Self { examinees, on_outcome, interrupt: None, lines, bytes: 0, unanswered: Some(0) }
+    }
+
+    /// Asks no further questions once this is true; those before still have to be answered.
+    #[must_use]
+    pub fn interrupt(self, interrupt: &'a AtomicBool) -> Self {
+        Self { interrupt: Some(interrupt), ..self }
+    }
+
+    /// Adds the lines of an input that are not blank, and passes on the outcomes that are known.
+    ///
+    /// # Errors
+    /// Returns [`ReadCasesError`] if the input cannot be read to its end or has no line, and with the errors of
+    /// [`Self::judge`] and of `add`.
+    pub fn read<X>(
+        &mut self,
+        file: &Arc<CaseFile>,
+        input: impl BufRead,
+        mut add: impl FnMut(&[(CaseLine, CaseOutcome)]) -> Result<(), X>,
+    ) -> Result<(), ReadCasesError<X>> {
+        let mut lines = Lines::new(input);
+        let mut is_empty = true;
+        while let Some(line) = lines.next_line() {
+            let (number, text) = match line {
+                Ok(line) if line.text.trim().is_empty() => continue,
+                Ok(line) => (line.number, Ok(line.text.to_owned())),
+                Err(error @ LineError::NotUtf8 { line, .. }) => (line, Err(error.to_string())),
+                Err(error) => return Err(ReadCasesError::Line(error)),
+            };
+            is_empty = false;
+            let judged = self.line(CaseLine { file: Arc::clone(file), number, text });
+            let judged = judged.map_err(ReadCasesError::Ask)?;
+            if !judged.is_empty() {
+                add(&judged).map_err(ReadCasesError::Add)?;
+            }
+        }
+        if is_empty { Err(ReadCasesError::Empty) } else { Ok(()) }
     }
 
     /// Adds a line, and returns the outcomes that are known with it. There are none for most lines: many are judged
@@ -139,8 +201,12 @@ impl<'a, E: Examinee> Runner<'a, E> {
     ) -> Result<Vec<Option<CaseOutcome>>, AskError> {
         self.examinees.iter_mut().for_each(Examinee::forget);
         let next = AtomicUsize::new(0);
-        let take =
-            || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < lines.len());
+        let interrupt = self.interrupt;
+        let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let take = || {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            (place < lines.len() && !is_interrupted()).then_some(place)
+        };
         let mut found = self.until_answered(lines, take)?;
         let (is_stopped, on_outcome) = (AtomicBool::new(false), self.on_outcome);
         let work = |examinee: &mut E| {
@@ -168,6 +234,9 @@ impl<'a, E: Examinee> Runner<'a, E> {
         };
         for result in results {
             found.extend(result?);
+        }
+        if is_interrupted() {
+            return Err(AskError::Interrupted);
         }
         let mut outcomes: Vec<Option<CaseOutcome>> = lines.iter().map(|_| None).collect();
         for (place, outcome) in found {

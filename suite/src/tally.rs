@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::case::CaseChoice;
 use crate::explain::{Evidence, explains};
 use crate::families::FAMILIES;
 use crate::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
@@ -43,9 +44,9 @@ pub struct CaseTally {
     pub counts: CaseCounts,
     families: BTreeMap<&'static str, OfFamily>,
     /// The reasons to skip cases, each with how many.
-    pub skips: BTreeMap<String, u64>,
+    skips: BTreeMap<String, u64>,
     /// The flags of cases that were not chosen.
-    pub unchosen: BTreeSet<String>,
+    unchosen: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -81,9 +82,42 @@ pub struct FlagCounts {
     pub explains: f64,
 }
 
+/// The cases that were skipped for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct SkipCounts {
+    /// The reason.
+    pub reason: String,
+    /// How many there are.
+    pub cases: u64,
+}
+
+/// What a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseSummary {
+    /// All outcomes.
+    #[serde(flatten)]
+    pub counts: CaseCounts,
+    /// The families in the order of their list.
+    pub families: Vec<FamilyCounts>,
+    /// The flags, those first that explain the failures of their family best.
+    pub flags: Vec<FlagCounts>,
+    /// What the failures have in common, a sentence each.
+    pub explanations: Vec<String>,
+    /// Why cases were skipped, the most frequent reason first.
+    pub skips: Vec<SkipCounts>,
+}
+
+/// No case is one of those that are chosen: which these were, and the flags with the nearest names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NothingChosen(String);
+
+/// A flag with more wrong letters is not taken for another.
+const MAX_TYPOS: usize = 3;
 /// How many different reasons are kept, and what the others become.
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
+
 impl CaseTally {
     /// Counts an outcome.
     pub fn add(&mut self, outcome: &CaseOutcome) {
@@ -128,23 +162,51 @@ impl CaseTally {
         }
     }
 
-    /// Returns the families in the order of their list.
+    /// Says that no case is one of those that are chosen, if so.
     #[must_use]
-    pub fn families(&self) -> Vec<FamilyCounts> {
-        let row = |(family, found): (&'static str, &OfFamily)| FamilyCounts {
-            family,
-            counts: found.counts,
+    pub fn nothing_chosen(&self, choice: &CaseChoice) -> Option<NothingChosen> {
+        let any = |names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            names.join(" or ")
         };
-        self.in_order().map(row).collect()
+        let mut message = "no case".to_owned();
+        if !choice.families.is_empty() {
+            message += &format!(" of the family {}", any(&choice.families));
+        }
+        if !choice.flags.is_empty() {
+            message += &format!(" has the flag {}", any(&choice.flags));
+        }
+        for flag in choice.flags.iter().filter(|flag| !self.unchosen.contains(*flag)) {
+            let distance = |name| (strsim::levenshtein(name, flag), name);
+            if let Some((0..=MAX_TYPOS, name)) = self.unchosen.iter().map(|n| distance(n)).min() {
+                message += &format!("; did you mean `{name}`?");
+            }
+        }
+        (self.counts.all() == 0).then_some(NothingChosen(message))
+    }
+
+    /// Returns all that was found.
+    #[must_use]
+    pub fn summary(&self) -> CaseSummary {
+        let row = |(family, found): (_, &OfFamily)| FamilyCounts { family, counts: found.counts };
+        let skip =
+            |(reason, cases): (&String, &u64)| SkipCounts { reason: reason.clone(), cases: *cases };
+        let mut skips: Vec<SkipCounts> = self.skips.iter().map(skip).collect();
+        skips.sort_by_key(|skip| std::cmp::Reverse(skip.cases));
+        CaseSummary {
+            counts: self.counts,
+            families: self.in_order().map(row).collect(),
+            flags: self.flags(),
+            explanations: self.sentences(),
+            skips,
+        }
     }
 
     fn in_order(&self) -> impl Iterator<Item = (&'static str, &OfFamily)> {
         FAMILIES.iter().filter_map(|family| Some((family.name, self.families.get(family.name)?)))
     }
 
-    /// Returns the flags, those first that explain the failures of their family best.
-    #[must_use]
-    pub fn flags(&self) -> Vec<FlagCounts> {
+    fn flags(&self) -> Vec<FlagCounts> {
         let mut rows: Vec<FlagCounts> = self
             .in_order()
             .flat_map(|(family, found)| {

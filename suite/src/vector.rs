@@ -2,7 +2,6 @@
 //! (docs/vectors.md).
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
@@ -14,7 +13,8 @@ use super::json::values::{
     Hex32, Lanes, RegisterName, UniformName, UniqueMap, hexadecimal, only_objects, present,
 };
 use super::json::{self, JsonError};
-use warpload::lane::{LANES, LaneMask, LaneValues};
+use crate::text::difference;
+use warpload::lane::{LaneMask, LaneValues};
 use warpload::load::{ByFaultKind, ExecuteError, Executor, LaneFaultKind, Outcome, WarpFault};
 use warpload::machine::Machine;
 use warpload::warp::Warp;
@@ -52,54 +52,6 @@ pub struct Final {
     /// be observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<bool>,
-}
-
-/// One way in which an outcome is not what a vector expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// A register's value in one lane.
-    Register {
-        /// The register.
-        register: Reg,
-        /// The lane, 0..=31.
-        lane: usize,
-        /// What it should hold.
-        expected: u32,
-        /// What it holds.
-        got: u32,
-    },
-    /// A uniform register's value.
-    UniformRegister {
-        /// The register.
-        register: UniformReg,
-        /// What it should hold.
-        expected: u32,
-        /// What it holds.
-        got: u32,
-    },
-    /// The warp fault.
-    Fault {
-        /// The name of the fault that should have been raised.
-        expected: Option<&'static str>,
-        /// The name of the one that was.
-        got: Option<&'static str>,
-    },
-    /// The lanes with one kind of fault.
-    LaneFaults {
-        /// The kind.
-        kind: LaneFaultKind,
-        /// The lanes that should have it.
-        expected: LaneMask,
-        /// The lanes that have it.
-        got: LaneMask,
-    },
-    /// The broadcast path.
-    Broadcast {
-        /// Whether it should have been taken.
-        expected: bool,
-        /// Whether it was.
-        got: bool,
-    },
 }
 
 impl Vector {
@@ -146,61 +98,61 @@ impl Vector {
         }
     }
 
-    /// Executes the vector and returns how the outcome differs from the expected one; empty if it
+    /// Executes the vector and returns how the outcome differs from the expected one, one line each; empty if it
     /// does not, or if the vector expects nothing.
     ///
     /// # Errors
     /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
     /// unknown.
-    pub fn check(&self, executor: Executor) -> Result<Vec<Difference>, ExecuteError> {
+    pub fn check(&self, executor: Executor) -> Result<Vec<String>, ExecuteError> {
         let (after, outcome) = self.run(executor)?;
         Ok(self.compare(&self.observed(&after, &outcome)))
     }
 
-    /// Returns how an outcome differs from the expected one; empty if it does not, or if the vector
+    /// Returns how an outcome differs from the expected one, one line each; empty if it does not, or if the vector
     /// expects nothing.
     #[must_use]
-    pub fn compare(&self, got: &Final) -> Vec<Difference> {
-        self.expected.as_ref().map_or_else(Vec::new, |expected| self.differences(expected, got))
-    }
-
-    fn differences(&self, expected: &Final, got: &Final) -> Vec<Difference> {
+    pub fn compare(&self, got: &Final) -> Vec<String> {
+        let Some(expected) = &self.expected else { return Vec::new() };
         let mut differences = Vec::new();
+        let hex = |value: u32| format!("{value:#010x}");
+        // A register that is not named is unchanged.
         let both: BTreeMap<_, _> = expected.registers.iter().chain(&got.registers).collect();
-        for &register in both.into_keys() {
-            // A register that is not named is unchanged.
-            let held = |side: &Final| {
-                *side.registers.get(&register).unwrap_or(self.warp.register(register))
-            };
-            let (expected, got) = (held(expected), held(got));
-            for lane in (0..LANES).filter(|lane| expected[*lane] != got[*lane]) {
-                let (expected, got) = (expected[lane], got[lane]);
-                differences.push(Difference::Register { register, lane, expected, got });
+        for register in both.into_keys() {
+            let before = self.warp.register(*register);
+            let held = |side: &Final| *side.registers.get(register).unwrap_or(before);
+            for (lane, (expected, got)) in held(expected).into_iter().zip(held(got)).enumerate() {
+                if expected != got {
+                    let place = format_args!("{register} lane {lane}");
+                    differences.push(difference(&place, &hex(expected), &hex(got)));
+                }
             }
         }
         let (ours, theirs) = (&expected.uniform_registers, &got.uniform_registers);
         let both: BTreeMap<_, _> = ours.iter().chain(theirs).collect();
-        for &register in both.into_keys() {
-            let before = self.warp.uniform_register(register);
-            let held = |side: &BTreeMap<_, u32>| side.get(&register).copied().unwrap_or(before);
+        for register in both.into_keys() {
+            let before = self.warp.uniform_register(*register);
+            let held = |side: &BTreeMap<_, u32>| side.get(register).copied().unwrap_or(before);
             let (expected, got) = (held(ours), held(theirs));
             if expected != got {
-                differences.push(Difference::UniformRegister { register, expected, got });
+                differences.push(difference(register, &hex(expected), &hex(got)));
             }
         }
         if expected.fault != got.fault {
-            differences.push(Difference::Fault { expected: expected.fault, got: got.fault });
+            let name = |side: &Final| side.fault.unwrap_or("none");
+            differences.push(difference(&"fault", &name(expected), &name(got)));
         }
         for kind in LaneFaultKind::ALL {
             let (expected, got) = (expected.lane_faults[kind], got.lane_faults[kind]);
             if expected != got {
-                differences.push(Difference::LaneFaults { kind, expected, got });
+                let expected = format_args!("lanes {expected:#010x}");
+                differences.push(difference(&kind, &expected, &format_args!("{got:#010x}")));
             }
         }
         let broadcast = |side: &Final| side.broadcast.unwrap_or(false);
         let (expected, got) = (broadcast(expected), broadcast(got));
         if expected != got {
-            differences.push(Difference::Broadcast { expected, got });
+            differences.push(difference(&"broadcast", &expected, &got));
         }
         differences
     }
@@ -216,29 +168,6 @@ impl Final {
             let inside = |key: String| key.strip_prefix("final.").map(str::to_owned).unwrap_or(key);
             JsonError { key: error.key.map(inside), ..error }
         })
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Register { register, lane, expected, got } => {
-                write!(f, "{register} lane {lane}: expected {expected:#010x}, got {got:#010x}")
-            }
-            Self::UniformRegister { register, expected, got } => {
-                write!(f, "{register}: expected {expected:#010x}, got {got:#010x}")
-            }
-            Self::Fault { expected, got } => {
-                let name = |fault: &Option<&'static str>| fault.unwrap_or("none");
-                write!(f, "fault: expected {}, got {}", name(expected), name(got))
-            }
-            Self::LaneFaults { kind, expected, got } => {
-                write!(f, "{kind}: expected lanes {expected:#010x}, got {got:#010x}")
-            }
-            Self::Broadcast { expected, got } => {
-                write!(f, "broadcast: expected {expected}, got {got}")
-            }
-        }
     }
 }
 

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use clap::ValueEnum;
 use warpload::json::JsonError;
-use warpload_suite::case::{CaseFile, CaseLine, files_in};
+use warpload::load::Executor;
+use warpload_suite::case::{CaseFile, files_in};
 use warpload_suite::families::CheckedCase;
 use warpload_suite::outcome::CaseOutcome;
-use warpload_suite::runner::{Examinee, InProcess, Runner};
+use warpload_suite::runner::{Examinee, InProcess, ReadCasesError, Runner};
 
 pub(crate) use self::progress::Asked;
 pub(crate) use self::report::{CaseKind, Format, Report};
@@ -22,10 +24,24 @@ use super::io::{self, Output};
 use super::options::{self, Progress};
 use crate::process::Status;
 
-/// What ends a run, not a file of it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:#}")]
-struct Stopped(anyhow::Error);
+/// Which of our own executors.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Executors {
+    Fast,
+    Reference,
+    #[default]
+    Both,
+}
+
+impl Executors {
+    pub(crate) fn list(self) -> &'static [Executor] {
+        match self {
+            Self::Fast => &[Executor::Fast],
+            Self::Reference => &[Executor::Reference],
+            Self::Both => &[Executor::Reference, Executor::Fast],
+        }
+    }
+}
 
 /// Asks examinees the cases of files; a bar shows how much of them is read. Returns [`Status::Unreadable`] if a file
 /// cannot be read, which the report has as a failure.
@@ -48,10 +64,8 @@ pub(crate) fn run<E: Examinee>(
             }
         };
         for file in files {
-            match read(&mut runner, report, &file, reading).map_err(anyhow::Error::downcast) {
-                Ok(()) => {}
-                Err(Ok(Stopped(error))) => return Err(error),
-                Err(Err(error)) => status = fail_input(&mut runner, report, &file, error)?,
+            if let Some(error) = read(&mut runner, report, &file, reading)? {
+                status = fail_input(&mut runner, report, &file, error)?;
             }
         }
     }
@@ -88,30 +102,27 @@ fn files(path: &Path, kind: CaseKind) -> anyhow::Result<Vec<PathBuf>> {
     files_in(path).with_context(|| io::name(path))
 }
 
-/// Asks the cases of a file. Errors other than [`Stopped`] are those of the file.
+/// Asks the cases of a file; returns the error of the file, if there is one.
 fn read<E: Examinee>(
     runner: &mut Runner<'_, E>,
     report: &mut Report<'_>,
     path: &Path,
     reading: Progress,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<anyhow::Error>> {
     let (name, one) = (io::name(path), report.kind.one);
     let file = Arc::new(CaseFile::new(&name, Some(path).filter(|path| !io::is_stdin(path))));
-    let mut is_empty = true;
-    io::each_line(path, reading, |number, text| {
-        is_empty = false;
-        let text = text.map(str::to_owned).map_err(|error| error.to_string());
-        let judged = runner.line(CaseLine { file: Arc::clone(&file), number, text });
-        let added = judged.map_err(anyhow::Error::from).and_then(|judged| match judged.len() {
-            0 => Ok(()),
-            _ => report.add(&judged),
-        });
-        added.map_err(|error| Stopped(error).into())
-    })?;
-    if is_empty {
-        return Err(anyhow!("no {one}s; expected one JSON object a line").context(name));
-    }
-    Ok(())
+    let input = match io::open_text(path, reading) {
+        Ok(input) => input,
+        Err(error) => return Ok(Some(error)),
+    };
+    let error = match runner.read(&file, input, |judged| report.add(judged)) {
+        Ok(()) => return Ok(None),
+        Err(ReadCasesError::Add(error)) => return Err(error),
+        Err(ReadCasesError::Ask(error)) => return Err(error.into()),
+        Err(ReadCasesError::Empty) => anyhow!("no {one}s; expected one JSON object a line"),
+        Err(ReadCasesError::Line(error)) => error.into(),
+    };
+    Ok(Some(error.context(name)))
 }
 
 fn fail_input<E: Examinee>(

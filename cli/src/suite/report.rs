@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use warpload_suite::case::CaseLine;
 use warpload_suite::outcome::{CaseFailure, CaseOutcome, CaseVerdict};
-use warpload_suite::tally::{CaseTally, FamilyCounts, FlagCounts};
+use warpload_suite::tally::{CaseSummary, CaseTally, FamilyCounts, FlagCounts};
 
 use super::junit::Junit;
 use super::progress::Asked;
@@ -114,23 +114,6 @@ struct BriefJson {
     failed: u64,
 }
 
-#[derive(Serialize)]
-struct SummaryJson<'t> {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    families: Vec<FamilyCounts>,
-    flags: Vec<FlagCounts>,
-    explanations: Vec<String>,
-    skips: Vec<SkipJson<'t>>,
-}
-
-#[derive(Serialize)]
-struct SkipJson<'t> {
-    reason: &'t str,
-    cases: u64,
-}
-
 impl<'o> Report<'o> {
     pub(crate) fn new(
         kind: CaseKind,
@@ -149,7 +132,7 @@ impl<'o> Report<'o> {
         for (line, outcome) in judged {
             self.tally.add(outcome);
             match (self.format, &outcome.verdict) {
-                (Format::Junit, _) => self.junit.add(line, outcome),
+                (Format::Junit, _) => self.junit.add(line, outcome)?,
                 (Format::Json, CaseVerdict::Failed(failure)) => {
                     let failure = FailureJson { key: self.kind.key, line, outcome, failure };
                     io::write_json(&mut text, &failure)?;
@@ -181,7 +164,9 @@ impl<'o> Report<'o> {
         error: anyhow::Error,
     ) -> anyhow::Result<Status> {
         self.tally.counts.failed += 1;
-        self.junit.add_unreadable(file, &format!("{error:#}"));
+        if self.format == Format::Junit {
+            self.junit.add_unreadable(file, &format!("{error:#}"))?;
+        }
         self.asked.hidden(|| self.output.fail_input(error))
     }
 
@@ -196,13 +181,13 @@ impl<'o> Report<'o> {
         let mut text = Vec::new();
         asked.hidden(|| {
             match format {
-                Format::Junit => text.extend(junit.finish()?.into_bytes()),
+                Format::Junit => junit.finish(|piece| to.add(piece, output))?,
                 Format::Text => text.extend(kind.summary_text(&tally).into_bytes()),
                 Format::Json if kind.key.is_some() => {
                     let (passed, failed) = (tally.counts.passed, tally.counts.failed);
                     io::write_json(&mut text, &BriefJson { passed, failed })?;
                 }
-                Format::Json => io::write_json(&mut text, &summary_json(&tally))?,
+                Format::Json => io::write_json(&mut text, &tally.summary())?,
             }
             to.add(&text, output)?;
             // The vectors that a test has filled in are kept even if no one reads the counts.
@@ -242,25 +227,23 @@ impl CaseKind {
         if counts.failed > 0 {
             text.push('\n');
         }
-        let families = tally.families();
+        let CaseSummary { families, flags, explanations, skips, .. } = tally.summary();
         if families.len() > 1 {
             text += &table::text(&FAMILY_COLUMNS, &families);
             text.push('\n');
         }
-        let flags = tally.flags();
         if !flags.is_empty() {
             text += &table::text(&FLAG_COLUMNS, &flags);
             text.push('\n');
         }
-        let sentences = tally.sentences();
-        for sentence in &sentences {
+        for sentence in &explanations {
             text += &format!("{}\n", visible(sentence));
         }
-        if !sentences.is_empty() {
+        if !explanations.is_empty() {
             text.push('\n');
         }
-        for (reason, cases) in skips(tally) {
-            text += &format!("{cases} skipped: {}\n", visible(reason));
+        for skip in &skips {
+            text += &format!("{} skipped: {}\n", skip.cases, visible(&skip.reason));
         }
         if counts.skipped > 0 {
             text.push('\n');
@@ -271,27 +254,6 @@ impl CaseKind {
         let (passed, failed, skipped) = (counts.passed, counts.failed, counts.skipped);
         text += &format!("{passed} passed, {failed} failed, {skipped} skipped\n");
         text
-    }
-}
-
-/// Returns the reasons of skipped cases, the most frequent ones first.
-fn skips(tally: &CaseTally) -> Vec<(&str, u64)> {
-    let reasons = tally.skips.iter().map(|(reason, cases)| (reason.as_str(), *cases));
-    let mut reasons: Vec<(&str, u64)> = reasons.collect();
-    reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
-    reasons
-}
-
-fn summary_json(tally: &CaseTally) -> SummaryJson<'_> {
-    let skips = skips(tally).into_iter();
-    SummaryJson {
-        passed: tally.counts.passed,
-        failed: tally.counts.failed,
-        skipped: tally.counts.skipped,
-        families: tally.families(),
-        flags: tally.flags(),
-        explanations: tally.sentences(),
-        skips: skips.map(|(reason, cases)| SkipJson { reason, cases }).collect(),
     }
 }
 

@@ -74,8 +74,10 @@ fn filled_in_vectors_and_reports_are_written_as_they_come() {
     let case = |number: usize| {
         vector(number).strip_suffix('}').unwrap().to_owned() + r#","final":{"registers":{}}}"#
     };
-    let conform = ["conform", "--command", wrong, "--format", "json", "-o", to, "-"];
-    // 1,024 cases are judged together.
-    assert_same(peaks(&conform, case, 4_000, 10_000));
-    assert!(std::fs::metadata(to).unwrap().len() > 10_000_000);
+    for format in ["json", "junit"] {
+        let conform = ["conform", "--command", wrong, "--format", format, "-o", to, "-"];
+        // 1,024 cases are judged together.
+        assert_same(peaks(&conform, case, 4_000, 10_000));
+        assert!(std::fs::metadata(to).unwrap().len() > 10_000_000);
+    }
 }

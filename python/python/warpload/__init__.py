@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
 from ._native import (
+    CaseFailure,
+    Conformance,
     Control,
     DecodedWords,
     Explanation,
     Field,
+    FlagCounts,
     Instruction,
     LaneFault,
     Load,
@@ -27,6 +30,7 @@ from ._native import (
     Warp,
     WarpFault,
     __version__,
+    conform,
     decode,
     decode_array,
     encode,
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from . import cluster as cluster
     from . import ptx as ptx
     from . import tmem as tmem
+    from . import vectors as vectors
     from ._summary import Summary as Summary
     from ._trace import Comparison as Comparison
     from ._trace import Replay as Replay
@@ -59,16 +64,19 @@ _LAZY = {
     "Summary": "_summary",
     "Trace": "_trace",
 }
-_MODULES = ("cluster", "ptx", "tmem")
+_MODULES = ("cluster", "ptx", "tmem", "vectors")
 
 __all__ = [
     "Address",
+    "CaseFailure",
     "Comparison",
+    "Conformance",
     "Control",
     "DecodedWords",
     "Error",
     "Explanation",
     "Field",
+    "FlagCounts",
     "Instruction",
     "LaneFault",
     "Load",
@@ -83,6 +91,7 @@ __all__ = [
     "__version__",
     "cluster",
     "compare",
+    "conform",
     "decode",
     "decode_array",
     "encode",
@@ -93,6 +102,7 @@ __all__ = [
     "merge",
     "ptx",
     "tmem",
+    "vectors",
 ]
 
 

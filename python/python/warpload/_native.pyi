@@ -3,17 +3,120 @@ The module. Everything in it is exported by `warpload`, where its documentation 
 """
 
 from _typeshed import SupportsGetItem
-from collections.abc import Mapping
 from numpy import int16, int32, int64, uint32, uint8
 from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
-from typing import Any, Final, SupportsIndex, final
-from warpload._types import Address, Misaligned
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
+from warpload._types import Address, ByteSource, Contents, Examinee, Executor, FailureKind, Family, InstructionSpace, LaneFaultKind, LaneMode, LaneSpace, Misaligned, Numbers, Suite, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "Control", "DecodedWords", "Explanation", "Field", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Warp", "WarpFault", "check_ptx", "compare", "decode", "decode_array", "encode", "execute", "explain", "import_trace", "loads", "lower_ptx", "merge", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks"]
+__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
+
+@final
+class CaseFailure:
+    """
+    A case with another answer than the expected one, or with none.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def differences(self, /) -> list[str]:
+        """
+        How the answer differs from the expected one, or what else went wrong, one line each.
+        """
+    @property
+    def family(self, /) -> Family | None:
+        """
+        The family; `None` if the line is not a case.
+        """
+    @property
+    def file(self, /) -> str:
+        """
+        The file of the case.
+        """
+    @property
+    def flags(self, /) -> list[str]:
+        """
+        What the case is about.
+        """
+    @property
+    def id(self, /) -> str | None:
+        """
+        The case's name in its suite; `None` if it has none.
+        """
+    @property
+    def kind(self, /) -> FailureKind:
+        """
+        What went wrong.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the file, from 1.
+        """
+    @property
+    def stderr(self, /) -> list[str]:
+        """
+        The end of the standard error of a program that gave no answer, or of the traceback of a function that raised.
+        """
+
+@final
+class Conformance:
+    """
+    How an emulator answers the cases of a suite. Is true if none failed and some passed.
+
+    `str()` says what the failures have in common; a notebook shows the flags that explain them.
+    """
+    def __bool__(self, /) -> bool: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    def _repr_html_(self, /) -> str: ...
+    @property
+    def explanations(self, /) -> list[str]:
+        """
+        What the failures have in common, a sentence each.
+        """
+    @property
+    def failed(self, /) -> int:
+        """
+        How many cases failed.
+        """
+    @property
+    def failures(self, /) -> list[CaseFailure]:
+        """
+        The first failures, as many as were asked for.
+        """
+    @property
+    def families(self, /) -> dict[Family, tuple[int, int, int]]:
+        """
+        The cases of each family that passed, failed and were skipped.
+        """
+    @property
+    def flags(self, /) -> list[FlagCounts]:
+        """
+        The flags, those first that explain the failures of their family best.
+        """
+    @property
+    def passed(self, /) -> int:
+        """
+        How many cases passed.
+        """
+    @property
+    def skipped(self, /) -> int:
+        """
+        How many cases were skipped.
+        """
+    @property
+    def skips(self, /) -> dict[str, int]:
+        """
+        Why cases were skipped, with how many for each reason.
+        """
 
 @final
 class Control:
@@ -199,6 +302,75 @@ class Field:
         """
 
 @final
+class Flag:
+    """
+    A property of vectors.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def is_decision(self, /) -> bool:
+        """
+        Whether no public source decides what its vectors expect on SM 5.x and 6.x.
+        """
+    @property
+    def is_decision_from_sm70(self, /) -> bool:
+        """
+        The same from SM 7.0 on.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The name.
+        """
+    @property
+    def note(self, /) -> str:
+        """
+        What it means, and the clause of the documents.
+        """
+
+@final
+class FlagCounts:
+    """
+    How many cases with a flag have which outcome.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def explains(self, /) -> float:
+        """
+        How well the flag tells the cases that fail from those that pass, 0 to 1.
+        """
+    @property
+    def failed(self, /) -> int:
+        """
+        How many failed.
+        """
+    @property
+    def family(self, /) -> Family:
+        """
+        The family of the cases.
+        """
+    @property
+    def flag(self, /) -> str:
+        """
+        The flag.
+        """
+    @property
+    def passed(self, /) -> int:
+        """
+        How many passed.
+        """
+    @property
+    def skipped(self, /) -> int:
+        """
+        How many were skipped.
+        """
+
+@final
 class Instruction:
     """
     A load instruction, of its text or of its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
@@ -257,7 +429,7 @@ class Instruction:
         The SM that the word is of: `90a`.
         """
     @property
-    def space(self, /) -> str | None:
+    def space(self, /) -> InstructionSpace | None:
         """
         The memory that is addressed: `generic`, `global`, `local`, `shared`, `constant` or `tensor`;
         `None` if that is not documented.
@@ -303,7 +475,7 @@ class LaneFault:
         What the hardware reports.
         """
     @property
-    def kind(self, /) -> str:
+    def kind(self, /) -> LaneFaultKind:
         """
         `outside_window`, `outside_allocation` or `misaligned_address`.
         """
@@ -318,7 +490,7 @@ class LaneFault:
         The address rounded down to the access size.
         """
     @property
-    def space(self, /) -> str | None:
+    def space(self, /) -> LaneSpace | None:
         """
         The memory that the rounded address is in; `None` if the lane cannot access it.
         """
@@ -397,7 +569,7 @@ class Machine:
         What loads read.
         """
     @property
-    def misaligned(self, /) -> str:
+    def misaligned(self, /) -> Misaligned:
         """
         What misaligned addresses do.
         """
@@ -431,7 +603,7 @@ class Memory:
         """
         How many bytes there are in all.
         """
-    def __new__(cls, /, allocations: Mapping | None = None, *, shared: Any | None = None, local_low: Any | None = None, local_high: Any | None = None, constant: Mapping | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
+    def __new__(cls, /, allocations: Contents | None = None, *, shared: ByteSource | None = None, local_low: ByteSource | None = None, local_high: ByteSource | None = None, constant: Contents | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
     def __repr__(self, /) -> str: ...
     @property
     def address_bits(self, /) -> int | None:
@@ -485,7 +657,7 @@ class Outcome:
         How many registers were written, from `destination` on and from `other_half` on together.
         """
     @property
-    def uniform(self, /) -> str | None:
+    def uniform(self, /) -> UniformPath | None:
         """
         The path of a `.U.128`: `broadcast` or `divergent`; `None` for other loads.
         """
@@ -669,6 +841,56 @@ class Trace:
         """
 
 @final
+class Vector:
+    """
+    A test vector: a load, a machine and a warp before it, and what is expected after it. Of its JSON on one line.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, json: str) -> Vector: ...
+    def __reduce__(self, /) -> "tuple[object, ...]": ...
+    def __repr__(self, /) -> str: ...
+    def check(self, /, executor: Executor = ...) -> list[str]:
+        """
+        Executes it, and returns how the outcome differs from the expected one, one line each; an empty list if it does not.
+        """
+    @property
+    def flags(self, /) -> list[str]:
+        """
+        What it is a case of, as the literal executor finds: names of `flags`.
+        """
+    @property
+    def instruction(self, /) -> Instruction:
+        """
+        The load.
+        """
+    @property
+    def json(self, /) -> str:
+        """
+        The JSON, one line without its end (docs/vectors.md).
+        """
+    @property
+    def machine(self, /) -> Machine:
+        """
+        What the warp executes on.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        What it is about: most often the text of the instruction.
+        """
+    def to_dict(self, /) -> "dict[str, Any]":
+        """
+        Returns what is in the JSON, as objects.
+        """
+    @property
+    def warp(self, /) -> Warp:
+        """
+        The warp before the load.
+        """
+
+@final
 class Warp:
     """
     The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
@@ -681,9 +903,9 @@ class Warp:
         """
         Returns the 32 values of a register: a copy.
         """
-    def __new__(cls, /, registers: Any | None = None, *, predicates: Any | None = None, active: SupportsIndex = ..., uniform_registers: Any | None = None, uniform_predicates: SupportsIndex = 0) -> Warp: ...
+    def __new__(cls, /, registers: Numbers | None = None, *, predicates: Numbers | None = None, active: SupportsIndex = ..., uniform_registers: Numbers | None = None, uniform_predicates: SupportsIndex = 0) -> Warp: ...
     def __repr__(self, /) -> str: ...
-    def __setitem__(self, register: SupportsIndex, values: Any, /) -> None:
+    def __setitem__(self, register: SupportsIndex, values: Numbers, /) -> None:
         """
         Sets a register, in all lanes to the same value or to 32 values.
         """
@@ -704,14 +926,14 @@ class Warp:
         The predicates P0 to P6 as masks, `(7,)` of `uint32`: a copy.
         """
     @predicates.setter
-    def predicates(self, /, masks: Any) -> None: ...
+    def predicates(self, /, masks: Numbers) -> None: ...
     @property
     def registers(self, /) -> NDArray[uint32]:
         """
         All registers, `(255, 32)` of `uint32`: a copy. Assigning `(n, 32)` sets R0 to Rn-1.
         """
     @registers.setter
-    def registers(self, /, values: Any) -> None: ...
+    def registers(self, /, values: Numbers) -> None: ...
     @property
     def uniform_predicates(self, /) -> int:
         """
@@ -725,7 +947,7 @@ class Warp:
         The uniform registers UR0 to UR254, `(255,)` of `uint32`: a copy.
         """
     @uniform_registers.setter
-    def uniform_registers(self, /, values: Any) -> None: ...
+    def uniform_registers(self, /, values: Numbers) -> None: ...
 
 @final
 class WarpFault:
@@ -742,7 +964,7 @@ class WarpFault:
         What the hardware reports.
         """
     @property
-    def kind(self, /) -> str:
+    def kind(self, /) -> WarpFaultKind:
         """
         `misaligned_register` or `out_of_range_register`.
         """
@@ -763,6 +985,41 @@ def compare(a: Replayed, b: Replayed) -> "tuple[dict[str, Any], float | None]":
     objects, and the change of the whole in percent.
     """
 
+def conform(suite: Suite, examinee: Examinee, *, families: SupportsGetItem[int, Family] = ..., flags: SupportsGetItem[int, str] = ..., skip_decisions: bool = False, jobs: SupportsIndex | None = None, timeout: SupportsFloat | SupportsIndex | None = None, failures: SupportsIndex = 100) -> Conformance:
+    """
+    Checks an emulator against the conformance suite.
+
+    Parameters
+    ----------
+    suite
+        A file of cases, one JSON object a line, or a folder of them, or several.
+    examinee
+        The emulator: a function that is passed a question, a `dict`, and returns the answer, a `dict`, or `None` if it
+        does not do this; a program with its arguments, as a list or as a text that is split as a shell does; or one of
+        our own executors, `"fast"`, `"reference"`, or `"both"`, each of which must answer what is expected.
+        docs/conformance.md has the questions and answers. A function that raises `NotImplementedError` skips the case;
+        other exceptions are failures of the case.
+    families
+        Only cases of these families; of all if there are none.
+    flags
+        Only cases with one of these flags; all if there are none.
+    skip_decisions
+        Whether cases that no public source decides are skipped.
+    jobs
+        How many instances of a program, or threads of our own executors, are asked at the same time, 1 by default. A
+        function is called by this thread alone.
+    timeout
+        How long a program may take for an answer, in seconds, 10 by default.
+    failures
+        How many failures the report has one by one.
+
+    Raises
+    ------
+    Error
+        If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or answers
+        nothing (`"input"`), or no case is chosen (`"selection"`).
+    """
+
 def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instruction | None":
     """
     Returns the load that a word is; `None` if it is another instruction.
@@ -773,7 +1030,7 @@ def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instructi
     Instruction('LD.E.128 R4, [R4], P0', sm='50')
     """
 
-def decode_array(words: Any, sm: "str | SupportsIndex" = ...) -> DecodedWords:
+def decode_array(words: WordArray, sm: "str | SupportsIndex" = ...) -> DecodedWords:
     """
     Decodes many words at once.
 
@@ -808,6 +1065,32 @@ def explain(instruction: "SupportsIndex | str | Instruction", sm: "str | Support
     Every active lane loads 16 bytes from address {R5, R4} (local or global memory where P0 is true, else shared memory) into R4..R7.
     """
 
+def generate_vectors(instruction: str, sm: "str | SupportsIndex" = ..., *, count: SupportsIndex = 100, seed: SupportsIndex = 0, flags: SupportsGetItem[int, str] = ...) -> list[Vector]:
+    """
+    Draws fresh vectors of an instruction.
+
+    The same instruction, SM, seed and flags make the same vectors on every platform, those that the command
+    `warpload vectors generate` writes. A greater count appends vectors and does not change the first ones.
+
+    Parameters
+    ----------
+    instruction
+        The mnemonic, such as `"LDG"`.
+    sm
+        Whose instruction it is.
+    count
+        How many vectors are drawn.
+    seed
+        The seed.
+    flags
+        Only vectors that have all of these flags.
+
+    Raises
+    ------
+    Error
+        If the SM has no such load, or the load never shows a flag (`kind` is `"argument"`).
+    """
+
 def import_trace(source: str | PathLike[str], output: str | PathLike[str], *, compression: str = "zstd", threads: SupportsIndex | None = None) -> None:
     """
     Turns a trace of another tool into a binary trace, as `warpload import` does.
@@ -832,6 +1115,16 @@ def merge(shards: SupportsGetItem[int, Replayed], *, partial: bool = False) -> R
     Merges the summaries of shards: of all of them into that of the whole, or, if `partial`, of neighbours.
     """
 
+def read_vectors(path: str | PathLike[str]) -> list[Vector]:
+    """
+    Reads the vectors of a file, one JSON object a line.
+
+    Raises
+    ------
+    Error
+        If a line is not a vector, with the line.
+    """
+
 def replay_arguments(**options: "Any") -> list[str]:
     """
     Returns the arguments of a command for options of a replay.
@@ -845,12 +1138,12 @@ def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False)
     and is something else by now.
     """
 
-def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: str) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
+def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: LaneMode) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
     """
     Executes the loads of a function.
     """
 
-def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, sm: "str | SupportsIndex | None" = None, lane_mode: str = "strict", hardware_alignment: bool = False) -> TensorLoaded:
+def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, sm: "str | SupportsIndex | None" = None, lane_mode: LaneMode = ..., hardware_alignment: bool = False) -> TensorLoaded:
     """
     Executes a load as PTX writes it or, with `sm`, an `LDTM`.
     """
@@ -859,4 +1152,19 @@ def survive_forks() -> None:
     """
     Makes what is made on first use otherwise, by one thread while others wait for it: a child of this process that was
     forked meanwhile would wait forever.
+    """
+
+def vector_flags() -> list[Flag]:
+    """
+    Returns the flags that vectors have, by name.
+    """
+
+def vector_instructions(sm: "str | SupportsIndex" = ...) -> list[str]:
+    """
+    Returns the instructions of an SM that vectors are drawn of.
+    """
+
+def write_vectors(path: str | PathLike[str], vectors: SupportsGetItem[int, Vector]) -> None:
+    """
+    Writes vectors to a file, one JSON object a line. The file appears under its name when it is complete.
     """

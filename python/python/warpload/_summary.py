@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._types import LaneFaultKind
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ class Fault:
     kernel: str
     pc: int
     lane: int
-    kind: str
+    kind: LaneFaultKind
     address: int
 
 

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Union
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Buffer
+
     from ._native import Machine, Memory
 
 Fill = Literal["address", "zero"]
 Space = Literal["global", "local", "shared", "constant", "unresolved"]
+LaneSpace = Literal["global", "local", "shared", "constant"]
+InstructionSpace = Literal["generic", "global", "local", "shared", "constant", "tensor"]
 LaneMode = Literal["strict", "wrap"]
+LaneFaultKind = Literal["outside_window", "outside_allocation", "misaligned_address"]
+WarpFaultKind = Literal["misaligned_register", "out_of_range_register"]
+UniformPath = Literal["broadcast", "divergent"]
 Misaligned = Literal["force", "report"]
+Executor = Literal["fast", "reference", "both"]
+Family = Literal[
+    "execute",
+    "decode",
+    "encode",
+    "ptx-legality",
+    "ptx-execute",
+    "tensor-memory",
+    "coalescing",
+    "traces",
+]
+FailureKind = Literal[
+    "difference", "timeout", "crash", "wrong-line", "error", "not-a-case", "not-utf-8"
+]
 ErrorKind = Literal["argument", "syntax", "illegal", "input", "selection", "system"]
 Window = tuple[int, int]
 """The first address and the size in bytes."""
 Path = Union[str, "PathLike[str]"]
+Suite = Union[Path, Iterable[Path]]
+Examinee = Union[
+    Callable[[dict[str, Any]], Union[dict[str, Any], None]], str, Sequence[str], Executor
+]
+Contents = Mapping[int, "Buffer"]
+ByteSource = Union["Buffer"]
+Numbers = Union["npt.ArrayLike"]
+WordArray = Union["npt.NDArray[Any]", "Buffer"]
 
 
 class Address(NamedTuple):

@@ -173,6 +173,11 @@ impl Form {
         self.size.registers()
     }
 
+    /// Returns the number of registers that are aligned and in range together: of 256 bits, those of one half.
+    pub(crate) fn group(&self) -> u8 {
+        self.registers().clamp(1, 4) as u8
+    }
+
     /// Returns whether uniform registers are filled: one access for the warp.
     pub(crate) fn fills_uniform(&self) -> bool {
         use LoadDestination::{Uniform, UniformHalves};
@@ -183,9 +188,17 @@ impl Form {
         self.parts.address.uniform
     }
 
-    /// Returns whether addresses have 64 bits.
+    /// Returns whether addresses have 64 bits, so that a register of theirs is a pair.
     pub(crate) fn is_wide(&self) -> bool {
-        self.parts.address.extended || self.uniform().is_some_and(|uniform| uniform.extended)
+        self.parts.address.extended || self.has_uniform_pair()
+    }
+
+    pub(crate) fn has_uniform_pair(&self) -> bool {
+        self.uniform().is_some_and(|uniform| uniform.extended)
+    }
+
+    pub(crate) fn has_descriptor(&self) -> bool {
+        self.get(self.word, "desc") == Some(1)
     }
 
     /// Returns whether addresses are generic: the windows decide where they lie.

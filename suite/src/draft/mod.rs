@@ -15,8 +15,10 @@ pub(crate) use family::{Family, Form};
 pub(crate) use layout::MemoryWishes;
 pub(crate) use state::{Drawn, State, default_address_bits};
 
-/// One change of a draft. Returns false if the draft cannot have what the change is for.
-pub(crate) type DraftStep = fn(&mut Draft<'_>) -> bool;
+/// Has a draft show a flag: excludes forms, and adds steps. Returns false if the draft cannot show it.
+pub(crate) type Recipe = fn(&mut Draft<'_>) -> bool;
+/// One change of a draft. What then is not as wished shows in the flags.
+pub(crate) type Step = fn(&mut Draft<'_>);
 
 /// Returns the next multiple of `bytes`, a power of two; past 2^64 it begins at 0 again.
 pub(crate) const fn align_up(address: u64, bytes: u64) -> u64 {
@@ -61,7 +63,7 @@ pub(crate) struct Draft<'f> {
     pub(crate) form: &'f Form,
     /// The endings that no recipe has excluded, a bit each.
     endings: u8,
-    steps: Vec<(Stage, DraftStep)>,
+    steps: Vec<(Stage, Step)>,
     pub(crate) state: State,
     pub(crate) layout: MemoryWishes,
     pub(crate) rd: u8,
@@ -130,7 +132,7 @@ impl<'f> Draft<'f> {
 
     /// Lets a recipe change the draft. Returns false, and leaves the draft as it was, if the recipe
     /// does not fit.
-    pub(crate) fn apply(&mut self, ending: Ending, recipe: DraftStep) -> bool {
+    pub(crate) fn apply(&mut self, ending: Ending, recipe: Recipe) -> bool {
         if self.endings & ending as u8 == 0 {
             return false;
         }
@@ -156,7 +158,7 @@ impl<'f> Draft<'f> {
     }
 
     /// Has `step` made at its stage. Always true, so that it ends a recipe.
-    pub(crate) fn then(&mut self, stage: Stage, step: DraftStep) -> bool {
+    pub(crate) fn then(&mut self, stage: Stage, step: Step) -> bool {
         self.steps.push((stage, step));
         true
     }
@@ -177,12 +179,9 @@ impl<'f> Draft<'f> {
 
     /// Makes the changes of a stage, in the order of the recipes.
     fn make(&mut self, stage: Stage) {
-        let steps: Vec<DraftStep> =
-            self.steps.iter().filter(|(of, _)| *of == stage).map(|(_, step)| *step).collect();
-        for step in steps {
-            // What then is not as wished shows in the flags.
-            let _ = step(self);
-        }
+        let of_stage = self.steps.iter().filter(|(of, _)| *of == stage);
+        let steps: Vec<Step> = of_stage.map(|(_, step)| *step).collect();
+        steps.into_iter().for_each(|step| step(self));
     }
 
     /// Draws registers and the modifiers that change nothing.

@@ -7,7 +7,8 @@ use warpload::memory::{Space, WarpAddresses, Width};
 use warpload_replay::LoadCosts;
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::object::hexadecimal;
+use crate::json::values::hexadecimal;
+use crate::text::difference;
 
 /// What an access costs; `None` is what its memory does not have.
 #[derive(Deserialize, Serialize)]
@@ -42,8 +43,7 @@ pub(super) fn compare(
         ("wavefronts", expected.wavefronts, got.wavefronts),
     ];
     let different = counts.into_iter().filter(|(_, expected, got)| expected != got);
-    let line =
-        |(name, expected, got)| format!("{name}: expected {}, got {}", shown(expected), shown(got));
+    let line = |(name, expected, got)| difference(&name, &shown(expected), &shown(got));
     Ok(different.map(line).collect())
 }
 

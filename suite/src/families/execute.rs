@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::explain::CaseSubject;
 use crate::json::JsonError;
-use crate::vector::{Difference, Final, Vector};
+use crate::vector::{Final, Vector};
 use serde_json::value::RawValue;
 use warpload::encoding::Sm;
 use warpload::load::{ExecuteError, Executor};
@@ -19,7 +19,7 @@ pub(super) fn compare(
 ) -> Result<Vec<String>, Uncomparable> {
     let vector = Vector::from_json(expected.case).map_err(Uncomparable::Case)?;
     let got = Final::from_json(answer).map_err(Uncomparable::Answer)?;
-    Ok(vector.compare(&got).iter().map(ToString::to_string).collect())
+    Ok(vector.compare(&got))
 }
 
 /// Returns the instruction of a vector and its SM.
@@ -103,7 +103,7 @@ fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
         return vec!["final: missing key; expected the state after".to_owned()];
     }
     let named = |executor: &Executor| Ok((executor.name(), vector.check(*executor)?));
-    let found: Result<Vec<(&str, Vec<Difference>)>, ExecuteError> =
+    let found: Result<Vec<(&str, Vec<String>)>, ExecuteError> =
         executors.iter().map(named).collect();
     let mut found = match found {
         Ok(found) => found,

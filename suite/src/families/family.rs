@@ -1,12 +1,16 @@
 //! [`CaseFamily`]: how the questions of a family are answered and how an answer is compared with the expectation of
 //! a case; and what its functions take and return.
 
+use std::path::Path;
+
 use super::object::JsonObject;
 use crate::explain::CaseSubject;
 use crate::json::JsonError;
+use crate::outcome::CaseFailure;
 use serde::Serialize;
 use warpload::load::Executor;
 use warpload_ptx::tensor::TensorRegisters;
+use warpload_trace::BinaryTrace;
 
 use crate::tensor_case::PatternMemories;
 
@@ -24,9 +28,8 @@ pub struct CaseFamily {
     pub(crate) plain: &'static [&'static str],
     /// Returns how an answer differs from the expectation of a case, one line each.
     pub(crate) compare: fn(&CaseExpectation<'_>, answer: &str) -> Result<Vec<String>, Uncomparable>,
-    /// Answers a question. `None` if only a caller can, because the answer is that of a command with its files and
-    /// options: [`Answerer::answering`].
-    answer: Option<AnswerQuestion>,
+    /// Answers a question.
+    pub(super) answer: AnswerQuestion,
 }
 
 type SubjectOf = fn(&JsonObject<'_>) -> Option<CaseSubject>;
@@ -37,20 +40,10 @@ impl CaseFamily {
     pub(super) const fn new(
         name: &'static str,
         compare: fn(&CaseExpectation<'_>, &str) -> Result<Vec<String>, Uncomparable>,
+        answer: AnswerQuestion,
     ) -> Self {
-        Self {
-            name,
-            expectation: "expect",
-            file: None,
-            subject: None,
-            plain: &[],
-            compare,
-            answer: None,
-        }
-    }
-
-    pub(super) const fn answered(self, answer: AnswerQuestion) -> Self {
-        Self { answer: Some(answer), ..self }
+        let (file, subject) = (None, None);
+        Self { name, expectation: "expect", file, subject, plain: &[], compare, answer }
     }
 
     pub(super) const fn expecting(self, expectation: &'static str) -> Self {
@@ -67,21 +60,6 @@ impl CaseFamily {
 
     pub(super) const fn with_file(self, key: &'static str) -> Self {
         Self { file: Some(key), ..self }
-    }
-
-    pub(super) fn answer(
-        &self,
-        question: &str,
-        answerer: &mut Answerer,
-    ) -> Result<CaseAnswer, JsonError> {
-        let outside = answerer.outside.iter().find(|(family, _)| *family == self.name);
-        match (outside, self.answer) {
-            (Some((_, answer)), _) => answer(question),
-            (None, Some(answer)) => answer(question, answerer),
-            (None, None) => {
-                Ok(CaseAnswer::Skip(format!("no executor for the family {}", self.name)))
-            }
-        }
     }
 }
 
@@ -103,15 +81,24 @@ pub(crate) enum Uncomparable {
     Answer(JsonError),
 }
 
-/// Answers a question of a family that this crate has no executor for.
-pub type OutsideAnswer = fn(question: &str) -> Result<CaseAnswer, JsonError>;
+/// Opens the trace in a file.
+pub type OpenTrace = fn(&Path) -> Result<BinaryTrace, UnopenedTrace>;
+
+/// Why a trace cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnopenedTrace {
+    /// The file is not a trace, or is damaged.
+    Refused,
+    /// Anything else, for example that it cannot be read.
+    Failed(String),
+}
 
 /// Our own executors, which answer questions.
 pub struct Answerer {
     pub(crate) executor: Executor,
     pub(crate) memories: PatternMemories,
     pub(crate) registers: TensorRegisters,
-    outside: Vec<(&'static str, OutsideAnswer)>,
+    pub(crate) open: Option<OpenTrace>,
 }
 
 impl Answerer {
@@ -119,14 +106,14 @@ impl Answerer {
     #[must_use]
     pub fn new(executor: Executor) -> Self {
         let (memories, registers) = (PatternMemories::default(), TensorRegisters::new());
-        Self { executor, memories, registers, outside: Vec::new() }
+        Self { executor, memories, registers, open: None }
     }
 
-    /// Answers a family with this function. Without one, `traces` is skipped, whose questions name files.
+    /// Sets how traces are opened. Without it, `traces` is skipped, because text traces are imported, for which callers
+    /// have a place.
     #[must_use]
-    pub fn answering(mut self, family: &'static str, answer: OutsideAnswer) -> Self {
-        self.outside.push((family, answer));
-        self
+    pub fn opening(self, open: OpenTrace) -> Self {
+        Self { open: Some(open), ..self }
     }
 }
 
@@ -147,6 +134,30 @@ impl CaseAnswer {
     pub fn new(answer: &impl Serialize) -> Self {
         serde_json::to_string(answer)
             .map_or_else(|error| Self::Error(error.to_string()), Self::Known)
+    }
+
+    /// Reads an answer from its line.
+    ///
+    /// # Errors
+    /// Returns the failure of a case if the line is not JSON, or its `skip` or `error` not a text.
+    pub fn from_line(line: &[u8]) -> Result<CaseAnswer, CaseFailure> {
+        let answer = std::str::from_utf8(line).map_err(|error| {
+            let column = error.valid_up_to() + 1;
+            CaseFailure::wrong_line(format!("answer: column {column}: not UTF-8"))
+        })?;
+        let object = JsonObject::from_json(answer)
+            .map_err(|error| CaseFailure::unreadable_answer(&error))?;
+        if let Some(reason) = object.only("skip") {
+            let reason = serde_json::from_str(reason);
+            let wrong = "answer: skip: expected the reason, a text";
+            return reason.map(CaseAnswer::Skip).map_err(|_| CaseFailure::wrong_line(wrong));
+        }
+        if let Some(message) = object.only("error") {
+            let message = serde_json::from_str(message);
+            let wrong = "answer: error: expected the message, a text";
+            return message.map(CaseAnswer::Error).map_err(|_| CaseFailure::wrong_line(wrong));
+        }
+        Ok(CaseAnswer::Known(answer.to_owned()))
     }
 
     /// Returns the answer as it is written, one line without its end.

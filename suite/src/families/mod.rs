@@ -6,38 +6,35 @@ mod coalescing;
 pub mod execute;
 mod family;
 mod object;
-mod ptx;
 mod ptx_execute;
+mod ptx_legality;
 pub mod tensor_memory;
-mod traces;
+pub mod traces;
 mod word;
 
 use std::borrow::Cow;
 
 use crate::json::JsonError;
 
-pub use self::family::{Answerer, CaseAnswer, CaseFamily, CheckedCase, OutsideAnswer};
+pub use self::family::{Answerer, CaseAnswer, CaseFamily, CheckedCase, OpenTrace, UnopenedTrace};
 pub(crate) use self::family::{CaseExpectation, Uncomparable};
 pub(crate) use self::object::{JsonObject, quoted};
 
 /// The families, in the order of reports.
 pub const FAMILIES: [CaseFamily; 8] = [
-    CaseFamily::new("execute", execute::compare)
-        .answered(execute::answer)
+    CaseFamily::new("execute", execute::compare, execute::answer)
         .expecting("final")
         .about(execute::subject)
         .with_plain(&["all-lanes", "distinct-words"]),
-    CaseFamily::new("decode", word::compare_text)
-        .answered(word::decode)
+    CaseFamily::new("decode", word::compare_text, word::decode)
         .about(|case| word::subject(case, "word")),
-    CaseFamily::new("encode", word::compare_word)
-        .answered(word::encode)
+    CaseFamily::new("encode", word::compare_word, word::encode)
         .about(|case| word::subject(case, "text")),
-    CaseFamily::new("ptx-legality", ptx::compare_legality).answered(ptx::check),
-    CaseFamily::new("ptx-execute", ptx::compare_loads).answered(ptx_execute::answer),
-    CaseFamily::new("tensor-memory", tensor_memory::compare).answered(tensor_memory::answer),
-    CaseFamily::new("coalescing", coalescing::compare).answered(coalescing::answer),
-    CaseFamily::new("traces", traces::compare).with_file("file"),
+    CaseFamily::new("ptx-legality", ptx_legality::compare, ptx_legality::answer),
+    CaseFamily::new("ptx-execute", ptx_execute::compare, ptx_execute::answer),
+    CaseFamily::new("tensor-memory", tensor_memory::compare, tensor_memory::answer),
+    CaseFamily::new("coalescing", coalescing::compare, coalescing::answer),
+    CaseFamily::new("traces", traces::compare, traces::answer).with_file("file"),
 ];
 
 /// Returns the family of a case or a question: that of `execute` is a vector, which names none.
@@ -58,6 +55,6 @@ pub(crate) fn family_of(object: &JsonObject<'_>) -> Result<&'static CaseFamily, 
 pub fn answer(question: &str, answerer: &mut Answerer) -> CaseAnswer {
     let answer = JsonObject::from_json(question)
         .and_then(|object| family_of(&object))
-        .and_then(|family| family.answer(question, answerer));
+        .and_then(|family| (family.answer)(question, answerer));
     answer.unwrap_or_else(|error| CaseAnswer::Error(error.to_string()))
 }

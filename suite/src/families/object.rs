@@ -10,7 +10,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use warpload::json::{self, JsonError};
 
-use crate::text::shortened;
+use crate::json::values::hexadecimal;
+use crate::text::{self, shortened};
 
 /// A JSON object: its keys in order, each with its value as it is written.
 pub(crate) struct JsonObject<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
@@ -159,16 +160,9 @@ fn is_equal(expected: &Value, got: &Value) -> bool {
     expected == got || number(expected).is_some_and(|expected| Some(expected) == number(got))
 }
 
-/// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
-pub(super) fn hexadecimal(text: &str) -> Option<u128> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    is_number.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
-}
-
 fn difference(place: &str, expected: Option<&Value>, got: Option<&Value>) -> String {
     let short = |value: &Value| shortened(&value.to_string(), MAX_SHOWN);
     let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), short);
     let place = if place.is_empty() { "answer" } else { place };
-    format!("{place}: expected {}, got {}", shown(expected), shown(got))
+    text::difference(&place, &shown(expected), &shown(got))
 }

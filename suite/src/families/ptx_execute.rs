@@ -1,8 +1,7 @@
-//! Answers the questions of the family `ptx-execute`: executes the loads of a function of PTX.
+//! `ptx-execute`: what the loads of a function do.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::error::Error as _;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,13 +10,14 @@ use warpload::json::{self, JsonError};
 use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload_ptx::read;
-use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};
+use warpload_ptx::run::{Launch, LoadReport, WarpTensorMemory};
 use warpload_ptx::syntax::{LineIndex, integer};
 use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorMemory};
 
-use super::family::{Answerer, CaseAnswer};
-use super::ptx::UNCOMPARED_KEYS;
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
+use super::object::differences;
 use crate::image::machine_from_json;
+use crate::text::with_causes;
 
 /// A function and what it is executed on. Other keys change nothing.
 #[derive(Deserialize)]
@@ -64,6 +64,19 @@ impl Values {
     }
 }
 
+/// Keys of a load that are not compared: its place, for which `line` is enough, and the lanes whose address was
+/// rounded, which follow from the addresses.
+const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
+
+pub(super) fn compare(
+    expected: &CaseExpectation<'_>,
+    answer: &str,
+) -> Result<Vec<String>, Uncomparable> {
+    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
+    let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
+    Ok(differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
+}
+
 pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let mut loads = run(json::from_str(question)?)?;
     for load in loads.iter_mut().filter_map(Value::as_object_mut) {
@@ -79,7 +92,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     Ok(CaseAnswer::new(&serde_json::json!({ "loads": loads })))
 }
 
-/// Executes the loads of a function; returns the report of each as an object.
+/// Executes the loads of a function; returns the objects of `ptx run --format json`, one for each.
 fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let machine = question.initial.map_or_else(
         || Ok(Machine::default()),
@@ -108,7 +121,7 @@ fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let failed = |message: String| JsonError { key: None, position: None, message };
     let module = read(&question.module).map_err(|error| failed(error.kind.to_string()))?;
     let lines = LineIndex::new(&question.module);
-    let mut run = launch.prepare(&module, machine).map_err(|error| failed(with_source(&error)))?;
+    let mut run = launch.prepare(&module, machine).map_err(|error| failed(with_causes(&error)))?;
     let mut loads = Vec::new();
     let each = run.each(|step| {
         let report = LoadReport::new(&module, &lines, step);
@@ -117,14 +130,6 @@ fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     });
     each.map_err(|error| failed(error.to_string()))?;
     Ok(loads)
-}
-
-/// Returns the message of an error with its cause.
-fn with_source(error: &LaunchError) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
 }
 
 impl Question<'_> {

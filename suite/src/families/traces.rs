@@ -1,11 +1,18 @@
-//! `traces`: replays of files, or their refusal. Replaying takes files and the options of a command, so this
-//! crate compares answers and does not give them.
+//! `traces`: replays of files, or their refusal.
 
-use crate::json;
+use std::error::Error;
+use std::num::NonZero;
+use std::path::Path;
+
+use serde::Deserialize;
 use serde_json::Value;
+use warpload_replay::{ReplayRequest, replay};
+use warpload_trace::{ImportError, TraceError};
 
-use super::family::{CaseExpectation, Uncomparable};
+use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable, UnopenedTrace};
 use super::object::differences;
+use crate::json::{self, JsonError};
+use crate::text::with_causes;
 
 const REFUSED: &str = "refused";
 
@@ -21,4 +28,51 @@ pub(super) fn compare(
         return Ok(vec![format!("expected {}, got {}", word(&expected), word(&got))]);
     }
     Ok(differences(&expected, &got, |_| true))
+}
+
+#[derive(Deserialize)]
+struct Question {
+    file: String,
+    #[serde(default)]
+    options: ReplayRequest,
+}
+
+pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+    let Question { file, mut options } = json::from_str(question)?;
+    // A question is about one file.
+    if options.image.is_some() || !options.cubin.is_empty() {
+        return Err(JsonError::at("options", "expected options without other files"));
+    }
+    let Some(open) = answerer.open else {
+        return Ok(CaseAnswer::Skip("traces are not opened here".to_owned()));
+    };
+    options.threads = Some(NonZero::<usize>::MIN);
+    // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
+    if file == "-" || !Path::new(&file).is_file() {
+        let message = format!("no file {file:?}; expected the path of a file");
+        return Err(JsonError::at("file", message));
+    }
+    let refused = || CaseAnswer::new(&serde_json::json!({ REFUSED: true }));
+    let trace = match open(Path::new(&file)) {
+        Ok(trace) => trace,
+        Err(UnopenedTrace::Refused) => return Ok(refused()),
+        Err(UnopenedTrace::Failed(message)) => return Ok(CaseAnswer::Error(message)),
+    };
+    let selection = options.selection(trace.contents());
+    let request = options.options(None, None, selection.as_ref());
+    Ok(match options.on_threads(|| replay(&trace, &request)) {
+        Ok(replayed) => match replayed.nothing_selected() {
+            Some(nothing) => CaseAnswer::Error(nothing.to_string()),
+            None => CaseAnswer::new(&replayed.summary()),
+        },
+        Err(error) if is_refusal(&error) => refused(),
+        Err(error) => CaseAnswer::Error(with_causes(&error)),
+    })
+}
+
+/// Returns whether an error says that a file is not a trace, or is damaged.
+#[must_use]
+pub fn is_refusal(error: &(dyn Error + 'static)) -> bool {
+    let is_one = error.is::<TraceError>() || error.is::<ImportError>();
+    is_one || error.source().is_some_and(is_refusal)
 }

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use warpload::encoding::{Decoded, Instruction, MachineWord, Sm};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::object::{JsonObject, hexadecimal};
+use super::object::JsonObject;
 use crate::explain::CaseSubject;
+use crate::json::values::hexadecimal;
 
 /// Returns the instruction of a case, a word or a text with that key, and its SM.
 pub(super) fn subject(case: &JsonObject<'_>, key: &str) -> Option<CaseSubject> {

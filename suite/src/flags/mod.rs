@@ -8,7 +8,7 @@ use warpload::load::Outcome;
 
 use self::facts::Facts;
 use super::vector::Vector;
-use crate::draft::{Draft, DraftStep, Ending};
+use crate::draft::{Draft, Ending, Recipe};
 
 impl Flag {
     /// Returns the flag with that name.
@@ -89,7 +89,7 @@ pub struct Flag {
     pub(super) decided: Decided,
     pub(super) ending: Ending,
     pub(super) is_shown: fn(&Facts<'_>) -> bool,
-    pub(super) recipe: DraftStep,
+    pub(super) recipe: Recipe,
 }
 
 /// Where this project decided what happens, because no public source does: the points marked with †.

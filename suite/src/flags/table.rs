@@ -4,7 +4,8 @@ use warpload_encoding::{LoadSize, MemorySpace};
 
 use super::facts::Facts;
 use super::{Decided, Flag};
-use crate::draft::{DraftStep, Ending, default_address_bits};
+use crate::draft::{Ending, Recipe, Stage, default_address_bits};
+use crate::recipes::addresses::{BESIDE, WORD_ENDS};
 use crate::recipes::{addresses, memory, registers, warp};
 use warpload::lane::LaneMask;
 use warpload::load::{LaneFaultKind, UniformPath, WarpFault};
@@ -12,6 +13,7 @@ use warpload::memory::Space;
 
 use Decided::{Here, Later, Nowhere};
 use Ending::{Accesses, Any, Executes, Faults, NoLane};
+use Stage::{Lanes, Machine, Warp};
 
 const fn flag(
     name: &'static str,
@@ -19,7 +21,7 @@ const fn flag(
     ending: Ending,
     note: &'static str,
     is_shown: fn(&Facts<'_>) -> bool,
-    recipe: DraftStep,
+    recipe: Recipe,
 ) -> Flag {
     Flag { name, note, decided, ending, is_shown, recipe }
 }
@@ -34,7 +36,10 @@ pub(super) const TABLE: &[Flag] = &[
     flag("above-windows", Nowhere, Accesses,
         "LD loads from global memory above both windows (ld.md 4.5).",
         |f| f.beside_windows(|address, [_, high]| address.checked_sub(high.base).is_some_and(|offset| offset >= high.size)),
-        memory::above_windows),
+        |d| memory::claim_beside_windows(d, |d| {
+            let (base, _) = d.state.memory.global[3];
+            d.claim_at(Space::Global, base);
+        })),
     flag("address-wraps", Nowhere, Accesses,
         "The sum that is a lane's address is taken modulo 2^32 or 2^64 (ld.md 4.3).",
         |f| f.any(|lane| lane.sum != i128::from(lane.address)),
@@ -52,7 +57,7 @@ pub(super) const TABLE: &[Flag] = &[
             Some(WarpFault::MisalignedUniform(register)) => register.number() % 4 == 2,
             _ => false,
         },
-        registers::aligned_to_two),
+        |d| d.keep(|f| f.registers() >= 4) && d.then(Warp, |d| d.rd = d.rd.min(248) / 4 * 4 + 2)),
     flag("all-lanes", Nowhere, Accesses,
         "All 32 lanes load, and none has a fault.",
         |f| f.is_plain(),
@@ -68,24 +73,30 @@ pub(super) const TABLE: &[Flag] = &[
     flag("base-beyond-limit", Later, Any,
         "Ra is at or above the register limit, so that the address has no base (ld.md 3; load-sm70.md 10, 5).",
         |f| !f.parts.address.base.is_zero() && !f.has_base(),
-        registers::base_beyond_limit),
+        |d| d.keep(|f| f.has("Ra")) && registers::within_offsets(d) && d.then(Warp, registers::put_base_beyond_limit)),
     flag("base-ends-in-rz", Nowhere, Faults,
         "Ra is R254, and the other half of its pair would be RZ, which alone breaks a rule (ld.md 3).",
         |f| f.parts.address.base.number() == 254 && f.only_fault().is_some_and(|fault| f.is_of_base(fault)),
-        registers::base_ends_in_rz),
+        |d| registers::change_base(d, |d| d.ra = 254)),
     flag("base-range", Nowhere, Faults,
         "Ra is the last register below the limit, and the other half of its pair is not, which alone breaks a rule (ld.md 3).",
         |f| f.parts.address.base.number() != 254
             && f.only_fault().is_some_and(|fault| f.is_of_base(fault) && matches!(fault, WarpFault::OutOfRangeRegister(_))),
-        registers::base_range),
+        |d| registers::change_base(d, |d| {
+            d.ra = d.ra.min(200);
+            d.state.register_limit = d.ra + 1;
+        })),
     flag("between-windows", Nowhere, Accesses,
         "LD loads from global memory between the windows, which do not touch (ld.md 4.5).",
         |f| f.beside_windows(|address, [low, high]| address >= low.base + low.size && address < high.base),
-        memory::between_windows),
+        |d| memory::claim_beside_windows(d, |d| {
+            let (base, _) = d.state.memory.global[1 + d.random.below(2) as usize];
+            d.claim_at(Space::Global, base);
+        })),
     flag("beyond-40-bits", Here, Accesses,
         "A lane loads from an address of 41 bits or more (load-sm70.md 10, 6).",
         |f| f.is_later() && f.any(|lane| lane.space == Some(Space::Global) && !lane.is_outside && lane.rounded >> 40 != 0),
-        memory::beyond_40_bits),
+        |d| d.family.sm.has_wide_words() && memory::beyond::<40>(d)),
     flag("blackwell-matrix", Here, Any,
         "LDSM of SM 10.0 or later is executed as that of SM 7.5 (load-sm70.md 10, 17).",
         |f| matches!(f.size, LoadSize::Matrices { .. }) && f.sm().is_some_and(|sm| sm.number() >= 100),
@@ -93,7 +104,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("borrow", Nowhere, Accesses,
         "The sum of the low words of an address is negative, so that the high word is one less (ld.md 4.3).",
         |f| f.lanes.iter().any(|(lane, found)| f.low_sum(*lane, found).is_some_and(|sum| sum < 0)),
-        addresses::borrow),
+        |d| addresses::cross_word(d, |d| (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS - BESIDE as u64)), |d| d.offset = Some(-BESIDE))),
     flag("byte", Nowhere, Any,
         "An access has 8 bits (ld.md 4.8).",
         |f| f.bytes() == 1,
@@ -105,7 +116,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("carry", Nowhere, Accesses,
         "The sum of the low words of an address does not fit, so that the high word is one more (ld.md 4.3).",
         |f| f.lanes.iter().any(|(lane, found)| f.low_sum(*lane, found).is_some_and(|sum| sum >> 32 > 0)),
-        addresses::carry),
+        |d| addresses::cross_word(d, |d| (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS)), |d| d.offset = Some(BESIDE))),
     flag("crosses-allocation", Nowhere, Accesses,
         "An access is allocated in part, or in two allocations, and loads zeroes (ld.md 4.6).",
         |f| f.any_ends(|lane, ends| lane.is_outside && ends != [None, None]),
@@ -124,21 +135,21 @@ pub(super) const TABLE: &[Flag] = &[
     flag("descriptor", Nowhere, Any,
         "The address has a memory descriptor, which is not part of it (load-sm70.md 10, 3).",
         |f| f.field("desc") == Some(1),
-        |d| d.keep(|f| f.get(f.word, "desc") == Some(1))),
+        |d| d.keep(|f| f.has_descriptor())),
     flag("descriptor-alone", Nowhere, Any,
         "Beside a memory descriptor Ra is RZ: the offset alone is the address (load-sm70.md 10, 3).",
         |f| f.field("desc") == Some(1) && f.parts.address.base.is_zero(),
-        registers::descriptor_alone),
+        |d| d.keep(|f| f.has_descriptor()) && registers::within_offsets(d) && d.then(Warp, |d| d.ra = 255)),
     flag("destination-alignment", Nowhere, Faults,
         "The first register that is filled is not a multiple of their number, which alone breaks a rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| f.is_of_destination(fault) && matches!(fault, WarpFault::MisalignedRegister(_))),
-        registers::destination_alignment),
+        |d| d.keep(|f| f.registers() > 1 && !f.fills_uniform()) && d.then(Warp, registers::misalign)),
     flag("destination-ends-in-rz", Nowhere, Faults,
         "The last register that is filled would be RZ, which alone breaks a rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| {
             f.is_of_destination(fault) && f.destinations().first().is_some_and(|(first, count)| first + count == 256)
         }),
-        registers::destination_ends_in_rz),
+        |d| d.keep(|f| f.registers() > 1 && !f.fills_uniform()) && d.then(Warp, |d| d.rd = 0u8.wrapping_sub(d.form.group()))),
     flag("destination-range", Nowhere, Faults,
         "The last register that is filled is the first one at the limit, which alone breaks a rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| {
@@ -150,11 +161,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("discarded", Nowhere, Any,
         "Rd is RZ: the load is made, and its values are dropped (ld.md 3).",
         |f| f.destinations().iter().all(|(first, _)| *first == 255),
-        registers::discarded),
+        |d| d.then(Warp, |d| (d.rd, d.other_rd) = (255, 255))),
     flag("discarded-broadcast", Here, Accesses,
         "A .U.128 into RZ takes the broadcast path (ld.md 4.10).",
         |f| f.is_broadcast() && f.destinations().iter().all(|(first, _)| *first == 255),
-        |d| addresses::uniform(d) && registers::discarded(d)),
+        |d| addresses::uniform(d) && d.then(Warp, |d| (d.rd, d.other_rd) = (255, 255))),
     flag("distinct-words", Nowhere, Accesses,
         "No lane has a fault, and the words that are loaded are neither zero nor equal (ld.md 4.8).",
         |f| f.loaded_words().is_some_and(|mut words| {
@@ -173,7 +184,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("empty-bank", Nowhere, Any,
         "The constant bank exists and has no bytes (load-family.md 3).",
         |f| f.bank_size() == Some(0),
-        |d| d.keep(|f| f.is_constant()) && memory::empty_bank(d)),
+        |d| d.keep(|f| f.is_constant()) && d.then(Machine, |d| d.layout.has_empty_bank = true)),
     flag("fault-for-all-lanes", Here, Accesses,
         "The one access of a load of uniform registers has a fault, which marks all lanes that execute (load-sm70.md 10, 13).",
         |f| f.fills_uniform() && !f.outcome.lane_faults.is_empty(),
@@ -181,15 +192,15 @@ pub(super) const TABLE: &[Flag] = &[
     flag("first-access", Nowhere, Accesses,
         "All lanes that load, load the first bytes of an allocation (ld.md 4.6).",
         |f| f.all_loads(|[first, _], (start, _)| first == start),
-        memory::first_access),
+        |d| memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::load_at_end(d, false))),
     flag("global-memory", Nowhere, Accesses,
         "LD loads from global memory: its address is in no window (ld.md 4.5).",
         |f| f.is_generic() && f.any(|lane| lane.space == Some(Space::Global) && !lane.is_outside),
-        memory::global_memory),
+        |d| d.keep(|f| f.is_generic()) && d.then(Lanes, |d| { memory::claim_slot(d, Space::Global); })),
     flag("guard", Nowhere, Any,
         "The guard is not PT (ld.md 4.1).",
         |f| !f.parts.guard.pred.is_true(),
-        warp::guard),
+        |d| d.then(Warp, warp::choose_guard)),
     flag("guarded-off", Nowhere, Executes,
         "The guard keeps some active lanes from executing, which leaves their registers alone (ld.md 4.1).",
         |f| !f.outcome.executing.is_empty() && f.outcome.executing != f.vector.warp.active,
@@ -201,21 +212,21 @@ pub(super) const TABLE: &[Flag] = &[
     flag("high-bank", Nowhere, Any,
         "The number of the constant bank is 16 or above (load-family.md 3).",
         |f| matches!(f.parts.space, MemorySpace::Constant { bank, .. } if bank.get() >= 16),
-        memory::high_bank),
+        |d| d.keep(|f| f.is_constant()) && d.then(Machine, |d| d.bank |= 16)),
     flag("high-half-fault", Here, Faults,
         "Of 256 bits, the registers of the other half break a rule (load-sm70.md 10, 7).",
         |f| f.outcome.warp_fault.is_some_and(|fault| Some(fault) == f.high_half_fault()),
-        registers::high_half_fault),
+        |d| d.keep(|f| f.registers() == 8) && d.then(Warp, |d| d.other_rd = (d.rd.min(200) & !3) + 4 + 1 + d.random.below(3) as u8)),
     flag("high-index", Nowhere, Accesses,
         "An Ra of 32 bits beside a pair of uniform registers is 2^31 or more, and zero-extended (load-sm70.md 10, 2).",
         |f| f.is_wide() && !f.parts.address.extended && f.has_base() && f.lanes.iter().any(|(lane, found)| {
             !found.is_outside && f.vector.warp.register(f.parts.address.base)[*lane] >> 31 != 0
         }),
-        registers::high_index),
+        |d| d.keep(|f| f.is_wide() && !f.parts.address.extended && f.has("Ra")) && d.then(Warp, |d| d.has_high_index = true)),
     flag("high-predicate", Nowhere, Any,
         "The guard is one of the predicates from P4 on (ld.md 4.1).",
         |f| !f.parts.guard.pred.is_true() && f.parts.guard.pred.number() >= 4,
-        warp::high_predicate),
+        |d| d.then(Warp, |d| d.guard.0 = 4 + d.random.below(3) as u8)),
     flag("high-register", Nowhere, Any,
         "A register from R128 on is filled, or is part of the address (ld.md 3).",
         |f| !f.fills_uniform() && f.destinations().iter().any(|(first, _)| (128..255).contains(first))
@@ -228,7 +239,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("high-word", Nowhere, Accesses,
         "A lane loads from an address of 33 bits or more (ld.md 4.3).",
         |f| f.any(|lane| !lane.is_outside && lane.rounded >> 32 != 0),
-        memory::high_word),
+        memory::beyond::<32>),
     flag("highest-address", Nowhere, Accesses,
         "A lane loads the last bytes below 2^address_bits (ld.md 4.5).",
         |f| f.any(|lane| {
@@ -241,7 +252,7 @@ pub(super) const TABLE: &[Flag] = &[
         "The .U.128 of SM 7.x is executed as .128: lanes with one address are no broadcast (load-sm70.md 10, 19).",
         |f| f.is_later() && f.bytes() == 16 && f.vector.instruction.opcode().contains(".U.128")
             && f.is_one_place() && f.outside() == 0,
-        addresses::hint_128),
+        |d| d.keep(|f| f.get(f.word, "sz") == Some(7) && !f.may_broadcast()) && d.then(Machine, |d| d.is_together = true)),
     flag("inactive-lanes", Nowhere, Any,
         "Some lanes are not active (ld.md 4.1).",
         |f| f.vector.warp.active != LaneMask::ALL,
@@ -249,7 +260,10 @@ pub(super) const TABLE: &[Flag] = &[
     flag("just-after", Nowhere, Accesses,
         "An access begins where an allocation ends, and loads zeroes (ld.md 4.6).",
         |f| f.any_extent(|lane, [first, _], (_, end)| lane.is_outside && first == end),
-        memory::just_after),
+        |d| memory::want_whole_accesses(d) && d.then(Lanes, |d| {
+            let end = d.end_of(d.layout.main);
+            memory::claim_in_its_space(d, end);
+        })),
     flag("just-before", Nowhere, Accesses,
         "An access ends where an allocation begins, and loads zeroes (ld.md 4.6).",
         |f| f.any_extent(|lane, [_, last], (start, _)| lane.is_outside && last == start),
@@ -257,7 +271,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("last-access", Nowhere, Accesses,
         "All lanes that load, load the last bytes of an allocation (ld.md 4.6).",
         |f| f.all_loads(|[_, last], (_, end)| last == end),
-        memory::last_access),
+        |d| memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::load_at_end(d, true))),
     flag("last-base", Nowhere, Accesses,
         "The base of an address ends with the last register below the limit (ld.md 3).",
         |f| f.has_base() && !f.lanes.is_empty() && {
@@ -270,7 +284,10 @@ pub(super) const TABLE: &[Flag] = &[
         |f| !f.lanes.is_empty() && !f.fills_uniform() && f.destinations().iter().any(|(first, count)| {
             first + count == u32::from(f.vector.machine.register_limit.get())
         }),
-        registers::last_destination),
+        |d| d.keep(|f| !f.fills_uniform()) && d.then(Warp, |d| {
+            (d.rd, d.other_rd) = (96, 0);
+            d.state.register_limit = d.rd + d.form.group();
+        })),
     flag("last-register", Nowhere, Accesses,
         "The highest register that the load names is the last one below the limit (ld.md 3).",
         |f| !f.lanes.is_empty() && f.highest_register() + 1 == u32::from(f.vector.machine.register_limit.get()),
@@ -289,15 +306,15 @@ pub(super) const TABLE: &[Flag] = &[
         "A .U.128 whose lanes have one address in local memory is no broadcast (ld.md 4.10).",
         |f| f.outcome.uniform == Some(UniformPath::Divergent) && f.is_one_place()
             && f.any(|lane| lane.space == Some(Space::Local) && !lane.is_outside),
-        addresses::local_uniform),
+        |d| addresses::together_in(d, |d| d.layout.main = Space::Local)),
     flag("local-window", Nowhere, Accesses,
         "A generic address is in the local window (ld.md 4.5).",
         |f| f.any(|lane| f.is_in_window(f.windows()[1], lane.rounded)),
-        memory::local_window),
+        |d| d.keep(|f| f.is_generic()) && memory::want_local(d) && d.then(Lanes, |d| { memory::claim_slot(d, Space::Local); })),
     flag("lone-broadcast", Here, Accesses,
         "A .U.128 that one lane executes takes the broadcast path (ld.md 4.10).",
         |f| f.is_broadcast() && f.lanes.len() == 1,
-        addresses::lone_broadcast),
+        |d| addresses::uniform(d) && warp::single_lane(d)),
     flag("matrix-fault", Here, Accesses,
         "A row of a matrix has a fault: it marks the lane that has the row's address, and the row reads as zeroes (load-sm70.md 10, 15).",
         |f| matches!(f.size, LoadSize::Matrices { .. }) && !f.outcome.lane_faults.is_empty(),
@@ -313,11 +330,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("misaligned-first", Later, Accesses,
         "A misaligned access is rounded down to the first bytes of an allocation (ld.md 4.4, 4.6).",
         |f| f.any_extent(|lane, [first, _], (start, _)| !lane.is_outside && lane.address != lane.rounded && first == start),
-        memory::misaligned_first),
+        |d| d.keep(|f| f.bytes() > 1) && memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::claim_within_end(d, false))),
     flag("misaligned-last", Later, Accesses,
         "A misaligned access is rounded down to the last bytes of an allocation, beyond which it would end (ld.md 4.4, 4.6).",
         |f| f.any_extent(|lane, [_, last], (_, end)| !lane.is_outside && lane.address != lane.rounded && last == end),
-        memory::misaligned_last),
+        |d| d.keep(|f| f.bytes() > 1) && memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::claim_within_end(d, true))),
     flag("misaligned-register", Nowhere, Faults,
         "The fault misaligned_register: a register is not a multiple of the number of registers (ld.md 3).",
         |f| matches!(f.outcome.warp_fault, Some(WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_))),
@@ -325,11 +342,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("misaligned-reported", Later, Accesses,
         "The machine reports a misaligned address, from which the lane loads all the same (ld.md 4.4; load-sm70.md 10, 20).",
         |f| !f.fault(LaneFaultKind::MisalignedAddress).is_empty(),
-        |d| addresses::misaligned(d) && memory::reporting(d)),
+        |d| addresses::misaligned(d) && d.then(Machine, |d| d.state.is_reporting = true)),
     flag("missing-bank", Nowhere, Any,
         "The constant bank does not exist (load-family.md 3).",
         |f| f.is_constant() && f.bank_size().is_none(),
-        |d| d.keep(|f| f.is_constant()) && memory::missing_bank(d)),
+        |d| d.keep(|f| f.is_constant()) && d.then(Machine, |d| d.layout.lacks_bank = true)),
     flag("narrow-address", Nowhere, Any,
         "An address of LD or LDG has 32 bits (ld.md 4.3).",
         |f| (f.is_generic() || f.parts.space == MemorySpace::Global) && !f.is_wide(),
@@ -345,11 +362,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("never-guard", Nowhere, NoLane,
         "The guard is !PT: no lane executes (ld.md 4.1).",
         |f| f.parts.guard.pred.is_true() && f.parts.guard.negated,
-        warp::never_guard),
+        |d| d.then(Warp, |d| (d.guard, d.guarded) = ((7, true), 0))),
     flag("no-base", Nowhere, Any,
         "The address has no register: the offset alone is the address (ld.md 4.3).",
         |f| f.parts.address.base.is_zero() && !f.has_uniform_base(),
-        registers::no_base),
+        |d| d.keep(|f| f.uniform().is_none() || !f.is_wide()) && registers::within_offsets(d) && d.then(Warp, |d| (d.ra, d.ur) = (255, 255))),
     flag("no-lane", Nowhere, NoLane,
         "No lane executes, so that nothing happens (ld.md 4.1).",
         |f| f.outcome.executing.is_empty(),
@@ -361,15 +378,15 @@ pub(super) const TABLE: &[Flag] = &[
     flag("odd-base", Nowhere, Any,
         "The base of an address of 32 bits is an odd register (ld.md 3).",
         |f| f.has_base() && !f.parts.address.extended && f.parts.address.base.number() % 2 == 1,
-        registers::odd_base),
+        |d| d.keep(|f| f.has("Ra") && !f.parts.address.extended) && d.then(Warp, |d| d.ra |= 1)),
     flag("odd-descriptor", Here, Any,
         "The register of a memory descriptor is odd, which breaks no rule (load-sm70.md 10, 9).",
         |f| f.field("desc") == Some(1) && f.field("UR").is_some_and(|number| number % 2 == 1 && number < 63),
-        registers::odd_descriptor),
+        |d| d.keep(|f| f.has_descriptor()) && d.then(Warp, |d| d.ur |= 1)),
     flag("odd-destination", Nowhere, Any,
         "One register is filled, whose number is odd (ld.md 3).",
         |f| f.destinations().iter().all(|(first, count)| *count == 1 && first % 2 == 1 && *first < 255),
-        registers::odd_destination),
+        |d| d.keep(|f| f.registers() == 1) && d.then(Warp, |d| d.rd |= 1)),
     flag("offset-unsigned", Nowhere, Any,
         "An offset without a base is read as unsigned, and would be negative if it were signed (ld.md 4.3).",
         |f| f.unsigned_offset().is_some() && f.parts.address.offset.signed() < 0,
@@ -384,7 +401,7 @@ pub(super) const TABLE: &[Flag] = &[
             f.is_of_base(fault) && matches!(fault, WarpFault::MisalignedRegister(_))
                 && f.broken.iter().any(|other| other.register() == fault.register() && *other != fault)
         }),
-        registers::order_base),
+        |d| registers::base_alignment(d) && d.then(Warp, |d| d.state.register_limit = d.ra + 1)),
     flag("order-destination", Here, Faults,
         "The registers that are filled are misaligned and beyond the limit: they are misaligned first (ld.md 3).",
         |f| f.outcome.warp_fault.is_some_and(|fault| {
@@ -407,7 +424,7 @@ pub(super) const TABLE: &[Flag] = &[
         "A .U.128 whose lanes have one address where nothing is allocated is no broadcast (ld.md 4.10).",
         |f| f.outcome.uniform == Some(UniformPath::Divergent) && f.is_one_place()
             && f.any(|lane| lane.space.is_some_and(|space| space != Space::Local) && lane.is_outside),
-        addresses::outside_uniform),
+        |d| addresses::uniform(d) && memory::all_outside(d)),
     flag("outside-window", Here, Accesses,
         "The fault outside_window: a generic address is not in the memory that Plg selects, or is at or above 2^address_bits (ld.md 4.5; load-sm70.md 10, 6).",
         |f| !f.fault(LaneFaultKind::OutsideWindow).is_empty(),
@@ -426,7 +443,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("own-windows", Nowhere, Any,
         "The address windows are not the default ones (ld.md 4, configuration).",
         |f| f.windows() != [warpload::memory::Window::DEFAULT_SHARED, warpload::memory::Window::DEFAULT_LOCAL],
-        memory::own_windows),
+        |d| d.then(Machine, |d| d.move_windows())),
     flag("pair", Nowhere, Any,
         "Two registers are filled: 64 bits, or two matrices (ld.md 3).",
         |f| f.size.registers() == 2,
@@ -434,7 +451,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("predicate-argument", Nowhere, Any,
         "Plg is not PT (ld.md 4.5).",
         |f| matches!(f.parts.space, MemorySpace::Generic { plg: Some(plg) } if !plg.is_true()),
-        warp::predicate_argument),
+        |d| d.keep(|f| f.has("Plg")) && d.then(Warp, |d| if d.plg.0 == 7 { d.plg.0 = 4 + d.random.below(3) as u8 })),
     flag("predicate-false-outside", Here, Accesses,
         "Plg is false and the address not in the shared window (ld.md 4.5).",
         |f| f.lanes.iter().any(|(lane, found)| {
@@ -458,7 +475,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("rounded-broadcast", Here, Accesses,
         "A .U.128 takes the broadcast path because different addresses are one after rounding (ld.md 4.4, 4.10).",
         |f| f.is_broadcast() && f.lanes.windows(2).any(|pair| pair[0].1.address != pair[1].1.address),
-        addresses::rounded_broadcast),
+        |d| addresses::uniform(d) && addresses::rounds_to_one(d)),
     flag("rounds-out", Later, Accesses,
         "A misaligned address is allocated, but not what it is rounded down to (ld.md 4.4, 4.6).",
         |f| f.any_extent(|lane, [first, _], (start, end)| {
@@ -488,11 +505,11 @@ pub(super) const TABLE: &[Flag] = &[
     flag("shared-broadcast", Here, Accesses,
         "A .U.128 is broadcast from shared memory (ld.md 4.10).",
         |f| f.is_broadcast() && f.any(|lane| lane.space == Some(Space::Shared)),
-        addresses::shared_broadcast),
+        |d| addresses::together_in(d, |d| d.layout.main = Space::Shared)),
     flag("shared-window", Nowhere, Accesses,
         "A generic address is in the shared window (ld.md 4.5).",
         |f| f.any(|lane| f.is_in_window(f.windows()[0], lane.rounded)),
-        memory::shared_window),
+        |d| d.keep(|f| f.is_generic()) && d.then(Lanes, |d| { memory::claim_slot(d, Space::Shared); })),
     flag("sign-extension", Nowhere, Accesses,
         "A negative number of 8 or 16 bits is sign-extended (ld.md 4.8).",
         |f| f.extends(true),
@@ -507,7 +524,7 @@ pub(super) const TABLE: &[Flag] = &[
             let next = warpload_encoding::Reg::new(f.parts.address.base.number().saturating_add(1));
             f.lanes.iter().any(|(lane, found)| !found.is_outside && f.vector.warp.register(next)[*lane] != 0)
         },
-        registers::stale_pair),
+        |d| d.keep(|f| f.has("Ra") && f.is_narrow_pointer()) && d.then(Warp, |d| d.has_stale_pair = true)),
     flag("straddles-limit", Nowhere, Faults,
         "The first register that is filled is below the limit, and the last one is not (ld.md 3).",
         |f| {
@@ -531,7 +548,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.any_extent(|lane, [first, last], (start, end)| {
             !lane.is_outside && start <= first && last <= end && start % u128::from(f.bytes()) != 0
         }),
-        memory::unaligned_allocation),
+        |d| memory::want_partial_start(d) && d.then(Lanes, |d| { memory::claim_slot(d, Space::Global); })),
     flag("unfaulted", Here, NoLane,
         "A register rule is broken, but no lane executes, so that there is no fault (ld.md 4.1).",
         |f| f.outcome.executing.is_empty() && !f.broken.is_empty(),
@@ -581,7 +598,7 @@ pub(super) const TABLE: &[Flag] = &[
     flag("whole-words", Nowhere, Accesses,
         "A lane loads 32 bits or more into registers (ld.md 4.8).",
         |f| f.bytes() >= 4 && f.any(|lane| !lane.is_outside) && f.destinations().iter().any(|(first, _)| *first != 255),
-        memory::whole_words),
+        |d| d.keep(|f| f.bytes() >= 4) && d.then(Lanes, |d| { memory::claim_slot(d, d.layout.main); })),
     flag("wide-address", Nowhere, Any,
         "An address has 64 bits (ld.md 4.3).",
         |f| f.is_wide(),

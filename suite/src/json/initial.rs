@@ -3,14 +3,14 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use warpload_encoding::Sm;
 
 use super::JsonError;
 use super::sources::{BytesSource, Files, Sources, Target};
 use super::values::{
     Hex32, Hex64, HexBytes, Lanes, PredicateName, RegisterName, SmName, UniformName,
-    UniformPredicateName, UniqueMap, only_objects, present,
+    UniformPredicateName, UniqueMap, only_objects, present, written_objects,
 };
 use warpload::lane::LaneMask;
 use warpload::machine::{Machine, Misaligned, RegisterLimit};
@@ -24,82 +24,106 @@ const WARP_KEYS: [&str; 5] =
 /// The address bits of SM 7.0 and later, if nothing says otherwise (docs/load-sm70.md section 10).
 pub(crate) const WIDE_ADDRESS_BITS: u32 = 49;
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
 pub(crate) struct Initial {
-    #[serde(deserialize_with = "present")]
-    register_limit: Option<u64>,
-    #[serde(deserialize_with = "present")]
-    address_bits: Option<u32>,
-    misaligned: Misaligned,
-    windows: WindowsJson,
-    memory: MemoryJson,
-    #[serde(deserialize_with = "present")]
-    active: Option<Hex32>,
-    #[serde(deserialize_with = "present")]
-    registers: Option<UniqueMap<RegisterName, Lanes>>,
-    #[serde(deserialize_with = "present")]
-    predicates: Option<UniqueMap<PredicateName, Hex32>>,
-    #[serde(deserialize_with = "present")]
-    sm: Option<SmName>,
-    #[serde(deserialize_with = "present")]
-    uniform_registers: Option<UniqueMap<UniformName, Hex32>>,
-    #[serde(deserialize_with = "present")]
-    uniform_predicates: Option<UniqueMap<UniformPredicateName, bool>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) sm: Option<SmName>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) register_limit: Option<u64>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) address_bits: Option<u32>,
+    #[serde(serialize_with = "misaligned", skip_serializing_if = "is_forced")]
+    pub(crate) misaligned: Misaligned,
+    #[serde(skip_serializing_if = "WindowsJson::is_empty")]
+    pub(crate) windows: WindowsJson,
+    pub(crate) memory: MemoryJson,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) active: Option<Hex32>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) registers: Option<UniqueMap<RegisterName, Lanes>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) predicates: Option<UniqueMap<PredicateName, Hex32>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) uniform_registers: Option<UniqueMap<UniformName, Hex32>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) uniform_predicates: Option<UniqueMap<UniformPredicateName, bool>>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
-struct WindowsJson {
-    #[serde(deserialize_with = "present")]
-    shared: Option<WindowJson>,
-    #[serde(deserialize_with = "present")]
-    local: Option<WindowJson>,
+pub(crate) struct WindowsJson {
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) shared: Option<WindowJson>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) local: Option<WindowJson>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
-struct WindowJson {
-    base: Hex64,
-    size: Hex64,
+pub(crate) struct WindowJson {
+    pub(crate) base: Hex64,
+    pub(crate) size: Hex64,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Serialize, Default)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
-struct MemoryJson {
-    global: Vec<GlobalJson>,
-    #[serde(deserialize_with = "present")]
-    shared: Option<SharedJson>,
-    #[serde(deserialize_with = "present")]
-    local: Option<LocalJson>,
-    constant: Vec<ConstantJson>,
+pub(crate) struct MemoryJson {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) global: Vec<GlobalJson>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) shared: Option<SharedJson>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) local: Option<LocalJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) constant: Vec<ConstantJson>,
 }
 
 only_objects!(Initial, WindowsJson, WindowJson, MemoryJson);
+written_objects!(Initial, WindowsJson, WindowJson, MemoryJson);
+
+impl WindowsJson {
+    fn is_empty(&self) -> bool {
+        self.shared.is_none() && self.local.is_none()
+    }
+}
+
+fn is_forced(misaligned: &Misaligned) -> bool {
+    *misaligned == Misaligned::Force
+}
+
+fn misaligned<S: Serializer>(misaligned: &Misaligned, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(if is_forced(misaligned) { "force" } else { "report" })
+}
 
 /// The objects that hold bytes: their own keys, then either `hex`, or `file` with `offset` and
 /// `length`. (serde cannot flatten a common part and refuse unknown keys at once.)
 macro_rules! byte_objects {
-    ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
+    ($($name:ident { $($key:ident: $type:ty),* $(; $last:ident: $last_type:ty)? })+) => {
         $(
-            #[derive(Deserialize)]
-            #[serde(deny_unknown_fields, remote = "Self")]
-            struct $name {
+            #[derive(Deserialize, Serialize, Default)]
+            #[serde(deny_unknown_fields, default, remote = "Self")]
+            pub(crate) struct $name {
                 $(
-                    #[serde(default, deserialize_with = "present")]
-                    $key: $type,
+                    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+                    pub(crate) $key: $type,
                 )*
-                #[serde(default, deserialize_with = "present")]
-                hex: Option<HexBytes>,
-                #[serde(default, deserialize_with = "present")]
-                file: Option<PathBuf>,
-                #[serde(default, deserialize_with = "present")]
-                offset: Option<u64>,
-                #[serde(default, deserialize_with = "present")]
-                length: Option<u64>,
+                #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+                pub(crate) hex: Option<HexBytes>,
+                #[serde(deserialize_with = "present", skip_serializing)]
+                pub(crate) file: Option<PathBuf>,
+                #[serde(deserialize_with = "present", skip_serializing)]
+                pub(crate) offset: Option<u64>,
+                #[serde(deserialize_with = "present", skip_serializing)]
+                pub(crate) length: Option<u64>,
+                $(
+                    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+                    pub(crate) $last: $last_type,
+                )?
             }
 
             only_objects!($name);
+            written_objects!($name);
 
             impl $name {
                 fn source(&mut self, key: &str) -> Result<BytesSource, JsonError> {
@@ -125,7 +149,7 @@ macro_rules! byte_objects {
 byte_objects! {
     GlobalJson { base: Option<Hex64> }
     SharedJson {}
-    LocalJson { bytes_per_lane: Option<usize>, high: Option<HighJson> }
+    LocalJson { bytes_per_lane: Option<usize>; high: Option<HighJson> }
     HighJson { bytes_per_lane: Option<usize> }
     ConstantJson { bank: Option<u64> }
 }

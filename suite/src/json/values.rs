@@ -7,28 +7,25 @@ use std::marker::PhantomData;
 use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
 };
+use serde::ser::{Serialize, Serializer};
 use warpload_encoding::{Pred, Reg, Sm, UniformReg};
 
 use warpload::lane::{LANES, LaneValues};
 
-/// Reads a type out of a string, or says what was expected.
-trait FromText: Sized {
-    const EXPECTED: &'static str;
-
-    fn from_text(text: &str) -> Option<Self>;
+struct TextVisitor<T> {
+    expected: &'static str,
+    read: fn(&str) -> Option<T>,
 }
 
-struct TextVisitor<T>(PhantomData<T>);
-
-impl<T: FromText> Visitor<'_> for TextVisitor<T> {
+impl<T> Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::EXPECTED)
+        f.write_str(self.expected)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        T::from_text(text).ok_or_else(|| {
+        (self.read)(text).ok_or_else(|| {
             // Long strings are shown by their beginning: a memory's bytes can have a megabyte.
             let shown: String = text.chars().take(40).collect();
             E::invalid_value(Unexpected::Str(&shown), &self)
@@ -36,147 +33,106 @@ impl<T: FromText> Visitor<'_> for TextVisitor<T> {
     }
 }
 
-macro_rules! deserialize_from_text {
-    ($($type:ty),+) => {
-        $(impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(TextVisitor(PhantomData))
+/// Types that are text in JSON: what is expected of a text, how it is read, and how it is written.
+macro_rules! texts {
+    ($($(#[$meta:meta])* $name:ident($type:ty): $expected:literal, $read:expr, $write:expr;)+) => {$(
+        $(#[$meta])*
+        pub(crate) struct $name(pub(crate) $type);
+
+        impl $name {
+            fn from_text(text: &str) -> Option<Self> {
+                let read: fn(&str) -> Option<$type> = $read;
+                read(text).map(Self)
             }
-        })+
-    };
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                from.deserialize_str(TextVisitor { expected: $expected, read: Self::from_text })
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let write: fn(&$type) -> String = $write;
+                to.serialize_str(&write(&self.0))
+            }
+        }
+    )+};
 }
 
-deserialize_from_text!(
-    Hex32,
-    Hex64,
-    HexBytes,
-    RegisterName,
-    PredicateName,
-    UniformName,
-    UniformPredicateName,
-    SmName
-);
-
-/// A number of at most 64 bits, `"0x…"`.
-#[derive(Clone, Copy)]
-pub(crate) struct Hex64(pub(crate) u64);
-
-/// A number of at most 32 bits, `"0x…"`.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Hex32(pub(crate) u32);
+#[rustfmt::skip]
+texts! {
+    /// A number of at most 64 bits, `"0x…"`.
+    #[derive(Clone, Copy)]
+    Hex64(u64): "0x and up to 16 hexadecimal digits",
+        |text| u64::try_from(hexadecimal(text)?).ok(), |number| format!("{number:#x}");
+    /// A number of at most 32 bits, `"0x…"`.
+    #[derive(Clone, Copy, Default)]
+    Hex32(u32): "0x and a hexadecimal number of at most 32 bits",
+        |text| u32::try_from(hexadecimal(text)?).ok(), |number| format!("{number:#x}");
+    /// Bytes, two hexadecimal digits each, without `0x`.
+    HexBytes(Vec<u8>): "bytes of two hexadecimal digits each", bytes, |bytes| digits(bytes);
+    /// `R0` to `R254`.
+    #[derive(Clone, Copy, PartialEq)]
+    RegisterName(Reg): "a register, R0 to R254",
+        |text| numbered(text, "R").map(Reg::new).filter(|one| !one.is_zero()), Reg::to_string;
+    /// `P0` to `P6`.
+    #[derive(Clone, Copy, PartialEq)]
+    PredicateName(Pred): "a predicate, P0 to P6",
+        |text| numbered(text, "P").and_then(predicate), Pred::to_string;
+    /// `UR0` to `UR254`.
+    #[derive(Clone, Copy, PartialEq)]
+    UniformName(UniformReg): "a uniform register, UR0 to UR254",
+        |text| numbered(text, "UR").map(UniformReg::new).filter(|one| one.number() < 255), UniformReg::to_string;
+    /// `UP0` to `UP6`.
+    #[derive(Clone, Copy, PartialEq)]
+    UniformPredicateName(Pred): "a uniform predicate, UP0 to UP6",
+        |text| numbered(text, "UP").and_then(predicate), |one| format!("U{one}");
+    /// `50` to `121`, with the letter after it if there is one.
+    #[derive(Clone, Copy)]
+    SmName(Sm): "an SM, such as \"80\" or \"90a\"", |text| text.parse().ok(), Sm::to_string;
+}
 
 /// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
 pub(crate) fn hexadecimal(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     // `from_str_radix` takes a sign too.
-    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    u128::from_str_radix(digits, 16).ok()
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_number.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
 }
 
-impl FromText for Hex64 {
-    const EXPECTED: &'static str = "0x and up to 16 hexadecimal digits";
-
-    fn from_text(text: &str) -> Option<Self> {
-        u64::try_from(hexadecimal(text)?).ok().map(Self)
-    }
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+    pairs.iter().map(byte).collect()
 }
 
-impl FromText for Hex32 {
-    const EXPECTED: &'static str = "0x and a hexadecimal number of at most 32 bits";
-
-    fn from_text(text: &str) -> Option<Self> {
-        u32::try_from(hexadecimal(text)?).ok().map(Self)
-    }
+fn digits(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Bytes, two hexadecimal digits each, without `0x`.
-pub(crate) struct HexBytes(pub(crate) Vec<u8>);
-
-impl FromText for HexBytes {
-    const EXPECTED: &'static str = "bytes of two hexadecimal digits each";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
-        pairs.iter().map(byte).collect::<Option<_>>().map(Self)
-    }
-}
-
-/// Returns the number after a letter, without leading zeroes.
-fn numbered(text: &str, letter: char) -> Option<u8> {
-    let digits = text.strip_prefix(letter)?;
+/// Returns the number after the letters, without leading zeroes.
+fn numbered(text: &str, letters: &str) -> Option<u8> {
+    let digits = text.strip_prefix(letters)?;
     let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
     digits.parse().ok().filter(|_| is_canonical)
 }
 
-/// `R0` to `R254`.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct RegisterName(pub(crate) Reg);
-
-impl FromText for RegisterName {
-    const EXPECTED: &'static str = "a register, R0 to R254";
-
-    fn from_text(text: &str) -> Option<Self> {
-        numbered(text, 'R').map(Reg::new).filter(|register| !register.is_zero()).map(Self)
-    }
-}
-
-/// `P0` to `P6`.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct PredicateName(pub(crate) Pred);
-
-impl FromText for PredicateName {
-    const EXPECTED: &'static str = "a predicate, P0 to P6";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let predicate = Pred::try_from(numbered(text, 'P')?).ok()?;
-        Some(Self(predicate)).filter(|_| !predicate.is_true())
-    }
-}
-
-/// `UR0` to `UR254`.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct UniformName(pub(crate) UniformReg);
-
-impl FromText for UniformName {
-    const EXPECTED: &'static str = "a uniform register, UR0 to UR254";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let RegisterName(register) = RegisterName::from_text(text.strip_prefix('U')?)?;
-        Some(Self(UniformReg::new(register.number())))
-    }
-}
-
-/// `UP0` to `UP6`.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct UniformPredicateName(pub(crate) Pred);
-
-impl FromText for UniformPredicateName {
-    const EXPECTED: &'static str = "a uniform predicate, UP0 to UP6";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let PredicateName(predicate) = PredicateName::from_text(text.strip_prefix('U')?)?;
-        Some(Self(predicate))
-    }
-}
-
-/// `50` to `121`, with the letter after it if there is one.
-#[derive(Clone, Copy)]
-pub(crate) struct SmName(pub(crate) Sm);
-
-impl FromText for SmName {
-    const EXPECTED: &'static str = "an SM, such as \"80\" or \"90a\"";
-
-    fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
-    }
+fn predicate(number: u8) -> Option<Pred> {
+    Pred::try_from(number).ok().filter(|predicate| !predicate.is_true())
 }
 
 /// One value of every lane, lane 0 first.
 pub(crate) struct Lanes(pub(crate) LaneValues);
+
+impl Serialize for Lanes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.map(Hex32))
+    }
+}
 
 struct LanesVisitor;
 
@@ -209,6 +165,12 @@ impl<'de> Deserialize<'de> for Lanes {
 
 /// An object, in the order of the text; a key that appears twice is an error.
 pub(crate) struct UniqueMap<K, V>(pub(crate) Vec<(K, V)>);
+
+impl<K: Serialize, V: Serialize> Serialize for UniqueMap<K, V> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
 
 impl<K, V> Default for UniqueMap<K, V> {
     fn default() -> Self {
@@ -296,7 +258,19 @@ macro_rules! only_objects {
     };
 }
 
-pub(crate) use only_objects;
+/// Implements `Serialize` for structs that derive it with `#[serde(remote = "Self")]`.
+macro_rules! written_objects {
+    ($($type:ident),+ $(,)?) => {
+        $(impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                // The derived function, which is not a method of the trait.
+                $type::serialize(self, to)
+            }
+        })+
+    };
+}
+
+pub(crate) use {only_objects, written_objects};
 
 #[cfg(test)]
 mod tests {

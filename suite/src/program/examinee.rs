@@ -1,25 +1,19 @@
 //! [`ProgramExaminee`]: asks one run of the program after the other, and judges the lines that come back.
 
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use warpload_binary::lines::MAX_LINE_BYTES;
 
-use super::stream::{MAX_CHARACTERS, shown};
 use super::{Program, Running, Silence};
-use crate::case::{CaseChoice, CaseFile, CaseLine, SuiteCase};
-use crate::families::{JsonObject, Uncomparable};
+use crate::asking::{ChosenCases, judged_line};
+use crate::case::CaseLine;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::runner::{AskError, Examinee, NextPlace};
-use crate::text::{shortened, with_column};
 
 /// How many cases are asked again, each of a run of its own, if a run has written more lines than it was
 /// asked: the line that is too much may be older than the last case.
 const MAX_REASKED: usize = 64;
-/// How many differences of a case are kept, and how many characters of each.
-const MAX_DIFFERENCES: usize = 64;
-const MAX_DIFFERENCE: usize = 1000;
 /// How long, and how often at most, a failed case is followed by waiting for a line too much. Whether it is
 /// seen then decides how many cases are asked again, not what becomes of them.
 const WAIT: Duration = Duration::from_millis(20);
@@ -31,8 +25,7 @@ const LAST_WAIT: Duration = Duration::from_millis(1);
 /// writes a line too much.
 pub struct ProgramExaminee<'p> {
     program: &'p Program,
-    choice: &'p CaseChoice,
-    on_file: &'p (dyn Fn(&Path) + Sync),
+    cases: ChosenCases<'p>,
     running: Option<Running>,
     /// The cases of which the run has been asked, by their places among the lines.
     asked: Vec<usize>,
@@ -43,29 +36,16 @@ impl Examinee for ProgramExaminee<'_> {
     const MAX_LINES: usize = 1024;
 
     fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {
-        let case = match line.text.as_deref().map_err(Clone::clone).and_then(SuiteCase::new) {
-            Ok(case) => case,
-            Err(message) => return Ok(CaseOutcome::not_a_case(message)),
-        };
-        // Whether the case is asked or not: an output in its place would be lost to other runs too.
-        if let Some(file) = case.named_file(&line.file) {
-            (self.on_file)(&file);
-        }
-        let skipped = self.choice.skip_decisions.as_ref().filter(|_| case.about.is_decision);
-        let (verdict, answered) = if !self.choice.has(&case) {
-            (CaseVerdict::Unchosen, None)
-        } else if let Some(reason) = skipped {
-            (CaseVerdict::Skipped(reason.clone()), None)
-        } else {
-            match self.ask(&case, &line.file)? {
-                Ok(answer) => (judged(&case, &answer), Some(true)),
+        let cases = self.cases;
+        cases.judge(line, |case, question| {
+            Ok(match self.ask(question)? {
+                Ok(answer) => (judged_line(case, answer), true),
                 Err(failure) => {
                     let is_line = failure.kind == CaseFailureKind::WrongLine;
-                    (CaseVerdict::Failed(failure), Some(is_line))
+                    (CaseVerdict::Failed(failure), is_line)
                 }
-            }
-        };
-        Ok(CaseOutcome { family: Some(case.family.name), about: case.about, verdict, answered })
+            })
+        })
     }
 
     fn forget(&mut self) {
@@ -110,15 +90,10 @@ impl Examinee for ProgramExaminee<'_> {
 }
 
 impl<'p> ProgramExaminee<'p> {
-    /// Creates an examinee that is asked the cases of a choice. `on_file` is told the files that cases name,
-    /// whether these are asked or not.
+    /// Creates an examinee that is asked these cases.
     #[must_use]
-    pub fn new(
-        program: &'p Program,
-        choice: &'p CaseChoice,
-        on_file: &'p (dyn Fn(&Path) + Sync),
-    ) -> Self {
-        Self { program, choice, on_file, running: None, asked: Vec::new(), waits: 0 }
+    pub fn new(program: &'p Program, cases: ChosenCases<'p>) -> Self {
+        Self { program, cases, running: None, asked: Vec::new(), waits: 0 }
     }
 
     fn has_more(&mut self, wait: Option<Duration>) -> bool {
@@ -163,16 +138,12 @@ impl<'p> ProgramExaminee<'p> {
     }
 
     /// Asks the program, which is started if it does not run; after a failure it does not.
-    fn ask(
-        &mut self,
-        case: &SuiteCase<'_>,
-        file: &CaseFile,
-    ) -> Result<Result<Vec<u8>, CaseFailure>, AskError> {
+    fn ask(&mut self, question: &str) -> Result<Result<Vec<u8>, CaseFailure>, AskError> {
         let running = match &mut self.running {
             Some(running) => running,
             none => none.insert(self.program.start()?),
         };
-        let silence = match running.ask(case.question(file).as_bytes())? {
+        let silence = match running.ask(format!("{question}\n").as_bytes())? {
             Ok(answer) => return Ok(Ok(answer)),
             Err(silence) => silence,
         };
@@ -217,112 +188,4 @@ fn how(status: ExitStatus) -> String {
 
 fn too_many() -> CaseFailure {
     CaseFailure::wrong_line("more than one line; expected one line for each question")
-}
-
-/// Compares an answer with the expected one.
-fn judged(case: &SuiteCase<'_>, answer: &[u8]) -> CaseVerdict {
-    compared(case, answer).unwrap_or_else(|mut failure| {
-        for difference in &mut failure.differences {
-            *difference = shortened(difference, MAX_DIFFERENCE);
-        }
-        if failure.kind == CaseFailureKind::WrongLine {
-            failure.differences.push(format!("the line: {}", shown(answer)));
-        }
-        CaseVerdict::Failed(failure)
-    })
-}
-
-fn compared(case: &SuiteCase<'_>, answer: &[u8]) -> Result<CaseVerdict, CaseFailure> {
-    let wrong = |error: &_| CaseFailure::wrong_line(format!("answer: {}", with_column(error)));
-    let answer = std::str::from_utf8(answer).map_err(|error| {
-        let column = error.valid_up_to() + 1;
-        CaseFailure::wrong_line(format!("answer: column {column}: not UTF-8"))
-    })?;
-    let object = JsonObject::from_json(answer).map_err(|error| wrong(&error))?;
-    if let Some(reason) = object.only("skip") {
-        let reason: String = serde_json::from_str(reason)
-            .map_err(|_| CaseFailure::wrong_line("answer: skip: expected the reason, a text"))?;
-        return Ok(CaseVerdict::Skipped(shortened(&reason, MAX_CHARACTERS)));
-    }
-    if let Some(message) = object.only("error") {
-        let message: String = serde_json::from_str(message)
-            .map_err(|_| CaseFailure::wrong_line("answer: error: expected the message, a text"))?;
-        let message = format!("the program cannot read the question: {message}");
-        return Err(CaseFailure::new(
-            CaseFailureKind::Error,
-            shortened(&message, 2 * MAX_CHARACTERS),
-        ));
-    }
-    // Most answers are the expected one, letter by letter.
-    if is_same(case.expected().answer, answer) {
-        return Ok(CaseVerdict::Passed);
-    }
-    let mut differences =
-        (case.family.compare)(&case.expected(), answer).map_err(|error| match error {
-            Uncomparable::Case(error) => {
-                let message = with_column(&error);
-                let key = case.family.expectation;
-                CaseFailure::new(
-                    CaseFailureKind::NotACase,
-                    format!("not a case: `{key}`: {message}"),
-                )
-            }
-            Uncomparable::Answer(error) => wrong(&error),
-        })?;
-    if differences.is_empty() {
-        return Ok(CaseVerdict::Passed);
-    }
-    let excess = differences.len().saturating_sub(MAX_DIFFERENCES);
-    if excess > 0 {
-        differences.truncate(MAX_DIFFERENCES);
-        differences.push(format!("and {excess} more"));
-        // A batch of cases is held until it is reported.
-        differences.shrink_to_fit();
-    }
-    Err(CaseFailure { kind: CaseFailureKind::Difference, differences, stderr: Vec::new() })
-}
-
-/// Whether two JSON texts are the same but for space between their parts.
-fn is_same(one: &str, other: &str) -> bool {
-    parts(one).eq(parts(other))
-}
-
-/// Returns the bytes of a JSON text without the space between its parts.
-fn parts(text: &str) -> impl Iterator<Item = u8> {
-    let (mut is_string, mut is_escaped) = (false, false);
-    text.bytes().filter(move |byte| {
-        let is_kept = is_string || !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-        let is_quote = *byte == b'"' && !is_escaped;
-        is_escaped = is_string && *byte == b'\\' && !is_escaped;
-        is_string ^= is_quote;
-        is_kept
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_that_are_left_out_take_no_memory() -> Result<(), String> {
-        let case = SuiteCase::new(r#"{"family":"ptx-execute","expect":{"loads":[]}}"#)?;
-        let answer = format!(r#"{{"loads":[0{}]}}"#, ",0".repeat(9_999));
-        let CaseVerdict::Failed(failure) = judged(&case, answer.as_bytes()) else {
-            return Err("passed".to_owned());
-        };
-        assert_eq!(failure.differences.last().map(String::as_str), Some("and 9936 more"));
-        assert!(failure.differences.capacity() < 1000);
-        Ok(())
-    }
-
-    #[test]
-    fn space_between_parts_is_no_difference() {
-        assert!(is_same(
-            r#"{"a": [1, "b c\" d"], "e":null}"#,
-            r#" {"a":[1,"b c\" d"],"e" : null} "#
-        ));
-        assert!(!is_same(r#"{"a":"b c"}"#, r#"{"a":"bc"}"#));
-        assert!(!is_same(r#"{"a":"\\"  }"#, r#"{"a":"\\  "}"#));
-        assert!(!is_same("[1]", "[1"));
-    }
 }

@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 pub use self::examinee::ProgramExaminee;
 pub use self::group::end_programs;
 use self::pipes::Pipes;
-use self::stream::{Received, shown};
+use self::stream::Received;
 use crate::runner::AskError;
+use crate::text::shown;
 
 /// How long a program may take to end once its output has.
 const END: Duration = Duration::from_secs(1);

@@ -2,10 +2,7 @@
 
 use warpload_binary::lines::MAX_LINE_BYTES;
 
-use crate::text::{shortened, visible};
-
-/// How many characters of what the program writes are shown.
-pub(super) const MAX_CHARACTERS: usize = 200;
+use crate::text::shown;
 
 /// What comes back for a question.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,9 +98,4 @@ impl Tail {
         let last = lines.iter().skip(lines.len().saturating_sub(Self::MAX_LINES));
         last.map(|line| shown(line.as_bytes())).collect()
     }
-}
-
-/// Returns a line of a program made visible, its end left out if it is long.
-pub(super) fn shown(line: &[u8]) -> String {
-    shortened(&visible(&String::from_utf8_lossy(line)), MAX_CHARACTERS)
 }

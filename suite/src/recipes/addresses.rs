@@ -1,25 +1,20 @@
 //! Offsets and addresses, wherever they lie.
 
-use crate::draft::{Draft, DraftStep, Stage, default_address_bits};
-use crate::recipes::{memory, warp};
+use crate::draft::{Draft, Stage, Step, default_address_bits};
+use crate::recipes::memory;
 use warpload::memory::Space;
 
 pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_wide())
-        && draft.then(Stage::Machine, |d| {
-            if d.state.address_bits == 64 {
-                d.state.address_bits = 63;
-            }
-            true
-        })
+        && draft.then(Stage::Machine, |d| d.state.address_bits = d.state.address_bits.min(63))
         && draft.then(Stage::Lanes, |d| {
             // Another recipe may have chosen 64.
-            let Some(most) = 63u64.checked_sub(d.state.address_bits.into()) else { return false };
+            let Some(most) = 63u64.checked_sub(d.state.address_bits.into()) else { return };
             let bit = 1 << (u64::from(d.state.address_bits) + d.random.below(most + 1));
             // The low bits are those of an address that could be loaded from.
             let rest = d.addresses[0] & ((1 << d.state.address_bits) - 1);
             let address = bit | if d.random.one_in(2) { rest } else { 0 };
-            d.claim_at(Space::Global, address)
+            d.claim_at(Space::Global, address);
         })
 }
 
@@ -30,10 +25,10 @@ pub(crate) fn width_decides(draft: &mut Draft<'_>) -> bool {
             let (own, default) = (d.state.address_bits, default_address_bits(d.family.sm));
             let (least, most) = (own.min(default), own.max(default));
             // Another recipe may have chosen the default.
-            let Some(others) = u64::from(most - least).checked_sub(1) else { return false };
+            let Some(others) = u64::from(most - least).checked_sub(1) else { return };
             let bit = 1 << (u64::from(least) + d.random.below(others + 1));
             let address = bit | d.addresses[0] & (bit - 1);
-            d.claim_at(Space::Global, address)
+            d.claim_at(Space::Global, address);
         })
 }
 
@@ -41,7 +36,6 @@ pub(crate) fn address_wraps(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         let (_, most) = d.offset_range();
         d.layout.reach.1 = d.layout.reach.1.min(most as u64);
-        true
     }) && draft.then(Stage::Adjust, |d| {
         let (least, most) = d.offset_range();
         let unit = d.form.offset_unit;
@@ -49,56 +43,26 @@ pub(crate) fn address_wraps(draft: &mut Draft<'_>) -> bool {
             if !d.form.has_unsigned_offset() {
                 d.offset = Some(-unit * (1 + d.random.below(16) as i64));
             }
-            return true;
+            return;
         }
         let near = unit * d.random.below(16) as i64;
         let first = d.executing().first().unwrap_or(0);
         d.offset = Some(if d.addresses[first] < most as u64 { most - near } else { least + near });
-        true
     })
 }
 
 /// Where the low word of an address ends, and how far from there offsets lead.
-const WORD_ENDS: u64 = 0x2_0000_0000;
-const BESIDE: i64 = 0x400;
+pub(crate) const WORD_ENDS: u64 = 0x2_0000_0000;
+pub(crate) const BESIDE: i64 = 0x400;
 
-/// Wants global memory at `base`, and an address whose offset leads over the end of the low word.
-fn cross_word(draft: &mut Draft<'_>, layout: DraftStep, offset: DraftStep) -> bool {
+/// Wants global memory at a base, and an address whose offset leads over the end of the low word.
+pub(crate) fn cross_word(draft: &mut Draft<'_>, layout: Step, offset: Step) -> bool {
     draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, layout)
         && draft.then(Stage::Lanes, |d| {
-            let slots = d.slots(Space::Global);
-            d.random.pick(&slots).is_some_and(|address| d.claim_at(Space::Global, address))
+            memory::claim_slot(d, Space::Global);
         })
         && draft.then(Stage::Adjust, offset)
-}
-
-pub(crate) fn carry(draft: &mut Draft<'_>) -> bool {
-    cross_word(
-        draft,
-        |d| {
-            (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS));
-            true
-        },
-        |d| {
-            d.offset = Some(BESIDE);
-            true
-        },
-    )
-}
-
-pub(crate) fn borrow(draft: &mut Draft<'_>) -> bool {
-    cross_word(
-        draft,
-        |d| {
-            (d.layout.main, d.layout.base) = (Space::Global, Some(WORD_ENDS - BESIDE as u64));
-            true
-        },
-        |d| {
-            d.offset = Some(-BESIDE);
-            true
-        },
-    )
 }
 
 pub(crate) fn negative_offset(draft: &mut Draft<'_>) -> bool {
@@ -109,7 +73,6 @@ pub(crate) fn negative_offset(draft: &mut Draft<'_>) -> bool {
             let most = if d.random.one_in(2) { 0x40 } else { 0x7fff };
             d.offset = Some(-unit * (1 + d.random.below(most) as i64));
         }
-        is_signed
     })
 }
 
@@ -121,7 +84,7 @@ pub(crate) fn misaligned(draft: &mut Draft<'_>) -> bool {
             if d.is_offset_alone() || d.form.fills_uniform() {
                 let low = 1 + d.random.below(bytes - 1);
                 d.addresses = d.addresses.map(|address| address - address % bytes + low);
-                return true;
+                return;
             }
             for _ in 0..1 + d.random.below(4) {
                 let Some(lane) = d.random.pick(&lanes) else { break };
@@ -130,23 +93,18 @@ pub(crate) fn misaligned(draft: &mut Draft<'_>) -> bool {
                     d.addresses[lane] = address + 1 + d.random.below(bytes - 1);
                 }
             }
-            true
         })
 }
 
 pub(crate) fn rounds_to_one(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.bytes() > 1 && !form.fills_uniform())
-        && draft.then(Stage::Machine, |d| {
-            d.is_together = true;
-            true
-        })
+        && draft.then(Stage::Machine, |d| d.is_together = true)
         && draft.then(Stage::Adjust, |d| {
             let bytes = d.form.bytes();
             for lane in 0..32 {
                 let address = d.addresses[lane];
                 d.addresses[lane] = address - address % bytes + d.random.below(bytes);
             }
-            true
         })
 }
 
@@ -157,40 +115,14 @@ pub(crate) fn uniform(draft: &mut Draft<'_>) -> bool {
             if d.layout.main == Space::Local {
                 d.layout.main = Space::Global;
             }
-            true
         })
 }
 
 /// Has all lanes load from one address in a memory.
-fn together_in(draft: &mut Draft<'_>, main: DraftStep) -> bool {
+pub(crate) fn together_in(draft: &mut Draft<'_>, main: Step) -> bool {
     draft.keep(|form| form.may_broadcast() && form.is_generic())
-        && draft.then(Stage::Machine, |d| {
-            d.is_together = true;
-            true
-        })
+        && draft.then(Stage::Machine, |d| d.is_together = true)
         && draft.then(Stage::Machine, main)
-}
-
-pub(crate) fn shared_broadcast(draft: &mut Draft<'_>) -> bool {
-    together_in(draft, |d| {
-        d.layout.main = Space::Shared;
-        true
-    })
-}
-
-pub(crate) fn local_uniform(draft: &mut Draft<'_>) -> bool {
-    together_in(draft, |d| {
-        d.layout.main = Space::Local;
-        true
-    })
-}
-
-pub(crate) fn outside_uniform(draft: &mut Draft<'_>) -> bool {
-    uniform(draft) && memory::all_outside(draft)
-}
-
-pub(crate) fn rounded_broadcast(draft: &mut Draft<'_>) -> bool {
-    uniform(draft) && rounds_to_one(draft)
 }
 
 pub(crate) fn misaligned_broadcast(draft: &mut Draft<'_>) -> bool {
@@ -198,19 +130,5 @@ pub(crate) fn misaligned_broadcast(draft: &mut Draft<'_>) -> bool {
         && draft.then(Stage::Adjust, |d| {
             let low = 1 + d.random.below(d.form.bytes() - 1);
             d.addresses = d.addresses.map(|address| address & !(d.form.bytes() - 1) | low);
-            true
-        })
-}
-
-pub(crate) fn lone_broadcast(draft: &mut Draft<'_>) -> bool {
-    uniform(draft) && warp::single_lane(draft)
-}
-
-/// Has a hint that is ignored where it would be a broadcast.
-pub(crate) fn hint_128(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.get(form.word, "sz") == Some(7) && !form.may_broadcast())
-        && draft.then(Stage::Machine, |d| {
-            d.is_together = true;
-            true
         })
 }

@@ -1,36 +1,8 @@
 //! Settings of the machine, which memory the lanes' addresses are in, and where there.
 
-use warpload::memory::{GenericAddress, Space};
+use warpload::memory::{GenericAddress, Space, Window};
 
-use crate::draft::{Draft, DraftStep, Form, Stage, align_up, default_address_bits};
-
-pub(crate) fn reporting(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Machine, |d| {
-        d.state.is_reporting = true;
-        true
-    })
-}
-
-pub(crate) fn missing_bank(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Machine, |d| {
-        d.layout.lacks_bank = true;
-        true
-    })
-}
-
-pub(crate) fn empty_bank(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Machine, |d| {
-        d.layout.has_empty_bank = true;
-        true
-    })
-}
-
-pub(crate) fn own_windows(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Machine, |d| {
-        d.move_windows();
-        true
-    })
-}
+use crate::draft::{Draft, Form, Stage, Step, align_up, default_address_bits};
 
 pub(crate) fn own_address_bits(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
@@ -38,14 +10,12 @@ pub(crate) fn own_address_bits(draft: &mut Draft<'_>) -> bool {
         let widths: Vec<u32> =
             [32, 33, 40, 49, 63, 64].into_iter().filter(|bits| *bits != default).collect();
         d.state.address_bits = d.random.pick(&widths).unwrap_or(default);
-        true
     })
 }
 
 /// Returns the memory that a generic address is in for the Plg that asks for it; else the load's own.
 fn space_of(draft: &Draft<'_>, address: u64) -> Space {
-    let is_in =
-        |window: warpload::memory::Window| window.offset_of(GenericAddress(address)).is_some();
+    let is_in = |window: Window| window.offset_of(GenericAddress(address)).is_some();
     if !draft.form.is_generic() {
         return draft.layout.main;
     }
@@ -74,20 +44,20 @@ fn nowhere(draft: &mut Draft<'_>) -> u64 {
 }
 
 /// Gives some lanes an address where Plg asks for the memory that it is in.
-fn claim_in_its_space(draft: &mut Draft<'_>, address: u64) -> bool {
+pub(crate) fn claim_in_its_space(draft: &mut Draft<'_>, address: u64) -> bool {
     draft.claim_at(space_of(draft, address), address)
 }
 
-fn claim_slot(draft: &mut Draft<'_>, space: Space) -> bool {
+/// Gives some lanes the address of an access in a memory; false if there is none, or no lane is free.
+pub(crate) fn claim_slot(draft: &mut Draft<'_>, space: Space) -> bool {
     let slots = draft.slots(space);
-    let Some(address) = draft.random.pick(&slots) else { return false };
-    draft.claim_at(space, address)
+    draft.random.pick(&slots).is_some_and(|address| draft.claim_at(space, address))
 }
 
 pub(crate) fn outside_allocation(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Lanes, |d| {
         let address = nowhere(d);
-        claim_in_its_space(d, address)
+        claim_in_its_space(d, address);
     })
 }
 
@@ -96,32 +66,32 @@ pub(crate) fn one_lane_outside(draft: &mut Draft<'_>) -> bool {
         && draft.then(Stage::Lanes, |d| {
             let address = nowhere(d);
             if d.is_together && d.form.has("Plg") {
-                return d.then(Stage::Adjust, divide_predicate);
-            }
-            let lane = d.claim(1).first();
-            if let Some(lane) = lane {
+                d.then(Stage::Adjust, divide_predicate);
+            } else if let Some(lane) = d.claim(1).first() {
                 d.place(lane, space_of(d, address), address);
             }
-            lane.is_some()
         })
+}
+
+/// Gives all lanes that are free one address in a memory.
+fn place_all(draft: &mut Draft<'_>, space: Space, address: u64) {
+    for lane in draft.free.lanes() {
+        draft.place(lane, space, address);
+    }
 }
 
 pub(crate) fn all_outside(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Lanes, |d| {
         let address = nowhere(d);
         let space = space_of(d, address);
-        for lane in d.free.lanes() {
-            d.place(lane, space, address);
-        }
-        true
+        place_all(d, space, address);
     })
 }
 
 /// Wants allocations of whole accesses, none of which follows another.
-fn want_whole_accesses(draft: &mut Draft<'_>) -> bool {
+pub(crate) fn want_whole_accesses(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         (d.layout.has_partial_ends, d.layout.has_adjacent) = (false, false);
-        true
     })
 }
 
@@ -132,49 +102,20 @@ fn access_at_end(draft: &Draft<'_>, is_last: bool) -> Option<u64> {
 }
 
 /// Gives all lanes an access at an end of an allocation.
-fn load_at_end(draft: &mut Draft<'_>, is_last: bool) -> bool {
-    let Some(address) = access_at_end(draft, is_last) else { return false };
-    let space = draft.layout.main;
-    for lane in draft.free.lanes() {
-        draft.place(lane, space, address);
+pub(crate) fn load_at_end(draft: &mut Draft<'_>, is_last: bool) {
+    if let Some(address) = access_at_end(draft, is_last) {
+        let space = draft.layout.main;
+        place_all(draft, space, address);
     }
-    true
 }
 
 /// Claims an access at an end of an allocation, at an address within it.
-fn claim_within_end(draft: &mut Draft<'_>, is_last: bool) -> bool {
+pub(crate) fn claim_within_end(draft: &mut Draft<'_>, is_last: bool) {
     let bytes = draft.form.bytes();
-    let Some(address) = access_at_end(draft, is_last) else { return false };
-    let address = address + 1 + draft.random.below(bytes - 1);
-    claim_in_its_space(draft, address)
-}
-
-pub(crate) fn first_access(draft: &mut Draft<'_>) -> bool {
-    want_whole_accesses(draft) && draft.then(Stage::Lanes, |d| load_at_end(d, false))
-}
-
-pub(crate) fn last_access(draft: &mut Draft<'_>) -> bool {
-    want_whole_accesses(draft) && draft.then(Stage::Lanes, |d| load_at_end(d, true))
-}
-
-pub(crate) fn misaligned_first(draft: &mut Draft<'_>) -> bool {
-    draft.keep(is_wider_than_byte)
-        && want_whole_accesses(draft)
-        && draft.then(Stage::Lanes, |d| claim_within_end(d, false))
-}
-
-pub(crate) fn misaligned_last(draft: &mut Draft<'_>) -> bool {
-    draft.keep(is_wider_than_byte)
-        && want_whole_accesses(draft)
-        && draft.then(Stage::Lanes, |d| claim_within_end(d, true))
-}
-
-pub(crate) fn just_after(draft: &mut Draft<'_>) -> bool {
-    want_whole_accesses(draft)
-        && draft.then(Stage::Lanes, |d| {
-            let end = d.end_of(d.layout.main);
-            claim_in_its_space(d, end)
-        })
+    if let Some(address) = access_at_end(draft, is_last) {
+        let address = address + 1 + draft.random.below(bytes - 1);
+        claim_in_its_space(draft, address);
+    }
 }
 
 pub(crate) fn just_before(draft: &mut Draft<'_>) -> bool {
@@ -186,26 +127,21 @@ pub(crate) fn just_before(draft: &mut Draft<'_>) -> bool {
             } else {
                 d.layout.main = Space::Global;
             }
-            true
         })
         && draft.then(Stage::Lanes, |d| {
-            let Some(first) = access_at_end(d, false) else { return false };
-            claim_in_its_space(d, first.wrapping_sub(d.form.bytes()))
+            if let Some(first) = access_at_end(d, false) {
+                claim_in_its_space(d, first.wrapping_sub(d.form.bytes()));
+            }
         })
 }
 
 /// Wants global memory that begins within an access.
-fn want_partial_start(draft: &mut Draft<'_>) -> bool {
+pub(crate) fn want_partial_start(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, |d| {
             d.layout.main = Space::Global;
             (d.layout.has_partial_starts, d.layout.has_adjacent) = (true, false);
-            true
         })
-}
-
-pub(crate) fn unaligned_allocation(draft: &mut Draft<'_>) -> bool {
-    want_partial_start(draft) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
 }
 
 pub(crate) fn rounds_out(draft: &mut Draft<'_>) -> bool {
@@ -214,42 +150,26 @@ pub(crate) fn rounds_out(draft: &mut Draft<'_>) -> bool {
             let base = d.state.memory.global.first().map_or(0, |(base, _)| *base);
             let left = align_up(base, d.form.bytes()) - base;
             let address = base + d.random.below(left);
-            d.claim_at(Space::Global, address)
+            d.claim_at(Space::Global, address);
         })
 }
 
 /// Wants windows that do not touch, and lanes that load between them or above them.
-fn claim_beside_windows(draft: &mut Draft<'_>, step: DraftStep) -> bool {
+pub(crate) fn claim_beside_windows(draft: &mut Draft<'_>, step: Step) -> bool {
     draft.keep(Form::is_generic)
         && draft.then(Stage::Machine, |d| {
             (d.layout.has_apart_windows, d.layout.is_at_top) = (true, false);
-            true
         })
         && draft.then(Stage::Lanes, step)
 }
 
-pub(crate) fn between_windows(draft: &mut Draft<'_>) -> bool {
-    claim_beside_windows(draft, |d| {
-        let (base, _) = d.state.memory.global[1 + d.random.below(2) as usize];
-        d.claim_at(Space::Global, base)
-    })
-}
-
-pub(crate) fn above_windows(draft: &mut Draft<'_>) -> bool {
-    claim_beside_windows(draft, |d| {
-        let (base, _) = d.state.memory.global[3];
-        d.claim_at(Space::Global, base)
-    })
-}
-
-pub(crate) fn beyond_40_bits(draft: &mut Draft<'_>) -> bool {
-    draft.family.sm.has_wide_words()
-        && draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
-        && draft.then(Stage::Machine, |d| {
-            d.layout.reach.0 = d.layout.reach.0.max(1 << 40);
-            true
+/// Wants lanes that load from an address of more bits than that.
+pub(crate) fn beyond<const BITS: u32>(draft: &mut Draft<'_>) -> bool {
+    draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
+        && draft.then(Stage::Machine, |d| d.layout.reach.0 = d.layout.reach.0.max(1 << BITS))
+        && draft.then(Stage::Lanes, |d| {
+            claim_slot(d, Space::Global);
         })
-        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
 }
 
 pub(crate) fn distinct_words(draft: &mut Draft<'_>) -> bool {
@@ -259,15 +179,11 @@ pub(crate) fn distinct_words(draft: &mut Draft<'_>) -> bool {
         if d.form.is_local() {
             d.layout.has_local = [true, false];
         }
-        true
     }) && draft.then(Stage::Lanes, |d| {
         let slots = d.slots(d.layout.main);
-        let count = slots.len();
-        for (place, lane) in d.free.lanes().enumerate() {
-            let Some(address) = slots.get(place % count.max(1)) else { return false };
+        for (lane, address) in d.free.lanes().zip(slots.iter().cycle()) {
             d.place(lane, d.layout.main, *address);
         }
-        count > 0
     })
 }
 
@@ -276,45 +192,18 @@ pub(crate) fn within_word(draft: &mut Draft<'_>) -> bool {
         && draft.then(Stage::Lanes, |d| {
             let mut slots = d.slots(d.layout.main);
             slots.retain(|address| address % 4 != 0);
-            d.random.pick(&slots).is_some_and(|address| claim_in_its_space(d, address))
+            if let Some(address) = d.random.pick(&slots) {
+                claim_in_its_space(d, address);
+            }
         })
-}
-
-pub(crate) fn whole_words(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.bytes() >= 4)
-        && draft.then(Stage::Lanes, |d| claim_slot(d, d.layout.main))
-}
-
-pub(crate) fn high_word(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
-        && draft.then(Stage::Machine, |d| {
-            d.layout.reach.0 = d.layout.reach.0.max(1 << 32);
-            true
-        })
-        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
-}
-
-pub(crate) fn high_bank(draft: &mut Draft<'_>) -> bool {
-    draft.keep(Form::is_constant)
-        && draft.then(Stage::Machine, |d| {
-            d.bank |= 16;
-            true
-        })
-}
-
-fn is_wider_than_byte(form: &Form) -> bool {
-    form.bytes() > 1
 }
 
 pub(crate) fn crosses_allocation(draft: &mut Draft<'_>) -> bool {
-    draft.keep(is_wider_than_byte)
-        && draft.then(Stage::Machine, |d| {
-            d.layout.has_partial_ends = true;
-            true
-        })
+    draft.keep(|form| form.bytes() > 1)
+        && draft.then(Stage::Machine, |d| d.layout.has_partial_ends = true)
         && draft.then(Stage::Lanes, |d| {
             let end = d.end_of(d.layout.main);
-            claim_in_its_space(d, end - end % d.form.bytes())
+            claim_in_its_space(d, end - end % d.form.bytes());
         })
 }
 
@@ -322,12 +211,11 @@ pub(crate) fn adjacent_allocations(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, |d| {
             (d.layout.has_partial_ends, d.layout.has_adjacent) = (true, true);
-            true
         })
         && draft.then(Stage::Lanes, |d| {
             let first = d.state.memory.global.first();
             let end = first.map_or(0, |(base, held)| base.wrapping_add(held.len() as u64));
-            d.claim_at(Space::Global, end - end % d.form.bytes())
+            d.claim_at(Space::Global, end - end % d.form.bytes());
         })
 }
 
@@ -340,59 +228,37 @@ pub(crate) fn highest_address(draft: &mut Draft<'_>) -> bool {
                 d.state.address_bits = 32;
                 d.move_windows();
             }
-            true
         })
         && draft.then(Stage::Lanes, |d| {
             let last = u64::MAX >> (64 - d.state.address_bits);
-            d.claim_at(Space::Global, last - (d.form.bytes() - 1))
+            d.claim_at(Space::Global, last - (d.form.bytes() - 1));
         })
 }
 
-pub(crate) fn global_memory(draft: &mut Draft<'_>) -> bool {
-    draft.keep(Form::is_generic) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Global))
-}
-
-pub(crate) fn shared_window(draft: &mut Draft<'_>) -> bool {
-    draft.keep(Form::is_generic) && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Shared))
-}
-
 /// Wants a part of local memory if there is none.
-fn want_local(draft: &mut Draft<'_>) -> bool {
+pub(crate) fn want_local(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         if d.layout.has_local == [false; 2] {
             d.layout.has_local[d.random.below(2) as usize] = true;
         }
-        true
     })
-}
-
-pub(crate) fn local_window(draft: &mut Draft<'_>) -> bool {
-    draft.keep(Form::is_generic)
-        && want_local(draft)
-        && draft.then(Stage::Lanes, |d| claim_slot(d, Space::Local))
 }
 
 pub(crate) fn local_high(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_generic() || form.is_local())
-        && draft.then(Stage::Machine, |d| {
-            d.layout.has_local[1] = true;
-            true
-        })
+        && draft.then(Stage::Machine, |d| d.layout.has_local[1] = true)
         && draft.then(Stage::Lanes, |d| {
             let offset = d.state.local_window.size - d.form.bytes();
-            d.claim_at(Space::Local, d.address_in(Space::Local, offset))
+            d.claim_at(Space::Local, d.address_in(Space::Local, offset));
         })
 }
 
 pub(crate) fn crosses_local_parts(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.bytes() > 1 && (form.is_generic() || form.is_local()))
-        && draft.then(Stage::Machine, |d| {
-            d.layout.has_touching_parts = true;
-            true
-        })
+        && draft.then(Stage::Machine, |d| d.layout.has_touching_parts = true)
         && draft.then(Stage::Lanes, |d| {
             let end = d.end_of(Space::Local);
-            d.claim_at(Space::Local, end - end % d.form.bytes())
+            d.claim_at(Space::Local, end - end % d.form.bytes());
         })
 }
 
@@ -403,44 +269,46 @@ pub(crate) fn several_spaces(draft: &mut Draft<'_>) -> bool {
             let spaces = [Space::Global, Space::Shared, Space::Local];
             let first = d.random.below(3) as usize;
             let second = (first + 1 + d.random.below(2) as usize) % 3;
-            claim_slot(d, spaces[first]) && claim_slot(d, spaces[second])
+            let _ = claim_slot(d, spaces[first]) && claim_slot(d, spaces[second]);
         })
 }
 
 pub(crate) fn divided_predicate(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.has("Plg"))
         && draft.then(Stage::Lanes, |d| {
-            !d.is_together && claim_slot(d, Space::Shared) && claim_slot(d, Space::Global)
+            let _ = !d.is_together && claim_slot(d, Space::Shared) && claim_slot(d, Space::Global);
         })
-        && draft.then(Stage::Adjust, |d| !d.is_together || divide_predicate(d))
+        && draft.then(Stage::Adjust, |d| {
+            if d.is_together {
+                divide_predicate(d);
+            }
+        })
 }
 
 /// Has another Plg in one of the lanes that execute.
-fn divide_predicate(draft: &mut Draft<'_>) -> bool {
+fn divide_predicate(draft: &mut Draft<'_>) {
     let lanes: Vec<usize> = draft.executing().lanes().collect();
-    let Some(lane) = draft.random.pick(&lanes) else { return false };
-    let plg = draft.plg.1 >> lane & 1 != 0;
-    draft.set_plg(lane, !plg);
-    true
+    if let Some(lane) = draft.random.pick(&lanes) {
+        let plg = draft.plg.1 >> lane & 1 != 0;
+        draft.set_plg(lane, !plg);
+    }
 }
 
 /// Gives some lanes an address in `space`, and a Plg that does not ask for it.
-fn claim_with_plg(draft: &mut Draft<'_>, space: Space, plg: bool) -> bool {
+fn claim_with_plg(draft: &mut Draft<'_>, space: Space, plg: bool) {
     let slots = draft.slots(space);
-    let Some(address) = draft.random.pick(&slots) else { return false };
-    let claimed = draft.claim(6);
-    for lane in claimed.lanes() {
+    let Some(address) = draft.random.pick(&slots) else { return };
+    for lane in draft.claim(6).lanes() {
         draft.addresses[lane] = address;
         draft.set_plg(lane, plg);
     }
-    !claimed.is_empty()
 }
 
 pub(crate) fn predicate_false_outside(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.has("Plg"))
         && draft.then(Stage::Lanes, |d| {
             let space = if d.layout.main == Space::Local { Space::Local } else { Space::Global };
-            claim_with_plg(d, space, false)
+            claim_with_plg(d, space, false);
         })
 }
 
@@ -474,8 +342,7 @@ pub(crate) fn crosses_window(draft: &mut Draft<'_>) -> bool {
             let edge = some_edge(d);
             let bytes = d.form.bytes();
             let address = edge - 1 - d.random.below(bytes - 1);
-            let space = space_of(d, edge - bytes);
-            d.claim_at(space, address)
+            d.claim_at(space_of(d, edge - bytes), address);
         })
 }
 
@@ -484,6 +351,6 @@ pub(crate) fn window_edge(draft: &mut Draft<'_>) -> bool {
         && draft.then(Stage::Lanes, |d| {
             let edge = some_edge(d);
             let before = edge - d.form.bytes();
-            claim_in_its_space(d, before) && claim_in_its_space(d, edge)
+            let _ = claim_in_its_space(d, before) && claim_in_its_space(d, edge);
         })
 }

@@ -1,53 +1,32 @@
 //! Registers, their limit, the base of an address, and what a word has beside them.
 
-use crate::draft::{Draft, DraftStep, Form, Stage};
+use warpload_encoding::MemorySpace;
+
+use crate::draft::{Draft, Form, Stage, Step};
 
 /// Has global memory where an offset alone reaches it.
-fn within_offsets(draft: &mut Draft<'_>) -> bool {
+pub(crate) fn within_offsets(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         let (_, most) = d.offset_range();
         let most = most as u64;
         let most = if d.form.has_unsigned_offset() { 2 * most + 1 } else { most };
         d.layout.reach.1 = d.layout.reach.1.min(most);
-        true
     })
 }
 
 /// Chooses a limit above the destination, and an Ra that is not below it.
-fn put_base_beyond_limit(draft: &mut Draft<'_>) {
+pub(crate) fn put_base_beyond_limit(draft: &mut Draft<'_>) {
     let above = draft.rd.max(draft.other_rd).saturating_add(8).min(200);
     draft.state.register_limit = above + draft.random.below(8) as u8;
     let most = u64::from(254 - draft.state.register_limit).min(16);
     draft.ra = draft.state.register_limit + draft.random.below(most + 1) as u8;
 }
 
-pub(crate) fn base_beyond_limit(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.has("Ra"))
-        && within_offsets(draft)
-        && draft.then(Stage::Warp, |d| {
-            put_base_beyond_limit(d);
-            true
-        })
-}
-
-pub(crate) fn no_base(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.uniform().is_none() || !form.is_wide())
-        && within_offsets(draft)
-        && draft.then(Stage::Warp, |d| {
-            (d.ra, d.ur) = (255, 255);
-            true
-        })
-}
-
 pub(crate) fn uniform_alone(draft: &mut Draft<'_>) -> bool {
-    const WITHOUT_BASE: DraftStep = |d| {
-        d.ra = 255;
-        true
-    };
     let has_both = |form: &Form| form.uniform().is_some() && form.has("Ra");
     // Forms with addresses of 32 bits in Ra, if there are any.
     (draft.keep(|form| has_both(form) && !form.parts.address.extended) || draft.keep(has_both))
-        && draft.then(Stage::Warp, WITHOUT_BASE)
+        && draft.then(Stage::Warp, |d| d.ra = 255)
 }
 
 pub(crate) fn offset_unsigned(draft: &mut Draft<'_>) -> bool {
@@ -59,7 +38,6 @@ pub(crate) fn offset_unsigned(draft: &mut Draft<'_>) -> bool {
             if d.form.is_local() {
                 d.layout.has_local[1] = true;
             }
-            true
         })
         && draft.then(Stage::Warp, |d| {
             if d.has_base() {
@@ -69,47 +47,26 @@ pub(crate) fn offset_unsigned(draft: &mut Draft<'_>) -> bool {
                     put_base_beyond_limit(d);
                 }
             }
-            true
         })
         && draft.then(Stage::Lanes, |d| {
             let least = d.layout.reach.0;
             let is_low = d.addresses[0] < least;
-            if is_low && (d.form.is_local() || d.form.parts.space == SHARED) {
+            if is_low && (d.form.is_local() || d.form.parts.space == MemorySpace::Shared) {
                 let high = d.state.local_window.size.wrapping_sub(d.form.bytes());
                 let is_high = d.form.is_local() && high >= least;
                 d.addresses = [if is_high { high } else { least }; 32];
             }
-            true
         })
-}
-
-const SHARED: warpload_encoding::MemorySpace = warpload_encoding::MemorySpace::Shared;
-
-pub(crate) fn odd_base(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.has("Ra") && !form.parts.address.extended)
-        && draft.then(Stage::Warp, |d| {
-            d.ra |= 1;
-            true
-        })
-}
-
-pub(crate) fn discarded(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Warp, |d| {
-        (d.rd, d.other_rd) = (255, 255);
-        true
-    })
 }
 
 pub(crate) fn overlap(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.has("Ra") || form.uniform().is_some())
         && draft.then(Stage::Warp, |d| {
             let base = if d.form.fills_uniform() { d.ur } else { d.ra };
-            let count = d.form.registers().clamp(1, 4) as u8;
             if base != 255 {
-                d.rd = base - base % count;
+                d.rd = base - base % d.form.group();
                 d.other_rd = d.rd.saturating_add(4);
             }
-            true
         })
 }
 
@@ -126,7 +83,6 @@ pub(crate) fn last_register(draft: &mut Draft<'_>) -> bool {
                 d.ra.saturating_add(1 + u8::from(d.form.parts.address.extended))
             };
             d.state.register_limit = filled.max(base).max(1);
-            true
         })
 }
 
@@ -137,57 +93,21 @@ pub(crate) fn last_base(draft: &mut Draft<'_>) -> bool {
                 d.state.register_limit =
                     d.ra.min(250) + 1 + u8::from(d.form.parts.address.extended);
             }
-            true
         })
-}
-
-pub(crate) fn last_destination(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| !form.fills_uniform())
-        && draft.then(Stage::Warp, |d| {
-            let count = d.form.registers().clamp(1, 4) as u8;
-            (d.rd, d.other_rd) = (96, 0);
-            d.state.register_limit = d.rd + count;
-            true
-        })
-}
-
-pub(crate) fn stale_pair(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.has("Ra") && form.is_narrow_pointer())
-        && draft.then(Stage::Warp, |d| {
-            d.has_stale_pair = true;
-            true
-        })
-}
-
-/// Returns whether a form has registers that must be aligned.
-fn has_groups(form: &Form) -> bool {
-    form.registers() > 1 || has_pairs(form)
-}
-
-fn has_pairs(form: &Form) -> bool {
-    form.parts.address.extended || form.uniform().is_some_and(|uniform| uniform.extended)
 }
 
 /// Moves the first register that is filled away from the multiples of their number.
-fn misalign(draft: &mut Draft<'_>) {
-    let count = draft.form.registers().clamp(2, 4) as u8;
+pub(crate) fn misalign(draft: &mut Draft<'_>) {
+    let count = draft.form.group().max(2);
     let residue = 1 + draft.random.below(u64::from(count) - 1) as u8;
     draft.rd = draft.rd / count * count + residue;
 }
 
-pub(crate) fn aligned_to_two(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.registers() >= 4)
-        && draft.then(Stage::Warp, |d| {
-            d.rd = d.rd.min(248) / 4 * 4 + 2;
-            true
-        })
-}
-
 pub(crate) fn misaligned_register(draft: &mut Draft<'_>) -> bool {
-    draft.keep(has_groups)
+    draft.keep(|form| form.registers() > 1 || form.is_wide())
         && draft.then(Stage::Warp, |d| {
             let is_filled = d.form.registers() > 1 && d.rd != 255;
-            if is_filled && (!has_pairs(d.form) || d.random.one_in(2)) {
+            if is_filled && (!d.form.is_wide() || d.random.one_in(2)) {
                 misalign(d);
             } else if d.form.parts.address.extended && d.has_base() {
                 d.ra |= 1;
@@ -196,90 +116,42 @@ pub(crate) fn misaligned_register(draft: &mut Draft<'_>) -> bool {
             } else {
                 d.ur |= 1;
             }
-            true
-        })
-}
-
-pub(crate) fn destination_alignment(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
-        && draft.then(Stage::Warp, |d| {
-            misalign(d);
-            true
         })
 }
 
 pub(crate) fn destination_range(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| !form.fills_uniform())
         && draft.then(Stage::Warp, |d| {
-            let count = d.form.registers().clamp(1, 4) as u8;
-            put_limit_within(d, count);
+            put_limit_within(d);
             // Of 256 bits, the other half is below it.
             d.other_rd = 0;
-            d.state.register_limit = d.rd + count - 1;
-            true
+            d.state.register_limit = d.rd + d.form.group() - 1;
         })
 }
 
-pub(crate) fn destination_ends_in_rz(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
-        && draft.then(Stage::Warp, |d| {
-            d.rd = 0u8.wrapping_sub(d.form.registers().clamp(1, 4) as u8);
-            true
-        })
+/// Changes the pair of Ra, if it is one.
+pub(crate) fn change_base(draft: &mut Draft<'_>, step: Step) -> bool {
+    draft.keep(|form| form.parts.address.extended) && draft.then(Stage::Warp, step)
 }
 
 pub(crate) fn base_alignment(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.parts.address.extended)
-        && draft.then(Stage::Warp, |d| {
-            d.ra = d.ra.min(200) | 1;
-            true
-        })
-}
-
-pub(crate) fn base_range(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.parts.address.extended)
-        && draft.then(Stage::Warp, |d| {
-            d.ra = d.ra.min(200);
-            d.state.register_limit = d.ra + 1;
-            true
-        })
-}
-
-pub(crate) fn base_ends_in_rz(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.parts.address.extended)
-        && draft.then(Stage::Warp, |d| {
-            d.ra = 254;
-            true
-        })
+    change_base(draft, |d| d.ra = d.ra.min(200) | 1)
 }
 
 pub(crate) fn order_destination(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.registers() > if form.fills_uniform() { 2 } else { 1 })
         && draft.then(Stage::Warp, |d| {
-            let count = d.form.registers().clamp(1, 4) as u8;
             if d.form.fills_uniform() {
-                d.rd = beyond_uniform(d, count) + 1;
+                d.rd = beyond_uniform(d, d.form.group()) + 1;
             } else {
                 misalign(d);
-                put_limit_within(d, count);
+                put_limit_within(d);
             }
-            true
-        })
-}
-
-pub(crate) fn order_base(draft: &mut Draft<'_>) -> bool {
-    base_alignment(draft)
-        && draft.then(Stage::Warp, |d| {
-            d.state.register_limit = d.ra + 1;
-            true
         })
 }
 
 pub(crate) fn order_operands(draft: &mut Draft<'_>) -> bool {
-    let has_pair = |form: &Form| {
-        form.parts.address.extended || form.uniform().is_some_and(|uniform| uniform.extended)
-    };
-    draft.keep(|form| has_pair(form) && !form.fills_uniform())
+    draft.keep(|form| form.is_wide() && !form.fills_uniform())
         && draft.then(Stage::Warp, |d| {
             if d.form.parts.address.extended {
                 d.ra = d.ra.min(200) | 1;
@@ -290,7 +162,6 @@ pub(crate) fn order_operands(draft: &mut Draft<'_>) -> bool {
             let ra = if d.has_base() { d.ra } else { 0 };
             d.rd = (ra / 4 + 2) * 4;
             d.state.register_limit = d.rd;
-            true
         })
 }
 
@@ -302,69 +173,48 @@ pub(crate) fn high_register(draft: &mut Draft<'_>) -> bool {
                     *number += 128;
                 }
             }
-            true
         })
-}
-
-pub(crate) fn odd_destination(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.registers() == 1)
-        && draft.then(Stage::Warp, |d| {
-            d.rd |= 1;
-            true
-        })
-}
-
-pub(crate) fn odd_descriptor(draft: &mut Draft<'_>) -> bool {
-    draft.keep(has_descriptor)
-        && draft.then(Stage::Warp, |d| {
-            d.ur |= 1;
-            true
-        })
-}
-
-pub(crate) fn descriptor_alone(draft: &mut Draft<'_>) -> bool {
-    draft.keep(has_descriptor)
-        && within_offsets(draft)
-        && draft.then(Stage::Warp, |d| {
-            d.ra = 255;
-            true
-        })
-}
-
-fn has_descriptor(form: &Form) -> bool {
-    form.get(form.word, "desc") == Some(1)
 }
 
 fn has_uniform(form: &Form) -> bool {
     form.fills_uniform() || form.uniform().is_some()
 }
 
+/// Returns whether a form has uniform registers that must be aligned.
+fn has_uniform_group(form: &Form) -> bool {
+    form.fills_uniform() && form.registers() > 1 || form.has_uniform_pair()
+}
+
+fn misalign_uniform(draft: &mut Draft<'_>) {
+    if draft.form.fills_uniform() {
+        misalign(draft);
+    } else {
+        draft.ur |= 1;
+    }
+}
+
 pub(crate) fn uniform_alignment(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| {
-        let is_group = form.fills_uniform() && form.registers() > 1;
-        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
-    }) && draft.then(Stage::Warp, |d| {
-        if d.form.fills_uniform() {
-            misalign(d);
-        } else {
-            d.ur |= 1;
-        }
-        true
-    })
+    draft.keep(has_uniform_group) && draft.then(Stage::Warp, misalign_uniform)
+}
+
+fn put_uniform_beyond_all(draft: &mut Draft<'_>) {
+    if draft.form.fills_uniform() {
+        draft.rd = beyond_uniform(draft, draft.form.group());
+    } else {
+        draft.ur = beyond_uniform(draft, 2);
+    }
 }
 
 pub(crate) fn uniform_range(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| {
-        let is_group = form.fills_uniform() && form.registers() > 1;
-        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
-    }) && draft.then(Stage::Warp, |d| {
-        if d.form.fills_uniform() {
-            d.rd = beyond_uniform(d, d.form.registers().clamp(1, 4) as u8);
-        } else {
-            d.ur = beyond_uniform(d, 2);
-        }
-        true
-    })
+    draft.keep(has_uniform_group) && draft.then(Stage::Warp, put_uniform_beyond_all)
+}
+
+pub(crate) fn uniform_fault(draft: &mut Draft<'_>) -> bool {
+    draft.keep(has_uniform_group)
+        && draft.then(Stage::Warp, |d| {
+            let is_misaligned = d.random.one_in(2);
+            if is_misaligned { misalign_uniform(d) } else { put_uniform_beyond_all(d) }
+        })
 }
 
 /// Returns the first register of the last group of uniform registers.
@@ -377,12 +227,10 @@ pub(crate) fn last_uniform(draft: &mut Draft<'_>) -> bool {
     draft.keep(has_uniform)
         && draft.then(Stage::Warp, |d| {
             if d.form.fills_uniform() {
-                d.rd = last_group(d, d.form.registers().clamp(1, 4) as u8);
+                d.rd = last_group(d, d.form.group());
             } else {
-                let is_pair = d.form.uniform().is_some_and(|uniform| uniform.extended);
-                d.ur = last_group(d, 1 + u8::from(is_pair));
+                d.ur = last_group(d, 1 + u8::from(d.form.has_uniform_pair()));
             }
-            true
         })
 }
 
@@ -393,7 +241,6 @@ pub(crate) fn high_uniform(draft: &mut Draft<'_>) -> bool {
             if *number < 64 {
                 *number += 128;
             }
-            true
         })
 }
 
@@ -410,15 +257,6 @@ pub(crate) fn uniform_beyond_limit(draft: &mut Draft<'_>) -> bool {
                 }
                 d.state.register_limit = 16;
             }
-            true
-        })
-}
-
-pub(crate) fn high_index(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.is_wide() && !form.parts.address.extended && form.has("Ra"))
-        && draft.then(Stage::Warp, |d| {
-            d.has_high_index = true;
-            true
         })
 }
 
@@ -431,7 +269,7 @@ fn beyond_uniform(draft: &Draft<'_>, count: u8) -> u8 {
 pub(crate) fn register_limit(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| !form.fills_uniform() || form.registers() > 1)
         && draft.then(Stage::Warp, |d| {
-            let count = d.form.registers().clamp(1, 4) as u8;
+            let count = d.form.group();
             if d.form.fills_uniform() {
                 d.rd = beyond_uniform(d, count);
             } else if d.rd == 255
@@ -443,18 +281,17 @@ pub(crate) fn register_limit(draft: &mut Draft<'_>) -> bool {
                 // They overlap: Ra is below the limit.
                 d.state.register_limit = d.ra + 1;
             } else {
-                put_limit_within(d, count);
+                put_limit_within(d);
             }
-            true
         })
 }
 
 /// Chooses a limit within the registers that are filled. Ra stays on its side of the limit.
-fn put_limit_within(draft: &mut Draft<'_>, count: u8) {
+fn put_limit_within(draft: &mut Draft<'_>) {
     let has_base = draft.has_base();
     draft.rd = draft.rd.min(200) + 20;
     draft.other_rd = draft.other_rd.min(200) + 20;
-    draft.state.register_limit = draft.rd + draft.random.below(count.into()) as u8;
+    draft.state.register_limit = draft.rd + draft.random.below(draft.form.group().into()) as u8;
     if has_base {
         draft.ra = (draft.ra & 1) | (2 * draft.random.below(8) as u8);
     } else if draft.ra != 255 {
@@ -465,19 +302,17 @@ fn put_limit_within(draft: &mut Draft<'_>, count: u8) {
 pub(crate) fn straddles_limit(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.registers() > 1 && !form.fills_uniform())
         && draft.then(Stage::Warp, |d| {
-            let count = d.form.registers().clamp(2, 4) as u8;
-            put_limit_within(d, count);
-            d.state.register_limit = d.rd + 1 + d.random.below(u64::from(count) - 1) as u8;
-            true
+            put_limit_within(d);
+            let count = u64::from(d.form.group());
+            d.state.register_limit = d.rd + 1 + d.random.below(count - 1) as u8;
         })
 }
 
 pub(crate) fn misaligned_or_out_of_range(draft: &mut Draft<'_>) -> bool {
-    let mut recipes: [DraftStep; 2] = [misaligned_register, register_limit];
-    if !draft.random.one_in(2) {
-        recipes.reverse();
+    match draft.random.one_in(2) {
+        true => misaligned_register(draft) || register_limit(draft),
+        false => register_limit(draft) || misaligned_register(draft),
     }
-    recipes.into_iter().any(|recipe| recipe(draft))
 }
 
 pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
@@ -486,48 +321,21 @@ pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
         let least = if form.fills_uniform() { 4 } else { 2 };
         form.registers() >= least || form.parts.address.extended
     }) && draft.then(Stage::Warp, |d| {
-        let count = d.form.registers().clamp(1, 4) as u8;
+        let count = d.form.group();
         if d.form.fills_uniform() {
             d.rd = beyond_uniform(d, count) + 1;
         } else if count > 1 && d.rd != 255 {
             misalign(d);
-            put_limit_within(d, count);
-        } else if d.rd != 255 {
-            // Rd is out of range, and Ra below the limit is odd.
-            d.ra = d.ra.min(200) | 1;
-            d.rd = d.ra + 1;
-            d.state.register_limit = d.ra + 1;
+            put_limit_within(d);
         } else {
+            // Ra below the limit is odd, and Rd, if there is one, is out of range.
             d.ra = d.ra.min(200) | 1;
+            if d.rd != 255 {
+                d.rd = d.ra + 1;
+            }
             d.state.register_limit = d.ra + 1;
         }
-        true
     })
-}
-
-pub(crate) fn uniform_fault(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| {
-        let is_group = form.fills_uniform() && form.registers() > 1;
-        is_group || form.uniform().is_some_and(|uniform| uniform.extended)
-    }) && draft.then(Stage::Warp, |d| {
-        let is_misaligned = d.random.one_in(2);
-        let count = d.form.registers().clamp(1, 4) as u8;
-        match (d.form.fills_uniform(), is_misaligned) {
-            (true, true) => misalign(d),
-            (true, false) => d.rd = beyond_uniform(d, count),
-            (false, true) => d.ur |= 1,
-            (false, false) => d.ur = beyond_uniform(d, 2),
-        }
-        true
-    })
-}
-
-pub(crate) fn high_half_fault(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.registers() == 8)
-        && draft.then(Stage::Warp, |d| {
-            d.other_rd = (d.rd.min(200) & !3) + 4 + 1 + d.random.below(3) as u8;
-            true
-        })
 }
 
 /// The fields that say how caches are used and how accesses are ordered.
@@ -544,7 +352,6 @@ pub(crate) fn cache_operator(draft: &mut Draft<'_>) -> bool {
                 let value = (default + 1 + d.random.below(values - 1)) % values;
                 d.fields.push((name, value));
             }
-            true
         })
 }
 
@@ -555,6 +362,5 @@ pub(crate) fn unread_bits(draft: &mut Draft<'_>) -> bool {
             let unread = d.form.reserved_bits();
             // At least one of them.
             d.unread = unread & bits | unread & unread.wrapping_neg();
-            true
         })
 }

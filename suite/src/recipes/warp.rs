@@ -3,7 +3,7 @@
 use crate::draft::{Draft, Stage};
 
 /// Chooses a guard if there is none.
-fn choose_guard(draft: &mut Draft<'_>) {
+pub(crate) fn choose_guard(draft: &mut Draft<'_>) {
     if draft.guard.0 == 7 {
         // Plg is one of the others.
         let count = if draft.form.has("Plg") { 4 } else { 7 };
@@ -18,13 +18,6 @@ fn some_lanes(draft: &mut Draft<'_>) -> u32 {
     mask | 1 << draft.random.below(32)
 }
 
-pub(crate) fn guard(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Warp, |d| {
-        choose_guard(d);
-        true
-    })
-}
-
 pub(crate) fn guarded_off(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_by_lane())
         && draft.then(Stage::Warp, |d| {
@@ -37,7 +30,6 @@ pub(crate) fn guarded_off(draft: &mut Draft<'_>) -> bool {
                 let last = 1 << (31 - active.leading_zeros());
                 d.guarded = (kept | first) & !last;
             }
-            true
         })
 }
 
@@ -50,21 +42,6 @@ pub(crate) fn negated_guard(draft: &mut Draft<'_>) -> bool {
         } else {
             choose_guard(d);
         }
-        true
-    })
-}
-
-pub(crate) fn never_guard(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Warp, |d| {
-        (d.guard, d.guarded) = ((7, true), 0);
-        true
-    })
-}
-
-pub(crate) fn high_predicate(draft: &mut Draft<'_>) -> bool {
-    draft.then(Stage::Warp, |d| {
-        d.guard.0 = 4 + d.random.below(3) as u8;
-        true
     })
 }
 
@@ -75,7 +52,6 @@ pub(crate) fn inactive_lanes(draft: &mut Draft<'_>) -> bool {
             if d.state.active == u32::MAX {
                 d.state.active = lanes & !(1 << (31 - lanes.leading_zeros()));
             }
-            true
         })
 }
 
@@ -87,7 +63,6 @@ pub(crate) fn no_lane(draft: &mut Draft<'_>) -> bool {
         } else {
             d.state.active = 0;
         }
-        true
     })
 }
 
@@ -104,16 +79,5 @@ pub(crate) fn single_lane(draft: &mut Draft<'_>) -> bool {
                     d.guarded |= lane;
                 }
             }
-            true
-        })
-}
-
-pub(crate) fn predicate_argument(draft: &mut Draft<'_>) -> bool {
-    draft.keep(|form| form.has("Plg"))
-        && draft.then(Stage::Warp, |d| {
-            if d.plg.0 == 7 {
-                d.plg.0 = 4 + d.random.below(3) as u8;
-            }
-            true
         })
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::text::difference;
 use warpload::lane::{LANES, LaneValues};
 use warpload_ptx::tensor::{
     IllegalLoadError, Issue, Pattern, Rules, TensorLoad, TensorMemory, TensorRegisters, execute,
@@ -77,54 +78,6 @@ pub struct ExpectedRegisters {
     pub reduced_by_lane: Option<LaneValues>,
 }
 
-/// One way in which an outcome is not what a case expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TensorDifference {
-    /// Registers, a fault or a broken rule, when another of these was expected.
-    Outcome {
-        /// What was expected: a rule and its code, or `registers`.
-        expected: String,
-        /// The outcome.
-        got: String,
-    },
-    /// How many data registers there are.
-    Count {
-        /// How many there should be.
-        expected: usize,
-        /// How many there are.
-        got: usize,
-    },
-    /// A data register.
-    Register {
-        /// The thread, 0..=31.
-        thread: usize,
-        /// The register's number.
-        register: usize,
-        /// What it should hold.
-        expected: u32,
-        /// What it holds; `None` if there is no such register.
-        got: Option<u32>,
-    },
-    /// The digest of all data registers.
-    Digest {
-        /// What it should be.
-        expected: String,
-        /// What it is.
-        got: String,
-    },
-    /// The result of the reduction.
-    Reduced {
-        /// The thread, 0..=31.
-        thread: usize,
-        /// What it should get.
-        expected: u32,
-        /// What it gets; `None` if the load has no reduction.
-        got: Option<u32>,
-    },
-    /// The reduction is as expected under the reading by lanes, but not by threads.
-    ReadByLane,
-}
-
 /// The memories of all patterns, each made on first use.
 #[derive(Debug, Default)]
 pub struct PatternMemories([OnceCell<TensorMemory>; Pattern::ALL.len()]);
@@ -150,13 +103,13 @@ pub fn digest(registers: &TensorRegisters) -> String {
 }
 
 impl TensorCase {
-    /// Executes the load and returns how the outcome differs from the expected one; empty if it does
+    /// Executes the load and returns how the outcome differs from the expected one, one line each; empty if it does
     /// not, or if the case expects nothing.
     pub fn check(
         &self,
         memories: &PatternMemories,
         registers: &mut TensorRegisters,
-    ) -> Vec<TensorDifference> {
+    ) -> Vec<String> {
         self.compare(&self.answer(memories, registers))
     }
 
@@ -185,11 +138,11 @@ impl TensorCase {
         }))
     }
 
-    /// Returns how an outcome differs from the expected one; empty if the case expects nothing. Registers are
+    /// Returns how an outcome differs from the expected one, one line each; empty if the case expects nothing. Registers are
     /// compared by their digest, and one by one if the outcome has them. A reduction that does not exist is
     /// illegal, whatever the code: cases have no common one for it.
     #[must_use]
-    pub fn compare(&self, outcome: &ExpectedTensorLoad) -> Vec<TensorDifference> {
+    pub fn compare(&self, outcome: &ExpectedTensorLoad) -> Vec<String> {
         use ExpectedTensorLoad::{Illegal, Loaded};
         match (&self.expected, outcome) {
             (None, _) => Vec::new(),
@@ -199,8 +152,7 @@ impl TensorCase {
             (Some(Loaded(expected)), Loaded(registers)) => expected.compare(registers),
             (Some(expected), got) if got == expected => Vec::new(),
             (Some(expected), got) => {
-                let (expected, got) = (expected.to_string(), got.to_string());
-                vec![TensorDifference::Outcome { expected, got }]
+                vec![format!("expected {expected}, got {got}")]
             }
         }
     }
@@ -217,11 +169,12 @@ impl fmt::Display for ExpectedTensorLoad {
 }
 
 impl ExpectedRegisters {
-    fn compare(&self, loaded: &Self) -> Vec<TensorDifference> {
+    fn compare(&self, loaded: &Self) -> Vec<String> {
         let mut differences = Vec::new();
-        let (expected, got) = (self.count, loaded.count);
-        if expected != got {
-            differences.push(TensorDifference::Count { expected, got });
+        let hex = |value: u32| format!("{value:#010x}");
+        let shown = |got: Option<u32>| got.map_or("nothing".to_owned(), hex);
+        if self.count != loaded.count {
+            differences.push(difference(&"registers a thread", &self.count, &loaded.count));
         }
         if let Some(loaded) = &loaded.all {
             let all = self.all.iter().flatten().enumerate().flat_map(|(thread, values)| {
@@ -230,64 +183,27 @@ impl ExpectedRegisters {
             for (thread, register, expected) in all.chain(self.samples.iter().copied()) {
                 let got = loaded.get(thread).and_then(|values| values.get(register)).copied();
                 if got != Some(expected) {
-                    differences.push(TensorDifference::Register {
-                        thread,
-                        register,
-                        expected,
-                        got,
-                    });
+                    let place = format_args!("thread {thread} register {register}");
+                    differences.push(difference(&place, &hex(expected), &shown(got)));
                 }
             }
         }
         if loaded.sha256 != self.sha256 {
-            let (expected, got) = (self.sha256.clone(), loaded.sha256.clone());
-            differences.push(TensorDifference::Digest { expected, got });
+            let place = "SHA-256 of the registers";
+            differences.push(difference(&place, &self.sha256, &loaded.sha256));
         }
-        self.compare_reduced(loaded.reduced.as_ref(), &mut differences);
-        differences
-    }
-
-    fn compare_reduced(&self, got: Option<&LaneValues>, differences: &mut Vec<TensorDifference>) {
-        let Some(expected) = &self.reduced else { return };
-        if got == Some(expected) {
-            return;
-        }
-        if got.is_some() && got == self.reduced_by_lane.as_ref() {
-            differences.push(TensorDifference::ReadByLane);
+        let (Some(expected), got) = (&self.reduced, &loaded.reduced) else { return differences };
+        if got.is_some() && got != &self.reduced && got == &self.reduced_by_lane {
+            let line = "the reduction is over both halves of a lane, not over each";
+            differences.push(line.to_owned());
         }
         for thread in 0..LANES {
             let (expected, got) = (expected[thread], got.map(|row| row[thread]));
             if got != Some(expected) {
-                differences.push(TensorDifference::Reduced { thread, expected, got });
+                let place = format_args!("thread {thread} reduction");
+                differences.push(difference(&place, &hex(expected), &shown(got)));
             }
         }
-    }
-}
-
-impl fmt::Display for TensorDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = |got: &Option<u32>| got.map_or("nothing".to_owned(), |v| format!("{v:#010x}"));
-        match self {
-            Self::Outcome { expected, got } => write!(f, "expected {expected}, got {got}"),
-            Self::Count { expected, got } => {
-                write!(f, "registers a thread: expected {expected}, got {got}")
-            }
-            Self::Register { thread, register, expected, got } => write!(
-                f,
-                "thread {thread} register {register}: expected {expected:#010x}, got {}",
-                value(got)
-            ),
-            Self::Digest { expected, got } => {
-                write!(f, "SHA-256 of the registers: expected {expected}, got {got}")
-            }
-            Self::Reduced { thread, expected, got } => write!(
-                f,
-                "thread {thread} reduction: expected {expected:#010x}, got {}",
-                value(got)
-            ),
-            Self::ReadByLane => {
-                f.write_str("the reduction is over both halves of a lane, not over each")
-            }
-        }
+        differences
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use warpload::load::Executor;
-use warpload_suite::case::{CaseFile, CaseLine};
-use warpload_suite::families::{Answerer, CaseAnswer, answer, execute};
-use warpload_suite::outcome::{CaseFailureKind, CaseVerdict};
+use warpload_suite::asking::{ChosenCases, FunctionExaminee};
+use warpload_suite::case::{CaseChoice, CaseFile, CaseLine};
+use warpload_suite::families::{Answerer, CaseAnswer, UnopenedTrace, answer, execute};
+use warpload_suite::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
 use warpload_suite::runner::{InProcess, Runner};
 use warpload_suite::tally::CaseTally;
 
@@ -51,14 +52,47 @@ fn outcomes_are_in_the_order_of_the_lines() {
     assert_eq!((tally.counts.passed, tally.counts.failed), (1, 3));
 }
 
-/// The answers of a command are the command's to give.
+/// Where text traces are imported to is the caller's to say.
 #[test]
-fn families_without_an_executor_are_skipped() {
+fn traces_are_skipped_unless_something_opens_them() {
     let mut answerer = Answerer::new(Executor::Fast);
-    let question = r#"{"family":"traces","file":"trace"}"#;
-    let skipped = CaseAnswer::Skip("no executor for the family traces".to_owned());
-    assert_eq!(answer(question, &mut answerer), skipped);
-    let mut answerer =
-        answerer.answering("traces", |_| Ok(CaseAnswer::Known(r#"{"refused":true}"#.to_owned())));
-    assert_eq!(answer(question, &mut answerer).into_json(), r#"{"refused":true}"#);
+    let question = format!(r#"{{"family":"traces","file":{:?}}}"#, file!().replace("suite/", ""));
+    let skipped = CaseAnswer::Skip("traces are not opened here".to_owned());
+    assert_eq!(answer(&question, &mut answerer), skipped);
+    let mut answerer = answerer.opening(|_| Err(UnopenedTrace::Refused));
+    assert_eq!(answer(&question, &mut answerer).into_json(), r#"{"refused":true}"#);
+    let mut answerer = answerer.opening(|_| Err(UnopenedTrace::Failed("not now".to_owned())));
+    assert_eq!(answer(&question, &mut answerer), CaseAnswer::Error("not now".to_owned()));
+}
+
+/// An executor that is wrong is named if there are several.
+#[test]
+fn each_function_must_give_the_expected_answer() {
+    let case =
+        r#"{"id":"one","family":"encode","sm":"50","text":"LD R0, [R2]","expect":{"word":"0x1"}}"#;
+    let choice = CaseChoice::default();
+    let cases = ChosenCases { choice: &choice, on_file: &|_| {} };
+    let function = |word: &'static str| {
+        move |_: &str| Ok(Ok(CaseAnswer::Known(format!(r#"{{"word":"{word}"}}"#))))
+    };
+    let judge = |words: &[&'static str]| {
+        let functions = words.iter().map(|word| (*word, function(word))).collect();
+        let mut runner = Runner::new(vec![FunctionExaminee::new(functions, cases)], &|_| {});
+        let file = Arc::new(CaseFile::new("cases", None));
+        let mut outcomes = Vec::new();
+        let add = |judged: &[(CaseLine, CaseOutcome)]| {
+            outcomes.extend(judged.iter().map(|(_, outcome)| outcome.clone()));
+            Ok::<_, std::convert::Infallible>(())
+        };
+        runner.read(&file, case.as_bytes(), add).unwrap();
+        outcomes.extend(runner.judge(true).unwrap().into_iter().map(|(_, outcome)| outcome));
+        match &outcomes[0].verdict {
+            CaseVerdict::Failed(failure) => failure.differences.clone(),
+            _ => Vec::new(),
+        }
+    };
+    assert_eq!(judge(&["0x1"]), [""; 0]);
+    assert_eq!(judge(&["0x01", "0x1"]), [""; 0]);
+    assert_eq!(judge(&["0x2"]), ["expected `0x1`, got `0x2`"]);
+    assert_eq!(judge(&["0x1", "0x2"]), ["0x2: expected `0x1`, got `0x2`"]);
 }

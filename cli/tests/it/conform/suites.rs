@@ -314,3 +314,26 @@ fn the_order_is_that_of_the_cases() {
     assert_eq!(results[1], results[0]);
     assert_eq!(results[2], results[0]);
 }
+
+/// JSON is UTF-8, so that no question can name such a file: the case says which it is, and is not asked.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_path_is_not_utf_8_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let suite = Suite::new(0);
+    let folder = suite.folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&folder).unwrap();
+    let case = r#"{"id":"t","family":"traces","file":"trace","expect":{"refused":true}}"#;
+    std::fs::write(folder.join("cases.jsonl"), format!("{case}\n")).unwrap();
+    for examinee in [["--command", &own()], ["--executor", "fast"]] {
+        let mut conform = crate::common::warpload();
+        conform.arg("conform").args(examinee).args(["--format", "json"]);
+        let ran = crate::common::Ran::from(conform.arg(&folder).output().unwrap());
+        assert_eq!(ran.status, 1, "{ran:?}");
+        let first: serde_json::Value =
+            serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+        assert_eq!(first["kind"], "not-utf-8", "{ran:?}");
+        let difference = first["differences"][0].as_str().unwrap();
+        assert!(difference.contains(r#"caf\xE9/trace" is not UTF-8"#), "{difference}");
+    }
+}

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{Ran, file};
+use crate::common::{Ran, file, warpload};
 use crate::conform::{own, run};
 
 fn summary(ran: &Ran) -> Value {
@@ -32,16 +32,14 @@ fn both_executors_answer_the_whole_suite() {
     let suite = file("vectors/v1");
     let manifest = std::fs::read_to_string(suite.join("MANIFEST.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
-    let vectors = suite.join("execute");
-    // Only vectors are executed by either executor.
-    for (executor, suite, cases) in [
-        ("fast", &suite, manifest["cases"].as_u64().unwrap()),
-        ("reference", &vectors, count(&vectors, "")),
-    ] {
-        let command = format!("{} --executor {executor}", own());
-        let ran = run(&command, &["--format", "json", "--jobs", "2"], &[suite]);
+    // A program and functions of this process are asked the same.
+    let command = format!("{} --executor fast", own());
+    for examinee in [["--command", &command], ["--executor", "both"]] {
+        let mut conform = warpload();
+        conform.arg("conform").args(examinee).args(["--format", "json", "--jobs", "2"]);
+        let ran = Ran::from(conform.arg(&suite).output().unwrap());
         let summary = summary(&ran);
-        assert_eq!(summary["passed"], cases, "{ran:?}");
+        assert_eq!(summary["passed"], manifest["cases"], "{ran:?}");
         assert_eq!((&summary["failed"], &summary["skipped"]), (&0.into(), &0.into()));
         assert_eq!(ran.status, 0);
     }

@@ -54,7 +54,7 @@ fn tally(emulator: &Emulator, vectors: &[(Load, CaseAbout)]) -> CaseTally {
             None => CaseVerdict::Passed,
             Some(first) => CaseVerdict::Failed(CaseFailure {
                 kind: CaseFailureKind::Difference,
-                differences: vec![first.to_string()],
+                differences: vec![first.clone()],
                 stderr: Vec::new(),
             }),
         };
@@ -68,7 +68,7 @@ fn tally(emulator: &Emulator, vectors: &[(Load, CaseAbout)]) -> CaseTally {
 fn mutants_are_found_and_named() {
     let vectors = &vectors();
     for (load, about) in vectors {
-        assert_eq!(load.vector.compare(&load.right), [], "{:?}", about.id);
+        assert_eq!(load.vector.compare(&load.right), [""; 0], "{:?}", about.id);
     }
     assert!(MUTANTS.len() >= 60);
     let names: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.name).collect();

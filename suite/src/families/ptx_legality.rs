@@ -1,15 +1,13 @@
-//! `ptx-legality` and `ptx-execute`: which loads of a module are legal, and what they load.
+//! `ptx-legality`: which loads of a module are legal.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::Value;
 use warpload::json::{self, JsonError};
 use warpload_ptx::rules::Unit;
 use warpload_ptx::{check_as, read};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::object::differences;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +15,7 @@ struct Verdict {
     accept: bool,
 }
 
-pub(super) fn compare_legality(
+pub(super) fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
@@ -58,22 +56,9 @@ struct ModuleQuestion<'q> {
     module: Cow<'q, str>,
 }
 
-pub(super) fn check(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let ModuleQuestion { module } = json::from_str(question)?;
     let accept = read(&module)
         .is_ok_and(|module| check_as(&module, Unit::Program).all(|verdict| verdict.is_legal()));
     Ok(CaseAnswer::new(&serde_json::json!({ "accept": accept })))
-}
-
-/// Keys of a load that are not compared: its place, of which `line` is enough, and the lanes whose address was
-/// rounded, which follow from the addresses.
-pub(super) const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
-
-pub(super) fn compare_loads(
-    expected: &CaseExpectation<'_>,
-    answer: &str,
-) -> Result<Vec<String>, Uncomparable> {
-    let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
-    let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
-    Ok(differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
 }

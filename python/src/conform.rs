@@ -1,0 +1,480 @@
+//! `conform`: an emulator against the conformance suite, a function of Python's, a program or our own executors.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyException, PyNotImplementedError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTracebackMethods};
+use warpload::load::Executor as Ours;
+use warpload_binary::file_kind::FileKind;
+use warpload_suite::asking::{ChosenCases, FunctionExaminee};
+use warpload_suite::case::{CaseChoice, CaseFile, CaseLine, files_in};
+use warpload_suite::families::{self, Answerer, CaseAnswer, UnopenedTrace};
+use warpload_suite::outcome::{self, CaseFailureKind, CaseOutcome, CaseVerdict};
+use warpload_suite::program::{Program, ProgramExaminee};
+use warpload_suite::runner::{AskError, Examinee as Examined, ReadCasesError, Runner};
+use warpload_suite::tally::{CaseCounts, CaseSummary, CaseTally, FlagCounts as FlagRow};
+
+use crate::error::{ErrorKind, Failure, error};
+use crate::literals::{Examinee, Executor, FailureKind, Family, Suite};
+use crate::notebook::escaped;
+use crate::objects::text_objects;
+use crate::open::{Holding, open_trace, read_file};
+use crate::options::json_text;
+use crate::waiting::{Shared, wait};
+
+/// A case with another answer than the expected one, or with none.
+#[pyclass(frozen, eq, get_all, module = "warpload")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct CaseFailure {
+    /// The file of the case.
+    file: String,
+    /// The line in the file, from 1.
+    line: u64,
+    /// The case's name in its suite; `None` if it has none.
+    id: Option<String>,
+    /// The family; `None` if the line is not a case.
+    family: Option<Family>,
+    /// What the case is about.
+    flags: Vec<String>,
+    /// What went wrong.
+    kind: FailureKind,
+    /// How the answer differs from the expected one, or what else went wrong, one line each.
+    differences: Vec<String>,
+    /// The end of the standard error of a program that gave no answer, or of the traceback of a function that raised.
+    stderr: Vec<String>,
+}
+
+#[pymethods]
+impl CaseFailure {
+    fn __str__(&self) -> String {
+        let title = self.id.as_deref().unwrap_or("a case");
+        let lines = self.differences.iter().chain(&self.stderr);
+        let lines: String = lines.map(|line| format!("\n  {line}")).collect();
+        format!("{}:{}: {title}{lines}", self.file, self.line)
+    }
+
+    fn __repr__(&self) -> String {
+        let id = self.id.as_deref().unwrap_or("-");
+        format!("CaseFailure({id}: {})", self.differences.first().map_or("", String::as_str))
+    }
+}
+
+/// How many cases with a flag have which outcome.
+#[pyclass(frozen, eq, get_all, module = "warpload")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct FlagCounts {
+    /// The family of the cases.
+    family: Family,
+    /// The flag.
+    flag: String,
+    /// How many passed.
+    passed: u64,
+    /// How many failed.
+    failed: u64,
+    /// How many were skipped.
+    skipped: u64,
+    /// How well the flag tells the cases that fail from those that pass, 0 to 1.
+    explains: f64,
+}
+
+#[pymethods]
+impl FlagCounts {
+    fn __repr__(&self) -> String {
+        let Self { family: Family(family), flag, passed, failed, skipped, .. } = self;
+        format!("FlagCounts({family}, {flag}: {passed} passed, {failed} failed, {skipped} skipped)")
+    }
+}
+
+/// How an emulator answers the cases of a suite. Is true if none failed and some passed.
+///
+/// `str()` says what the failures have in common; a notebook shows the flags that explain them.
+#[pyclass(frozen, eq, get_all, module = "warpload")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Conformance {
+    /// How many cases passed.
+    passed: u64,
+    /// How many cases failed.
+    failed: u64,
+    /// How many cases were skipped.
+    skipped: u64,
+    /// The cases of each family that passed, failed and were skipped.
+    families: BTreeMap<Family, (u64, u64, u64)>,
+    /// The flags, those first that explain the failures of their family best.
+    flags: Vec<FlagCounts>,
+    /// What the failures have in common, a sentence each.
+    explanations: Vec<String>,
+    /// Why cases were skipped, with how many for each reason.
+    skips: BTreeMap<String, u64>,
+    /// The first failures, as many as were asked for.
+    failures: Vec<CaseFailure>,
+}
+
+#[pymethods]
+impl Conformance {
+    fn __bool__(&self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+
+    fn __str__(&self) -> String {
+        let sentences: String =
+            self.explanations.iter().map(|sentence| format!("{sentence}\n")).collect();
+        sentences + &self.counts()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Conformance({})", self.counts())
+    }
+
+    fn _repr_html_(&self) -> String {
+        let cell = |text: &str| format!("<td style=\"text-align:left\">{}</td>", escaped(text));
+        let row = |row: &FlagCounts| {
+            let [passed, failed, skipped] =
+                [row.passed, row.failed, row.skipped].map(|count| format!("<td>{count}</td>"));
+            let explains = format!("<td>{:.0}%</td>", 100.0 * row.explains);
+            let names = cell(row.family.0) + &cell(&row.flag);
+            format!("<tr>{names}{passed}{failed}{skipped}{explains}</tr>")
+        };
+        let failing = self.flags.iter().filter(|flag| flag.failed > 0).take(10);
+        let rows: String = failing.map(row).collect();
+        let sentences = self.explanations.iter();
+        let sentences: String =
+            sentences.map(|sentence| format!("<li>{}</li>", escaped(sentence))).collect();
+        let heads = ["family", "flag", "passed", "failed", "skipped", "explains"];
+        let table = match rows.is_empty() {
+            true => String::new(),
+            false => format!(
+                "<table><thead><tr>{}</tr></thead><tbody>{rows}</tbody></table>",
+                heads.map(|head| format!("<th>{head}</th>")).concat()
+            ),
+        };
+        format!("<p><strong>{}</strong></p><ul>{sentences}</ul>{table}", self.counts())
+    }
+}
+
+impl Conformance {
+    fn counts(&self) -> String {
+        format!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+/// The outcomes so far.
+struct Found {
+    tally: CaseTally,
+    failures: Vec<CaseFailure>,
+    /// How many of the failures are kept.
+    most: usize,
+}
+
+impl Found {
+    fn add(&mut self, judged: &[(CaseLine, CaseOutcome)]) {
+        for (line, outcome) in judged {
+            self.tally.add(outcome);
+            let CaseVerdict::Failed(failure) = &outcome.verdict else { continue };
+            if self.failures.len() < self.most {
+                self.failures.push(CaseFailure {
+                    file: line.file.name.clone(),
+                    line: line.number,
+                    id: outcome.about.id.clone(),
+                    family: outcome.family.map(Family),
+                    flags: outcome.about.flags.clone(),
+                    kind: FailureKind(failure.kind.name()),
+                    differences: failure.differences.clone(),
+                    stderr: failure.stderr.clone(),
+                });
+            }
+        }
+    }
+
+    fn report(self) -> Conformance {
+        let Self { tally, failures, .. } = self;
+        let flag = |row: FlagRow| FlagCounts {
+            family: Family(row.family),
+            flag: row.flag,
+            passed: row.counts.passed,
+            failed: row.counts.failed,
+            skipped: row.counts.skipped,
+            explains: row.explains,
+        };
+        let CaseSummary { counts, families, flags, explanations, skips } = tally.summary();
+        let triple = |counts: CaseCounts| (counts.passed, counts.failed, counts.skipped);
+        let families = families.into_iter().map(|row| (Family(row.family), triple(row.counts)));
+        Conformance {
+            passed: counts.passed,
+            failed: counts.failed,
+            skipped: counts.skipped,
+            families: families.collect(),
+            flags: flags.into_iter().map(flag).collect(),
+            explanations,
+            skips: skips.into_iter().map(|skip| (skip.reason, skip.cases)).collect(),
+            failures,
+        }
+    }
+}
+
+/// What is asked, whoever is.
+#[derive(Clone)]
+struct Exam {
+    files: Vec<PathBuf>,
+    choice: CaseChoice,
+    /// How many failures are kept.
+    failures: usize,
+}
+
+impl Exam {
+    fn run<E: Examined>(
+        &self,
+        examinees: Vec<E>,
+        interrupt: &AtomicBool,
+    ) -> Result<Conformance, Failure> {
+        let mut found =
+            Found { tally: CaseTally::default(), failures: Vec::new(), most: self.failures };
+        let mut runner = Runner::new(examinees, &|_| {}).interrupt(interrupt);
+        for path in &self.files {
+            let bytes = read_file(path)?;
+            if let Some(kind) = FileKind::detect(bytes.bytes()) {
+                return Err(Failure::of_file(&std::io::Error::other(kind.to_string()), path));
+            }
+            let file = Arc::new(CaseFile::new(&path.display().to_string(), Some(path)));
+            let read = runner.read::<Infallible>(&file, bytes.bytes(), |judged| {
+                found.add(judged);
+                Ok(())
+            });
+            read.map_err(|error| match error {
+                ReadCasesError::Ask(error) => Failure::of(&error, ErrorKind::Input),
+                error => Failure::of_file(&error, path),
+            })?;
+        }
+        let judged = runner.judge(true).map_err(|error| Failure::of(&error, ErrorKind::Input))?;
+        found.add(&judged);
+        match found.tally.nothing_chosen(&self.choice) {
+            Some(nothing) => Err(Failure::new(ErrorKind::Selection, nothing)),
+            None => Ok(found.report()),
+        }
+    }
+
+    fn cases(&self) -> ChosenCases<'_> {
+        ChosenCases { choice: &self.choice, on_file: &|_| {} }
+    }
+}
+
+/// Checks an emulator against the conformance suite.
+///
+/// Parameters
+/// ----------
+/// suite
+///     A file of cases, one JSON object a line, or a folder of them, or several.
+/// examinee
+///     The emulator: a function that is passed a question, a `dict`, and returns the answer, a `dict`, or `None` if it
+///     does not do this; a program with its arguments, as a list or as a text that is split as a shell does; or one of
+///     our own executors, `"fast"`, `"reference"`, or `"both"`, each of which must answer what is expected.
+///     docs/conformance.md has the questions and answers. A function that raises `NotImplementedError` skips the case;
+///     other exceptions are failures of the case.
+/// families
+///     Only cases of these families; of all if there are none.
+/// flags
+///     Only cases with one of these flags; all if there are none.
+/// skip_decisions
+///     Whether cases that no public source decides are skipped.
+/// jobs
+///     How many instances of a program, or threads of our own executors, are asked at the same time, 1 by default. A
+///     function is called by this thread alone.
+/// timeout
+///     How long a program may take for an answer, in seconds, 10 by default.
+/// failures
+///     How many failures the report has one by one.
+///
+/// Raises
+/// ------
+/// Error
+///     If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or answers
+///     nothing (`"input"`), or no case is chosen (`"selection"`).
+#[pyfunction]
+#[pyo3(signature = (
+    suite,
+    examinee,
+    *,
+    families = Vec::new(),
+    flags = Vec::new(),
+    skip_decisions = false,
+    jobs = None,
+    timeout = None,
+    failures = 100,
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of Python's")]
+pub(crate) fn conform(
+    py: Python<'_>,
+    suite: Suite<'_>,
+    examinee: Examinee<'_>,
+    families: Vec<Family>,
+    flags: Vec<String>,
+    skip_decisions: bool,
+    jobs: Option<u16>,
+    timeout: Option<f64>,
+    failures: usize,
+) -> PyResult<Conformance> {
+    let (Suite(suite), Examinee(examinee)) = (&suite, &examinee);
+    let choice = CaseChoice {
+        families: families.into_iter().map(|Family(name)| name.to_owned()).collect(),
+        flags,
+        skip_decisions: skip_decisions.then(|| "no public source decides".to_owned()),
+    };
+    let exam = Exam { files: files(py, suite)?, choice, failures };
+    let argument = |message: String| error(py, ErrorKind::Argument, message);
+    let ours = executors(examinee);
+    if timeout.is_some() && (ours.is_some() || examinee.is_callable()) {
+        return Err(argument("timeout: goes with a program alone".to_owned()));
+    }
+    if examinee.is_callable() {
+        return match jobs {
+            None | Some(1) => ask_function(&exam, examinee),
+            Some(_) => Err(argument("jobs: a function is called by this thread alone".to_owned())),
+        };
+    }
+    let jobs = 0..jobs.unwrap_or(1).max(1);
+    let shared = Arc::<Shared>::default();
+    let interrupt = Arc::clone(&shared);
+    let work: Box<dyn FnOnce() -> Result<Conformance, Failure> + Send> = if let Some(executors) =
+        ours
+    {
+        let function = |executor: &Ours| {
+            let mut answerer = Answerer::new(*executor).opening(open);
+            let answer = move |question: &str| Ok(Ok(families::answer(question, &mut answerer)));
+            (executor.name(), answer)
+        };
+        Box::new(move || {
+            let functions = || executors.iter().map(function).collect();
+            let one = |_| FunctionExaminee::new(functions(), exam.cases());
+            exam.run(jobs.map(one).collect(), &interrupt.interrupt)
+        })
+    } else {
+        let words = words(examinee).map_err(argument)?;
+        let timeout =
+            Duration::try_from_secs_f64(timeout.unwrap_or(10.0)).ok().filter(|one| !one.is_zero());
+        let timeout = timeout
+            .ok_or_else(|| argument("timeout: expected a number of seconds above 0".to_owned()))?;
+        Box::new(move || {
+            let mut words = words.into_iter();
+            let name = words.next().unwrap_or_default();
+            let program = Program::new(name, words.collect(), timeout);
+            let failed = |error| Failure::of(&error, ErrorKind::Input);
+            program.check_starts().map_err(failed)?;
+            let one = |_| ProgramExaminee::new(&program, exam.cases());
+            exam.run(jobs.map(one).collect(), &interrupt.interrupt)
+        })
+    };
+    wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py))
+}
+
+/// Returns the files of cases that an argument names.
+fn files(py: Python<'_>, suite: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    let paths = match suite.extract::<PathBuf>() {
+        Ok(path) => vec![path],
+        Err(_) => suite.try_iter()?.map(|path| path?.extract()).collect::<PyResult<_>>()?,
+    };
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(
+                files_in(&path).map_err(|error| Failure::of_file(&error, &path).raise(py))?,
+            ),
+            false => files.push(path),
+        }
+    }
+    Ok(files)
+}
+
+/// Returns our own executors, if the examinee is the name of some.
+fn executors(examinee: &Bound<'_, PyAny>) -> Option<&'static [Ours]> {
+    examinee.extract().ok().map(Executor::list)
+}
+
+/// Returns a program and its arguments.
+fn words(examinee: &Bound<'_, PyAny>) -> Result<Vec<String>, String> {
+    let words = match examinee.cast::<PyString>() {
+        Ok(command) => shlex::split(&command.to_string_lossy())
+            .ok_or_else(|| "examinee: a quotation is not closed".to_owned())?,
+        Err(_) => examinee.extract().map_err(|_| {
+            "examinee: expected a function, a command, or \"fast\", \"reference\" or \"both\""
+                .to_owned()
+        })?,
+    };
+    if words.is_empty() { Err("examinee: expected a program".to_owned()) } else { Ok(words) }
+}
+
+/// Opens a trace of a question.
+fn open(path: &Path) -> Result<warpload_trace::BinaryTrace, UnopenedTrace> {
+    let opened = open_trace(
+        path,
+        Some(std::num::NonZero::<usize>::MIN),
+        Holding::Read,
+        &AtomicBool::new(false),
+    );
+    opened.map(|(trace, _)| trace).map_err(|failure| match failure.kind {
+        ErrorKind::System => UnopenedTrace::Failed(failure.message),
+        _ => UnopenedTrace::Refused,
+    })
+}
+
+/// Asks a function of Python's, by this thread.
+fn ask_function(exam: &Exam, function: &Bound<'_, PyAny>) -> PyResult<Conformance> {
+    let py = function.py();
+    let function = function.clone().unbind();
+    // What ends the run, which is no failure of a case: Ctrl-C.
+    let raised = Mutex::new(None);
+    let ask = |question: &str| {
+        Python::attach(|py| {
+            answered(function.bind(py), question).map_err(|failed| {
+                *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(failed);
+                AskError::Interrupted
+            })
+        })
+    };
+    let examinee = FunctionExaminee::new(vec![("", ask)], exam.cases());
+    let report = exam.run(vec![examinee], &AtomicBool::new(false));
+    match raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(raised) => Err(raised),
+        None => report.map_err(|failure| failure.raise(py)),
+    }
+}
+
+/// Returns what a function answers, or how it fails.
+///
+/// # Errors
+/// Returns what it raises, if that is no `Exception`.
+fn answered(
+    function: &Bound<'_, PyAny>,
+    question: &str,
+) -> PyResult<Result<CaseAnswer, outcome::CaseFailure>> {
+    let py = function.py();
+    let answer = text_objects(py, question).and_then(|question| function.call1((question,)));
+    let raised = match answer
+        .and_then(|answer| if answer.is_none() { Ok(None) } else { json_text(&answer).map(Some) })
+    {
+        Ok(None) => return Ok(Ok(CaseAnswer::Skip("no answer".to_owned()))),
+        Ok(Some(json)) => return Ok(CaseAnswer::from_line(json.as_bytes())),
+        Err(raised) => raised,
+    };
+    if !raised.is_instance_of::<PyException>(py) {
+        return Err(raised);
+    }
+    if raised.is_instance_of::<PyNotImplementedError>(py) {
+        return Ok(Ok(CaseAnswer::Skip(raised.value(py).to_string())));
+    }
+    let traceback = raised.traceback(py).and_then(|traceback| traceback.format().ok());
+    let lines: Vec<String> =
+        traceback.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+    Ok(Err(outcome::CaseFailure {
+        kind: CaseFailureKind::Crash,
+        differences: vec![raised.to_string()],
+        stderr: lines[lines.len().saturating_sub(MAX_LINES)..].to_vec(),
+    }))
+}
+
+/// How many lines of a traceback are kept.
+const MAX_LINES: usize = 10;
