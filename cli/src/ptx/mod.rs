@@ -23,7 +23,7 @@ Examples:
 pub(crate) enum Command {
     Check(check::Arguments),
     Lower(lower::Arguments),
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
 }
 
 pub(crate) fn execute(
