@@ -102,7 +102,7 @@ fn kernels(criterion: &mut Criterion) {
             [64, 1, 1],
             [256, 1, 1],
             vec![
-                Argument::Buffer((0..4 * N).map(|i| (i * 37 >> 3) as u8).collect()),
+                Argument::Buffer((0..4 * N).map(|i| ((i * 37) >> 3) as u8).collect()),
                 number(4 * N as u32),
                 floats(256),
             ],
