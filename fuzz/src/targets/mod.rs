@@ -94,6 +94,7 @@ targets! {
     image::image_does_not_panic: FILE "\
         traces/generic.image.json tests/data/cmd/image-of-example.json tests/data/ptx/image.json \
         tests/data/report/faulty.json",
+    ptx::kernels_are_bounded: FILE "ptx/benches/kernels/*.ptx tests/data/ptx/*.ptx",
     ptx::ptx_does_not_panic: FILE "\
         tests/data/ptx/*.ptx ptx/tests/ptx/mutations/*.ptx tests/data/listings/gather.ptx \
         tests/data/listings/chase.ptx ptx/tests/ptx/clang/cached-O0-g.ptx \

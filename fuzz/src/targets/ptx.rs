@@ -1,6 +1,7 @@
 use warpload::machine::Machine;
 use warpload::memory::{AddressMap, MemoryBuilder};
 use warpload_ptx::lower::OptimizationLevel;
+use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};
 use warpload_ptx::run::{Placement, RegisterFile, WarpTensorMemory};
 use warpload_ptx::tensor::TensorMemory;
 use warpload_ptx::{check, lower, read, read_load};
@@ -51,6 +52,34 @@ pub fn ptx_does_not_panic(input: &[u8]) {
         }
         for step in environment.run(function, &mut registers) {
             drop(step.result);
+        }
+    }
+}
+
+/// The kernels of any module run to their end, or to a limit, within bounded memory.
+pub fn kernels_are_bounded(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let Ok(module) = read(text) else { return };
+    for function in module.functions() {
+        let Ok(kernel) = Kernel::named(&module, module.text(function.name)) else { continue };
+        let mut memory = DeviceMemory::new();
+        let mut launch = KernelLaunch::new([2, 1, 1], [40, 1, 1]);
+        launch.steps = 2000;
+        launch.checks_races = true;
+        launch.checks_uninitialized = true;
+        for (number, bytes) in kernel.parameter_bytes().into_iter().enumerate() {
+            if bytes > 4096 {
+                return;
+            }
+            let address = memory.allocate(vec![1; 256], AllocationUse::Argument(number));
+            let Ok(address) = address else { return };
+            let mut value = address.to_le_bytes().to_vec();
+            value.resize(bytes as usize, 0);
+            launch = launch.parameter(&value);
+        }
+        if let Ok(result) = kernel.run(&launch, &mut memory, None) {
+            assert!(result.counts.warp_instructions <= launch.steps);
+            assert!(result.faults.len() as u64 <= result.fault_count);
         }
     }
 }

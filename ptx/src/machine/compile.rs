@@ -8,7 +8,7 @@ use super::code::{
     Shuffle, Special, Vote,
 };
 use super::matrix;
-use super::memory::AddressedSpace;
+use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
 use super::registers::{FIRST_ROW, NONE, Slot};
@@ -145,9 +145,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             };
             if is_local {
                 let bytes = variable_bytes(self.module, declared);
-                let offset = self.local_bytes.next_multiple_of(declared.alignment().max(4));
+                let alignment = declared.alignment().clamp(4, MAX_ALIGNMENT);
+                let offset = self.local_bytes.next_multiple_of(alignment);
                 self.locals.insert(id, (offset, bytes));
-                self.local_bytes = offset + bytes;
+                // More than a thread has is a fault when the function is called.
+                self.local_bytes = offset.saturating_add(bytes).min(MAX_LOCAL + 1);
             }
         }
         self.local_bytes = self.local_bytes.next_multiple_of(16);

@@ -7,7 +7,9 @@ use super::code::Code;
 use super::compile::{Surroundings, compile, function_address, shared_variables};
 use super::engine::{Engine, RawFault, Shape};
 use super::fault::{FaultKind, KernelFault, KernelFaultKind};
-use super::memory::{AddressedSpace, AllocationUse, Bytes, DeviceMemory, TooMuchMemory, UNKNOWN};
+use super::memory::{
+    AddressedSpace, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT, TooMuchMemory, UNKNOWN,
+};
 use super::races::RaceCheck;
 use super::registers::{Origin, Slot};
 use crate::meaning::Register;
@@ -402,11 +404,14 @@ impl<'m> Kernel<'m> {
             let bytes = variable_bytes(module, declared);
             if declared.space == StateSpace::Shared {
                 if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
-                    dynamic.push((id, declared.alignment()));
+                    dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
                 } else {
-                    let offset = shared.next_multiple_of(declared.alignment());
+                    let offset = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
                     variables.insert(id, (AddressedSpace::Shared, offset));
                     shared = offset.saturating_add(bytes);
+                    if shared > MAX_SHARED {
+                        return Err(KernelError::SharedSize(shared));
+                    }
                 }
             } else if declared.linkage != Linkage::Extern {
                 let name = AllocationUse::Variable(module.text(declared.name).to_owned());
@@ -448,7 +453,8 @@ impl<'m> Kernel<'m> {
         for (place, given) in self.function.parameters.clone().zip(&launch.parameters) {
             let id = DeclarationId(place as u32);
             let Some(declared) = self.module.declaration(id) else { continue };
-            let offset = (bytes.len() as u64).next_multiple_of(declared.alignment());
+            let alignment = declared.alignment().min(MAX_ALIGNMENT);
+            let offset = (bytes.len() as u64).next_multiple_of(alignment);
             bytes.resize(offset as usize, 0);
             bytes.extend_from_slice(given);
             places.push((id, offset));

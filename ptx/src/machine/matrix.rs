@@ -94,7 +94,7 @@ impl Fragment {
             elements.iter().map(|element| element.map(|element| element.slot)).collect();
         let packed = if scalar == T::F64 { 1 } else { 32 / scalar.bits().min(32) as usize };
         let (rows, columns) = size;
-        let is_sane = rows * columns <= MAX_ELEMENTS;
+        let is_sane = (1..=MAX_ELEMENTS).contains(&(rows * columns));
         is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns })
     }
 
@@ -103,7 +103,7 @@ impl Fragment {
         let (group, thread) = (lane / 4, lane % 4);
         match self.layout {
             Layout::Operand { is_left: true } => {
-                let blocks = self.rows / 8;
+                let blocks = (self.rows / 8).max(1);
                 let row = group + 8 * (register % blocks);
                 (row, thread * self.packed + register / blocks * 4 * self.packed + part)
             }

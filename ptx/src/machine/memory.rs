@@ -22,6 +22,9 @@ const AFTER_WINDOWS: u64 = 0x1_0000_0000;
 /// Every allocation begins at a multiple of it, as those of `cudaMalloc` do.
 const ALIGNMENT: u64 = 256;
 
+/// A variable's alignment counts up to this one.
+pub(super) const MAX_ALIGNMENT: u64 = ALIGNMENT;
+
 /// No more bytes are allocated in all.
 const MAX_BYTES: u64 = 1 << 34;
 

@@ -930,6 +930,9 @@ pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execu
 fn conversion(request: &Request<'_>) -> Option<LaneRule> {
     let (to, from) = (*request.types.first()?, *request.types.get(1)?);
     let modes = request.modes()?;
+    if to.bits() > 64 || from.bits() > 64 {
+        return None;
+    }
     if matches!(to, T::F16x2 | T::Bf16x2 | T::E4m3x2 | T::E5m2x2) {
         return packing(to, from, modes);
     }

@@ -23,6 +23,9 @@ const PATH_TURN: u32 = 1 << 12;
 /// Calls inside one another.
 const MAX_DEPTH: usize = 1 << 12;
 
+/// Rows of registers of all frames of a warp: 64 MiB.
+const MAX_ROWS: usize = 1 << 19;
+
 /// Lanes that execute the same instruction next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
@@ -138,7 +141,7 @@ impl Warp {
         let depth = caller.map_or(0, |(_, frame)| self.frames[frame].depth + 1);
         let code = &engine.code.functions[function];
         let fits = self.local.reserve(local_base + code.local_bytes, engine.tracks_writes);
-        if depth > MAX_DEPTH || !fits {
+        if depth > MAX_DEPTH || depth * code.rows > MAX_ROWS || !fits {
             return Err(Stop::Warp(FaultKind::StackOverflow));
         }
         let template = &engine.templates[function];
