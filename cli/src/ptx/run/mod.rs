@@ -28,9 +28,12 @@ use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
 use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
-/// Execute the loads of PTX functions and show what every lane did
+/// Run a PTX kernel, or execute the loads of a function alone and show what every lane did
 ///
-/// Executes the loads of one function in the order of the text, branches or not. A loaded
+/// With --grid, --block, --arg or another option of kernels, launches a kernel without a GPU: all of its blocks, warps and
+/// instructions. Shows what was executed, and faults with line, block and thread. Exit status 1 if there are any.
+///
+/// Without them, executes the loads of one function in the order of the text, branches or not. A loaded
 /// register has its value for the loads after it. Other instructions are not executed: a register
 /// that one of them writes has the value that --set assigns to it, or none.
 ///
@@ -50,6 +53,8 @@ are one for each lane. A predicate's value without `lane` is a mask, bit n for l
 condition: lane<16.
 
 Examples:
+  warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 --arg @x.bin --arg @y.bin --dump 3=out.bin
+  warpload ptx run kernel.ptx --block 128 --arg zeros:4096 --check-races --check-uninitialized
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
   warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
   warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
