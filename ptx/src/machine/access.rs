@@ -175,6 +175,17 @@ impl Access<'_, '_> {
                         u64::from_le_bytes
                     ));
                 }
+                (1, 1) if !scalar.is_signed() => {
+                    let row = registers.row_mut::<u32>(element.slot);
+                    warpload::simd::vectorized!(gather(
+                        row,
+                        exec,
+                        &offsets,
+                        place,
+                        values,
+                        |[byte]: [u8; 1]| u32::from(byte)
+                    ));
+                }
                 _ => {
                     for lane in lanes(exec) {
                         let at = offsets[lane] as usize + start;
@@ -368,9 +379,49 @@ impl Access<'_, '_> {
         Ok(())
     }
 
+    /// Executes an atomic operation if all lanes find known bytes in one memory, and nobody watches.
+    fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> bool {
+        if engine.observer.is_some() {
+            return false;
+        }
+        let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
+        let rows = scalar.bits().div_ceil(32);
+        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        if (registers.unknown(self.op.a) | registers.unknown(self.op.b)) & exec != 0 {
+            return false;
+        }
+        let mut offsets = [0; LANES];
+        let found = memories.find_all(self.access.space, self.addresses, size, exec, &mut offsets);
+        let Some(found) = found else { return false };
+        let values = &mut memories.at_mut(found).0.values[..];
+        let result = self.access.elements.first().copied().flatten();
+        for lane in lanes(exec) {
+            let at = offsets[lane] as usize;
+            let old = read(values, at, size);
+            let [b, c] = [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
+            let new = combine(operation, scalar, old, b, c).to_le_bytes();
+            if let Some(place) = values.get_mut(at..at + size as usize) {
+                place.copy_from_slice(&new[..size as usize]);
+            }
+            if let Some(Element { slot, rows, bits }) = result {
+                let old = extended(&old.to_le_bytes()[..size as usize], scalar, bits);
+                registers.set_lane(slot, rows, lane, old);
+            }
+        }
+        if let Some(element) = result {
+            registers.know(element.slot, exec);
+        }
+        let hint = memories.hint;
+        engine.hint = hint;
+        true
+    }
+
     fn atomic(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Result<(), Stop> {
         let bytes = self.access.size;
         engine.counts.atomics += 1;
+        if self.atomic_at_once(operation, engine) {
+            return Ok(());
+        }
         let result = self.access.elements.first().copied().flatten();
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
@@ -538,7 +589,7 @@ impl Access<'_, '_> {
                 Mbarrier::ArriveDrop => {
                     arrive(expected.saturating_sub(count), missing.saturating_sub(count))
                 }
-                Mbarrier::Wait { .. } | Mbarrier::ExpectTx | Mbarrier::PendingCount => state,
+                Mbarrier::Wait { .. } | Mbarrier::ExpectTx => state,
             };
             if let Some(place) = region.values.get_mut(offset..offset + 8) {
                 place.copy_from_slice(&new.to_le_bytes());

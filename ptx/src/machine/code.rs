@@ -153,7 +153,6 @@ pub(super) enum Mbarrier {
         is_parity: bool,
     },
     ExpectTx,
-    PendingCount,
 }
 
 /// What an address begins with.

@@ -1010,8 +1010,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         } else if has(Keyword::TestWait) || has(Keyword::TryWait) {
             let is_parity = has(Keyword::Parity);
             (Mbarrier::Wait { is_parity }, of.operands.first(), count_at(2))
-        } else if has(Keyword::PendingCount) {
-            (Mbarrier::PendingCount, of.operands.first(), count_at(1))
         } else if has(Keyword::Arrive) || has(Keyword::ArriveDrop) {
             let kind = match (has(Keyword::ArriveDrop), has(Keyword::NoComplete)) {
                 (true, _) => Mbarrier::ArriveDrop,
@@ -1025,7 +1023,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         };
         let argument_type = match kind {
-            Mbarrier::Wait { is_parity: false } | Mbarrier::PendingCount => T::B64,
+            Mbarrier::Wait { is_parity: false } => T::B64,
             _ => T::B32,
         };
         let a = match argument {
@@ -1034,17 +1032,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let result_type = match kind {
             Mbarrier::Wait { .. } => T::Pred,
-            Mbarrier::PendingCount => T::B32,
             _ => T::B64,
         };
         let elements = match result {
             Some(operand) => self.elements(of, operand, result_type)?,
             None => vec![None],
         };
-        if kind == Mbarrier::PendingCount {
-            // The state is in a register: no access.
-            return Err(NotExecuted);
-        }
         let op = self.access(of, MemoryKind::Mbarrier(kind), T::B64, elements)?;
         self.emit(Action::Memory(Box::new(op))).a = a;
         Ok(())

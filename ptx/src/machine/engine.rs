@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::access::{AccessKind, LaneBytes};
-use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset, Special};
+use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset};
 use super::fault::FaultKind;
 use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
@@ -11,7 +11,7 @@ use super::memory::{
 };
 use super::races::RaceCheck;
 use super::registers::Registers;
-use super::warp::{Event, Path, Warp, special_value};
+use super::warp::{Event, Path, Warp};
 use super::{LaunchCounts, MemoryAccess, MemoryObserver};
 use crate::module::StatementId;
 use warpload::lane::{LANES, LaneMask};
@@ -139,10 +139,6 @@ impl Engine<'_> {
         code.functions.iter().map(of_function).collect()
     }
 
-    pub(super) fn special(&self, special: Special, warp: u32, lane: usize) -> u32 {
-        special_value(special, &self.shape, self.block, warp, lane)
-    }
-
     /// Counts an instruction.
     #[inline(always)]
     pub(super) fn count(&mut self, exec: u32, op: &Op) -> Result<(), Stop> {
@@ -243,20 +239,26 @@ impl Engine<'_> {
     /// Executes all blocks.
     pub(super) fn run(&mut self) -> Result<(), StatementId> {
         let mut warps: Vec<Warp> = Vec::new();
+        let arrived = vec![0; self.shape.warps() as usize];
+        let mut barriers = vec![Barrier { arrived, ..Barrier::default() }; BARRIERS];
         let [nx, ny, nz] = self.shape.blocks;
         for z in 0..nz {
             for y in 0..ny {
                 for x in 0..nx {
                     self.block = [x, y, z];
                     self.counts.blocks += 1;
-                    self.run_block(&mut warps)?;
+                    self.run_block(&mut warps, &mut barriers)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn run_block(&mut self, warps: &mut Vec<Warp>) -> Result<(), StatementId> {
+    fn run_block(
+        &mut self,
+        warps: &mut Vec<Warp>,
+        barriers: &mut [Barrier],
+    ) -> Result<(), StatementId> {
         self.shared.reset(self.shape.shared as usize, self.tracks_writes);
         let count = self.shape.warps() as usize;
         if let Some(races) = &mut self.races {
@@ -273,9 +275,10 @@ impl Engine<'_> {
                 self.end_warp(warp, stop)?;
             }
         }
-        let mut barriers = vec![Barrier::default(); BARRIERS];
-        for barrier in &mut barriers {
-            barrier.arrived = vec![0; count];
+        for barrier in &mut *barriers {
+            barrier.waiting.clear();
+            barrier.arrived.fill(0);
+            barrier.threads = None;
         }
         loop {
             let mut is_stuck = true;
@@ -296,7 +299,7 @@ impl Engine<'_> {
                         }
                         Event::Ended => {
                             is_stuck = false;
-                            for barrier in &mut barriers {
+                            for barrier in &mut *barriers {
                                 if barrier.open_if_complete(warps) {
                                     self.pass_barrier();
                                 }
@@ -304,7 +307,7 @@ impl Engine<'_> {
                         }
                         Event::Barrier(path, op) => {
                             is_stuck = false;
-                            if let Err(stop) = self.arrive(&mut barriers, warps, at, path, op) {
+                            if let Err(stop) = self.arrive(barriers, warps, at, path, op) {
                                 self.end_warp(&mut warps[at], stop)?;
                             }
                         }
@@ -319,7 +322,7 @@ impl Engine<'_> {
                 if parted > 0 {
                     continue;
                 }
-                self.report_stuck(&barriers, warps);
+                self.report_stuck(barriers, warps);
                 return Ok(());
             }
         }

@@ -16,6 +16,7 @@ use super::fault::FaultKind;
 use super::matrix;
 use super::memory::{LocalMemory, UNKNOWN};
 use super::registers::{NONE, Origin, Registers, Slot};
+use warpload::lane::LANES;
 
 /// Instructions that a path executes before another path of its warp gets its turn.
 const PATH_TURN: u32 = 1 << 12;
@@ -162,7 +163,7 @@ impl Warp {
         (frame.caller, frame.depth) = (caller, depth);
         for preset in &code.presets {
             if let Preset::Special(slot, special) = preset {
-                let row = std::array::from_fn(|lane| engine.special(*special, self.number, lane));
+                let row = special_row(*special, &engine.shape, engine.block, self.number);
                 frame.registers.put::<u32>(*slot, &row, u32::MAX);
                 frame.registers.know(*slot, u32::MAX);
             }
@@ -815,30 +816,44 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The value of a special register in one lane.
-pub(super) fn special_value(
+/// The values of a special register in the lanes of a warp.
+pub(super) fn special_row(
     special: Special,
     shape: &super::engine::Shape,
     block: [u32; 3],
     warp: u32,
-    lane: usize,
-) -> u32 {
-    let thread = shape.thread(warp, lane);
-    match special {
-        Special::Thread(axis) => thread[axis],
+) -> [u32; LANES] {
+    let value = match special {
+        Special::Thread(axis) => {
+            let mut thread = shape.thread(warp, 0);
+            return std::array::from_fn(|_| {
+                let here = thread[axis];
+                thread[0] += 1;
+                for (lower, upper) in [(0, 1), (1, 2)] {
+                    if thread[lower] == shape.threads[lower] {
+                        thread[lower] = 0;
+                        thread[upper] += 1;
+                    }
+                }
+                here
+            });
+        }
+        Special::Lane => return std::array::from_fn(|lane| lane as u32),
+        Special::LaneMask { below, here, above } => {
+            let part = |is_in: bool, mask: u32| if is_in { mask } else { 0 };
+            return std::array::from_fn(|lane| {
+                let bit = 1_u32 << lane;
+                part(below, bit - 1) | part(here, bit) | part(above, !(bit | (bit - 1)))
+            });
+        }
         Special::Threads(axis) => shape.threads[axis],
         Special::Block(axis) => block[axis],
         Special::Blocks(axis) => shape.blocks[axis],
-        Special::Lane => lane as u32,
         Special::Warp => warp,
         Special::Warps => shape.warps(),
-        Special::LaneMask { below, here, above } => {
-            let bit = 1_u32 << lane;
-            let part = |is_in: bool, mask: u32| if is_in { mask } else { 0 };
-            part(below, bit - 1) | part(here, bit) | part(above, !(bit | (bit - 1)))
-        }
         Special::DynamicShared => shape.dynamic_shared as u32,
         Special::TotalShared => shape.shared as u32,
         Special::Fixed(value) => value,
-    }
+    };
+    [value; LANES]
 }
