@@ -410,7 +410,8 @@ fn floats_become_integers_and_back() {
     let floats = evaluate("cvt.rz.f64.u64 %d1, %rd10; mov.b64 %rd13, %d1;", &triples);
     for ([a, ..], got) in triples.iter().zip(floats) {
         let got = f64::from_bits(got);
-        let is_next_beyond = *a == 0 || got.next_up() as u128 > u128::from(*a);
+        let exact = u128::from(*a);
+        let is_next_beyond = got as u128 == exact || got.next_up() as u128 > exact;
         assert!(got as u128 <= u128::from(*a) && is_next_beyond, "{a:#x}: {got:e}");
     }
 }
