@@ -100,7 +100,14 @@ impl KernelArguments {
         format: Format,
         output: &mut Output,
     ) -> anyhow::Result<Status> {
-        let kernel = Kernel::chosen(file.module, options.function.as_deref())?;
+        let kernel = Kernel::chosen(file.module, options.function.as_deref());
+        let kernel = kernel.map_err(|error| match error {
+            KernelError::SeveralKernels { kernels } => {
+                let kernels = kernels.join(", ");
+                anyhow!("{}: several kernels: `--function` says which one: {kernels}", file.name)
+            }
+            error => anyhow!("{}: {error}", file.name),
+        })?;
         let mut memory = DeviceMemory::new();
         let mut launch =
             KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
@@ -233,6 +240,11 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
     }
 }
 
+/// `1 warp`, `2 warps`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Faults of one instruction that are shown one by one.
 const SHOWN: usize = 4;
 
@@ -240,13 +252,20 @@ fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::
     let LaunchCounts { blocks, warps, warp_instructions, loads, stores, atomics, .. } =
         result.counts;
     output.line(format_args!(
-        "{blocks} blocks, {warps} warps: {warp_instructions} warp instructions, among them {loads} loads, \
-         {stores} stores, {atomics} atomics"
+        "{}, {}: {}, among them {}, {} and {}",
+        counted(blocks, "block"),
+        counted(warps, "warp"),
+        counted(warp_instructions, "warp instruction"),
+        counted(loads, "load"),
+        counted(stores, "store"),
+        counted(atomics, "atomic operation"),
     ))?;
     for skipped in &result.skipped {
         output.line(format_args!(
-            "line {}: not executed, {} times: {}",
-            skipped.line, skipped.count, skipped.text
+            "line {}: not executed, {}: {}",
+            skipped.line,
+            counted(skipped.count, "time"),
+            skipped.text
         ))?;
     }
     let mut last = (None, 0);
@@ -272,7 +291,7 @@ fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::
         ))?;
     }
     if result.fault_count > 0 {
-        output.line(format_args!("{} faults", result.fault_count))?;
+        output.line(counted(result.fault_count, "fault"))?;
     }
     Ok(())
 }
