@@ -67,12 +67,11 @@ fn sizes(value: &Value) -> [u32; 3] {
 }
 
 /// Files by their names, `kernel/launch.json`.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
-/// Unpacks the archive.
-fn files() -> Files {
-    let packed = include_bytes!("../../kernels.tar.xz");
-    let mut archive = tar::Archive::new(liblzma::read::XzDecoder::new(&packed[..]));
+/// Unpacks an archive.
+pub(super) fn files(packed: &[u8]) -> Files {
+    let mut archive = tar::Archive::new(liblzma::read::XzDecoder::new(packed));
     let entries = archive.entries().expect("an archive").map(|entry| {
         let mut entry = entry.expect("an entry");
         let name = entry.path().expect("a name").display().to_string();
@@ -127,7 +126,7 @@ fn run(files: &Files, folder: &str, launch: &Value, ptx: &str) -> Result<(), Str
 
 #[test]
 fn kernels_leave_the_memory_that_a_host_computed() {
-    let files = files();
+    let files = files(include_bytes!("../../kernels.tar.xz"));
     let (mut count, mut failures) = (0, Vec::new());
     for (name, launches) in &files {
         let Some(folder) = name.strip_suffix("/launch.json") else { continue };

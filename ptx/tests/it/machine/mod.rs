@@ -4,6 +4,7 @@ mod arithmetic;
 mod control;
 mod faults;
 mod kernels;
+mod public;
 
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
 use warpload_ptx::read;
