@@ -21,7 +21,13 @@ pub(super) fn execute(
     exec: u32,
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
-    engine.polls += u64::from(access.is_ordered);
+    let polls = match access.kind {
+        MemoryKind::Load => access.is_ordered,
+        MemoryKind::Atomic(of) => matches!(of, Atomic::CompareAndSwap | Atomic::Exchange),
+        MemoryKind::Mbarrier(_) => true,
+        MemoryKind::Store | MemoryKind::Copy { .. } => false,
+    };
+    engine.polls += u64::from(polls);
     let mut addresses = [0; LANES];
     find_addresses(warp, path, access.base, access.offset, exec, &mut addresses)?;
     let addresses = &addresses;
@@ -558,6 +564,7 @@ impl Access<'_, '_> {
         const COUNT: u64 = (1 << 20) - 1;
         const PHASE: u64 = 1 << 63;
         let result = self.access.elements.first().copied().flatten();
+        let mut has_failed = false;
         for lane in lanes(self.exec) {
             let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
@@ -600,6 +607,7 @@ impl Access<'_, '_> {
                 if let Mbarrier::Wait { is_parity } = operation {
                     let waited = if is_parity { (argument & 1) << 63 } else { argument & PHASE };
                     let is_over = phase != waited;
+                    has_failed |= !is_over;
                     registers.set_predicate(element.slot, u32::from(is_over) << lane, 1 << lane);
                 } else {
                     registers.set_lane(element.slot, element.rows, lane, state.into());
@@ -610,6 +618,7 @@ impl Access<'_, '_> {
                 engine.pass_barrier();
             }
         }
+        engine.yields |= has_failed;
         Ok(())
     }
 

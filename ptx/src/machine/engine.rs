@@ -96,8 +96,10 @@ pub(super) struct Engine<'e> {
     pub(super) skipped: BTreeMap<StatementId, u64>,
     /// The allocation of the last access.
     pub(super) hint: usize,
-    /// Atomic and ordered accesses, by which threads wait for others.
+    /// Accesses by which threads wait for others: ordered loads, exchanges, mbarriers.
     pub(super) polls: u64,
+    /// Whether a wait has failed, so that another warp should have its turn.
+    pub(super) yields: bool,
     /// Accesses of shared memory that nothing orders, if they are looked for.
     pub(super) races: Option<RaceCheck>,
     /// The last jump backward.
@@ -459,10 +461,14 @@ impl Barrier {
 
     /// Computes the results of `bar.red`.
     fn reduce(&mut self, code: &Code, warps: &mut [Warp]) {
-        let (mut all, mut count) = (true, 0);
-        for (warp, path, _) in &self.waiting {
+        let (mut all, mut count, mut unknown) = (true, 0, None);
+        for (warp, path, kind) in &self.waiting {
             let op = &code.ops[path.pc as usize];
-            let lanes = warps[*warp].frames[path.frame].registers.predicate(op.a);
+            let registers = &warps[*warp].frames[path.frame].registers;
+            if *kind != BarrierKind::Sync && registers.unknown(op.a) & path.mask != 0 {
+                unknown = Some(registers.origin(op.a));
+            }
+            let lanes = registers.predicate(op.a);
             all &= path.mask & !lanes == 0;
             count += (path.mask & lanes).count_ones();
         }
@@ -477,7 +483,10 @@ impl Barrier {
                 BarrierKind::Popc => registers.put(op.d, &[count; LANES], path.mask),
                 BarrierKind::Sync | BarrierKind::Arrive => continue,
             }
-            registers.know(op.d, path.mask);
+            match unknown {
+                None => registers.know(op.d, path.mask),
+                Some(origin) => registers.forget(op.d, path.mask, origin),
+            }
         }
     }
 }

@@ -349,6 +349,7 @@ impl<'m> Kernel<'m> {
             skipped: BTreeMap::new(),
             hint: 0,
             polls: 0,
+            yields: false,
             races: launch.checks_races.then(RaceCheck::default),
             last_loop: None,
             last_statement: StatementId(0),

@@ -21,6 +21,9 @@ use warpload::lane::LANES;
 /// Instructions that a path executes before another path of its warp gets its turn.
 const PATH_TURN: u32 = 1 << 12;
 
+/// Turns that a warp gives away before its lanes part that wait to rejoin.
+const YIELDS: u32 = 1 << 8;
+
 /// Calls inside one another.
 const MAX_DEPTH: usize = 1 << 12;
 
@@ -81,6 +84,8 @@ pub(super) struct Warp {
     pub(super) frames: Vec<Frame>,
     free_frames: Vec<usize>,
     pub(super) local: LocalMemory,
+    /// Turns that were given away.
+    yields: u32,
 }
 
 /// Why a warp stops executing for now.
@@ -212,6 +217,15 @@ impl Warp {
             } else {
                 engine.last_statement = op.statement;
                 match self.act(&mut path, op, exec, engine)? {
+                    Next::Goes if engine.yields => {
+                        engine.yields = false;
+                        self.yields = self.yields.wrapping_add(1);
+                        self.ready.insert(0, path);
+                        if self.yields.is_multiple_of(YIELDS) {
+                            self.part();
+                        }
+                        return Ok(Some(Event::Turn));
+                    }
                     Next::Goes => {}
                     Next::Left => return Ok(None),
                     Next::Event(event) => return Ok(Some(event)),
@@ -221,10 +235,12 @@ impl Warp {
                 // The others first; the oldest of them is the next one. Lanes that poll memory may poll for what a lane does
                 // that waits for them.
                 self.ready.insert(0, path);
-                if engine.polls != polls {
-                    self.part();
+                if engine.polls == polls {
+                    return Ok(None);
                 }
-                return Ok(None);
+                // Or for what another warp does.
+                self.part();
+                return Ok(Some(Event::Turn));
             }
         }
     }
@@ -241,7 +257,8 @@ impl Warp {
         let origin = registers.origin(slot);
         match &op.action {
             Action::Lanes(_) => registers.forget(op.d, unknown, origin),
-            Action::Unknown { .. } | Action::Nop => {}
+            Action::Unknown { .. } => return Ok(exec | unknown),
+            Action::Nop => {}
             _ => return Err(self.unknown(path, slot, unknown, "a guard")),
         }
         Ok(exec & !unknown)

@@ -172,3 +172,34 @@ fn lanes_of_different_branches_meet_at_a_mask() {
     let expected = (0..32).map(|lane| if lane < 16 { 3 } else { 16 });
     assert_eq!(out, expected.collect::<Vec<_>>());
 }
+
+#[test]
+fn warps_wait_for_each_other_at_an_mbarrier() {
+    // The first warp waits for the phase that the second one completes.
+    let out = run(
+        ".shared .align 8 .b64 barrier;
+        ---
+        setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [barrier], 32; bar.sync 0;
+        mov.u32 %r1, 0; setp.ge.u32 %p2, %r0, 32; @%p2 bra producer;
+        wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [barrier], 0; @!%p3 bra wait;
+        mov.u32 %r1, 1; bra.uni end;
+        producer: mbarrier.arrive.shared::cta.b64 %rd3, [barrier]; mov.u32 %r1, 1;
+        end: st.global.u32 [%rd2], %r1;",
+        64,
+    );
+    assert_eq!(out, vec![1; 64]);
+}
+
+#[test]
+fn warps_wait_for_each_other_at_a_flag() {
+    let out = run(
+        ".global .u32 flag;
+        ---
+        setp.ge.u32 %p1, %r0, 32; @%p1 bra second;
+        again: ld.acquire.gpu.global.u32 %r1, [flag]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again; bra.uni end;
+        second: mov.u32 %r1, 9; st.release.gpu.global.u32 [flag], %r1;
+        end: st.global.u32 [%rd2], %r1;",
+        64,
+    );
+    assert_eq!(out, vec![9; 64]);
+}
