@@ -25,8 +25,8 @@ use crate::literals::LaneMode;
 use crate::open::{Holding, open_image, read_file};
 
 /// The text of a module, and what messages call it.
-struct Text {
-    name: String,
+pub(crate) struct Text {
+    pub(crate) name: String,
     source: String,
 }
 
@@ -35,7 +35,7 @@ const TEXT: &str = "<text>";
 
 impl Text {
     /// Takes a path, or the text itself, as a `str` or as bytes.
-    fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = given.py();
         if given.is_instance_of::<PyString>() {
             let text: String = given.extract()?;
@@ -79,7 +79,7 @@ impl Text {
     }
 
     /// Calls a function with the module.
-    fn module<T>(
+    pub(crate) fn module<T>(
         &self,
         function: impl FnOnce(&Module<'_>, &LineIndex) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
