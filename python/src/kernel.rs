@@ -234,8 +234,9 @@ struct Ended {
     fault_count: u64,
     faults: Vec<KernelFault>,
     skipped: Vec<SkippedInstruction>,
-    /// The buffers, each with whether all of its bytes are known.
-    buffers: Vec<(Vec<u8>, bool)>,
+    memory: DeviceMemory,
+    /// The address of each buffer.
+    bases: Vec<u64>,
 }
 
 /// Counts, the number of faults, the faults, the skipped instructions, and the arguments with unknown bytes.
@@ -334,18 +335,19 @@ impl PtxKernel {
             let message = "the launch panicked: this is a bug of warpload";
             return Err(pyo3::exceptions::PyRuntimeError::new_err(message));
         };
-        let Ended { counts, fault_count, faults, skipped, buffers } =
+        let Ended { counts, fault_count, faults, skipped, memory, bases } =
             ended.map_err(|failure| failure.raise(py))?;
         let mut unknown = Vec::new();
         for (argument, array) in given {
             let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
-            let Some((bytes, is_known)) = buffers.get(*buffer) else { continue };
-            if !is_known {
+            let base = bases.get(*buffer).copied().unwrap_or_default();
+            if !memory.is_known(base) {
                 unknown.push(argument);
             }
             let mut array = array.try_readwrite()?;
             let array = array.as_slice_mut()?;
-            if let Some(bytes) = bytes.get(*offset..).and_then(|rest| rest.get(..array.len())) {
+            let bytes = memory.bytes(base).and_then(|bytes| bytes.get(*offset..));
+            if let Some(bytes) = bytes.and_then(|bytes| bytes.get(..array.len())) {
                 array.copy_from_slice(bytes);
             }
         }
@@ -356,12 +358,16 @@ impl PtxKernel {
 impl Text {
     /// Returns why a kernel is not launched, or did not end.
     fn refused(&self, error: &KernelError) -> Failure {
-        let kind = match error {
-            KernelError::Steps { .. } => ErrorKind::Fault,
-            _ => ErrorKind::Argument,
-        };
         let message = format!("{}: {error}", self.name);
-        Failure { file: Some(self.name.clone()), ..Failure::new(kind, message) }
+        let (kind, position) = match error {
+            KernelError::Steps { line, .. } => {
+                let text = self.source.lines().nth((*line as usize).saturating_sub(1)).unwrap_or_default();
+                let column = 1 + text.chars().take_while(|char| char.is_whitespace()).count();
+                (ErrorKind::Fault, Some((u64::from(*line), column as u64)))
+            }
+            _ => (ErrorKind::Argument, None),
+        };
+        Failure { file: Some(self.name.clone()), position, ..Failure::new(kind, message) }
     }
 }
 
@@ -435,8 +441,6 @@ fn run(
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)
         };
-        let of_base =
-            |base: &u64| (memory.bytes(*base).unwrap_or_default().to_vec(), memory.is_known(*base));
         let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
             line: skipped.line,
             text: skipped.text,
@@ -451,7 +455,8 @@ fn run(
                 .map(|one| KernelFault::new(one, written(one.statement)))
                 .collect(),
             skipped: skipped.collect(),
-            buffers: bases.iter().map(of_base).collect(),
+            memory,
+            bases,
         })
     })
 }

@@ -27,7 +27,7 @@ use crate::open::{Holding, open_image, read_file};
 /// The text of a module, and what messages call it.
 pub(crate) struct Text {
     pub(crate) name: String,
-    source: String,
+    pub(crate) source: String,
 }
 
 /// What messages call a text that is not in a file.

@@ -472,7 +472,7 @@ def test_skipped_instructions_and_unknown_bytes() -> None:
 def test_a_loop_ends_at_its_steps() -> None:
     with pytest.raises(wl.Error, match="line 7: 1000 warp instructions .*`bra again`") as raised:
         Kernel(SPIN)(1, 1, (), steps=1000)
-    assert raised.value.kind == "fault"
+    assert raised.value.kind == "fault" and (raised.value.line, raised.value.column) == (7, 5)
 
 
 def test_arrays_stay_if_a_launch_does_not_end() -> None:
