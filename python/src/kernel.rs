@@ -361,7 +361,8 @@ impl Text {
         let message = format!("{}: {error}", self.name);
         let (kind, position) = match error {
             KernelError::Steps { line, .. } => {
-                let text = self.source.lines().nth((*line as usize).saturating_sub(1)).unwrap_or_default();
+                let text =
+                    self.source.lines().nth((*line as usize).saturating_sub(1)).unwrap_or_default();
                 let column = 1 + text.chars().take_while(|char| char.is_whitespace()).count();
                 (ErrorKind::Fault, Some((u64::from(*line), column as u64)))
             }
