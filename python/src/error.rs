@@ -25,6 +25,8 @@ pub(crate) enum ErrorKind {
     Input,
     /// A selection has no load, or another one than it is compared with.
     Selection,
+    /// A kernel has faults, or does not end.
+    Fault,
     /// The system refused something, which it may not the next time.
     System,
 }
@@ -37,6 +39,7 @@ impl ErrorKind {
             Self::Illegal => "illegal",
             Self::Input => "input",
             Self::Selection => "selection",
+            Self::Fault => "fault",
             Self::System => "system",
         }
     }

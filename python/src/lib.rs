@@ -7,6 +7,7 @@ mod conform;
 mod error;
 mod explain;
 mod instruction;
+mod kernel;
 mod literals;
 mod loads;
 mod machine;
@@ -38,6 +39,10 @@ mod _native {
     use crate::explain::{Explanation, Field, explain};
     #[pymodule_export]
     use crate::instruction::{Instruction, decode, encode};
+    #[pymodule_export]
+    use crate::kernel::{
+        KernelFault, KernelParameter, LaunchCounts, PtxKernel, SkippedInstruction,
+    };
     #[pymodule_export]
     use crate::loads::{Control, Load, loads};
     #[pymodule_export]

@@ -129,6 +129,8 @@ literals! {
     LaneFaultKind;
     /// A fault of a warp.
     WarpFaultKind;
+    /// A fault of a thread of a kernel.
+    KernelFaultKind;
     /// The path of a `.U.128`.
     UniformPath;
 }

@@ -25,9 +25,9 @@ use crate::literals::LaneMode;
 use crate::open::{Holding, open_image, read_file};
 
 /// The text of a module, and what messages call it.
-struct Text {
-    name: String,
-    source: String,
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) source: String,
 }
 
 /// What messages call a text that is not in a file.
@@ -35,7 +35,7 @@ const TEXT: &str = "<text>";
 
 impl Text {
     /// Takes a path, or the text itself, as a `str` or as bytes.
-    fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = given.py();
         if given.is_instance_of::<PyString>() {
             let text: String = given.extract()?;
@@ -79,7 +79,7 @@ impl Text {
     }
 
     /// Calls a function with the module.
-    fn module<T>(
+    pub(crate) fn module<T>(
         &self,
         function: impl FnOnce(&Module<'_>, &LineIndex) -> Result<T, Failure>,
     ) -> Result<T, Failure> {

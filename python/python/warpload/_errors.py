@@ -31,8 +31,8 @@ class Error(ValueError):
         self.message = message
         self.kind: ErrorKind = kind
         """``argument``: an argument is wrong; ``syntax``: a text cannot be read; ``illegal``: an instruction breaks a
-        rule; ``input``: a file is not what it should be; ``selection``: no load is selected; ``system``: the system
-        refused something, which it may not the next time."""
+        rule; ``input``: a file is not what it should be; ``selection``: no load is selected; ``fault``: a kernel has
+        faults, or does not end; ``system``: the system refused something, which it may not the next time."""
         self.file = file
         """The file's name, ``<argument>`` for a text, not a file."""
         self.line = line

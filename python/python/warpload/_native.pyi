@@ -2,15 +2,15 @@
 The module. Everything in it is exported by `warpload`, where its documentation is read.
 """
 
-from _typeshed import SupportsGetItem
+from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from numpy import int16, int32, int64, uint32, uint8
 from numpy.typing import NDArray
 from os import PathLike
 from types import CapsuleType
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
-from warpload._types import Address, ByteSource, Contents, Examinee, Executor, FailureKind, Family, InstructionSpace, LaneFaultKind, LaneMode, LaneSpace, Misaligned, Numbers, Suite, UniformPath, WarpFaultKind, WordArray
+from warpload._types import Address, ByteSource, Contents, Examinee, Executor, FailureKind, Family, InstructionSpace, KernelFaultKind, LaneFaultKind, LaneMode, LaneSpace, Misaligned, Numbers, Suite, UniformPath, WarpFaultKind, WordArray
 
-__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "LaneFault", "Load", "Machine", "Memory", "Outcome", "Replayed", "Table", "TensorLoaded", "TensorMap", "Trace", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
+__all__ = ["__version__", "CaseFailure", "Conformance", "Control", "DecodedWords", "Explanation", "Field", "Flag", "FlagCounts", "Instruction", "KernelFault", "KernelParameter", "LaneFault", "LaunchCounts", "Load", "Machine", "Memory", "Outcome", "PtxKernel", "Replayed", "SkippedInstruction", "Table", "TensorLoaded", "TensorMap", "Trace", "Vector", "Warp", "WarpFault", "check_ptx", "compare", "conform", "decode", "decode_array", "encode", "execute", "explain", "generate_vectors", "import_trace", "loads", "lower_ptx", "merge", "read_vectors", "replay_arguments", "run", "run_ptx", "run_tensor_load", "survive_forks", "vector_flags", "vector_instructions", "write_vectors"]
 
 __version__: Final[str]
 
@@ -451,6 +451,105 @@ class Instruction:
         """
 
 @final
+class KernelFault:
+    """
+    A fault of a thread. The launch went on, except for threads that could not.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    def __str__(self, /) -> str: ...
+    @property
+    def address(self, /) -> int:
+        """
+        The generic address of the access; 0 for other faults.
+        """
+    @property
+    def argument(self, /) -> int | None:
+        """
+        The number of the argument, from 0, with the array nearest to an address that is out of bounds; `None` if there
+        is none, or another memory is nearer.
+        """
+    @property
+    def block(self, /) -> tuple[int, int, int]:
+        """
+        The block's index, x first.
+        """
+    @property
+    def distance(self, /) -> int | None:
+        """
+        Bytes from the end of the nearest memory to an address that is out of bounds, or, negative, to its beginning or
+        its end; `None` for other faults.
+        """
+    @property
+    def function(self, /) -> str:
+        """
+        The function that the instruction is in.
+        """
+    @property
+    def instruction(self, /) -> str:
+        """
+        The instruction.
+        """
+    @property
+    def kind(self, /) -> KernelFaultKind:
+        """
+        What went wrong.
+        """
+    @property
+    def lane(self, /) -> int:
+        """
+        The thread's lane, 0 to 31.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line of the instruction in the module, from 1.
+        """
+    @property
+    def message(self, /) -> str:
+        """
+        What went wrong, in words.
+        """
+    @property
+    def source_line(self, /) -> int | None:
+        """
+        The line of the source that `.loc` names; `None` if the module does not name one.
+        """
+    @property
+    def thread(self, /) -> tuple[int, int, int]:
+        """
+        The thread's index in its block, x first.
+        """
+
+@final
+class KernelParameter:
+    """
+    A parameter of a kernel.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The size in bytes.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The name.
+        """
+    @property
+    def type(self, /) -> str:
+        """
+        The type as PTX writes it, with the length of an array: `.u64`, `.f32`, `.b8[24]`. A structure by value is an
+        array of bytes.
+        """
+
+@final
 class LaneFault:
     """
     A fault of one lane.
@@ -493,6 +592,51 @@ class LaneFault:
     def space(self, /) -> LaneSpace | None:
         """
         The memory that the rounded address is in; `None` if the lane cannot access it.
+        """
+
+@final
+class LaunchCounts:
+    """
+    What a launch has executed.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def atomics(self, /) -> int:
+        """
+        Atomic operations and reductions among the warp instructions.
+        """
+    @property
+    def blocks(self, /) -> int:
+        """
+        Blocks.
+        """
+    @property
+    def loads(self, /) -> int:
+        """
+        Loads among the warp instructions, including those of parameters.
+        """
+    @property
+    def stores(self, /) -> int:
+        """
+        Stores among the warp instructions.
+        """
+    @property
+    def thread_instructions(self, /) -> int:
+        """
+        Instructions, once for each thread.
+        """
+    @property
+    def warp_instructions(self, /) -> int:
+        """
+        Instructions, once for all lanes of a warp that execute them together.
+        """
+    @property
+    def warps(self, /) -> int:
+        """
+        Warps.
         """
 
 @final
@@ -668,6 +812,32 @@ class Outcome:
         """
 
 @final
+class PtxKernel:
+    """
+    A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
+    """
+    def __new__(cls, /, module: Any, name: str | None) -> PtxKernel: ...
+    @property
+    def file(self, /) -> str:
+        """
+        The file of the module, `<text>` if it was given as text.
+        """
+    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check_uninitialized: bool, check_races: bool) -> tuple[LaunchCounts, int, list[KernelFault], list[SkippedInstruction], list[int]]:
+        """
+        Launches the kernel. An argument is the bytes of its parameter, or a writeable array of bytes.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The kernel's name.
+        """
+    @property
+    def parameters(self, /) -> list[KernelParameter]:
+        """
+        The parameters in order.
+        """
+
+@final
 class Replayed:
     """
     What a replay found. `warpload.Replay` is what it is used through.
@@ -712,6 +882,31 @@ class Replayed:
     def to_json(self, /) -> bytes:
         """
         What the command prints with `--format json`.
+        """
+
+@final
+class SkippedInstruction:
+    """
+    An instruction that was met and is not executed: its results are unknown.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def count(self, /) -> int:
+        """
+        How often a warp met it.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line in the module, from 1.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The instruction.
         """
 
 @final

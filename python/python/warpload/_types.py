@@ -19,6 +19,18 @@ InstructionSpace = Literal["generic", "global", "local", "shared", "constant", "
 LaneMode = Literal["strict", "wrap"]
 LaneFaultKind = Literal["outside_window", "outside_allocation", "misaligned_address"]
 WarpFaultKind = Literal["misaligned_register", "out_of_range_register"]
+KernelFaultKind = Literal[
+    "out_of_bounds",
+    "misaligned",
+    "uninitialized",
+    "race",
+    "trap",
+    "barrier_divergence",
+    "stack_overflow",
+    "branch_index",
+    "no_function",
+    "unknown_value",
+]
 UniformPath = Literal["broadcast", "divergent"]
 Misaligned = Literal["force", "report"]
 Executor = Literal["fast", "reference", "both"]
@@ -35,7 +47,7 @@ Family = Literal[
 FailureKind = Literal[
     "difference", "timeout", "crash", "wrong-line", "error", "not-a-case", "not-utf-8"
 ]
-ErrorKind = Literal["argument", "syntax", "illegal", "input", "selection", "system"]
+ErrorKind = Literal["argument", "syntax", "illegal", "input", "selection", "fault", "system"]
 Window = tuple[int, int]
 """The first address and the size in bytes."""
 Path = Union[str, "PathLike[str]"]

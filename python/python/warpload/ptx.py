@@ -1,4 +1,4 @@
-"""Loads of PTX: which are legal, what they become on SM 5.x, and what they do.
+"""Loads of PTX: which are legal, what they become on SM 5.x, and what they do; and kernels, run without a GPU.
 
 A module is given as a path or as its text, a ``str`` or bytes: a ``str`` is text if it has a line break, or if it begins
 with ``.version`` or has ``;``, ``{`` or ``}`` and no file has that name.
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal, Union
 
 from . import _native
 from ._errors import Error
-from ._native import Instruction
+from ._kernel import Kernel, Launch
+from ._native import (
+    Instruction,
+    KernelFault,
+    KernelParameter,
+    LaunchCounts,
+    SkippedInstruction,
+)
 from ._types import LaneMode, Path
 
 if TYPE_CHECKING:
@@ -25,10 +32,16 @@ Module = Union[Path, "Buffer"]
 __all__ = [
     "Check",
     "CheckedLoad",
+    "Kernel",
+    "KernelFault",
+    "KernelParameter",
+    "Launch",
+    "LaunchCounts",
     "Lowered",
     "LoweredLoad",
     "Ran",
     "RanLoad",
+    "SkippedInstruction",
     "Violation",
     "check",
     "lower",

@@ -1,0 +1,332 @@
+"""Kernels of PTX, launched on arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from . import _native
+from ._errors import Error
+from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Buffer
+
+    from ._types import Path
+
+Dimensions = Union[int, Sequence[int]]
+_FLOATS = {".f16": "<e", ".f32": "<f", ".f64": "<d"}
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a launch of a kernel did, apart from the arrays, which it has written.
+
+    ``str()`` has the counts, the instructions that are not executed, and the first four faults of each instruction.
+    """
+
+    kernel: str
+    """The name of the kernel."""
+    counts: LaunchCounts
+    """How many blocks, warps and instructions were executed."""
+    fault_count: int
+    """How many faults there were."""
+    faults: tuple[KernelFault, ...]
+    """The first 1,000 faults, in the order in which they happened."""
+    skipped: tuple[SkippedInstruction, ...]
+    """The instructions that are not executed, such as those of textures, in the order of the text."""
+    unknown: tuple[int, ...]
+    """The numbers of the arguments, from 0, whose arrays have bytes that depend on a skipped instruction or on a register
+    that nothing has written. Such bytes are 0 or left from before."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there was no fault, and every byte of the arrays is known."""
+        return not self.fault_count and not self.unknown
+
+    def raise_for_faults(self) -> None:
+        """Raises an error if the launch is not :attr:`ok`.
+
+        Raises
+        ------
+        Error
+            Of the kind ``"fault"``. Its message is ``str()`` of the launch, its line that of the first fault.
+        """
+        if not self.ok:
+            line = self.faults[0].line if self.faults else None
+            raise Error(f"{self.kernel}: {self}", kind="fault", line=line)
+
+    def __str__(self) -> str:
+        counts = self.counts
+        lines = [
+            f"{counts.blocks} blocks, {counts.warps} warps: {counts.warp_instructions} warp instructions, among them "
+            f"{counts.loads} loads, {counts.stores} stores, {counts.atomics} atomics"
+        ]
+        lines += [
+            f"line {skipped.line}: not executed, {skipped.count} times: {skipped.text}"
+            for skipped in self.skipped
+        ]
+        shown: Counter[int] = Counter()
+        for fault in self.faults:
+            shown[fault.line] += 1
+            # Many threads usually have the same fault.
+            if shown[fault.line] <= _SHOWN:
+                lines.append(str(fault))
+        lines += [
+            f"argument {number}: bytes are written whose value is not known" for number in self.unknown
+        ]
+        if self.fault_count:
+            lines.append(f"{self.fault_count} faults")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        faults = f"{self.fault_count or 'no'} fault{'s' * (self.fault_count != 1)}"
+        return (
+            f"Launch({self.kernel!r}, {counts.blocks} blocks, {counts.warps} warps, "
+            f"{counts.warp_instructions} warp instructions, {faults})"
+        )
+
+
+class Kernel:
+    """A kernel of a module, which runs without a GPU.
+
+    It is called as CuPy's ``RawKernel`` is, with arrays in the memory of the host.
+
+    Parameters
+    ----------
+    module
+        A path, or the text.
+    name
+        The kernel's name, mangled if the module has it so; may be left out if the module has only one kernel.
+
+    Raises
+    ------
+    Error
+        If it is no module (the ``kind`` is ``"syntax"``), or has no such kernel (``"argument"``).
+
+    Examples
+    --------
+    >>> saxpy = Kernel("saxpy.ptx", "saxpy")  # doctest: +SKIP
+    >>> launch = saxpy((4,), (256,), (len(x), 2.0, x, y))  # doctest: +SKIP
+    >>> launch.raise_for_faults()  # doctest: +SKIP
+    """
+
+    def __init__(self, module: Path | Buffer, name: str | None = None) -> None:
+        self._native = _native.PtxKernel(module, name)
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._native.name
+
+    @property
+    def file(self) -> str:
+        """The file of the module, ``<text>`` if it was given as text."""
+        return self._native.file
+
+    @property
+    def parameters(self) -> tuple[KernelParameter, ...]:
+        """The parameters in order, each with its name, type and size in bytes."""
+        return tuple(self._native.parameters)
+
+    def __call__(
+        self,
+        grid: Dimensions,
+        block: Dimensions,
+        args: Sequence[Any] = (),
+        *,
+        shared_bytes: int = 0,
+        steps: int | None = None,
+        check_uninitialized: bool = False,
+        check_races: bool = False,
+    ) -> Launch:
+        """Launches the kernel, and returns when it has ended.
+
+        The kernel works on copies of the arrays, which are written back at the end; they are unchanged if anything is
+        raised. Each array begins at a multiple of 256 in global memory, at least 4 KiB after the one before, and an
+        access outside of all of them is a fault. Arrays that share memory share it in the kernel too.
+
+        Parameters
+        ----------
+        grid
+            The number of blocks along x, y and z, ``(3,)`` or shorter.
+        block
+            The number of threads of a block along x, y and z, ``(3,)`` or shorter; at most 1,024 in all.
+        args
+            An argument for each parameter:
+
+            - an array, or another object with a writeable contiguous buffer: the parameter is a pointer to it;
+            - ``None``: a null pointer;
+            - a number, of Python or NumPy: it is converted to the parameter's type. Integers may be of either sign,
+              because compilers declare ``int`` as ``.u32``;
+            - ``numpy.void``, a ``ctypes.Structure`` or ``bytes``: a structure by value, of the parameter's size.
+        shared_bytes
+            Dynamic shared memory of a block, in bytes.
+        steps
+            The number of warp instructions after which a launch is given up; 2^32 if not given.
+        check_uninitialized
+            Report loads of shared or local memory that nothing has written.
+        check_races
+            Report threads that access the same bytes of shared memory without a barrier between, one of which writes.
+
+        Raises
+        ------
+        TypeError
+            If an argument is of another type than its parameter, or an array is not contiguous or not writeable.
+        OverflowError
+            If a number does not fit its parameter.
+        Error
+            If the launch does not fit the kernel (the ``kind`` is ``"argument"``) or does not end (``"fault"``).
+        KeyboardInterrupt
+            After Ctrl-C, at once. The machine may work on for a while in the background.
+        """
+        parameters = self._native.parameters
+        if len(args) != len(parameters):
+            types = ", ".join(parameter.type for parameter in parameters)
+            raise TypeError(
+                f"{self.name}: expected {len(parameters)} arguments ({types}), not {len(args)}"
+            )
+        arguments = [
+            _argument(f"parameter {number} ({parameter.type})", parameter, value)
+            for number, (parameter, value) in enumerate(zip(parameters, args))
+        ]
+        counts, fault_count, faults, skipped, unknown = self._native.launch(
+            _dimensions("grid", grid),
+            _dimensions("block", block),
+            arguments,
+            _number("shared_bytes", shared_bytes, 0),
+            None if steps is None else _number("steps", steps, 1),
+            check_uninitialized,
+            check_races,
+        )
+        return Launch(self.name, counts, fault_count, tuple(faults), tuple(skipped), tuple(unknown))
+
+    def __repr__(self) -> str:
+        types = ", ".join(parameter.type for parameter in self.parameters)
+        return f"Kernel({self.file!r}, {self.name!r}: {types})"
+
+
+def _number(name: str, value: int, least: int, most: int = 0xFFFF_FFFF_FFFF_FFFF) -> int:
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise Error(f"{name}: expected {least} to {most}, not {number}", kind="argument")
+    return number
+
+
+def _dimensions(name: str, value: Dimensions) -> list[int]:
+    sizes = list(value) if isinstance(value, Sequence) else [value]
+    if not 1 <= len(sizes) <= 3:
+        raise Error(f"{name}: expected one to three numbers, not {len(sizes)}", kind="argument")
+    return [_number(name, size, 1, 0xFFFF_FFFF) for size in sizes] + [1] * (3 - len(sizes))
+
+
+def _argument(place: str, parameter: KernelParameter, value: Any) -> bytes | npt.NDArray[np.uint8]:
+    """Returns the bytes of a parameter, or the array that it points to."""
+    kind, size = parameter.type, parameter.bytes
+    if hasattr(value, "__cuda_array_interface__"):
+        raise TypeError(
+            f"{place}: {_type(value)} is in the memory of a GPU, which does not exist here; copy it to a NumPy array, "
+            "with `cupy.asnumpy(x)` or `x.cpu().numpy()`"
+        )
+    if isinstance(value, np.void):
+        return _exactly(place, size, value.tobytes())
+    if isinstance(value, (bytes, ctypes.Structure)):
+        return _exactly(place, size, bytes(value))
+    if value is None:
+        if not _is_pointer(kind):
+            raise TypeError(f"{place}: None is a null pointer; expected {_expected(kind)}")
+        return bytes(size)
+    if isinstance(value, (bool, int, np.bool_, np.integer)):
+        if kind in _FLOATS:
+            return _float(place, kind, value)
+        return _integer(place, kind, size, int(value))
+    if isinstance(value, (float, np.floating)) and kind in _FLOATS:
+        return _float(place, kind, value)
+    if isinstance(value, np.generic) and kind.startswith(".b") and value.dtype.kind in "fcV":
+        # Bits alone: LLVM declares a `half` so.
+        return _exactly(place, size, value.tobytes())
+    if isinstance(value, (float, complex, str, np.generic)):
+        raise TypeError(f"{place}: expected {_expected(kind)}, not {_type(value)}")
+    if not _is_pointer(kind):
+        raise TypeError(f"{place}: expected {_expected(kind)}, not {_type(value)}")
+    return _octets(place, value)
+
+
+def _type(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _is_pointer(kind: str) -> bool:
+    return kind in (".u64", ".b64", ".s64")
+
+
+def _expected(kind: str) -> str:
+    """Says what a parameter takes."""
+    if kind in _FLOATS:
+        return "a number"
+    if _is_pointer(kind):
+        return "an array or an integer"
+    if "[" in kind or ".v" in kind:
+        return "a structure (numpy.void or bytes)"
+    if kind.startswith(".b"):
+        return "an integer or a NumPy number of its size"
+    return "an integer"
+
+
+def _exactly(place: str, size: int, value: bytes) -> bytes:
+    if len(value) != size:
+        raise TypeError(f"{place}: expected {size} bytes, not {len(value)}")
+    return value
+
+
+def _integer(place: str, kind: str, size: int, value: int) -> bytes:
+    if kind[1] not in "usb" or "[" in kind or ".v" in kind:
+        raise TypeError(f"{place}: expected {_expected(kind)}, not an integer")
+    bits = 8 * size
+    if not -(1 << bits - 1) <= value < 1 << bits:
+        raise OverflowError(f"{place}: {value} does not fit {bits} bits")
+    return (value & (1 << bits) - 1).to_bytes(size, "little")
+
+
+def _float(place: str, kind: str, value: Any) -> bytes:
+    try:
+        return struct.pack(_FLOATS[kind], float(value))
+    except OverflowError:
+        raise OverflowError(f"{place}: {value} does not fit {kind}") from None
+
+
+def _octets(place: str, value: Any) -> npt.NDArray[np.uint8]:
+    """Returns the bytes of a writeable contiguous buffer without copying them."""
+    if isinstance(value, np.ndarray):
+        array = value
+    else:
+        try:
+            array = np.asarray(memoryview(value))
+        except TypeError:
+            hint = "; numpy.asarray makes one of it" if hasattr(value, "__array__") else ""
+            raise TypeError(f"{place}: expected an array, not {_type(value)}{hint}") from None
+    if array.dtype.hasobject:
+        raise TypeError(f"{place}: expected an array of numbers, not of Python objects")
+    if not array.dtype.isnative:
+        raise TypeError(f"{place}: expected little-endian numbers, not {array.dtype.str}")
+    if not array.flags.writeable:
+        raise TypeError(f"{place}: the array is read-only; pass a copy (`x.copy()`)")
+    if not array.flags.forc:
+        raise TypeError(
+            f"{place}: the array is not contiguous; pass a contiguous copy (`numpy.ascontiguousarray(x)`)"
+        )
+    # Of plain type, because subclasses may refuse or change what follows.
+    array = array.view(np.ndarray)
+    flat = (array if array.flags.c_contiguous else array.T).reshape(-1)
+    return flat.view(np.uint8)

@@ -1,0 +1,463 @@
+//! [`PtxKernel`]: a kernel of a module, launched on copies of arrays, which are written back when it has ended.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use warpload_ptx::Module;
+use warpload_ptx::machine::{
+    self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
+};
+use warpload_ptx::module::{Array, Declaration, StatementId};
+
+use crate::error::{ErrorKind, Failure};
+use crate::literals::KernelFaultKind;
+use crate::ptx::Text;
+use crate::waiting::{Shared, wait};
+
+/// How long Ctrl-C waits at most.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
+#[pyclass(frozen, module = "warpload._native")]
+pub(crate) struct PtxKernel {
+    text: Arc<Text>,
+    name: String,
+    parameters: Vec<KernelParameter>,
+}
+
+/// A parameter of a kernel.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct KernelParameter {
+    /// The name.
+    name: String,
+    /// The type as PTX writes it, with the length of an array: `.u64`, `.f32`, `.b8[24]`. A structure by value is an
+    /// array of bytes.
+    r#type: String,
+    /// The size in bytes.
+    bytes: u64,
+}
+
+#[pymethods]
+impl KernelParameter {
+    fn __repr__(&self) -> String {
+        format!("KernelParameter('{}', type='{}', bytes={})", self.name, self.r#type, self.bytes)
+    }
+}
+
+impl KernelParameter {
+    fn new(module: &Module<'_>, declared: &Declaration, bytes: u64) -> Self {
+        let vector = match declared.vector {
+            1 => String::new(),
+            count => format!(".v{count}"),
+        };
+        let array = match declared.array {
+            Array::Of(count) => format!("[{count}]"),
+            _ => String::new(),
+        };
+        let r#type = format!("{vector}.{}{array}", declared.scalar.name());
+        Self { name: module.text(declared.name).to_owned(), r#type, bytes }
+    }
+}
+
+/// What a launch has executed.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct LaunchCounts {
+    /// Blocks.
+    blocks: u64,
+    /// Warps.
+    warps: u64,
+    /// Instructions, once for all lanes of a warp that execute them together.
+    warp_instructions: u64,
+    /// Instructions, once for each thread.
+    thread_instructions: u64,
+    /// Loads among the warp instructions, including those of parameters.
+    loads: u64,
+    /// Stores among the warp instructions.
+    stores: u64,
+    /// Atomic operations and reductions among the warp instructions.
+    atomics: u64,
+}
+
+impl LaunchCounts {
+    fn new(counts: machine::LaunchCounts) -> Self {
+        Self {
+            blocks: counts.blocks,
+            warps: counts.warps,
+            warp_instructions: counts.warp_instructions,
+            thread_instructions: counts.thread_instructions,
+            loads: counts.loads,
+            stores: counts.stores,
+            atomics: counts.atomics,
+        }
+    }
+}
+
+#[pymethods]
+impl LaunchCounts {
+    fn __repr__(&self) -> String {
+        format!(
+            "LaunchCounts(blocks={}, warps={}, warp_instructions={}, thread_instructions={}, loads={}, stores={}, \
+             atomics={})",
+            self.blocks,
+            self.warps,
+            self.warp_instructions,
+            self.thread_instructions,
+            self.loads,
+            self.stores,
+            self.atomics
+        )
+    }
+}
+
+/// A fault of a thread. The launch went on, except for threads that could not.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct KernelFault {
+    /// What went wrong.
+    kind: KernelFaultKind,
+    /// What went wrong, in words.
+    message: String,
+    /// The line of the instruction in the module, from 1.
+    line: u32,
+    /// The instruction.
+    instruction: String,
+    /// The function that the instruction is in.
+    function: String,
+    /// The line of the source that `.loc` names; `None` if the module does not name one.
+    source_line: Option<u32>,
+    /// The block's index, x first.
+    block: (u32, u32, u32),
+    /// The thread's index in its block, x first.
+    thread: (u32, u32, u32),
+    /// The thread's lane, 0 to 31.
+    lane: u32,
+    /// The generic address of the access; 0 for other faults.
+    address: u64,
+    /// The number of the argument, from 0, with the array nearest to an address that is out of bounds; `None` if there
+    /// is none, or another memory is nearer.
+    argument: Option<usize>,
+    /// Bytes from the end of the nearest memory to an address that is out of bounds, or, negative, to its beginning or
+    /// its end; `None` for other faults.
+    distance: Option<i64>,
+}
+
+impl KernelFault {
+    fn new(fault: &machine::KernelFault, instruction: String) -> Self {
+        let nearest = fault.nearest.as_ref();
+        Self {
+            kind: KernelFaultKind(fault.kind.name()),
+            message: fault.to_string(),
+            line: fault.line,
+            instruction,
+            function: fault.function.clone(),
+            source_line: fault.source_line,
+            block: fault.block.into(),
+            thread: fault.thread.into(),
+            lane: fault.lane,
+            address: fault.address,
+            argument: nearest.and_then(|nearest| match nearest.purpose {
+                AllocationUse::Argument(number) => Some(number),
+                _ => None,
+            }),
+            distance: nearest.map(|nearest| match nearest.side {
+                AllocationSide::After => nearest.distance as i64,
+                AllocationSide::Before | AllocationSide::Inside => -(nearest.distance as i64),
+            }),
+        }
+    }
+}
+
+#[pymethods]
+impl KernelFault {
+    fn __repr__(&self) -> String {
+        format!(
+            "KernelFault('{}', line={}, block={:?}, thread={:?}, address={:#x})",
+            self.kind.0, self.line, self.block, self.thread, self.address
+        )
+    }
+
+    fn __str__(&self) -> String {
+        let source = match self.source_line {
+            Some(line) => format!(" (source line {line})"),
+            None => String::new(),
+        };
+        format!(
+            "line {}{source}: {}\n  in `{}` by thread {:?} of block {:?}: {}",
+            self.line, self.message, self.function, self.thread, self.block, self.instruction
+        )
+    }
+}
+
+/// An instruction that was met and is not executed: its results are unknown.
+#[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct SkippedInstruction {
+    /// The line in the module, from 1.
+    line: u32,
+    /// The instruction.
+    text: String,
+    /// How often a warp met it.
+    count: u64,
+}
+
+#[pymethods]
+impl SkippedInstruction {
+    fn __repr__(&self) -> String {
+        let Self { line, text, count } = self;
+        format!("SkippedInstruction(line={line}, text='{text}', count={count})")
+    }
+}
+
+/// A parameter's bytes, or the number of a buffer and the bytes from its beginning to the array's.
+enum Argument {
+    Bytes(Vec<u8>),
+    Pointer { buffer: usize, offset: usize },
+}
+
+/// Bytes that a launch reads and writes: those of one array, or of several that share memory.
+struct Buffer {
+    /// The lowest number of their arguments.
+    argument: usize,
+    bytes: Vec<u8>,
+}
+
+/// What a launch leaves.
+struct Ended {
+    counts: LaunchCounts,
+    fault_count: u64,
+    faults: Vec<KernelFault>,
+    skipped: Vec<SkippedInstruction>,
+    memory: DeviceMemory,
+    /// The address of each buffer.
+    bases: Vec<u64>,
+}
+
+/// Counts, the number of faults, the faults, the skipped instructions, and the arguments with unknown bytes.
+type Launched = (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>);
+
+#[pymethods]
+impl PtxKernel {
+    #[new]
+    #[pyo3(signature = (module, name))]
+    fn new(py: Python<'_>, module: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Self> {
+        let text = Text::new(module)?;
+        let found = py.detach(|| {
+            text.module(|module, _| {
+                let kernel = Kernel::chosen(module, name).map_err(|error| text.refused(&error))?;
+                let declared = module.declarations().get(kernel.function().parameters.clone());
+                let sized = declared.unwrap_or_default().iter().zip(kernel.parameter_bytes());
+                let parameters =
+                    sized.map(|(declared, bytes)| KernelParameter::new(module, declared, bytes));
+                Ok((module.text(kernel.function().name).to_owned(), parameters.collect()))
+            })
+        });
+        let (name, parameters) = found.map_err(|failure| failure.raise(py))?;
+        Ok(Self { text: Arc::new(text), name, parameters })
+    }
+
+    /// The kernel's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file of the module, `<text>` if it was given as text.
+    #[getter]
+    fn file(&self) -> &str {
+        &self.text.name
+    }
+
+    /// The parameters in order.
+    #[getter]
+    fn parameters(&self) -> Vec<KernelParameter> {
+        self.parameters.clone()
+    }
+
+    /// Launches the kernel. An argument is the bytes of its parameter, or a writeable array of bytes.
+    #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
+    #[pyo3(signature = (grid, block, arguments, shared_bytes, steps, check_uninitialized, check_races))]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        grid: [u32; 3],
+        block: [u32; 3],
+        arguments: Vec<Bound<'_, PyAny>>,
+        shared_bytes: u64,
+        steps: Option<u64>,
+        check_uninitialized: bool,
+        check_races: bool,
+    ) -> PyResult<Launched> {
+        let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
+        launch.steps = steps.unwrap_or(launch.steps);
+        launch.checks_uninitialized = check_uninitialized;
+        launch.checks_races = check_races;
+        let (mut values, mut given) = (Vec::new(), Vec::new());
+        for (argument, value) in arguments.into_iter().enumerate() {
+            values.push(match value.cast::<PyBytes>() {
+                Ok(bytes) => Argument::Bytes(bytes.as_bytes().to_vec()),
+                Err(_) => {
+                    given.push((argument, value.cast_into::<PyArray1<u8>>()?));
+                    Argument::Pointer { buffer: 0, offset: 0 }
+                }
+            });
+        }
+        let buffers = buffers_of(&given, &mut values)?;
+        let places = Arc::new(values);
+        let shared = Arc::new(Shared::default());
+        let (text, name) = (Arc::clone(&self.text), self.name.clone());
+        let (arguments, stop) = (Arc::clone(&places), Arc::clone(&shared));
+        let work = move || {
+            let (sender, ended) = mpsc::channel();
+            // The machine cannot be stopped: after Ctrl-C this thread works on until the kernel ends. All that it uses is
+            // its own.
+            thread::Builder::new().spawn(move || {
+                // Nobody listens after Ctrl-C.
+                let _ = sender.send(run(&text, &name, launch, &arguments, buffers));
+            })?;
+            loop {
+                match ended.recv_timeout(PERIOD) {
+                    Ok(result) => return Ok(Some(result)),
+                    Err(mpsc::RecvTimeoutError::Timeout)
+                        if !stop.interrupt.load(Ordering::Relaxed) => {}
+                    Err(_) => return Ok(None),
+                }
+            }
+        };
+        let ended: std::io::Result<_> = wait(py, &shared, None, work)?;
+        let Some(ended) = ended? else {
+            let message = "the launch panicked: this is a bug of warpload";
+            return Err(pyo3::exceptions::PyRuntimeError::new_err(message));
+        };
+        let Ended { counts, fault_count, faults, skipped, memory, bases } =
+            ended.map_err(|failure| failure.raise(py))?;
+        let mut unknown = Vec::new();
+        for (argument, array) in given {
+            let Some(Argument::Pointer { buffer, offset }) = places.get(argument) else { continue };
+            let base = bases.get(*buffer).copied().unwrap_or_default();
+            if !memory.is_known(base) {
+                unknown.push(argument);
+            }
+            let mut array = array.try_readwrite()?;
+            let array = array.as_slice_mut()?;
+            let bytes = memory.bytes(base).and_then(|bytes| bytes.get(*offset..));
+            if let Some(bytes) = bytes.and_then(|bytes| bytes.get(..array.len())) {
+                array.copy_from_slice(bytes);
+            }
+        }
+        Ok((counts, fault_count, faults, skipped, unknown))
+    }
+}
+
+impl Text {
+    /// Returns why a kernel is not launched, or did not end.
+    fn refused(&self, error: &KernelError) -> Failure {
+        let message = format!("{}: {error}", self.name);
+        let (kind, position) = match error {
+            KernelError::Steps { line, .. } => {
+                let text =
+                    self.source.lines().nth((*line as usize).saturating_sub(1)).unwrap_or_default();
+                let column = 1 + text.chars().take_while(|char| char.is_whitespace()).count();
+                (ErrorKind::Fault, Some((u64::from(*line), column as u64)))
+            }
+            _ => (ErrorKind::Argument, None),
+        };
+        Failure { file: Some(self.name.clone()), position, ..Failure::new(kind, message) }
+    }
+}
+
+/// Copies arrays to buffers, and says in `values` where each array is. Arrays that share memory share a buffer.
+fn buffers_of(
+    given: &[(usize, Bound<'_, PyArray1<u8>>)],
+    values: &mut [Argument],
+) -> PyResult<Vec<Buffer>> {
+    let mut places: Vec<_> = given
+        .iter()
+        .map(|(argument, array)| (array.data() as usize, array.len(), *argument, array))
+        .collect();
+    places.sort_by_key(|(start, length, ..)| (*start, *length));
+    let mut buffers: Vec<Buffer> = Vec::new();
+    // The addresses of the last buffer's array.
+    let mut last = 0..0;
+    for (start, length, argument, array) in places {
+        let array = array.try_readonly()?;
+        let bytes = array.as_slice()?;
+        match buffers.last_mut() {
+            Some(buffer) if last.contains(&start) && length > 0 => {
+                buffer.argument = buffer.argument.min(argument);
+                if let Some(more) = bytes.get(last.end - start..) {
+                    buffer.bytes.extend_from_slice(more);
+                    last.end = start + length;
+                }
+            }
+            _ => {
+                buffers.push(Buffer { argument, bytes: bytes.to_vec() });
+                last = start..start + length;
+            }
+        }
+        if let Some(value) = values.get_mut(argument) {
+            *value = Argument::Pointer { buffer: buffers.len() - 1, offset: start - last.start };
+        }
+    }
+    Ok(buffers)
+}
+
+/// Launches the kernel on its buffers.
+fn run(
+    text: &Text,
+    name: &str,
+    mut launch: KernelLaunch,
+    arguments: &[Argument],
+    buffers: Vec<Buffer>,
+) -> Result<Ended, Failure> {
+    text.module(|module, lines| {
+        let refused = |error: KernelError| text.refused(&error);
+        let kernel = Kernel::named(module, name).map_err(refused)?;
+        let mut memory = DeviceMemory::new();
+        let mut bases = vec![0; buffers.len()];
+        let mut buffers: Vec<_> = buffers.into_iter().zip(&mut bases).collect();
+        // In the order of the arguments, not that of their addresses here, so that every launch has the same addresses.
+        buffers.sort_by_key(|(buffer, _)| buffer.argument);
+        for (Buffer { argument, bytes }, base) in buffers {
+            let allocated = memory.allocate(bytes, AllocationUse::Argument(argument));
+            *base = allocated.map_err(|error| refused(error.into()))?;
+        }
+        for (argument, size) in arguments.iter().zip(kernel.parameter_bytes()) {
+            launch.parameters.push(match argument {
+                Argument::Bytes(bytes) => bytes.clone(),
+                Argument::Pointer { buffer, offset } => {
+                    let address = bases.get(*buffer).map_or(0, |base| base + *offset as u64);
+                    address.to_le_bytes()[..size.min(8) as usize].to_vec()
+                }
+            });
+        }
+        let result = kernel.run(&launch, &mut memory, None).map_err(refused)?;
+        let written = |statement: StatementId| {
+            let found = module.statements().get(statement.index());
+            found.map_or(String::new(), |found| module.statement(found.span, lines).text)
+        };
+        let skipped = result.skipped.into_iter().map(|skipped| SkippedInstruction {
+            line: skipped.line,
+            text: skipped.text,
+            count: skipped.count,
+        });
+        let faults = &result.faults;
+        Ok(Ended {
+            counts: LaunchCounts::new(result.counts),
+            fault_count: result.fault_count,
+            faults: faults
+                .iter()
+                .map(|one| KernelFault::new(one, written(one.statement)))
+                .collect(),
+            skipped: skipped.collect(),
+            memory,
+            bases,
+        })
+    })
+}
