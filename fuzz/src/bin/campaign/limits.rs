@@ -8,11 +8,11 @@ use crate::samples::{Made, Work, arguments, work};
 use crate::{Campaign, file, files};
 
 /// Limits: the option of `ulimit`, and its values. Memory is address space in KiB; with less the system does
-/// not load the program. The stack is of the main thread, in KiB; reading the arguments takes more than 64. A
+/// not load the program, whose own pages are 17 MB. The stack is of the main thread, in KiB; reading the arguments takes more than 64. A
 /// file's size is in blocks of 512 bytes (some shells: 1,024); a message, which goes to a file here, fits into
 /// one.
 const ULIMITS: [(&str, &[u32]); 4] = [
-    ("-v", &[16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 1_024_000]),
+    ("-v", &[24_000, 32_000, 64_000, 128_000, 256_000, 512_000, 1_024_000]),
     ("-n", &[3, 4, 5, 6, 8, 12, 20]),
     ("-s", &[128, 256, 512, 1024]),
     ("-f", &[1, 16, 128, 1024]),
