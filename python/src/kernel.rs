@@ -1,9 +1,7 @@
 //! [`PtxKernel`]: a kernel of a module, launched on copies of arrays, which are written back when it has ended.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -18,9 +16,6 @@ use crate::error::{ErrorKind, Failure};
 use crate::literals::KernelFaultKind;
 use crate::ptx::Text;
 use crate::waiting::{Shared, wait};
-
-/// How long Ctrl-C waits at most.
-const PERIOD: Duration = Duration::from_millis(50);
 
 /// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
 #[pyclass(frozen, module = "warpload._native")]
@@ -313,28 +308,8 @@ impl PtxKernel {
         let shared = Arc::new(Shared::default());
         let (text, name) = (Arc::clone(&self.text), self.name.clone());
         let (arguments, stop) = (Arc::clone(&places), Arc::clone(&shared));
-        let work = move || {
-            let (sender, ended) = mpsc::channel();
-            // The machine cannot be stopped: after Ctrl-C this thread works on until the kernel ends. All that it uses is
-            // its own.
-            thread::Builder::new().spawn(move || {
-                // Nobody listens after Ctrl-C.
-                let _ = sender.send(run(&text, &name, launch, &arguments, buffers));
-            })?;
-            loop {
-                match ended.recv_timeout(PERIOD) {
-                    Ok(result) => return Ok(Some(result)),
-                    Err(mpsc::RecvTimeoutError::Timeout)
-                        if !stop.interrupt.load(Ordering::Relaxed) => {}
-                    Err(_) => return Ok(None),
-                }
-            }
-        };
-        let ended: std::io::Result<_> = wait(py, &shared, None, work)?;
-        let Some(ended) = ended? else {
-            let message = "the launch panicked: this is a bug of warpload";
-            return Err(pyo3::exceptions::PyRuntimeError::new_err(message));
-        };
+        let work = move || run(&text, &name, launch, &arguments, buffers, &stop.interrupt);
+        let ended = wait(py, &shared, None, work)?;
         let Ended { counts, fault_count, faults, skipped, memory, bases } =
             ended.map_err(|failure| failure.raise(py))?;
         let mut unknown = Vec::new();
@@ -408,13 +383,14 @@ fn buffers_of(
     Ok(buffers)
 }
 
-/// Launches the kernel on its buffers.
+/// Launches the kernel on its buffers, until a flag is set.
 fn run(
     text: &Text,
     name: &str,
     mut launch: KernelLaunch,
     arguments: &[Argument],
     buffers: Vec<Buffer>,
+    interrupt: &AtomicBool,
 ) -> Result<Ended, Failure> {
     text.module(|module, lines| {
         let refused = |error: KernelError| text.refused(&error);
@@ -437,7 +413,7 @@ fn run(
                 }
             });
         }
-        let result = kernel.run(&launch, &mut memory, None).map_err(refused)?;
+        let result = kernel.run_until(&launch, &mut memory, None, Some(interrupt)).map_err(refused)?;
         let written = |statement: StatementId| {
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)

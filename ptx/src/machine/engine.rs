@@ -1,6 +1,7 @@
 //! [`Engine`]: executes the blocks of a grid, and the warps of a block, in order.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset};
@@ -20,6 +21,9 @@ use warpload::memory::{AddressMap, AddressSpace};
 /// Instructions that a warp executes before another warp of its block gets its turn, if it does not wait before.
 /// Long, since warps are executed in order but for those that wait for a later one.
 const WARP_TURN: u64 = 1 << 18;
+
+/// Instructions between two looks at the flag that ends a launch.
+const LOOK: u64 = 1 << 14;
 
 /// The barriers of a block.
 const BARRIERS: usize = 16;
@@ -60,7 +64,7 @@ impl Shape {
 pub(super) enum Stop {
     /// The warp ends.
     Warp(FaultKind),
-    /// The launch ends: it has executed as many instructions as it may.
+    /// The launch ends: it has executed as many instructions as it may, or is interrupted.
     Steps(StatementId),
 }
 
@@ -98,6 +102,10 @@ pub(super) struct Engine<'e> {
     pub(super) hint: usize,
     /// Accesses by which threads wait for others: ordered loads, exchanges, mbarriers.
     pub(super) polls: u64,
+    /// Ends the launch once it is true.
+    pub(super) interrupt: Option<&'e AtomicBool>,
+    /// Whether it was.
+    pub(super) is_interrupted: bool,
     /// Whether a wait has failed, so that another warp should have its turn.
     pub(super) yields: bool,
     /// Accesses of shared memory that nothing orders, if they are looked for.
@@ -148,6 +156,13 @@ impl Engine<'_> {
         self.counts.thread_instructions += u64::from(exec.count_ones());
         if self.counts.warp_instructions > self.step_limit {
             return Err(Stop::Steps(op.statement));
+        }
+        if self.counts.warp_instructions.is_multiple_of(LOOK) {
+            let interrupt = self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+            if interrupt {
+                self.is_interrupted = true;
+                return Err(Stop::Steps(op.statement));
+            }
         }
         Ok(())
     }

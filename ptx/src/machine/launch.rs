@@ -1,6 +1,7 @@
 //! [`Kernel`] and [`KernelLaunch`]: what is run, and with what.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicBool;
 
 use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
@@ -141,6 +142,9 @@ pub enum KernelError {
     /// Buffers and variables beyond the memory of a machine.
     #[error(transparent)]
     Memory(#[from] TooMuchMemory),
+    /// Another thread has ended the launch.
+    #[error("the launch was interrupted")]
+    Interrupted,
     /// As many instructions were executed as the launch allows.
     #[error(
         "line {line}: {steps} warp instructions were executed, and the loop that `{text}` closes has not ended"
@@ -323,6 +327,20 @@ impl<'m> Kernel<'m> {
         memory: &mut DeviceMemory,
         observer: Option<&mut dyn MemoryObserver>,
     ) -> Result<KernelResult, KernelError> {
+        self.run_until(launch, memory, observer, None)
+    }
+
+    /// Executes the kernel as [`Self::run`] does, until another thread sets a flag.
+    ///
+    /// # Errors
+    /// Returns [`KernelError`] as [`Self::run`] does, and [`KernelError::Interrupted`] soon after the flag is set.
+    pub fn run_until(
+        &self,
+        launch: &KernelLaunch,
+        memory: &mut DeviceMemory,
+        observer: Option<&mut dyn MemoryObserver>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<KernelResult, KernelError> {
         self.check(launch)?;
         let (surroundings, shared) = self.place(launch, memory)?;
         let code = compile(self.module, self.id, &surroundings);
@@ -349,6 +367,8 @@ impl<'m> Kernel<'m> {
             skipped: BTreeMap::new(),
             hint: 0,
             polls: 0,
+            interrupt,
+            is_interrupted: false,
             yields: false,
             races: launch.checks_races.then(RaceCheck::default),
             last_loop: None,
@@ -356,6 +376,9 @@ impl<'m> Kernel<'m> {
         };
         let ended = engine.run();
         let lines = LineIndex::new(self.module.source());
+        if engine.is_interrupted {
+            return Err(KernelError::Interrupted);
+        }
         if let Err(statement) = ended {
             let (line, text) = self.written(engine.last_loop.unwrap_or(statement), &lines);
             return Err(KernelError::Steps { steps: launch.steps, line, text });

@@ -188,7 +188,7 @@ class Kernel:
         Error
             If the launch does not fit the kernel (the ``kind`` is ``"argument"``) or does not end (``"fault"``).
         KeyboardInterrupt
-            After Ctrl-C, at once. The machine may work on for a while in the background.
+            After Ctrl-C, soon.
         """
         parameters = self._native.parameters
         if len(args) != len(parameters):

@@ -1,5 +1,6 @@
 //! A kernel with its grid: launched, its buffers dumped, and a word on what it did.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use warpload_ptx::machine::{
     AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch,
     KernelResult, LaunchCounts,
 };
+use warpload_ptx::module::StatementId;
 use warpload_ptx::run::Launch;
 
 use crate::destination;
@@ -268,14 +270,11 @@ fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::
             skipped.text
         ))?;
     }
-    let mut last = (None, 0);
+    let mut shown: HashMap<StatementId, usize> = HashMap::new();
     for fault in &result.faults {
-        last = if last.0 == Some(fault.statement) {
-            (last.0, last.1 + 1)
-        } else {
-            (Some(fault.statement), 1)
-        };
-        if last.1 > SHOWN {
+        let count = shown.entry(fault.statement).or_default();
+        *count += 1;
+        if *count > SHOWN {
             continue;
         }
         let statement = file.module.statements().get(fault.statement.index());

@@ -162,3 +162,16 @@ fn a_value_that_is_not_known_is_named_where_it_began() {
     let fault = &launched.result.faults[0];
     assert_eq!(fault.to_string(), "a guard is not known: nothing has written `%r77`");
 }
+
+#[test]
+fn a_launch_ends_when_a_flag_is_set() {
+    let source = module("\n again: bra again;");
+    let module = read(&source).expect("a module");
+    let mut memory = DeviceMemory::new();
+    let address = memory.allocate(vec![0; 256], AllocationUse::Argument(0)).expect("room");
+    let launch = KernelLaunch::new([1; 3], [64, 1, 1]).parameter(&address.to_le_bytes());
+    let kernel = Kernel::named(&module, "k").expect("a kernel");
+    let interrupt = std::sync::atomic::AtomicBool::new(true);
+    let ended = kernel.run_until(&launch, &mut memory, None, Some(&interrupt));
+    assert_eq!(ended.err(), Some(KernelError::Interrupted));
+}
