@@ -413,7 +413,8 @@ fn run(
                 }
             });
         }
-        let result = kernel.run_until(&launch, &mut memory, None, Some(interrupt)).map_err(refused)?;
+        let result =
+            kernel.run_until(&launch, &mut memory, None, Some(interrupt)).map_err(refused)?;
         let written = |statement: StatementId| {
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)

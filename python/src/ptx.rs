@@ -10,13 +10,13 @@ use warpload::lane::LaneMask;
 use warpload::machine::Machine;
 use warpload_binary::container::{GpuCodeKind, GpuCodes};
 use warpload_binary::lines::without_mark;
-use warpload_report::message::{Labelled, draw_in_source};
 use warpload_ptx::lower::{OptimizationLevel, lower_statements};
 use warpload_ptx::rules::Unit;
 use warpload_ptx::run::{Launch, LaunchError, LoadReport, WarpTensorMemory};
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::tensor::Rules;
 use warpload_ptx::{Module, StatementVerdict, check_as, read};
+use warpload_report::message::{Labelled, draw_in_source};
 
 use crate::borrowed::Source;
 use crate::error::{ErrorKind, Failure, error};

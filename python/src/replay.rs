@@ -1,7 +1,7 @@
 //! [`Replay`]: what a replay found, and what merges and compares it.
 
-use std::ffi::OsString;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 

@@ -90,7 +90,8 @@ impl TensorMap {
     /// What the command prints.
     #[getter]
     fn drawing(&self) -> String {
-        let drawing = self.heading.clone() + &TensorMapDrawing::new(&self.load, self.half).text(false);
+        let drawing =
+            self.heading.clone() + &TensorMapDrawing::new(&self.load, self.half).text(false);
         drawing.trim_end().to_owned()
     }
 
