@@ -504,7 +504,7 @@ impl Access<'_, '_> {
             let mut flags = 0;
             let mut fault = None;
             if read > 0 {
-                // The source must be aligned for all bytes, and be there for those that are read.
+                // Alignment counts for the whole source, the end of the buffer for the bytes that are read.
                 let space = super::memory::AddressedSpace::Global;
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
@@ -558,8 +558,8 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// A barrier in shared memory: the phase in bit 63, the arrivals of a phase from bit 32 on, those that are
-    /// missing in this phase from bit 0 on. The hardware's layout is opaque to programs.
+    /// A barrier in shared memory: bit 63 is the phase, from bit 32 on are the arrivals of a phase, from bit 0 on the missing
+    /// ones. Any layout will do, because hardware's is opaque to programs.
     fn mbarrier(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) -> Result<(), Stop> {
         const COUNT: u64 = (1 << 20) - 1;
         const PHASE: u64 = 1 << 63;
@@ -682,7 +682,7 @@ fn scatter<const N: usize, V: Copy>(
     }
 }
 
-/// What an access does to memory.
+/// The effect of an access on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AccessKind {
@@ -692,7 +692,7 @@ pub enum AccessKind {
     Store,
     /// It reads and writes at once.
     Atomic,
-    /// It writes to shared memory what it reads from global memory: `cp.async`.
+    /// It copies from global to shared memory: `cp.async`.
     Copy,
 }
 
@@ -727,7 +727,7 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
 }
 
-/// What an atomic operation leaves in memory.
+/// The value that an atomic operation leaves in memory.
 pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) -> u64 {
     let bits = scalar.bits();
     let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);

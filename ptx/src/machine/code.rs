@@ -36,7 +36,7 @@ pub(super) struct Op {
     pub(super) counts: bool,
 }
 
-/// What an operation does, apart from its operands.
+/// The effect of an operation, apart from its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     /// Each lane for itself, in registers.
@@ -56,7 +56,7 @@ pub(super) enum Action {
         rejoin: Option<Pc>,
     },
     Call(Box<CallOp>),
-    /// The lanes go back to the caller; those of a kernel end.
+    /// The lanes go back to the caller. In a kernel they end.
     Return,
     Exit,
     Trap,
@@ -155,7 +155,7 @@ pub(super) enum Mbarrier {
     ExpectTx,
 }
 
-/// What an address begins with.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Base {
     Zero,
@@ -178,7 +178,7 @@ pub(super) struct Element {
     pub(super) bits: u32,
 }
 
-/// What a call passes: bytes of the frames' local memory, or registers.
+/// A call, with its arguments and results: bytes of the frames' local memory, or registers.
 #[derive(Clone, Debug)]
 pub(super) struct CallOp {
     pub(super) target: CallTarget,
@@ -222,7 +222,7 @@ pub(super) enum BarrierKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeOp {
     pub(super) kind: ExchangeKind,
-    /// The lanes that take part; those that execute it without one.
+    /// The lanes that take part; without a mask the executing ones.
     pub(super) members: Option<Slot>,
 }
 

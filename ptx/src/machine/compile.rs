@@ -26,12 +26,12 @@ use crate::syntax::{Constant, ScalarType, Span, StateSpace};
 use warpload::lane::LANES;
 use warpload::memory::AddressMap;
 
-/// Where the variables lie that all threads share, and what else the code depends on.
+/// The places of the variables that all threads share, and the rest that code depends on.
 pub(super) struct Surroundings {
     /// Addresses in global or shared memory.
     pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
     pub(super) map: AddressMap,
-    /// Values that replace those that instructions compute.
+    /// Values in place of computed ones.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
 
@@ -72,7 +72,7 @@ impl Calls {
     }
 }
 
-/// What an instruction has that this machine does not execute.
+/// An instruction that this machine does not execute.
 pub(super) struct NotExecuted;
 
 type Compiled<V> = Result<V, NotExecuted>;
@@ -129,7 +129,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         compiler
     }
 
-    /// Gives places in the frame to local variables, parameters of calls, and those of this function.
+    /// Gives places in the frame to local variables, to parameters of calls and to this function's own.
     fn lay_out_locals(&mut self) {
         let is_entry = self.function.kind == FunctionKind::Entry;
         for (id, declared) in self.module.declarations_with_ids() {
@@ -511,7 +511,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(self.constant(address.wrapping_add(offset), rows))
     }
 
-    /// Returns the row that a result is written to, and what must be emitted after it.
+    /// Returns the row of a result, and the operation that must follow to fit it into the register.
     fn destination(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -1072,7 +1072,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let source = self.source(of, operand, T::U64)?;
         let (shared, local) = (self.around.map.shared(), self.around.map.local());
         let first = shared.base.min(local.base);
-        // The two windows touch: what is in neither is in global memory.
+        // The two windows touch: an address in neither is in global memory.
         let (base, size, is_inside) = match space {
             StateSpace::Shared => (shared.base, shared.size, true),
             StateSpace::Local => (local.base, local.size, true),
@@ -1126,7 +1126,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok((first, second))
     }
 
-    /// Emits a comparison, and what is joined to it; returns the predicate and its opposite.
+    /// Emits a comparison, joined to a predicate if there is one; returns the result and its opposite.
     fn compared(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -1415,7 +1415,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 }
 
-/// Returns what makes rows begin with a register's values.
+/// Makes rows begin with a register's values.
 fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
     if element.bits == 1 {
         let is_set = |lane: &usize| values[*lane] != 0;

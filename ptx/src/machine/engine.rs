@@ -79,7 +79,7 @@ pub(super) struct RawFault {
     pub(super) address: u64,
 }
 
-/// What the warps of a launch share.
+/// The state that the warps of a launch share.
 pub(super) struct Engine<'e> {
     pub(super) code: &'e Code,
     /// The registers of each function before its first instruction.
@@ -393,7 +393,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// A barrier orders what threads do before and after it.
+    /// A barrier orders the accesses before and after it.
     pub(super) fn pass_barrier(&mut self) {
         if let Some(races) = &mut self.races {
             races.pass_barrier();

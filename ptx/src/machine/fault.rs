@@ -1,4 +1,4 @@
-//! [`KernelFault`]: what went wrong in a launch, with the place and the thread.
+//! [`KernelFault`]: a fault of a launch, with its place and its thread.
 
 use std::fmt;
 
@@ -89,7 +89,7 @@ impl KernelFaultKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelFault {
-    /// What went wrong.
+    /// The kind.
     pub kind: KernelFaultKind,
     /// The instruction.
     pub statement: StatementId,

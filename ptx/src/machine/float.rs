@@ -88,7 +88,7 @@ pub(super) struct Format {
     fraction: u32,
     /// The exponent of the smallest normal number.
     smallest: i32,
-    /// The bits of infinity; of e4m3, which has none, those of NaN.
+    /// The bits of infinity; of NaN for e4m3, which has no infinity.
     infinity: u32,
     nan: u32,
     sign: u32,
@@ -453,7 +453,7 @@ fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: boo
         let (least, most) = range(to);
         value = value.clamp(least, most);
     }
-    // What does not fit is cut off, and the rest extended to the register.
+    // Cut off, and extended to the register, as a conversion without `.sat` does.
     extend(value as u64, to) as u64
 }
 

@@ -1,4 +1,4 @@
-//! [`Kernel`] and [`KernelLaunch`]: what is run, and with what.
+//! [`Kernel`] and [`KernelLaunch`]: an entry function, and the grid and parameters it is launched with.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
@@ -103,7 +103,7 @@ pub enum KernelError {
     NoKernel {
         /// The name.
         name: String,
-        /// The names of those that there are.
+        /// The kernels of the module.
         kernels: Vec<String>,
     },
     /// The module has several kernels, and none is named.
@@ -112,7 +112,7 @@ pub enum KernelError {
         /// Their names.
         kernels: Vec<String>,
     },
-    /// The parameters that are given are not those that the kernel has.
+    /// The launch has more or fewer parameters than the kernel.
     #[error("the kernel has {expected} parameters, {given} are given")]
     ParameterCount {
         /// The parameters of the kernel.
@@ -159,7 +159,7 @@ pub enum KernelError {
     },
 }
 
-/// What a launch has executed.
+/// Counts of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -172,7 +172,7 @@ pub struct LaunchCounts {
     pub warp_instructions: u64,
     /// Instructions, once for each lane.
     pub thread_instructions: u64,
-    /// Loads among the warp instructions, those of parameters included.
+    /// Loads among the warp instructions, of parameters too.
     pub loads: u64,
     /// Stores.
     pub stores: u64,
@@ -194,11 +194,11 @@ pub struct SkippedInstruction {
     pub count: u64,
 }
 
-/// What became of a launch that ended.
+/// The outcome of a launch that ended.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct KernelResult {
-    /// What was executed.
+    /// Counts of what ran.
     pub counts: LaunchCounts,
     /// The first faults, at most 1,000, in the order in which they happened.
     pub faults: Vec<KernelFault>,
@@ -214,7 +214,7 @@ pub struct KernelResult {
 pub struct MemoryAccess<'a> {
     /// The instruction.
     pub statement: StatementId,
-    /// What it does.
+    /// Load, store, atomic operation or copy.
     pub kind: AccessKind,
     /// How its addresses are to be read. Constants and the kernel's parameters lie in global memory.
     pub space: AddressSpace,

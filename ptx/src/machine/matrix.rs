@@ -32,7 +32,7 @@ pub(super) enum MatrixOp {
         stride: Option<Slot>,
         is_row_major: bool,
     },
-    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes, whose addresses 8 lanes have, for each register.
+    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes for each register, at the addresses of 8 lanes.
     Rows {
         registers: Box<[Slot]>,
         is_store: bool,
