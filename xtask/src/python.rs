@@ -15,7 +15,7 @@ const STUBS: &str = "python/warpload/_native.pyi";
 const MATURIN: &str = "maturin==1.16.0";
 
 /// The size of a wheel, in bytes.
-const MAX_WHEEL: u64 = 3_500_000;
+const MAX_WHEEL: u64 = 5_000_000;
 
 /// A virtual environment, in which the package is built.
 struct Environment {
