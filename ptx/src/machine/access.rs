@@ -98,6 +98,25 @@ fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) {
     }
 }
 
+/// Splits a warp into the memories that it sees and the registers of a path's frame.
+pub(super) fn parts<'p>(
+    warp: &'p mut Warp,
+    path: &Path,
+    engine: &'p mut Engine<'_>,
+) -> (Memories<'p>, &'p mut Registers) {
+    let frame = &mut warp.frames[path.frame];
+    let local_size = frame.local_base + engine.code.functions[frame.function].local_bytes;
+    let memories = Memories {
+        global: &mut *engine.memory,
+        shared: &mut engine.shared,
+        local: &mut warp.local,
+        map: engine.map,
+        local_size,
+        hint: &mut engine.hint,
+    };
+    (memories, &mut frame.registers)
+}
+
 struct Access<'a, 'w> {
     warp: &'w mut Warp,
     path: &'a Path,
@@ -108,32 +127,9 @@ struct Access<'a, 'w> {
 }
 
 impl Access<'_, '_> {
-    /// Splits the warp into its memories and the registers of the frame.
-    fn parts<'p>(
-        warp: &'p mut Warp,
-        path: &Path,
-        engine: &'p mut Engine<'_>,
-    ) -> (Memories<'p>, &'p mut Registers) {
-        let frame = &mut warp.frames[path.frame];
-        let local_size = frame.local_base + engine.code.functions[frame.function].local_bytes;
-        let memories = Memories {
-            global: &mut *engine.memory,
-            shared: &mut engine.shared,
-            local: &mut warp.local,
-            map: engine.map,
-            local_size,
-            hint: engine.hint,
-        };
-        (memories, &mut frame.registers)
-    }
-
     /// Notes why a lane has no bytes.
     fn missing(&self, lane: usize, missing: Missing, bytes: u32, engine: &mut Engine<'_>) {
-        let kind = match missing {
-            Missing::Misaligned => FaultKind::Misaligned { bytes },
-            Missing::Outside => FaultKind::OutOfBounds,
-        };
-        self.fault(lane, kind, engine);
+        self.fault(lane, FaultKind::of_missing(missing, bytes), engine);
     }
 
     fn fault(&self, lane: usize, kind: FaultKind, engine: &mut Engine<'_>) {
@@ -150,7 +146,7 @@ impl Access<'_, '_> {
         let (size, exec) = (self.access.size, self.exec);
         let scalar = self.access.scalar;
         let bytes = self.access.bytes();
-        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         let mut offsets = [0; LANES];
         let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
         let Some(found) = found else { return false };
@@ -203,8 +199,6 @@ impl Access<'_, '_> {
             }
             registers.know(element.slot, exec);
         }
-        let hint = memories.hint;
-        engine.hint = hint;
         true
     }
 
@@ -215,7 +209,7 @@ impl Access<'_, '_> {
         }
         let (size, exec) = (self.access.size, self.exec);
         let bytes = self.access.bytes();
-        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         let elements = self.access.elements.iter().flatten();
         if elements.clone().any(|element| registers.unknown(element.slot) & exec != 0) {
             return false;
@@ -248,8 +242,6 @@ impl Access<'_, '_> {
                 }
             }
         }
-        let hint = memories.hint;
-        engine.hint = hint;
         true
     }
 
@@ -266,49 +258,44 @@ impl Access<'_, '_> {
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
         let is_observed = engine.observer.is_some();
         let is_checked = engine.races.is_some() && !self.access.is_ordered;
-        let hint = {
-            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
-            for lane in lanes(self.exec) {
-                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
-                    Ok(found) => {
-                        let (region, offset) = memories.at(found);
-                        let end = offset + bytes as usize;
-                        let values = region.values.get(offset..end).unwrap_or_default();
-                        let flags = region.flags(offset..end);
-                        unknown |= u32::from(flags & UNKNOWN != 0) << lane;
-                        unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
-                        done |= 1 << lane;
-                        if let (true, Found::Shared(at)) = (is_checked, found) {
-                            shared.push((lane, at));
-                        }
-                        for (part, element) in values.chunks_exact(size).zip(&self.access.elements)
-                        {
-                            let Some(element) = element else { continue };
-                            let value = extended(part, scalar, element.bits);
-                            registers.set_lane(element.slot, element.rows, lane, value);
-                        }
-                        if is_observed {
-                            seen[lane][..values.len()].copy_from_slice(values);
-                        }
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        for lane in lanes(self.exec) {
+            match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                Ok(found) => {
+                    let (region, offset) = memories.at(found);
+                    let end = offset + bytes as usize;
+                    let values = region.values.get(offset..end).unwrap_or_default();
+                    let flags = region.flags(offset..end);
+                    unknown |= u32::from(flags & UNKNOWN != 0) << lane;
+                    unwritten |= u32::from(flags & UNWRITTEN != 0) << lane;
+                    done |= 1 << lane;
+                    if let (true, Found::Shared(at)) = (is_checked, found) {
+                        shared.push((lane, at));
                     }
-                    Err(missing) => {
-                        faults.push((lane, missing));
-                        for element in self.access.elements.iter().flatten() {
-                            registers.set_lane(element.slot, element.rows, lane, 0);
-                        }
+                    for (part, element) in values.chunks_exact(size).zip(&self.access.elements) {
+                        let Some(element) = element else { continue };
+                        let value = extended(part, scalar, element.bits);
+                        registers.set_lane(element.slot, element.rows, lane, value);
+                    }
+                    if is_observed {
+                        seen[lane][..values.len()].copy_from_slice(values);
+                    }
+                }
+                Err(missing) => {
+                    faults.push((lane, missing));
+                    for element in self.access.elements.iter().flatten() {
+                        registers.set_lane(element.slot, element.rows, lane, 0);
                     }
                 }
             }
-            for element in self.access.elements.iter().flatten() {
-                registers.know(element.slot, self.exec & !unknown);
-                if unknown != 0 {
-                    let origin = Origin::Statement(self.op.statement);
-                    registers.forget(element.slot, unknown, origin);
-                }
+        }
+        for element in self.access.elements.iter().flatten() {
+            registers.know(element.slot, self.exec & !unknown);
+            if unknown != 0 {
+                let origin = Origin::Statement(self.op.statement);
+                registers.forget(element.slot, unknown, origin);
             }
-            memories.hint
-        };
-        engine.hint = hint;
+        }
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
@@ -334,49 +321,44 @@ impl Access<'_, '_> {
         let is_checked = engine.races.is_some() && !self.access.is_ordered;
         let size = self.access.size as usize;
         let mut done = 0;
-        let hint = {
-            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
-            for lane in lanes(self.exec) {
-                let mut values = [0; 32];
-                let mut flags = [0; 32];
-                for (place, element) in self.access.elements.iter().enumerate() {
-                    let Some(element) = element else { continue };
-                    let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
-                    let at = place * size;
-                    if let Some(part) = values.get_mut(at..at + size) {
-                        part.copy_from_slice(&value[..size]);
-                    }
-                    if registers.unknown(element.slot) >> lane & 1 != 0
-                        && let Some(part) = flags.get_mut(at..at + size)
-                    {
-                        part.fill(UNKNOWN);
-                    }
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
+        for lane in lanes(self.exec) {
+            let mut values = [0; 32];
+            let mut flags = [0; 32];
+            for (place, element) in self.access.elements.iter().enumerate() {
+                let Some(element) = element else { continue };
+                let value = registers.lane(element.slot, element.rows, lane).to_le_bytes();
+                let at = place * size;
+                if let Some(part) = values.get_mut(at..at + size) {
+                    part.copy_from_slice(&value[..size]);
                 }
-                match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
-                    Ok(found) => {
-                        let (region, offset) = memories.at_mut(found);
-                        let end = offset + bytes as usize;
-                        let is_changed =
-                            region.values.get(offset..end) != values.get(..bytes as usize);
-                        if let (true, true, Found::Shared(at)) = (is_checked, is_changed, found) {
-                            shared.push((lane, at));
-                        }
-                        if let Some(place) = region.values.get_mut(offset..end) {
-                            place.copy_from_slice(&values[..bytes as usize]);
-                        }
-                        for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {
-                            let at = offset + part * size;
-                            region.mark(at..at + size, flags[0]);
-                        }
-                        done |= 1 << lane;
-                        seen[lane] = values;
-                    }
-                    Err(missing) => faults.push((lane, missing)),
+                if registers.unknown(element.slot) >> lane & 1 != 0
+                    && let Some(part) = flags.get_mut(at..at + size)
+                {
+                    part.fill(UNKNOWN);
                 }
             }
-            memories.hint
-        };
-        engine.hint = hint;
+            match memories.find(self.access.space, self.addresses[lane], bytes, lane) {
+                Ok(found) => {
+                    let (region, offset) = memories.at_mut(found);
+                    let end = offset + bytes as usize;
+                    let is_changed = region.values.get(offset..end) != values.get(..bytes as usize);
+                    if let (true, true, Found::Shared(at)) = (is_checked, is_changed, found) {
+                        shared.push((lane, at));
+                    }
+                    if let Some(place) = region.values.get_mut(offset..end) {
+                        place.copy_from_slice(&values[..bytes as usize]);
+                    }
+                    for (part, flags) in flags[..bytes as usize].chunks(size).enumerate() {
+                        let at = offset + part * size;
+                        region.mark(at..at + size, flags[0]);
+                    }
+                    done |= 1 << lane;
+                    seen[lane] = values;
+                }
+                Err(missing) => faults.push((lane, missing)),
+            }
+        }
         for (lane, missing) in faults {
             self.missing(lane, missing, bytes, engine);
         }
@@ -392,7 +374,7 @@ impl Access<'_, '_> {
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
         let rows = scalar.bits().div_ceil(32);
-        let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+        let (mut memories, registers) = parts(self.warp, self.path, engine);
         if (registers.unknown(self.op.a) | registers.unknown(self.op.b)) & exec != 0 {
             return false;
         }
@@ -417,8 +399,6 @@ impl Access<'_, '_> {
         if let Some(element) = result {
             registers.know(element.slot, exec);
         }
-        let hint = memories.hint;
-        engine.hint = hint;
         true
     }
 
@@ -433,9 +413,8 @@ impl Access<'_, '_> {
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
         let mut done = 0;
         for lane in lanes(self.exec) {
-            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], bytes, lane);
-            let hint = memories.hint;
             match found {
                 Ok(found) => {
                     let [b, c] =
@@ -466,7 +445,6 @@ impl Access<'_, '_> {
                         }
                     }
                     done |= 1 << lane;
-                    engine.hint = hint;
                 }
                 Err(missing) => {
                     if let Some(element) = result {
@@ -495,7 +473,7 @@ impl Access<'_, '_> {
         let mut done = 0;
         let mut shared: Vec<(usize, usize)> = Vec::new();
         for lane in lanes(self.exec) {
-            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let read = match source_size {
                 Some(slot) => registers.get::<u32>(slot)[lane].min(bytes),
                 None => bytes,
@@ -546,10 +524,7 @@ impl Access<'_, '_> {
                 }
             }
             if let Some((missing, address)) = fault {
-                let kind = match missing {
-                    Missing::Misaligned => FaultKind::Misaligned { bytes },
-                    Missing::Outside => FaultKind::OutOfBounds,
-                };
+                let kind = FaultKind::of_missing(missing, bytes);
                 engine.fault(kind, self.op, self.warp.number, lane as u32, address);
             }
         }
@@ -566,7 +541,7 @@ impl Access<'_, '_> {
         let result = self.access.elements.first().copied().flatten();
         let mut has_failed = false;
         for lane in lanes(self.exec) {
-            let (mut memories, registers) = Self::parts(self.warp, self.path, engine);
+            let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], 8, lane);
             let found = match found {
                 Ok(found) => found,

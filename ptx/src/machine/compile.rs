@@ -248,6 +248,14 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         &mut self.code.ops[at]
     }
 
+    /// Emits operations that all lanes execute: they compute the sources of a guarded one.
+    fn unguarded<V>(&mut self, emit: impl FnOnce(&mut Self) -> V) -> V {
+        let guard = self.guard.take();
+        let emitted = emit(self);
+        self.guard = guard;
+        emitted
+    }
+
     pub(super) fn emit_lanes(&mut self, execute: Execute, d: Slot, sources: &[Slot]) -> &mut Op {
         let op = self.emit(Action::Lanes(execute));
         let at = |place: usize| sources.get(place).copied().unwrap_or(NONE);
@@ -377,13 +385,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             OperandKind::Inverted(name) if scalar == T::Pred => {
                 let source = self.named(of, name, scalar)?;
                 let slot = self.new_rows(1);
-                let guard = self.guard.take();
-                let invert: Execute = |r, o, e| {
-                    let lanes = !r.predicate(o.a);
-                    r.put_predicate(o.d, lanes, &[o.a], e);
-                };
-                self.emit_lanes(invert, slot, &[source]);
-                self.guard = guard;
+                let invert = operations::predicate_logic(Opcode::Not).ok_or(NotExecuted)?;
+                self.unguarded(|this| this.emit_lanes(invert, slot, &[source]).d);
                 Ok(slot)
             }
             OperandKind::Sum(_) => {
@@ -470,10 +473,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return element.slot;
         }
         let slot = self.new_rows(rows);
-        let guard = self.guard.take();
-        self.emit_lanes(operations::fit(rows == 2, false), slot, &[element.slot]);
-        self.guard = guard;
-        slot
+        let fit = operations::fit(rows == 2, false);
+        self.unguarded(|this| this.emit_lanes(fit, slot, &[element.slot]).d)
     }
 
     fn special_named(&mut self, text: &str, scalar: T) -> Compiled<Slot> {
@@ -485,9 +486,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         if let Some((shift, is_wide)) = clock {
             let slot = self.new_rows(if is_wide { 2 } else { 1 });
-            let guard = self.guard.take();
-            self.emit(Action::Clock { shift, is_wide }).d = slot;
-            self.guard = guard;
+            self.unguarded(|this| this.emit(Action::Clock { shift, is_wide }).d = slot);
             let (rows, bits) = if is_wide { (2, 64) } else { (1, 32) };
             return Ok(self.fitted(Element { slot, rows, bits }, scalar));
         }
@@ -502,9 +501,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         if let Some((place, _)) = self.locals.get(&id) {
             let offset = place.wrapping_add(offset);
             let slot = self.new_rows(rows);
-            let guard = self.guard.take();
-            self.emit(Action::FrameAddress { offset, is_wide: rows == 2 }).d = slot;
-            self.guard = guard;
+            let address = Action::FrameAddress { offset, is_wide: rows == 2 };
+            self.unguarded(|this| this.emit(address).d = slot);
             return Ok(slot);
         }
         let (_, address) = self.around.variables.get(&id).ok_or(NotExecuted)?;
@@ -552,6 +550,12 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
+    /// Copies a row into the first operand.
+    fn copy_to_first(&mut self, of: &PtxInstruction<'m>, scalar: T, source: Slot) -> Compiled<()> {
+        let copy = operations::copy(scalar).ok_or(NotExecuted)?;
+        self.write_first(of, copy, scalar, &[source], 0)
+    }
+
     // Instructions.
 
     fn plain(&mut self, of: &PtxInstruction<'m>) -> Compiled<()> {
@@ -590,33 +594,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             Opcode::Mapa => {
                 let scalar = *types.first().ok_or(NotExecuted)?;
                 let source = self.operand_source(of, 1, scalar)?;
-                self.write_first(
-                    of,
-                    operations::copy(scalar).ok_or(NotExecuted)?,
-                    scalar,
-                    &[source],
-                    0,
-                )
+                self.copy_to_first(of, scalar, source)
             }
             Opcode::GetCtaRank => {
                 let zero = self.constant(0, 1);
-                self.write_first(
-                    of,
-                    operations::copy(T::B32).ok_or(NotExecuted)?,
-                    T::B32,
-                    &[zero],
-                    0,
-                )
+                self.copy_to_first(of, T::B32, zero)
             }
             Opcode::CreatePolicy => {
                 let zero = self.constant(0, 2);
-                self.write_first(
-                    of,
-                    operations::copy(T::B64).ok_or(NotExecuted)?,
-                    T::B64,
-                    &[zero],
-                    0,
-                )
+                self.copy_to_first(of, T::B64, zero)
             }
             Opcode::Call => self.call(of),
             Opcode::Ret => self.control(Action::Return),
@@ -718,8 +704,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => {
                 let source = self.source(of, from, scalar)?;
-                let copy = operations::copy(scalar).ok_or(NotExecuted)?;
-                self.write_first(of, copy, scalar, &[source], 0)
+                self.copy_to_first(of, scalar, source)
             }
         }
     }
@@ -1144,25 +1129,20 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let result = self.new_rows(1);
         self.emit_lanes(compare, result, &sources);
-        let invert: Execute = |r, o, e| {
-            let lanes = !r.predicate(o.a);
-            r.put_predicate(o.d, lanes, &[o.a], e);
-        };
+        let invert = operations::predicate_logic(Opcode::Not).ok_or(NotExecuted)?;
         let mut opposite = NONE;
         if with_opposite {
             opposite = self.new_rows(1);
             self.emit_lanes(invert, opposite, &[result]);
         }
         if let Some(joined) = joined {
-            let join: Execute = if request.has(Keyword::And) {
-                |r, o, e| join(r, o, e, |a, b| a & b)
-            } else if request.has(Keyword::Or) {
-                |r, o, e| join(r, o, e, |a, b| a | b)
-            } else if request.has(Keyword::Xor) {
-                |r, o, e| join(r, o, e, |a, b| a ^ b)
-            } else {
-                return Err(NotExecuted);
-            };
+            let words = [
+                (Keyword::And, Opcode::And),
+                (Keyword::Or, Opcode::Or),
+                (Keyword::Xor, Opcode::Xor),
+            ];
+            let opcode = words.iter().find(|(word, _)| request.has(*word)).ok_or(NotExecuted)?.1;
+            let join = operations::predicate_logic(opcode).ok_or(NotExecuted)?;
             for slot in [result, opposite].into_iter().filter(|slot| *slot != NONE) {
                 self.emit_lanes(join, slot, &[slot, joined]);
             }
@@ -1423,12 +1403,6 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
         return Preset::Constant(slot, lanes, 1);
     }
     Preset::Lanes(slot, element.rows, Box::new(*values))
-}
-
-/// Joins a predicate to another.
-fn join(r: &mut super::registers::Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32) {
-    let lanes = f(r.predicate(op.a), r.predicate(op.b));
-    r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
 }
 
 /// Returns the rows of a value.

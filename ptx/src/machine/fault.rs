@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::memory::{AllocationSide, NearestAllocation};
+use super::memory::{AllocationSide, Missing, NearestAllocation};
 use super::registers::{Origin, Slot};
 use crate::module::StatementId;
 
@@ -19,6 +19,16 @@ pub(super) enum FaultKind {
     BranchIndex { lane: u32 },
     NoFunction { lane: u32, address: u64 },
     Unknown { what: &'static str, slot: Slot, function: usize, origin: Origin, lane: u32 },
+}
+
+impl FaultKind {
+    /// Returns the fault of an access of that many bytes which has none.
+    pub(super) fn of_missing(missing: Missing, bytes: u32) -> Self {
+        match missing {
+            Missing::Misaligned => Self::Misaligned { bytes },
+            Missing::Outside => Self::OutOfBounds,
+        }
+    }
 }
 
 /// The kind of a [`KernelFault`].

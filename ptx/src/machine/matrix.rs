@@ -3,13 +3,13 @@
 //! Products are exact, and summed in ascending k in the accumulator's type, because the order in which
 //! hardware adds them is not documented. [PTX ISA, "Warp Level Matrix Instructions"]
 
-use super::access::{AccessKind, LaneBytes, find_addresses};
+use super::access::{AccessKind, LaneBytes, find_addresses, parts};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
 use super::compile::FunctionCompiler;
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
 use super::float::{self, Modes};
-use super::memory::{Memories, Missing, UNKNOWN};
+use super::memory::UNKNOWN;
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp};
@@ -491,16 +491,7 @@ impl Transfer<'_, '_> {
         is_store: bool,
         lane: usize,
     ) -> bool {
-        let frame = &mut self.warp.frames[self.path.frame];
-        let local_size = frame.local_base + self.engine.code.functions[frame.function].local_bytes;
-        let mut memories = Memories {
-            global: &mut *self.engine.memory,
-            shared: &mut self.engine.shared,
-            local: &mut self.warp.local,
-            map: self.engine.map,
-            local_size,
-            hint: self.engine.hint,
-        };
+        let (mut memories, _) = parts(self.warp, self.path, self.engine);
         let size = bytes.len() as u32;
         let missing = match memories.find(self.access.space, address, size, lane) {
             Ok(found) if is_store => {
@@ -523,10 +514,7 @@ impl Transfer<'_, '_> {
             }
             Err(missing) => missing,
         };
-        let kind = match missing {
-            Missing::Misaligned => FaultKind::Misaligned { bytes: size },
-            Missing::Outside => FaultKind::OutOfBounds,
-        };
+        let kind = FaultKind::of_missing(missing, size);
         let address = self.engine.generic(self.access.space, address);
         self.engine.fault(kind, self.op, self.warp.number, lane as u32, address);
         false

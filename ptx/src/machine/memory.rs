@@ -345,7 +345,7 @@ pub(super) struct Memories<'a> {
     /// The bytes of local memory that the frames in use have.
     pub(super) local_size: u64,
     /// The allocation of the last access.
-    pub(super) hint: usize,
+    pub(super) hint: &'a mut usize,
 }
 
 impl Memories<'_> {
@@ -386,8 +386,8 @@ impl Memories<'_> {
                 is_inside.then(place).ok_or(Missing::Outside)
             }
             AddressedSpace::Global | AddressedSpace::Generic => {
-                let at = self.global.find(address, self.hint).ok_or(Missing::Outside)?;
-                self.hint = at;
+                let at = self.global.find(address, *self.hint).ok_or(Missing::Outside)?;
+                *self.hint = at;
                 let known = &self.global.allocations[at];
                 let is_inside = end <= known.end();
                 let place = Found::Global(at, (address - known.base) as usize);

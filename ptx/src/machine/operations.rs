@@ -169,15 +169,8 @@ impl LaneRule {
 /// Bitwise operations, on predicates too.
 fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
     if scalar == T::Pred {
-        let execute: Execute = match opcode {
-            Opcode::And => |r, o, e| predicates(r, o, e, |a, b| a & b),
-            Opcode::Or => |r, o, e| predicates(r, o, e, |a, b| a | b),
-            Opcode::Xor => |r, o, e| predicates(r, o, e, |a, b| a ^ b),
-            Opcode::Not => |r, o, e| predicates(r, o, e, |a, _| !a),
-            _ => return None,
-        };
         let count = if opcode == Opcode::Not { 1 } else { 2 };
-        return LaneRule::new(Some(execute), T::Pred, &[T::Pred; 2][..count]);
+        return LaneRule::new(predicate_logic(opcode), T::Pred, &[T::Pred; 2][..count]);
     }
     let bits = scalar.bits();
     let (execute, count) = match opcode {
@@ -188,6 +181,17 @@ fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
         _ => (by_width!(map1, bits, u16, u32, u64, |a| a == 0), 1),
     };
     LaneRule::new(execute, scalar, &[scalar; 2][..count])
+}
+
+/// Returns `and`, `or`, `xor` or `not` of predicates.
+pub(super) fn predicate_logic(opcode: Opcode) -> Option<Execute> {
+    Some(match opcode {
+        Opcode::And => |r, o, e| predicates(r, o, e, |a, b| a & b),
+        Opcode::Or => |r, o, e| predicates(r, o, e, |a, b| a | b),
+        Opcode::Xor => |r, o, e| predicates(r, o, e, |a, b| a ^ b),
+        Opcode::Not => |r, o, e| predicates(r, o, e, |a, _| !a),
+        _ => return None,
+    })
 }
 
 /// A bitwise operation on the lanes of predicates.
