@@ -269,7 +269,7 @@ impl Arguments {
         Ok(Access { value, lanes, costs })
     }
 
-    /// Notes the lanes whose addresses are rounded down.
+    /// Warns of lanes with misaligned addresses, which are rounded down.
     fn warn_of_misaligned(&self, access: &Access) {
         let bytes = self.width().bytes();
         let mut lanes = access.lanes.executing.lanes();

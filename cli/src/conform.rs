@@ -24,10 +24,10 @@ use crate::process::Status;
 /// Check an emulator against the conformance suite
 ///
 /// Runs your program, asks it the cases of the suite one by one, and says which answers are wrong and
-/// what those cases have in common. The program reads questions from its standard input, one JSON object
+/// what their cases have in common. The program reads questions from its standard input, one JSON object
 /// a line, and writes the answer to each to its standard output, one line, before it reads the next (flush
 /// after each line). A question is a case without what it expects, `final` or `expect`; the answer is that
-/// `final` or `expect`, or {"skip": "why"} for what the program does not do. With `--executor`, our own executors are asked
+/// `final` or `expect`, or {"skip": "why"} for a case that the program does not support. `--executor` asks our own executors
 /// instead, in this process.
 ///
 /// If the program ends or does not answer in time, that case fails, and the program is started again for the
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COMMAND", group = "examinee")]
     command: Option<String>,
 
-    /// Which of our own executors is asked instead of a program; of both, each must answer what is expected
+    /// Ask our own executors instead of a program; `both` asks each of the two for the expected answer
     #[arg(long, value_enum, group = "examinee")]
     executor: Option<Executors>,
 

@@ -56,8 +56,8 @@ impl SmChoice {
         Ok(None)
     }
 
-    /// Returns whether an instruction is chosen. One whose SM is unknown is taken to be of the chosen one; only a
-    /// listing has instructions of several SMs, because the images of other files were chosen before.
+    /// Returns whether an instruction is chosen. An instruction of unknown SM gets the chosen SM. Only a listing mixes SMs:
+    /// elsewhere the images were chosen before.
     pub fn takes(&mut self, instruction: &mut SassInstruction, kind: SassKind) -> bool {
         match (instruction.sm, self.wanted) {
             (None, wanted) => instruction.sm = wanted,

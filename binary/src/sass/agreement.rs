@@ -29,12 +29,12 @@ use super::relocation::without_relocations;
 pub struct Agreement {
     /// Loads that were compared, by text or by word.
     pub loads: u64,
-    /// Loads whose text and word differ.
+    /// Loads with a text that differs from their word.
     pub differences: u64,
-    /// Loads whose displacement the linker fills in, which are not among `loads`.
+    /// Loads with a displacement that the linker fills in; not among `loads`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub relocated: u64,
-    /// Loads whose words have bits set that no text shows.
+    /// Loads with bits set that no text shows.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub unread: u64,
     /// Loads that the listing gives as words alone, which are not among `loads`.
@@ -70,7 +70,7 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// Something about an instruction whose text and word do not say the same. Displays as a clause.
+/// A disagreement between the text and the word of an instruction. Displays as a clause.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Disagreement {
@@ -82,7 +82,7 @@ pub enum Disagreement {
         word: MachineWord,
         /// The load of the word, if it is one.
         load: Option<Instruction>,
-        /// The spelling of the text that would be a load, if its words are those of another SM.
+        /// A hint that the text has the syntax of SM 7.0 and later, if the word is from there.
         hint: Option<Hint>,
     },
     /// The word has bits set that no text shows.
@@ -216,9 +216,8 @@ fn says(text: &str, load: Instruction, sm: Sm) -> bool {
     }
 }
 
-/// Whether the load `parsed`, whose relocated operands in `text` were read as 0, and the decoded
-/// one differ in nothing but what a relocation replaces: the displacement, the constant bank, or
-/// both.
+/// Whether two loads differ only where a relocation writes: in the displacement, the constant bank,
+/// or both. `parsed` has 0 there, because `text` names a symbol instead.
 fn is_equal_elsewhere(text: &str, parsed: Instruction, decoded: Instruction) -> bool {
     // `` c[R0+`(symbol)] `` has one bracket for bank and displacement.
     let bank = text.split_once("c[").and_then(|(_, rest)| rest.split(']').next());

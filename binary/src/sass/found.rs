@@ -63,7 +63,7 @@ impl FoundInstruction {
         })
     }
 
-    /// Returns whether this is a load in which the linker fills something in, by the text of `instruction`.
+    /// Returns whether the linker fills in a part of this load, by the text of `instruction`.
     #[must_use]
     pub fn is_relocated(&self, instruction: &SassInstruction) -> bool {
         match (self, instruction.text.as_deref()) {
