@@ -22,12 +22,12 @@ fn is_load((word, sm): &Wide) -> bool {
     matches!(Instruction::decode(*word, *sm), Decoded::Load(_))
 }
 
-/// Returns [`COUNT`] of the items, from everywhere among them.
+/// [`COUNT`] of the items, evenly spread.
 fn some<T: Copy>(items: &[T]) -> Vec<T> {
     (0..COUNT).map(|i| items[i * items.len() / COUNT]).collect()
 }
 
-/// Returns the words of both widths in the cubins of the repository.
+/// The words of both widths in the cubins of the repository.
 fn compiled() -> (Vec<u64>, Vec<Wide>) {
     let (mut narrow, mut wide) = (Vec::new(), Vec::new());
     for folder in ["listings", "listings128"] {
@@ -64,7 +64,7 @@ fn numbers() -> impl Iterator<Item = u64> {
     })
 }
 
-/// Returns loads of every form and SM, with random fields.
+/// Loads of every form and SM, with random fields.
 fn random_loads() -> Vec<Wide> {
     let forms: Vec<_> =
         Sm::all().filter(|sm| sm.has_wide_words()).flat_map(Instruction::forms).collect();
@@ -140,7 +140,7 @@ fn beside(criterion: &mut Criterion, name: &str, narrow: &[u64], wide: &[Wide]) 
     group.finish();
 }
 
-/// One in so many words of compiled code is a load, which differs between the two widths: compare the loads.
+/// Loads are a different share of compiled code in the two widths, so compare the rates of loads alone.
 fn words(criterion: &mut Criterion) {
     let (narrow, wide) = compiled();
     let is_narrow = |word: &u64| Instruction::decode(*word, Sm::SPA5).load().is_some();

@@ -35,7 +35,7 @@ pub enum FileKind {
     BinaryTrace,
     /// A set of binary traces of this library.
     TraceSet,
-    /// What GPGPU-Sim and Accel-Sim are configured with: `trace.config`, `gpgpusim.config`.
+    /// A configuration of GPGPU-Sim or Accel-Sim: `trace.config`, `gpgpusim.config`.
     SimulatorConfig,
 }
 
@@ -44,7 +44,7 @@ use FileKind::{
     Utf16, Xz, Zip, Zstd,
 };
 
-/// How files of each kind begin. If there are few bytes, [`FileKind::detect`] checks more.
+/// The first bytes of each kind. [`FileKind::detect`] checks more of a file after a short magic.
 const MAGICS: [(&[u8], FileKind); 25] = [
     (b"\x7fELF", Elf),
     // 0xba55ed50, little-endian.
@@ -64,7 +64,7 @@ const MAGICS: [(&[u8], FileKind); 25] = [
     (b"BZh", Bzip2),
     (b"\xfd7zXZ\0", Xz),
     (b"PK\x03\x04", Zip),
-    // An empty one.
+    // An empty archive.
     (b"PK\x05\x06", Zip),
     (b"\xfd\x2f\xc5\x30", Clp),
     (b"\xff\xfe", Utf16),
@@ -77,11 +77,11 @@ const MAGICS: [(&[u8], FileKind); 25] = [
     (b"-network_", SimulatorConfig),
 ];
 
-/// How a skippable frame of zstd begins, with which some tools begin a file. The low half of the first
-/// byte is free.
+/// The magic of a skippable frame of zstd, because some tools begin a file with one. The low half of the first byte is
+/// arbitrary.
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18";
 
-/// Returns whether `start` agrees with `magic` in the bytes that both have.
+/// Whether `start` agrees with `magic` up to the end of the shorter one.
 fn agrees(magic: &[u8], start: &[u8]) -> bool {
     let free = if magic == SKIPPABLE { 0x0f } else { 0 };
     let mut pairs = magic.iter().zip(start);
@@ -106,7 +106,7 @@ impl FileKind {
                 && match kind {
                     // An object has no optional header.
                     Coff if magic.len() == 2 => is_zero(16..18),
-                    // Prose can begin like these.
+                    // Prose can begin with `MZ` or `BZh`.
                     Pe => start.contains(&0),
                     Bzip2 => start.get(4..10).is_some_and(|block| block == b"1AY&SY"),
                     _ => true,
@@ -115,8 +115,8 @@ impl FileKind {
         MAGICS.iter().find(begins).map(|(_, kind)| *kind)
     }
 
-    /// Returns whether the file that begins with `start` can hold GPU code, which is no text: a file of such a kind, or
-    /// of none with a NUL in `start`. The caller chooses how much `start` has; 4096 bytes are enough.
+    /// Returns whether a file that begins with `start` can hold GPU code: it is of a kind that can, or of unknown kind
+    /// with a NUL in `start`, because code is not text. 4096 bytes of `start` are enough.
     #[must_use]
     pub fn may_hold_code(start: &[u8]) -> bool {
         match Self::detect(start) {
@@ -131,7 +131,7 @@ impl FileKind {
         MAGICS.iter().any(|(magic, kind)| *kind == self && agrees(magic, start))
     }
 
-    /// Returns the length in bits of the shortest magic of the kind: how certain a match is.
+    /// Returns the length of the kind's shortest magic in bits, as a measure of how certain a match is.
     #[must_use]
     pub fn magic_bits(self) -> usize {
         let magics = MAGICS.iter().filter(|(_, kind)| *kind == self);
@@ -144,7 +144,7 @@ impl FileKind {
         self.words().0
     }
 
-    /// Returns what to do with such a file instead.
+    /// Returns advice on such a file, for the end of a message.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         self.words().1

@@ -1,13 +1,13 @@
-//! GPU code where people have it: cubins, fat binaries, libraries, programs, raw streams and listings.
+//! Reads GPU code from the files that hold it: cubins, fat binaries, libraries, programs, raw streams and listings.
 //!
 //! - [`sass`]: every instruction of a cubin, a raw stream or a listing, with its function and source line.
 //! - `container` (feature `container`): cubins and PTX in fat binaries, libraries and programs.
 //! - [`statistics`]: the loads of a function, and remarks on unusual ones.
 //! - [`file_kind`]: the kind of a file by its first bytes.
-//! - `names` (feature `names`): functions' names, demangled and chosen by a pattern.
+//! - `names` (feature `names`): names of functions, demangled and matched by a pattern.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!
-//! Instructions are read here and decoded by [`warpload_encoding`]: the caller decides which are loads.
+//! This crate reads instruction words; [`warpload_encoding`] decodes them, and the caller decides which are loads.
 
 #![forbid(unsafe_code)]
 

@@ -27,8 +27,9 @@ pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
     Ok(io::Cursor::new(start).chain(input))
 }
 
-/// Reads lines one by one into one buffer. Line ends are `\n` and `\r\n`; the last
-/// line may have none. A byte order mark before the first line is not part of it.
+/// Reads lines one by one into one buffer. Line ends are `
+/// ` and `\r
+/// `; the last line may have none. A byte order mark before the first line is skipped.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
@@ -55,7 +56,7 @@ pub struct Line<'l> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The line is longer than [`MAX_LINE_BYTES`]. Nothing after it is read.
+    /// The line is longer than [`MAX_LINE_BYTES`]. Reading stops there.
     #[error(
         "line {line} (byte offset {offset}) is longer than {MAX_LINE_BYTES} bytes; \
          expected lines of text"
@@ -96,8 +97,8 @@ impl<R: BufRead> Lines<R> {
         Self::with_limit(input, MAX_LINE_BYTES)
     }
 
-    /// Creates a reader of lines of at most `limit` bytes each instead of [`MAX_LINE_BYTES`]. The message
-    /// of [`LineError::TooLong`] does not know about it.
+    /// Creates a reader of lines of at most `limit` bytes each instead of [`MAX_LINE_BYTES`]. The message of
+    /// [`LineError::TooLong`] names [`MAX_LINE_BYTES`] all the same.
     pub fn with_limit(input: R, limit: usize) -> Self {
         let (buffer, number, offset) = (Vec::new(), 0, 0);
         Self { input, limit, buffer, number, offset, ended: false, failed: false }
@@ -193,7 +194,7 @@ enum Filled {
     /// The input ended before the line began.
     Nothing,
     Line,
-    /// A line that the end of the input ends.
+    /// The last line, without a line end.
     LastLine,
     /// More bytes than a line may have.
     TooMuch,

@@ -1,5 +1,5 @@
-//! Names of functions: [`Demangled`], as their source has them; [`NamePattern`], which people choose them by; and
-//! [`nearest`], the ones that a misspelt name may have meant.
+//! Names of functions: [`Demangled`], as the source writes them; [`NamePattern`], to choose functions by name;
+//! [`nearest`], suggestions for a misspelt name.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -15,10 +15,11 @@ const LONGEST: usize = 8192;
 /// The deepest nesting of types in a name. The parser tries alternatives, so the time for an invalid name doubles
 /// with each level.
 const DEEPEST: u32 = 48;
-/// How often longer than the name its demangled form may be; what repeats is mangled once.
+/// The longest demangled form, as a multiple of the mangled name. It can be exponentially longer, because a repeated
+/// type is mangled once.
 const LONGER: usize = 16;
 
-/// The demangled forms of those names that are mangled.
+/// Names and their demangled forms.
 #[derive(Clone, Debug, Default)]
 pub struct Demangled(HashMap<Arc<str>, Option<Arc<str>>>);
 
@@ -56,7 +57,7 @@ impl Demangled {
     }
 }
 
-/// Returns the demangled form of a C++ name; `None` if it is not mangled, or too deep or long.
+/// `None` if the name is not mangled, or its nesting or length is above the limits.
 fn demangle(name: &str) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > LONGEST {
         return None;
@@ -68,8 +69,8 @@ fn demangle(name: &str) -> Option<String> {
     Some(form.text)
 }
 
-/// Chooses functions by name, mangled or demangled: the whole name or a part of it as it is, or a regular expression that
-/// matches a part. A demangled name has brackets and stars of its own, so it need not be an expression.
+/// Chooses functions by name, mangled or demangled: by any part of the name, or by a regular expression that matches a
+/// part. A part need not be a valid expression, because demangled names contain brackets and stars.
 ///
 /// ```
 /// use warpload_binary::names::NamePattern;
@@ -141,9 +142,9 @@ const MAX_LENGTH: usize = 200;
 /// The most names that are nearest.
 const MAX_NEAREST: usize = 3;
 
-/// Returns the few of some names that are most like a text, the nearest first. Long names are cut.
+/// Returns the few names that are most similar to a text, the nearest first. Long names are cut.
 ///
-/// A name's parts count alone, because an expression need not match all of it.
+/// Each part of a name is compared on its own too, because a pattern need not match the whole name.
 #[must_use]
 pub fn nearest(text: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let cut = |text: &str| text.chars().take(MAX_LENGTH).collect::<String>();
@@ -171,7 +172,7 @@ pub fn did_you_mean(nearest: &[String]) -> String {
     }
 }
 
-/// Text that does not become longer than `most` bytes.
+/// Text of at most `most` bytes; writing more is an error.
 struct Bounded {
     text: String,
     most: usize,
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn names_that_grow_are_left_as_they_are() {
-        // Each parameter has two of the one before.
+        // Each parameter contains the one before it twice, so the demangled form doubles with each.
         let mut name = "_Z1f1AIiiE".to_owned();
         for i in 0..30 {
             let last = if i == 0 { "S0_".to_owned() } else { format!("S{}_", to_base_36(i)) };

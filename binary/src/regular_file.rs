@@ -1,5 +1,4 @@
-//! Opens regular files only, so that a pipe cannot make the reader wait and a device cannot supply
-//! bytes without end.
+//! Opens regular files only, because a pipe can make the reader wait, and a device can supply bytes without end.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -15,7 +14,7 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     // Opening a pipe can wait for a writer.
     size(path)?;
     let file = File::open(path)?;
-    // The name may refer to another file by now.
+    // Checked again on the open file, because the name may refer to another one by now.
     let size = checked(&file.metadata()?)?;
     Ok((file, size))
 }

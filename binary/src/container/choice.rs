@@ -1,4 +1,4 @@
-//! [`SmChoice`]: the code of one SM, in a file that may have code of several.
+//! [`SmChoice`]: selects the code of one SM from a file that may hold code for several.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::gpu_code::{GpuCode, Read};
 use super::sm::{GpuSm, is_of};
 use crate::sass::{SassInstruction, SassKind};
 
-/// Chooses the code of one SM, or all code, and remembers the SMs of the rest.
+/// Chooses the code of one SM, or all code. Remembers the SMs of the rest, so that an error can name them.
 #[derive(Clone, Debug, Default)]
 pub struct SmChoice {
     wanted: Option<Sm>,
@@ -17,7 +17,7 @@ pub struct SmChoice {
     others: BTreeSet<(u32, Option<char>)>,
 }
 
-/// There is no code of the chosen SM.
+/// The file has no code of the chosen SM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no image of SM {wanted}; those that there are: {others}")]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ impl SmChoice {
         Self { wanted, ..Self::default() }
     }
 
-    /// Returns whether code of that SM, which may be unknown, is chosen.
+    /// Returns whether code of this SM is chosen. `None` is an unknown SM.
     #[must_use]
     pub fn is_of(&self, sm: Option<GpuSm>) -> bool {
         is_of(self.wanted, sm)
@@ -44,7 +44,8 @@ impl SmChoice {
     /// Decompresses an image if it is chosen; `None` for the others.
     ///
     /// # Errors
-    /// Returns [`ContainerError`] as [`GpuCode::read`] does. The SM of such an image counts as neither.
+    /// Returns [`ContainerError`] as [`GpuCode::read`] does. The image then counts neither as chosen nor as one of
+    /// another SM.
     pub fn read<'f>(&mut self, image: &GpuCode<'f>) -> Result<Option<Read<'f>>, ContainerError> {
         let read = if image.may_be_of(self.wanted) { Some(image.read()?) } else { None };
         let sm = read.as_ref().map_or(image.sm, |read| read.sm);
@@ -56,8 +57,8 @@ impl SmChoice {
         Ok(None)
     }
 
-    /// Returns whether an instruction is chosen. An instruction of unknown SM gets the chosen SM. Only a listing mixes SMs:
-    /// elsewhere the images were chosen before.
+    /// Returns whether an instruction is chosen. An instruction of unknown SM gets the chosen SM. Only instructions of
+    /// listings are rejected, because only a listing mixes SMs: elsewhere [`Self::read`] has chosen the images.
     pub fn takes(&mut self, instruction: &mut SassInstruction, kind: SassKind) -> bool {
         match (instruction.sm, self.wanted) {
             (None, wanted) => instruction.sm = wanted,
@@ -71,22 +72,22 @@ impl SmChoice {
         true
     }
 
-    /// Returns whether there is code of other SMs alone.
+    /// Returns whether all code so far is of other SMs.
     #[must_use]
     pub fn has_only_others(&self) -> bool {
         !self.has_chosen && !self.others.is_empty()
     }
 
-    /// Adds what another choice of the same SM has met.
+    /// Adds the SMs that another choice of the same SM has seen.
     pub fn add(&mut self, other: Self) {
         self.has_chosen |= other.has_chosen;
         self.others.extend(other.others);
     }
 
-    /// Returns the error if an SM was chosen and nothing is of it.
+    /// Checks that some code is of the chosen SM, if one was chosen.
     ///
     /// # Errors
-    /// Returns [`NoImageOfSm`] then.
+    /// Returns [`NoImageOfSm`] if no code is.
     pub fn check(&self) -> Result<(), NoImageOfSm> {
         let Some(wanted) = self.wanted.filter(|_| !self.has_chosen) else { return Ok(()) };
         let suffix = |suffix: Option<char>| suffix.map_or(String::new(), String::from);

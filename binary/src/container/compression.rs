@@ -1,5 +1,5 @@
-//! [`Compression`] of an entry, and decompression with bounded memory: allocations grow with the bytes that are
-//! decompressed, not with the size that a header claims.
+//! [`Compression`] of an entry, and decompression with bounded memory: allocations grow with the decompressed bytes,
+//! because the size that a header claims cannot be trusted.
 
 use std::fmt;
 use std::io::Read;
@@ -46,12 +46,12 @@ pub(super) struct Payload<'f> {
     pub(super) entry: usize,
     pub(super) compression: Compression,
     pub(super) stored: &'f [u8],
-    /// The size when decompressed, which has been compared with the limits.
+    /// The size when decompressed, already checked against the limits.
     pub(super) claimed: usize,
 }
 
 impl Payload<'_> {
-    /// Returns the decompressed bytes, and an error if they are damaged or not as many as the header claims.
+    /// The bytes up to the damage, and an error if the payload is damaged or its size is not the claimed one.
     pub(super) fn decompress(&self) -> (Vec<u8>, Option<ContainerError>) {
         let mut output = Vec::new();
         let ended = match self.compression {
@@ -74,7 +74,8 @@ impl Payload<'_> {
         (output, Some(ContainerError::new(self.entry, kind)))
     }
 
-    /// Reads to the end of a stream, and at most one byte more than it claims.
+    /// Reads to the end of a stream. Stops one byte above the claimed size, which is enough to see that the claim is
+    /// wrong.
     fn read(&self, decoder: impl Read, output: &mut Vec<u8>) -> Result<(), Ended> {
         let more = self.claimed as u64 + 1;
         let ended = decoder.take(more).read_to_end(output);
@@ -98,7 +99,7 @@ enum Ended {
     Limit,
 }
 
-/// Appends what a block holds to `output`, which grows with what is found and never beyond `limit`.
+/// Appends the content of a block to `output`, at most `limit` bytes.
 fn decompress_lz4(block: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), Ended> {
     let start = output.len();
     let mut rest = block;
@@ -111,7 +112,7 @@ fn decompress_lz4(block: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<()
         }
         output.extend_from_slice(copied);
         rest = after;
-        // The last sequence has literals alone.
+        // The last sequence has no match.
         if rest.is_empty() {
             return Ok(());
         }
@@ -134,7 +135,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*bytes)
 }
 
-/// Returns a length that begins in a token; 15 there is continued.
+/// Reads a length. Its first 4 bits are in the token; 15 means that bytes with the rest follow.
 fn length(in_token: usize, rest: &mut &[u8]) -> Option<usize> {
     let mut length = in_token;
     if in_token == 15 {
@@ -149,12 +150,12 @@ fn length(in_token: usize, rest: &mut &[u8]) -> Option<usize> {
     Some(length)
 }
 
-/// Appends `length` bytes, the first of which is `distance` before the end. They can overlap.
+/// Copies `length` bytes from `distance` bytes before the end. Source and copy can overlap, which repeats a period.
 fn repeat(distance: usize, length: usize, output: &mut Vec<u8>) {
     let from = output.len() - distance;
     let mut left = length;
     while left > 0 {
-        // What is there of the period doubles each time.
+        // The copied part doubles each time, so a short period takes few copies.
         let part = left.min(output.len() - from);
         output.extend_from_within(from..from + part);
         left -= part;
@@ -173,7 +174,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against another implementation.
+        /// `lz4_flex` compresses, so the two implementations check each other.
         #[test]
         fn what_was_compressed_comes_back(
             parts in prop::collection::vec((any::<u8>(), 0_usize..600), 0..20),
@@ -205,11 +206,11 @@ mod tests {
     fn what_is_damaged_is_refused() {
         for block in [
             &b""[..],
-            // Literals, a distance, a length that end too early.
+            // Literals, a distance and a length that are cut off.
             b"\x20a",
             b"\x10a\x01",
             b"\x1fa\x01\x00\xff",
-            // A distance of 0, and one before the beginning.
+            // A distance of 0, and one to before the beginning.
             b"\x10a\x00\x00\x00",
             b"\x10a\x02\x00\x00",
         ] {

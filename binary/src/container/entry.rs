@@ -1,5 +1,5 @@
 //! The headers of containers and of their entries: [`Entry`], and [`Table`] for an entry with several images in one
-//! stream (`fatbinary --concat`). Nothing in them is trusted.
+//! stream (`fatbinary --concat`). Every size and offset in them is checked.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(super) struct ContainerHeader {
 impl ContainerHeader {
     pub(super) const BYTES: usize = 16;
 
-    /// Reads the header that `file` begins with; `None` if it is cut off.
+    /// Reads the header at the start of `file`; `None` if it is cut off.
     pub(super) fn read(file: &[u8]) -> Option<Self> {
         let (_magic, rest) = from_bytes::<U32<LE>>(file).ok()?;
         let ([version, bytes], rest) = from_bytes::<[U16<LE>; 2]>(rest).ok()?;
@@ -34,13 +34,13 @@ impl ContainerHeader {
     }
 }
 
-/// How long the header of an entry is at least; extra records follow.
+/// The size of an entry's header without extra records.
 const HEADER: usize = 64;
 
 const VERSION: u16 = 0x0101;
 
-/// An entry's header without extra records is far below this; what is looked for after damage has no
-/// longer one, unless it lists several images.
+/// While resynchronizing after damage only headers below this size are accepted. Real ones are far smaller, unless they
+/// list several images.
 const MAX_USUAL_HEADER: u32 = 1 << 16;
 
 pub(super) const PTX: u16 = 1;
@@ -51,7 +51,7 @@ pub(super) const CONCATENATED: u16 = 0x100;
 /// Flags, of an entry and of an image in a table.
 const ARCHITECTURE_SPECIFIC: u64 = 0x10_0000;
 const FAMILY_SPECIFIC: u64 = 0x20_0000;
-/// What the options refer to are records of compatibility instead.
+/// The options are replaced by records of compatibility.
 const COMPATIBILITY: u64 = 0x100_0000;
 /// The payload is obfuscated, if there is a key too.
 const OBFUSCATED: u64 = 0x1_0000;
@@ -64,25 +64,25 @@ const ZSTD: u64 = 0x8000;
 pub(super) struct EntryHeader<'f> {
     pub(super) kind: u16,
     version: u16,
-    /// The size of this header with all that it refers to; in a table, where the image begins.
+    /// The size of this header with its texts. In a table: the offset of the image in the stream.
     extent: u32,
     payload: u64,
     compressed: u32,
-    /// Where it says where the options are; 0 if nowhere.
+    /// The offset of the range of the options, 0 without options.
     options: u32,
     sm: u32,
-    /// Where the name is, and its length; at 0 there is none.
+    /// Offset and length of the name; offset 0 means no name.
     name: (u32, u32),
     pub(super) flags: u64,
     key: u64,
     /// The size when decompressed.
     pub(super) claimed: u64,
-    /// The header and the data that it refers to. Offsets count from its first byte.
+    /// The header and its texts. Offsets count from its first byte.
     bytes: &'f [u8],
 }
 
 impl<'f> EntryHeader<'f> {
-    /// Reads the header that `bytes` begin with; `None` if it is cut off.
+    /// Reads the header at the start of `bytes`; `None` if it is cut off.
     fn read(bytes: &'f [u8]) -> Option<Self> {
         let ([kind, version], rest) = from_bytes::<[U16<LE>; 2]>(bytes).ok()?;
         let (extent, rest) = from_bytes::<U32<LE>>(rest).ok()?;
@@ -106,14 +106,14 @@ impl<'f> EntryHeader<'f> {
         })
     }
 
-    /// Returns a text without trailing NULs; `None` if it is empty or outside.
+    /// A text without trailing NULs; `None` if it is empty or outside the header.
     fn text(self, (start, length): (u32, u32)) -> Option<&'f [u8]> {
         let bytes = self.bytes.get(start as usize..)?.get(..length as usize)?;
         let end = bytes.iter().rposition(|byte| *byte != 0)?;
         bytes.get(..=end)
     }
 
-    /// Returns the SM. The flags tell the suffix of PTX; a cubin's is in its own headers.
+    /// The SM. The flags give the suffix for PTX only; a cubin has its suffix in its own headers.
     pub(super) fn sm_of(self, is_ptx: bool) -> Option<GpuSm> {
         let suffix = match self.flags {
             flags if is_ptx && flags & ARCHITECTURE_SPECIFIC != 0 => Some('a'),
@@ -123,30 +123,29 @@ impl<'f> EntryHeader<'f> {
         GpuSm::new(self.sm, suffix)
     }
 
-    /// Returns whether the payload is obfuscated, as that of LTO-IR can be: then there is a key.
+    /// Obfuscated payloads, such as some LTO-IR, have a key beside the flag.
     pub(super) fn is_obfuscated(self) -> bool {
         self.flags & OBFUSCATED != 0 && self.key != 0
     }
 
-    /// Returns the name of the source, as far as it is within the header.
+    /// The name of the source; `None` if it is outside the header.
     pub(super) fn name(self) -> Option<&'f [u8]> {
         if self.name.0 == 0 { None } else { self.text(self.name) }
     }
 
-    /// Returns the command line of the compiler, as far as it is within the header.
+    /// The command line of the compiler; `None` if it is outside the header.
     pub(super) fn options(self) -> Option<&'f [u8]> {
         if self.flags & COMPATIBILITY != 0 { None } else { self.text(self.options_range()?) }
     }
 
-    /// Returns where the text of the options is, or the records in its place.
+    /// Offset and length of the options, or of the records in their place.
     fn options_range(self) -> Option<(u32, u32)> {
         let at = Some(self.options as usize).filter(|at| *at > 0)?;
         let ([start, length], _) = from_bytes::<[U32<LE>; 2]>(self.bytes.get(at..)?).ok()?;
         Some((start.get(LE), length.get(LE)))
     }
 
-    /// Returns how long a header in a table is with all that it refers to. Each text ends with a NUL and
-    /// is padded to 8.
+    /// The size of a header in a table with its texts. Each text ends with a NUL and is padded to a multiple of 8.
     fn extent(self) -> usize {
         let end = |(start, length): (u32, u32)| {
             (start as usize).saturating_add(length as usize).saturating_add(1).next_multiple_of(8)
@@ -156,7 +155,7 @@ impl<'f> EntryHeader<'f> {
     }
 }
 
-/// An entry whose place in its container is sound.
+/// An entry that lies within its container.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'f> {
     /// The byte offset in the file.
@@ -167,8 +166,7 @@ pub(super) struct Entry<'f> {
 }
 
 impl<'f> Entry<'f> {
-    /// Reads the entry at `offset` of a container that ends at `end`; returns also where the next one
-    /// begins.
+    /// Reads the entry at `offset` of a container that ends at `end`. Returns the offset of the next entry too.
     pub(super) fn read(
         file: &'f [u8],
         offset: usize,
@@ -195,7 +193,7 @@ impl<'f> Entry<'f> {
         Ok((Self { offset, header, payload }, offset + bytes.len() + payload.len()))
     }
 
-    /// Returns whether bytes look like the header of an entry, wherever they are.
+    /// Whether bytes look like the header of an entry. Used to find the next entry after damage.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
         EntryHeader::read(bytes).is_some_and(|header| {
             let EntryHeader { kind, version, extent, payload, .. } = header;
@@ -208,7 +206,7 @@ impl<'f> Entry<'f> {
         })
     }
 
-    /// Returns how the payload is compressed, and what of it is not padding.
+    /// The compression, and the payload without its padding.
     pub(super) fn stored(&self) -> Result<(Option<Compression>, &'f [u8]), ContainerError> {
         let fail = |kind| Err(ContainerError::new(self.offset, kind));
         let EntryHeader { flags, compressed, .. } = self.header;
@@ -235,11 +233,11 @@ impl<'f> Entry<'f> {
 pub(super) struct Table<'f> {
     entry: usize,
     pub(super) compression: Option<Compression>,
-    /// The size of the stream, decompressed as the entry claims.
+    /// The claimed size of the decompressed stream.
     stream: u64,
     left: u32,
     records: &'f [u8],
-    /// Where the images so far end in the stream.
+    /// The end of the images so far in the stream.
     end: u64,
 }
 
@@ -249,7 +247,7 @@ impl<'f> Table<'f> {
         compression: Option<Compression>,
     ) -> Result<Self, ContainerError> {
         let after = entry.header.bytes.get(HEADER..).unwrap_or_default();
-        // Its count and its size come first; the size includes them.
+        // The table begins with its count and its size. The size includes both.
         let start = from_bytes::<[U32<LE>; 2]>(after).ok();
         let [count, size] = start.map_or([0; 2], |(start, _)| start.map(|word| word.get(LE)));
         let records = after.get(size_of_val(&[count, size])..size as usize);
@@ -270,7 +268,7 @@ impl<'f> Table<'f> {
 impl<'f> Iterator for Table<'f> {
     type Item = Result<(EntryHeader<'f>, Range<usize>), ContainerError>;
 
-    /// Returns the header of the next image, and where the image is in the stream.
+    /// The header of the next image, and its range in the stream.
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let header = EntryHeader::read(self.records);
@@ -279,7 +277,7 @@ impl<'f> Iterator for Table<'f> {
         let record = header.and_then(|header| self.records.split_at_checked(header.extent()));
         let end = start.checked_add(size);
         let end = end.filter(|end| start >= self.end && *end <= self.stream);
-        // Without the rest of the table there are no more.
+        // A record that is cut off ends the table, because later ones cannot be located.
         (self.records, self.left) = record.map_or((&[][..], 0), |(_, rest)| (rest, self.left));
         let (Some(header), Some((bytes, _)), Some(end)) = (header, record, end) else {
             let (stream, before) = (self.stream, self.end);

@@ -1,16 +1,16 @@
-//! [`ContainerError`]: what is wrong with GPU code in a file, and where.
+//! [`ContainerError`]: damaged or unsupported GPU code in a file, and its byte offset.
 
 use super::compression::Compression;
 use super::gpu_codes::MAX_TABLE_RECORDS;
 
-/// Why a container, an entry of one or an image cannot be read.
+/// The reason why a container, an entry or an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte offset {offset:#x}: {kind}")]
 #[non_exhaustive]
 pub struct ContainerError {
-    /// The byte offset in the file of the container or the entry.
+    /// The byte offset of the container or the entry in the file.
     pub offset: u64,
-    /// What is wrong there.
+    /// The kind of error.
     pub kind: ContainerErrorKind,
 }
 
@@ -20,20 +20,20 @@ impl ContainerError {
     }
 }
 
-/// What is wrong with GPU code in a file. Sizes are in bytes.
+/// The kinds of [`ContainerError`]. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContainerErrorKind {
-    /// The input begins like a container, and ends before its header does.
+    /// The input begins like a container and ends within its header.
     #[error("a CUDA fatbin's header has 16 bytes, the file has {size}")]
     ContainerHeaderCutOff {
         /// The size of the file.
         size: u64,
     },
-    /// An archive whose first members, which say what it has, cannot be read.
+    /// An archive without readable first members, which hold its symbols and its long names.
     #[error("an archive of objects (`.a`, `.lib`) that is damaged or cut off at its beginning")]
     ArchiveHeader,
-    /// Something in place of the header of an archive's member.
+    /// No header where an archive's next member should begin.
     #[error("expected the header of an archive's member; what follows has no names")]
     ArchiveMember,
     /// The members of an archive share names that are too long together.
@@ -44,7 +44,7 @@ pub enum ContainerErrorKind {
     MemberCutOff {
         /// Its size.
         size: u64,
-        /// How much of that is in the file.
+        /// The bytes of it that are in the file.
         left: u64,
     },
     /// A member of an archive that begins within another one.
@@ -63,7 +63,7 @@ pub enum ContainerErrorKind {
     FileCutOff {
         /// The size of the file.
         size: u64,
-        /// Where its sections or their table end.
+        /// The end of its sections and their table.
         end: u64,
     },
     /// A container of an unknown version.
@@ -81,13 +81,13 @@ pub enum ContainerErrorKind {
     ContainerCutOff {
         /// Its size without the header.
         size: u64,
-        /// How much of that is in the file.
+        /// The bytes of it that are in the file.
         left: u64,
     },
     /// A container ends within the header of an entry.
     #[error("an entry's header has at least 64 bytes, {left} are left in its fatbin")]
     EntryCutOff {
-        /// What is left of the container.
+        /// The rest of the container.
         left: u64,
     },
     /// An entry of an unknown version: most likely not an entry at all.
@@ -96,26 +96,26 @@ pub enum ContainerErrorKind {
         /// The version.
         version: u16,
     },
-    /// The header of an entry is too short, or longer than what is left of the container.
+    /// The header of an entry is too short, or longer than the rest of the container.
     #[error("an entry's header of {size} bytes; expected 64 to {left}")]
     EntryHeader {
         /// Its size.
         size: u64,
-        /// What is left of the container.
+        /// The rest of the container.
         left: u64,
     },
-    /// An entry is longer than what is left of the container.
+    /// An entry is longer than the rest of the container.
     #[error("an entry of {size} bytes, {left} are left in its fatbin")]
     EntryOutside {
         /// The size of its payload.
         size: u64,
-        /// What is left of the container after the entry's header.
+        /// The rest of the container after the entry's header.
         left: u64,
     },
     /// An entry with more compressed bytes than it has bytes.
     #[error("{compressed} compressed bytes in an entry of {size}")]
     CompressedOutside {
-        /// How many compressed bytes it claims.
+        /// The claimed number of compressed bytes.
         compressed: u64,
         /// The size of its payload.
         size: u64,
@@ -143,29 +143,29 @@ pub enum ContainerErrorKind {
     /// A compressed payload that cannot be decompressed.
     #[error("the {compression} data cannot be decompressed after {read} of {claimed} bytes")]
     Damaged {
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
-        /// How many bytes could be decompressed.
+        /// The number of bytes before the damage.
         read: u64,
-        /// How many bytes there should be.
+        /// The size that the entry claims.
         claimed: u64,
     },
-    /// An entry whose payload is obfuscated, so that only NVIDIA's tools can decompress it.
+    /// An entry with an obfuscated payload, which only NVIDIA's tools can decompress.
     #[error("obfuscated, {size} bytes when decompressed")]
     Obfuscated {
         /// The size that the entry claims.
         size: u64,
     },
-    /// A compressed payload with more than it claims.
+    /// A compressed payload that is larger than claimed.
     #[error("more than the {claimed} bytes that the entry claims when decompressed")]
     LargerThanClaimed {
         /// The size that the entry claims.
         claimed: u64,
     },
-    /// A compressed payload with less than it claims.
+    /// A compressed payload that is smaller than claimed.
     #[error("{read} bytes when decompressed; the entry claims {claimed}")]
     SmallerThanClaimed {
-        /// How many bytes there are.
+        /// The decompressed size.
         read: u64,
         /// The size that the entry claims.
         claimed: u64,
@@ -181,22 +181,22 @@ pub enum ContainerErrorKind {
         count: u64,
         /// The size of the table.
         size: u64,
-        /// What is left of the entry's header.
+        /// The rest of the entry's header.
         left: u64,
     },
-    /// An image of several in one stream, outside the stream or overlapping the one before it.
+    /// One of several images in a stream lies outside the stream, or overlaps the image before it.
     #[error(
         "an image at {start} of {size} bytes in a stream of {stream}; the images before it end at \
          {before}"
     )]
     ImageOutside {
-        /// Where it begins in the stream.
+        /// Its offset in the stream.
         start: u64,
         /// Its size.
         size: u64,
         /// The size of the stream.
         stream: u64,
-        /// Where the images before it end.
+        /// The end of the images before it.
         before: u64,
     },
 }

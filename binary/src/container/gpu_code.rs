@@ -10,7 +10,7 @@ use super::sm::GpuSm;
 use crate::cubin::Header;
 use warpload_encoding::Sm;
 
-/// What an image is.
+/// The kind of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GpuCodeKind {
@@ -48,15 +48,15 @@ impl serde::Serialize for GpuCodeKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GpuCode<'f> {
-    /// What it is.
+    /// The kind of image.
     pub kind: GpuCodeKind,
     /// The byte offset of its container in the file; `None` for a cubin without one.
     pub container: Option<u64>,
     /// The byte offset of its entry in the file; `None` for a cubin without a container.
     pub entry: Option<u64>,
-    /// The name of the archive member that it is in.
+    /// The name of the archive member around it.
     pub member: Option<&'f [u8]>,
-    /// The name of the section of the object, library or program that it is in.
+    /// The name of the section around it, in an object, library or program.
     pub section: Option<&'f [u8]>,
     /// The name of the source, as the container has it.
     pub name: Option<&'f [u8]>,
@@ -66,14 +66,14 @@ pub struct GpuCode<'f> {
     pub compression: Option<Compression>,
     /// The flags of its entry; 0 without a container.
     pub flags: u64,
-    /// The SM as the container has it: of a cubin without the suffix, which [`Read::sm`] has too.
+    /// The SM as the container has it. For a cubin it lacks the suffix, which [`Read::sm`] has.
     pub sm: Option<GpuSm>,
-    /// The size when decompressed, as far as that is known before.
+    /// The size when decompressed; for compressed code, as the entry claims it.
     pub size: u64,
     pub(super) stored: Stored<'f>,
 }
 
-/// Where the bytes of an image are.
+/// The bytes of an image, as the file stores them.
 #[derive(Clone, Debug)]
 pub(super) enum Stored<'f> {
     Plain(&'f [u8]),
@@ -130,7 +130,7 @@ impl Bytes<'_> {
 }
 
 impl<'f> Stored<'f> {
-    /// Prepares for [`Self::part`]: compressed data are decompressed once for all parts.
+    /// Prepares for [`Self::part`]: all parts share one decompression.
     pub(super) fn shared(self) -> Self {
         match self {
             Self::Compressed(payload) => {
@@ -141,7 +141,6 @@ impl<'f> Stored<'f> {
         }
     }
 
-    /// Returns a part of the decompressed data.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         match self.clone().shared() {
             Self::Plain(bytes) => Self::Plain(bytes.get(range).unwrap_or_default()),
@@ -152,7 +151,7 @@ impl<'f> Stored<'f> {
 }
 
 impl Stream<'_> {
-    /// Returns a part, if it could be decompressed.
+    /// `None` if the stream ends or is damaged before the end of the part.
     fn part(&self, range: Range<usize>) -> Option<&[u8]> {
         let (bytes, _) = self.decompressed.get_or_init(|| self.payload.decompress());
         bytes.get(range)
@@ -174,7 +173,7 @@ impl Stream<'_> {
 pub struct Read<'f> {
     /// A cubin without the padding after it, PTX without the NULs after it.
     pub bytes: Bytes<'f>,
-    /// The SM: of a cubin, what its own headers say.
+    /// The SM; for a cubin, from its own headers.
     pub sm: Option<GpuSm>,
 }
 
@@ -185,8 +184,8 @@ impl<'f> GpuCode<'f> {
         self.container.is_none() && self.member.is_none()
     }
 
-    /// Returns whether the image can turn out to be of the wanted SM when it is read: until then its suffix is not
-    /// known.
+    /// Whether reading the image may show that it is of the wanted SM. Only the numbers are compared, because the
+    /// suffix is not known before.
     pub(super) fn may_be_of(&self, wanted: Option<Sm>) -> bool {
         wanted.is_none_or(|wanted| self.sm.is_none_or(|sm| sm.number() == wanted.number()))
     }
@@ -217,7 +216,7 @@ impl<'f> GpuCode<'f> {
             GpuCodeKind::Cubin => {
                 if let Some(header) = Header::read(&bytes) {
                     sm = GpuSm::of_cubin(header).or(sm);
-                    // Compressed alone, it has no padding.
+                    // An image that is compressed on its own has no padding.
                     if !matches!(self.stored, Stored::Compressed(_)) && self.container.is_some() {
                         bytes.truncate(header.end);
                     }

@@ -1,5 +1,5 @@
-//! [`GpuCodes`]: every image of a file, in the file's order, in one pass over it; and [`Limits`]: how much is decompressed
-//! at most.
+//! [`GpuCodes`]: every image of a file, in file order, found in one pass. [`Limits`]: the most bytes that are
+//! decompressed.
 
 use memchr::memmem;
 use object::elf::EM_CUDA;
@@ -15,28 +15,27 @@ use crate::cubin::Header;
 /// The most images of one entry.
 pub(super) const MAX_TABLE_RECORDS: u32 = 1 << 20;
 
-/// How much the images of a file may decompress to, in bytes.
+/// Limits on the decompressed size of a file's images, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// One image, or several that are compressed together; 256 MiB unless set.
     pub image: u64,
-    /// All images of a file, or [`Self::TOTAL_RATIO`] times the size of the file if that is more;
-    /// 4 GiB unless set.
+    /// All images of a file; 4 GiB unless set. [`Self::TOTAL_RATIO`] times the size of the file is allowed in any case.
     pub total: u64,
 }
 
 impl Limits {
-    /// How many times as large as the file its images may be, whatever [`Self::total`] is.
+    /// Images may be this many times as large as the file, whatever [`Self::total`] is.
     pub const TOTAL_RATIO: u64 = 64;
 
-    /// Returns these limits with another one for one image.
+    /// Sets the limit for one image.
     #[must_use]
     pub const fn image(self, image: u64) -> Self {
         Self { image, ..self }
     }
 
-    /// Returns these limits with another one for all images of a file.
+    /// Sets the limit for all images of a file.
     #[must_use]
     pub const fn total(self, total: u64) -> Self {
         Self { total, ..self }
@@ -58,32 +57,33 @@ const MAGIC: &[u8] = b"\x50\xed\x55\xba";
 /// The magic, version 1 and the size of this header.
 const SIGNATURE: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0";
 
-/// Iterates over the images of a file in the order in which they are there.
+/// Iterates over the images of a file in file order.
 ///
-/// An item is an error if there is something in place of an image that cannot be read; what follows it
-/// is still found. Damage inside an image is found later, by [`GpuCode::read`].
+/// Damage in place of an image is an error item, and the images after it are still found. Damage inside an image is
+/// found later, by [`GpuCode::read`].
 #[derive(Debug)]
 pub struct GpuCodes<'f> {
     file: &'f [u8],
     limits: Limits,
     host: Host<'f>,
-    /// All before it has been searched.
+    /// The offset up to which the file has been searched.
     position: usize,
-    /// The next container's header at or after `position`, if that is known.
+    /// The next header of a container at or after `position`, if it is known.
     container_ahead: Ahead,
-    /// The next bytes that may be an entry's header, after some that are not.
+    /// The next bytes that look like an entry's header, after damage.
     entry_ahead: Ahead,
     container: Option<Container>,
     table: Option<OpenTable<'f>>,
     /// The next member that may be a cubin.
     member: usize,
-    /// How many bytes are decompressed if all images so far are read.
+    /// The decompressed bytes of all images so far.
     claimed: u64,
-    /// Whether it has been said, or asked, what is missing of the file.
+    /// Whether truncation of the file has been looked for, or reported already.
     is_checked: bool,
 }
 
-/// A search whose result is kept until the search would begin after it.
+/// The result of a search, kept while it stays valid. Otherwise each damaged entry would search the rest of the file
+/// again, in quadratic time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ahead {
     from: usize,
@@ -92,7 +92,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns what `search` returns, which is the first of something at or after `from`.
+    /// The first match at or after `from`. `search` finds it if the kept result does not answer.
     fn at_or_after(
         &mut self,
         from: usize,
@@ -106,14 +106,14 @@ impl Ahead {
     }
 }
 
-/// A container on the way.
+/// The container that is being read.
 #[derive(Clone, Copy, Debug)]
 struct Container {
     start: usize,
     /// The next entry.
     at: usize,
     end: usize,
-    /// The size of its entries as it claims it: more than there is if it is cut off.
+    /// The claimed size of its entries; more than `end` allows if it is cut off.
     size: u64,
 }
 
@@ -125,7 +125,7 @@ struct OpenTable<'f> {
     table: Table<'f>,
 }
 
-/// Where an entry is, and its flags, which its images have too.
+/// The place of an entry, and its flags, which its images inherit.
 #[derive(Clone, Copy, Debug)]
 struct EntryPlace<'f> {
     container: usize,
@@ -141,7 +141,7 @@ impl<'f> GpuCodes<'f> {
         Self::with_limits(file, Limits::default())
     }
 
-    /// Searches the bytes of a whole file, with limits on what images decompress to.
+    /// Searches the bytes of a whole file, with limits on decompression.
     #[must_use]
     pub fn with_limits(file: &'f [u8], limits: Limits) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl<'f> GpuCodes<'f> {
         }
     }
 
-    /// Returns the next header of a container at or after an offset.
+    /// The next header of a container at or after an offset.
     fn next_container(&mut self, from: usize) -> Option<usize> {
         let file = self.file;
         self.container_ahead.at_or_after(from, |from| {
@@ -169,7 +169,7 @@ impl<'f> GpuCodes<'f> {
         })
     }
 
-    /// Returns the next bytes at or after an offset that look like the header of an entry.
+    /// The next bytes at or after an offset that look like the header of an entry.
     fn next_entry(&mut self, from: usize) -> Option<usize> {
         // The version, after two bytes.
         const VERSION: &[u8] = b"\x01\x01";
@@ -182,7 +182,7 @@ impl<'f> GpuCodes<'f> {
         })
     }
 
-    /// Returns the next cubin that is a whole member of an archive, or the whole file.
+    /// The next cubin that is not in a container: a member of an archive, or the whole file.
     fn bare_cubin(&mut self) -> Option<GpuCode<'f>> {
         // The machine of an ELF file is in bytes 18 and 19.
         let is_cubin = |bytes: &[u8]| {
@@ -204,7 +204,7 @@ impl<'f> GpuCodes<'f> {
         if range.start < self.position || !is_cubin(bytes) {
             return None;
         }
-        // What comes first is first.
+        // A container before the cubin comes first, because images are in file order.
         if self.next_container(self.position).is_some_and(|at| at < range.start) {
             return None;
         }
@@ -225,7 +225,8 @@ impl<'f> GpuCodes<'f> {
         })
     }
 
-    /// Begins the next container. An error is one of a file that begins like a container.
+    /// Begins the next container. Only at the start of the file is a bad header an error: elsewhere the magic may be
+    /// other data.
     fn open_container(&mut self) -> Option<Result<(), ContainerError>> {
         let is_one = self.position == 0 && self.file.starts_with(MAGIC);
         let wrong = match ContainerHeader::read(self.file).filter(|_| is_one) {
@@ -255,8 +256,7 @@ impl<'f> GpuCodes<'f> {
         Some(Ok(()))
     }
 
-    /// Returns the next image of the current container, or what is wrong in its place; `None` at its
-    /// end.
+    /// The next image of the current container, or the error in its place; `None` at its end.
     fn next_of_container(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         loop {
             let container = self.container.as_mut()?;
@@ -265,7 +265,7 @@ impl<'f> GpuCodes<'f> {
                 self.container = None;
                 self.position = end;
                 let left = (end - start - ContainerHeader::BYTES) as u64;
-                // One reason is enough.
+                // The truncation is reported here, so it need not be looked for in the host file.
                 self.is_checked |= left < size;
                 return (left < size).then(|| {
                     Err(ContainerError::new(start, Kind::ContainerCutOff { size, left }))
@@ -289,8 +289,8 @@ impl<'f> GpuCodes<'f> {
         }
     }
 
-    /// Skips damage in a container: goes on with what looks like the next entry, unless another
-    /// container begins before that.
+    /// Skips damage in a container: continues with the next bytes that look like an entry, unless another container
+    /// begins before them.
     fn skip_damage(&mut self, at: usize, end: usize) {
         let next = self.next_entry(at + 1).filter(|next| *next < end);
         let container = self.next_container(at);
@@ -305,7 +305,7 @@ impl<'f> GpuCodes<'f> {
         }
     }
 
-    /// Returns the image of an entry; `None` if it has several, which are then next.
+    /// The image of an entry; `None` if it has several, which [`Self::next_of_table`] returns then.
     fn entry(
         &mut self,
         entry: &Entry<'f>,
@@ -344,7 +344,7 @@ impl<'f> GpuCodes<'f> {
         Some(Ok(place.image(header, compression, size, stored)))
     }
 
-    /// Returns the size that a compressed entry claims, if the limits allow it.
+    /// The claimed size of a compressed entry, if the limits allow it.
     fn claim(&mut self, entry: &Entry<'f>) -> Result<usize, ContainerError> {
         let claimed = entry.header.claimed;
         let refuse = |kind| Err(ContainerError::new(entry.offset, kind));
@@ -361,7 +361,7 @@ impl<'f> GpuCodes<'f> {
             .or_else(|_| refuse(Kind::TooLarge { size: claimed, limit: self.limits.image }))
     }
 
-    /// Returns the next image of an entry with several.
+    /// The next image of an entry with several.
     fn next_of_table(&mut self) -> Option<Result<GpuCode<'f>, ContainerError>> {
         let open = self.table.as_mut()?;
         let Some(part) = open.table.next() else {
@@ -373,14 +373,14 @@ impl<'f> GpuCodes<'f> {
             Err(error) => return Some(Err(error)),
         };
         let size = range.len() as u64;
-        // The table has compared the range with the stream.
+        // The range is within the stream: the table has checked it.
         let stored = open.stored.part(range);
         Some(Ok(open.place.image(header, open.table.compression, size, stored)))
     }
 }
 
 impl<'f> EntryPlace<'f> {
-    /// Returns the image with the header of the entry, or with one in its table.
+    /// `header` is the header of the entry, or of an image in its table.
     fn image(
         self,
         header: EntryHeader<'f>,

@@ -1,5 +1,4 @@
-//! [`Host`]: the archive members and the sections that bytes of a file are in, as far as they are
-//! known.
+//! [`Host`]: finds the archive member and the section around an offset of a file.
 
 use std::ops::Range;
 
@@ -13,17 +12,18 @@ use object::{File, FileKind, Object, ObjectSection, SectionIndex};
 
 use super::error::{ContainerError, ContainerErrorKind as Kind};
 
-/// The structure of a file around its GPU code. Looked up with rising offsets, since the sections of
-/// one object are known at a time.
+/// The structure of a file around its GPU code. Look up ascending offsets: only the sections of the last object are
+/// kept.
 #[derive(Debug)]
 pub(super) struct Host<'f> {
     file: &'f [u8],
     /// Sorted; empty if the file is not an archive.
     members: Vec<Member<'f>>,
     object: Option<HostObject<'f>>,
-    /// How many bytes of names may still be read: many sections can share one long name.
+    /// Limits the bytes of names that may still be read, because many sections of a crafted file can share one long
+    /// name.
     names_left: usize,
-    /// What is missing or contradictory in the archive.
+    /// The first damage of the archive.
     damaged: Option<ContainerError>,
 }
 
@@ -33,18 +33,18 @@ pub(super) struct Member<'f> {
     pub(super) name: &'f [u8],
 }
 
-/// An object, library or program: the file or a member.
+/// An object, library or program: the whole file or a member.
 #[derive(Debug)]
 struct HostObject<'f> {
     range: Range<usize>,
     file: Option<File<'f>>,
-    /// Where sections are in the file, sorted.
+    /// The ranges of its sections in the file, sorted.
     sections: Vec<(Range<usize>, SectionIndex)>,
-    /// The last one that was looked up.
+    /// The last section that was looked up.
     named: Option<(SectionIndex, Option<&'f [u8]>)>,
 }
 
-/// Where something is.
+/// The surroundings of an offset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HostPlace<'f> {
     pub(super) member: Option<&'f [u8]>,
@@ -64,7 +64,7 @@ impl<'f> Host<'f> {
         Self { file, members, object: None, names_left: file.len(), damaged }
     }
 
-    /// Returns why GPU code may be missing: an archive is damaged, or the file ends before its sections do.
+    /// The reason why GPU code may be missing: a damaged archive, or a file that ends before its sections do.
     pub(super) fn damaged(&self) -> Option<ContainerError> {
         self.damaged.clone().or_else(|| match self.members.is_empty() {
             true => cut_off(self.file),
@@ -76,7 +76,6 @@ impl<'f> Host<'f> {
         &self.members
     }
 
-    /// Returns what an offset of the file is in.
     pub(super) fn place(&mut self, offset: usize) -> HostPlace<'f> {
         let member = last_before(&self.members, offset, |member| &member.range);
         let member = member.map(|at| self.members[at].clone());
@@ -88,7 +87,7 @@ impl<'f> Host<'f> {
         HostPlace { member: member.map(|member| member.name), section }
     }
 
-    /// Returns the name of the section of an object that has an offset of the file.
+    /// The name of the section around an offset of the file, in the object at `range`.
     fn section(&mut self, range: Range<usize>, offset: usize) -> Option<&'f [u8]> {
         if self.object.as_ref().is_none_or(|object| object.range != range) {
             self.object = Some(HostObject::new(self.file, range));
@@ -100,7 +99,8 @@ impl<'f> Host<'f> {
             return name;
         }
         let name = if self.names_left == 0 { None } else { object.name(index) };
-        // Finding no end takes as long as the longest name.
+        // A name without an end uses up the limit, because searching for the end takes as long as reading the longest
+        // name.
         let read = name.map_or(self.names_left, <[u8]>::len);
         self.names_left = self.names_left.saturating_sub(read);
         object.named = Some((index, name));
@@ -108,11 +108,11 @@ impl<'f> Host<'f> {
     }
 }
 
-/// How archives begin: of GNU and BSD, thin, of AIX.
+/// The magics of archives: of GNU and BSD, thin, of AIX.
 const ARCHIVES: [&[u8]; 3] = [b"!<arch>\n", b"!<thin>\n", b"<bigaf>\n"];
 
-/// The members of an archive, sorted and disjoint, so that reading all of them takes as long as reading the
-/// file; and what is wrong with them.
+/// The members of an archive, sorted and disjoint, so that reading all of them takes no longer than reading the file;
+/// and the first damage.
 #[derive(Default)]
 struct Members<'f> {
     members: Vec<Member<'f>>,
@@ -123,7 +123,7 @@ impl<'f> Members<'f> {
     fn read(file: &'f [u8], archive: &ArchiveFile<'f>) -> Self {
         let mut members = Self::default();
         let size = file.len() as u64;
-        // Many members can share one long name.
+        // Limited, because many members of a crafted archive can share one long name.
         let mut names_left = file.len();
         let mut next = 0;
         for member in archive.members() {
@@ -174,10 +174,11 @@ impl<'f> Members<'f> {
         self.members.retain(|member| !member.range.is_empty());
     }
 
-    /// Looks for members that the symbol table names and that are not there: an archive that is cut off
-    /// between two members is one, but for that.
+    /// Looks for members that the symbol table names and the file lacks. Without this check, an archive that is cut off
+    /// between two members would look complete.
     fn check_symbols(&mut self, archive: &ArchiveFile<'_>, size: u64) {
-        // Of these the names are anywhere in the table, and each is read.
+        // Skipped: reading a BSD table reads each name too, and names that share one long string would take quadratic
+        // time.
         if matches!(archive.kind(), ArchiveKind::Bsd | ArchiveKind::Bsd64) {
             return;
         }
@@ -189,14 +190,14 @@ impl<'f> Members<'f> {
                     self.damaged(last, Kind::MemberMissing { size });
                 }
             }
-            // It comes first.
+            // The symbol table is the first member.
             Err(_) if self.members.is_empty() => self.damaged(0, Kind::ArchiveHeader),
             Err(_) => {}
         }
     }
 }
 
-/// Returns what is missing of an object, library or program: the table of its sections, or one of them.
+/// An error if an object, library or program ends before its sections or their table do.
 fn cut_off(file: &[u8]) -> Option<ContainerError> {
     let end = match FileKind::parse(file).ok()? {
         FileKind::Elf32 => elf_end::<object::elf::FileHeader32<Endianness>>(file),
@@ -210,7 +211,7 @@ fn cut_off(file: &[u8]) -> Option<ContainerError> {
     (end > size).then_some(ContainerError { offset: size, kind: Kind::FileCutOff { size, end } })
 }
 
-/// Returns where the sections of an ELF file and its tables end.
+/// The end of the sections and tables of an ELF file.
 fn elf_end<Elf: FileHeader<Endian = Endianness>>(file: &[u8]) -> Option<u64> {
     let Ok(header) = Elf::parse(file) else { return Some(size_of::<Elf>() as u64) };
     let endian = header.endian().ok()?;
@@ -218,7 +219,7 @@ fn elf_end<Elf: FileHeader<Endian = Endianness>>(file: &[u8]) -> Option<u64> {
         0 => 0,
         _ => start.saturating_add(count.saturating_mul(entry.into())),
     };
-    // If a count is not in the header, it is in the first entry.
+    // A count that does not fit into the header is in the first entry.
     let count = header.shnum(endian, file).map_or(1, u64::from);
     let sections_end = table(header.e_shoff(endian).into(), count, header.e_shentsize(endian));
     let count = header.phnum(endian, file).map_or(0, u64::from);
@@ -236,7 +237,7 @@ fn sections_end<'f>(file: &impl Object<'f>) -> Option<u64> {
     ranges.map(|(offset, size)| offset.saturating_add(size)).max()
 }
 
-/// Returns where the sections of a COFF object end. Its symbols, which come last, are not looked at.
+/// The end of the sections of a COFF object. The symbols after them do not count, because they hold no code.
 fn coff_end(file: &[u8]) -> Option<u64> {
     let mut offset = 0;
     let header = ImageFileHeader::parse(file, &mut offset).ok()?;
@@ -266,8 +267,7 @@ impl<'f> HostObject<'f> {
     }
 }
 
-/// Returns the index of the last of sorted ranges that begins at or before an offset, if it has the
-/// offset.
+/// The index of the range that contains an offset, among sorted ranges: the last one that begins at or before it.
 fn last_before<T>(
     sorted: &[T],
     offset: usize,

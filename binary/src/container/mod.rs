@@ -1,9 +1,8 @@
-//! Finds the GPU code in ordinary files: cubins and PTX in fatbins, in whatever a fatbin is part of.
+//! Finds the GPU code in ordinary files: cubins and PTX in fatbins, and the fatbins in objects, archives and programs.
 //!
-//! [`GpuCodes`] takes the bytes of any file: a cubin, a fatbin, or an object, archive, library or program
-//! of the host with fatbins in it. It finds fatbins by their magic, at any alignment, and returns one
-//! [`GpuCode`] for each piece of code, an image in the words of NVIDIA's tools. [`GpuCode::read`]
-//! decompresses it.
+//! [`GpuCodes`] takes the bytes of any file: a cubin, a fatbin, or an object, archive, library or program of the host
+//! with fatbins in it. It finds fatbins by their magic, at any alignment, and returns one [`GpuCode`] for each piece of
+//! code, which NVIDIA's tools call an image. [`GpuCode::read`] decompresses it.
 //!
 //! ```
 //! use warpload_binary::container::{GpuCodeKind, GpuCodes};
@@ -22,9 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No document of NVIDIA's describes fatbins, so that every length is checked, and damage is an error with its byte
-//! offset; what follows it is still found. Time is linear in the size of the file. What is decompressed
-//! is limited by [`Limits`], and allocated as it is found, whatever sizes are claimed.
+//! NVIDIA does not document fatbins, so every length is checked. Damage is an error with its byte offset, and the
+//! images after it are still found. Time is linear in the size of the file. [`Limits`] bound the decompressed bytes,
+//! and memory grows with them rather than with the sizes that headers claim.
 
 mod choice;
 mod compression;

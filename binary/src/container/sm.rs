@@ -1,4 +1,4 @@
-//! [`GpuSm`]: the SM of GPU code as containers and the headers of cubins have it.
+//! [`GpuSm`]: the SM that a container or the header of a cubin names.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use warpload_encoding::Sm;
 
 use crate::cubin::Header;
 
-/// The SM of GPU code; its instructions need not be known, because a container lists them all. Displays as in the names of
-/// targets: `50`, `90a`.
+/// The SM of GPU code. It may be one with unknown instructions, because a container lists code for any GPU. Displays as
+/// in the names of targets: `50`, `90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GpuSm {
     number: u32,
@@ -37,7 +37,7 @@ impl GpuSm {
     }
 }
 
-/// Returns whether code of that SM is the wanted one: the suffix counts. `None` wants any.
+/// Whether code of this SM is wanted. The suffix counts. A `wanted` of `None` accepts any SM.
 pub(super) fn is_of(wanted: Option<Sm>, sm: Option<GpuSm>) -> bool {
     wanted.is_none_or(|wanted| {
         sm.is_some_and(|sm| (sm.number(), sm.suffix()) == (wanted.number(), wanted.suffix()))

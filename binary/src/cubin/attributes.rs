@@ -1,11 +1,11 @@
-//! The attributes of `.nv.info`, which has the registers of functions, and of `.nv.compat`, in which CUDA 13 says
-//! whether other SMs execute the code: the header of its cubins leaves out the letter of SMs such as 9.0a.
+//! The attributes of `.nv.info` and `.nv.compat`. `.nv.info` has the registers of functions. `.nv.compat` says whether
+//! other SMs execute the code, because the header of a cubin of CUDA 13 leaves out the letter of SMs such as 9.0a.
 
 use object::LittleEndian as LE;
 use object::endian::{U16, U32};
 use object::pod::{from_bytes, slice_from_bytes};
 
-/// The formats: a value of 8 bits, and a size with that many bytes after it. Others have 16 bits.
+/// The formats: a value of 8 bits, and a size followed by as many bytes. Others have a value of 16 bits.
 const BYTE: u8 = 2;
 const SIZED: u8 = 4;
 
@@ -18,12 +18,12 @@ const REGISTER_COUNT: u8 = 0x2f;
 struct Attribute<'d> {
     format: u8,
     number: u8,
-    /// The value, or its size.
+    /// The value, or the size of `sized`.
     short: U16<LE>,
     sized: &'d [u8],
 }
 
-/// Returns the attributes of a section; ends where one is cut off.
+/// Stops at an attribute that is cut off.
 fn attributes(mut section: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     std::iter::from_fn(move || {
         let (&[format, number], rest) = section.split_first_chunk()?;
@@ -42,7 +42,7 @@ pub(super) fn says_specific(section: &[u8]) -> bool {
         .is_some_and(|one| one.short.get(LE) as u8 == 1)
 }
 
-/// Returns the indices of symbols and their registers in `.nv.info`.
+/// The registers per thread in `.nv.info`, each with the index of its symbol.
 pub(super) fn register_counts(section: &[u8]) -> impl Iterator<Item = (u32, u32)> {
     attributes(section).filter(|one| one.number == REGISTER_COUNT).filter_map(|one| {
         let (pair, _) = slice_from_bytes::<U32<LE>>(one.sized, 2).ok()?;
@@ -58,7 +58,7 @@ mod tests {
     fn attributes_are_walked_by_their_sizes() {
         let info = [
             &[4, 0x2f, 8, 0, 7, 0, 0, 0, 40, 0, 0, 0][..],
-            // One that holds what looks like the attribute.
+            // The bytes of another attribute can look like a register count.
             &[4, 0x11, 12, 0, 4, 0x2f, 8, 0, 9, 0, 0, 0, 9, 0, 0, 0],
             &[3, 0x2f, 8, 0],
             &[4, 0x2f, 8, 0, 8, 0, 0, 0, 0, 1, 0, 0],
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    /// As ptxas 13.5 writes them for SM 10.0a.
+    /// The bytes before the mark are from ptxas 13.5 for SM 10.0a.
     #[test]
     fn code_for_one_sm_is_marked() {
         let before = [4, 0x0b, 8, 0, 2, 9, 1, 0, 0, 0, 0, 0, 2, 0x0c, 0, 0];

@@ -1,5 +1,5 @@
-//! [`Code`]: the sections of a cubin with code, and its functions; their registers per thread, which only
-//! `.nv.info` has from SM 9.0 on.
+//! [`Code`]: the code sections of a cubin, its functions, and their registers per thread. From SM 9.0 on only
+//! `.nv.info` has the registers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::sass::{CodeUnit, SassError};
 /// The longest name in bytes; mangled names of C++ templates are much shorter.
 const MAX_NAME_BYTES: usize = 1 << 16;
 
-/// The first SM whose sections do not have the registers.
+/// From this SM on, the section headers do not hold the registers.
 const REGISTERS_IN_INFO: u32 = 90;
 
 /// The sections with code, and the functions in them.
@@ -38,12 +38,13 @@ pub(crate) struct Text {
 pub(crate) struct Function {
     /// The index of the section in the section table.
     pub(crate) section: usize,
-    /// The bytes of the section that it covers.
+    /// Bytes of the section.
     pub(crate) covers: Range<u64>,
     pub(crate) name: Arc<str>,
 }
 
-/// Names of a file, which can share one long string: together they are no longer than the file.
+/// Reads names, at most as many bytes as the file has. Names in a crafted file can share one long string, so copying
+/// each of them could need far more memory than the file.
 struct Names<'d> {
     data: &'d [u8],
     left: usize,
@@ -54,7 +55,7 @@ impl<'d> Names<'d> {
         Self { data, left: data.len() }
     }
 
-    /// Returns the name that begins at `start` in a table that ends at `end`.
+    /// Reads the name at `start` of a table that ends at `end`.
     fn read(&mut self, start: usize, end: usize) -> Result<String, SassError> {
         let (offset, file_size) = (start as u64, self.data.len() as u64);
         let too_long = SassError::NameTooLong { offset, limit: MAX_NAME_BYTES };
@@ -116,7 +117,7 @@ impl Code {
         Ok(code)
     }
 
-    /// Adds the functions of sections that are just `.text`.
+    /// Adds the functions of bare `.text` sections.
     fn add_symbols(&mut self, cubin: &Cubin, unnamed: &[usize]) -> Result<(), SassError> {
         let Some((_, table)) = cubin.symbol_table() else { return Ok(()) };
         let broken = |reason: &str| SassError::Elf {
@@ -147,8 +148,8 @@ impl Code {
     }
 }
 
-/// Returns the registers of the function that begins each section, by the index of the section.
-/// Nothing else depends on them, so damaged entries are left out.
+/// The registers of each section's first function, by the index of the section. Damaged entries are skipped, because
+/// the code can be read without them.
 fn registers(cubin: &Cubin) -> BTreeMap<usize, u8> {
     let info = cubin.section(b".nv.info").and_then(|(_, info)| cubin.range(info));
     let symbols = cubin.symbols().unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::sass::SassError;
 /// writes it for SM 10.0 and later, and from 13.0 on for every SM.
 const OS_ABI_2: u8 = 0x41;
 
-/// The first SM with code that no other one executes; the flag that says so is older.
+/// The first SM with architecture-specific code. The flag is older, so it does not count below this SM.
 const FIRST_SPECIFIC: u32 = 90;
 
 /// SM, class and extent of a cubin, by its header and `.nv.compat`.
@@ -26,12 +26,12 @@ pub(crate) struct Header {
     /// Whether only this SM executes the code, by the header or by `.nv.compat`.
     pub(crate) is_specific: bool,
     pub(super) is_32: bool,
-    /// Where its tables end; what follows is padding.
+    /// The end of its tables. The rest is padding.
     #[cfg_attr(not(feature = "container"), expect(dead_code, reason = "containers have padding"))]
     pub(crate) end: usize,
 }
 
-/// The sections of an ELF file, and where their names are.
+/// The sections of an ELF file, and the range of their names.
 #[derive(Debug)]
 pub(super) struct Tables {
     pub(super) sections: Vec<Section>,
@@ -50,7 +50,8 @@ pub(super) fn check_machine(data: &[u8]) -> Result<(), SassError> {
 }
 
 impl Header {
-    /// Reads the header, and the tables as far as that is possible.
+    /// Reads the header and the tables. Damaged tables do not hide the header, because a container needs only SM and
+    /// extent.
     pub(super) fn with_tables(data: &[u8]) -> Result<(Self, Result<Tables, SassError>), SassError> {
         if data.get(4) == Some(&ELFCLASS32.0) {
             Self::of_class::<FileHeader32<LE>>(data, true)
@@ -102,19 +103,19 @@ impl Header {
         let number = flags >> shift & 0xff;
         let says_so = || tables.as_ref().is_ok_and(|tables| tables.say_specific(data));
         let is_specific = number >= FIRST_SPECIFIC && (flags & specific != 0 || says_so());
-        // The program headers are not needed, but they come last in the files of NVIDIA's tools: if they
-        // are there, the file is complete.
+        // The program headers are not needed, but they are the end of the files that NVIDIA's tools write: without them
+        // the file is truncated.
         let segments = segments.map_err(broken("program headers", segments_at));
         Ok((Self { number, is_specific, is_32, end }, segments.and(tables)))
     }
 
-    /// Reads the header of a cubin whose code may be damaged; `None` if the header is.
+    /// Reads the header alone: the code may be damaged. `None` if the header is damaged too.
     #[cfg(feature = "container")]
     pub(crate) fn read(data: &[u8]) -> Option<Self> {
         Self::with_tables(data).ok().map(|(header, _)| header)
     }
 
-    /// Returns the SM, which must be one whose instructions are known.
+    /// Fails if the instructions of the SM are unknown.
     pub(super) fn known_sm(&self) -> Result<Sm, SassError> {
         let sm = Sm::new(self.number);
         let sm = sm.map(|sm| if self.is_specific { sm.specific() } else { sm });
@@ -123,7 +124,7 @@ impl Header {
 }
 
 impl Tables {
-    /// Returns whether `.nv.compat` says that only one SM executes the code.
+    /// Whether `.nv.compat` says that only one SM executes the code.
     fn say_specific(&self, data: &[u8]) -> bool {
         let names = &data[..self.names.end];
         let section = self.sections.iter().find(|one| one.is_named(b".nv.compat", names));
@@ -133,7 +134,7 @@ impl Tables {
 }
 
 impl Section {
-    /// Takes the header of a section; `names` is where the names begin in the file.
+    /// `names` is the file offset of the section names.
     fn new<S: SectionHeader<Endian = LE>>(header: &S, names: usize) -> Self {
         let (offset, size) = header.file_range(LE).unwrap_or_default();
         Self {
@@ -147,7 +148,7 @@ impl Section {
         }
     }
 
-    /// Returns where its data are, which must be within the file.
+    /// The range of its data. Fails if that is outside the file.
     pub(super) fn checked_range(
         &self,
         data: &[u8],

@@ -1,7 +1,7 @@
-//! [`Cubin`]: an ELF file of machine 190 whose structures are read once, here, and checked against its size.
-//! Everything else is told by it: the code, the names of functions, relocations, source lines.
+//! [`Cubin`]: an ELF file of machine 190. Its structures are read and checked against its size once, here. Code, names
+//! of functions, relocations and source lines are all read from it.
 //!
-//! [`Header`]: what can be said of a cubin without its code, which may be damaged or of an unknown SM.
+//! [`Header`]: the SM and the extent of a cubin, known even if its code is damaged or of an unknown SM.
 
 mod attributes;
 mod code;
@@ -25,30 +25,30 @@ pub(crate) use self::code::{Function, Text};
 pub(crate) use self::header::Header;
 use crate::sass::SassError;
 
-/// A cubin whose code can be read.
+/// A cubin with readable code.
 #[derive(Debug)]
 pub(crate) struct Cubin {
     pub(crate) data: Vec<u8>,
     pub(crate) sm: Sm,
-    /// The sections with code in the order of the section table; empty if there is none.
+    /// The code sections, in the order of the section table.
     pub(crate) text: Vec<Text>,
-    /// Sorted by section and start, the longest first.
+    /// Sorted by section, then by start, the longest first.
     pub(crate) functions: Vec<Function>,
     sections: Vec<Section>,
     pub(crate) is_32: bool,
-    /// Where the names of sections end in the file.
+    /// The file offset of the end of the section names.
     names_end: usize,
 }
 
 /// The header of a section, of either class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
-    /// Where its name begins in the file.
+    /// The file offset of its name.
     name: usize,
     pub(crate) kind: SectionType,
     address: u64,
     pub(crate) offset: u64,
-    /// Its size in the file: 0 without data there.
+    /// Its size in the file, 0 for a section without data.
     size: u64,
     link: u32,
     info: u32,
@@ -57,27 +57,27 @@ pub(crate) struct Section {
 /// A symbol, of either class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Symbol {
-    /// Where its name begins in the table of strings.
+    /// The offset of its name in the string table.
     name: u32,
     is_function: bool,
     size: u64,
-    /// The index of its section and its offset there; `None` if it has none.
+    /// The index of its section and its offset there; `None` without a section.
     pub(crate) place: Option<(usize, u64)>,
 }
 
-/// A place that the linker changes.
+/// A place that the linker fills in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relocation {
     /// The index of its section, and the offset there.
     pub(crate) place: (usize, u64),
     /// The index of the symbol.
     pub(crate) symbol: Option<usize>,
-    /// What is added, if not what is there.
+    /// The addend; `None` if it is in the place itself.
     pub(crate) addend: Option<i64>,
 }
 
 impl Cubin {
-    /// Reads the structures of a cubin, and checks all that reading its code relies on.
+    /// Reads the structures of a cubin and checks them, so that reading its code cannot fail later.
     pub(crate) fn read(data: Vec<u8>) -> Result<Self, SassError> {
         header::check_machine(&data)?;
         let (header, tables) = header::Header::with_tables(&data)?;
@@ -95,28 +95,27 @@ impl Cubin {
         self.data.len() as u64
     }
 
-    /// Returns the first section of that name, and its index.
+    /// The first section with this name, and its index.
     pub(crate) fn section(&self, name: &[u8]) -> Option<(usize, &Section)> {
         let mut sections = self.sections.iter().enumerate();
         sections.find(|(_, section)| section.is_named(name, &self.data[..self.names_end]))
     }
 
-    /// Returns where the data of a section are; `None` if that is outside the file.
+    /// The range of the section's data; `None` if it is outside the file.
     pub(crate) fn range(&self, section: &Section) -> Option<Range<usize>> {
         section.range(&self.data)
     }
 
-    /// Returns the entries of a section; `None` if they are outside the file or not whole.
+    /// `None` if the entries are outside the file, or the last one is incomplete.
     fn entries<T: Pod>(&self, section: &Section) -> Option<&[T]> {
         slice_from_all_bytes(&self.data[self.range(section)?]).ok()
     }
 
-    /// Returns the table of symbols; `None` if there is none.
     fn symbol_table(&self) -> Option<(usize, &Section)> {
         self.sections.iter().enumerate().find(|(_, section)| section.kind == SHT_SYMTAB)
     }
 
-    /// Returns all symbols; `None` if their table is damaged.
+    /// `None` if the symbol table is damaged.
     pub(crate) fn symbols(&self) -> Option<Vec<Symbol>> {
         if self.is_32 {
             self.symbols_of::<FileHeader32<LE>>()
@@ -127,7 +126,7 @@ impl Cubin {
 
     fn symbols_of<Elf: FileHeader<Endian = LE>>(&self) -> Option<Vec<Symbol>> {
         let Some((index, table)) = self.symbol_table() else { return Some(Vec::new()) };
-        // The indices of sections that 16 bits do not hold.
+        // Section indices of more than 16 bits are in a table of their own.
         let is_extension = |s: &&Section| s.kind == SHT_SYMTAB_SHNDX && s.link as usize == index;
         let extended: &[U32<LE>] = match self.sections.iter().find(is_extension) {
             Some(extension) => self.entries(extension)?,
@@ -138,7 +137,8 @@ impl Cubin {
                 SHN_XINDEX => extended.get(number)?.get(LE) as usize,
                 section => section.index()?.into(),
             };
-            // An address in a linked file, an offset elsewhere, where sections have no address.
+            // The value is an address in a linked file, an offset in a relocatable one. There the sections have address
+            // 0.
             let address: u64 = symbol.st_value(LE).into();
             Some((section, address.checked_sub(self.sections.get(section)?.address)?))
         };
@@ -152,14 +152,15 @@ impl Cubin {
         Some(symbols.collect())
     }
 
-    /// Returns the relocations of the chosen sections, and whether all tables of them could be read.
+    /// The relocations of the chosen sections, and whether all their tables could be read.
     pub(crate) fn relocations(&self, is_chosen: impl Fn(usize) -> bool) -> (Vec<Relocation>, bool) {
         let (mut relocations, mut is_whole) = (Vec::new(), true);
         let mut left = self.data.len();
         let tables = self.sections.iter().filter(|table| is_chosen(table.info as usize));
         for table in tables.filter(|table| matches!(table.kind, SHT_REL | SHT_RELA)) {
             let size = self.range(table).map_or(0, |range| range.len());
-            // Tables can overlap; together they are no larger than the file.
+            // Tables that overlap could need more memory than the file, so their sizes together are limited to its
+            // size.
             let Some(rest) = left.checked_sub(size) else { return (relocations, false) };
             left = rest;
             let read = if self.is_32 {
@@ -172,7 +173,7 @@ impl Cubin {
         (relocations, is_whole)
     }
 
-    /// Adds the relocations of a table; `None` if it is damaged.
+    /// `None` if the table is damaged.
     fn table_of<Elf>(&self, table: &Section, relocations: &mut Vec<Relocation>) -> Option<()>
     where
         Elf: FileHeader<Endian = LE>,
@@ -198,7 +199,7 @@ impl Cubin {
 }
 
 impl Section {
-    /// Returns whether it has that name; `names` is the file up to where the names end.
+    /// `names` is the file up to the end of the section names.
     fn is_named(&self, name: &[u8], names: &[u8]) -> bool {
         let rest = names.get(self.name..).and_then(|rest| rest.strip_prefix(name));
         rest.is_some_and(|rest| rest.first() == Some(&0))
@@ -206,7 +207,7 @@ impl Section {
 
     fn range(&self, data: &[u8]) -> Option<Range<usize>> {
         let end = self.offset.checked_add(self.size).filter(|end| *end <= data.len() as u64)?;
-        // The file is in memory, so that its size fits.
+        // The casts lose no bits, because the whole file is in memory.
         Some(self.offset as usize..end as usize)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Agreement`]: whether the texts of a listing agree with its words, and the bits that no text shows.
+//! [`Agreement`]: compares the texts of a listing with its words, and finds bits that no text shows.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub struct Agreement {
     /// Loads that the listing gives as words alone, which are not among `loads`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub without_text: u64,
-    /// Loads with a descriptor that the text hides, other than the one that the text is assembled with.
+    /// Loads with a hidden descriptor that differs from the one that assembling the text gives.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub hidden: u64,
 }
@@ -74,7 +74,7 @@ impl fmt::Display for Agreement {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Disagreement {
-    /// The text is that of another load, or the word is no load.
+    /// The text is another load's, or the word is no load.
     Difference {
         /// The text of the listing.
         text: String,
@@ -134,8 +134,8 @@ impl fmt::Display for Disagreement {
 }
 
 impl Agreement {
-    /// Compares the text of an instruction with its word. Returns `None` if they agree; also if one is missing, or
-    /// neither is a load.
+    /// Compares the text of an instruction with its word. Returns `None` if they agree, if one of them is missing, or
+    /// if neither is a load.
     pub fn compare(&mut self, instruction: &SassInstruction) -> Option<Disagreement> {
         let (word, sm) = (instruction.word?, sm_of(instruction)?);
         let load = Instruction::decode(word, sm).load();
@@ -168,7 +168,7 @@ impl Agreement {
         self.unread(&load).or(hidden)
     }
 
-    /// The descriptor that a text hides, if that is not the one that its assembled text has.
+    /// The descriptor that a text hides, if assembling the text gives another one.
     fn hidden(&mut self, text: &str, load: &Instruction) -> Option<Disagreement> {
         let descriptor = load.hidden_descriptor()?;
         let parsed = Instruction::parse(text, load.sm()).ok()?;
@@ -196,28 +196,29 @@ fn has_annotations(text: &str) -> bool {
     text.contains(['&', '?'])
 }
 
-/// Whether a text is that of a load, in this spelling or another accepted one.
+/// Whether a text means a load, in this spelling or another accepted one.
 fn says(text: &str, load: Instruction, sm: Sm) -> bool {
     if load.text().as_str() == text {
         return true;
     }
-    // Listings align what follows the operands.
+    // Listings pad with spaces to align their columns.
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
     match Instruction::parse(&text, sm) {
         Ok(parsed) => {
-            // Texts do not show all bits, and need not have annotations; if they do, these count.
+            // Compared as texts, because a text does not show all bits. Annotations are optional and count only if they
+            // are there.
             let is_annotated = sm.has_wide_words() && has_annotations(&text);
             let has_same = parsed.annotations().to_string() == load.annotations().to_string();
             parsed.text().as_str() == load.text().as_str() && (!is_annotated || has_same)
         }
-        // An invalid modifier can be listed, but not assembled.
+        // nvdisasm lists invalid modifiers, which cannot be assembled.
         Err(_) => text == load.text().as_str() || text == format!("{load}{}", load.annotations()),
     }
 }
 
-/// Whether two loads differ only where a relocation writes: in the displacement, the constant bank,
-/// or both. `parsed` has 0 there, because `text` names a symbol instead.
+/// Whether two loads differ only in the fields that a relocation fills in: displacement, constant bank, or both. There
+/// `parsed` has 0, because `text` names a symbol.
 fn is_equal_elsewhere(text: &str, parsed: Instruction, decoded: Instruction) -> bool {
     // `` c[R0+`(symbol)] `` has one bracket for bank and displacement.
     let bank = text.split_once("c[").and_then(|(_, rest)| rest.split(']').next());
@@ -304,7 +305,7 @@ mod tests {
                 format!("the word {set:#018x} sets {shown}, which the disassembler does not read");
             assert_eq!(checked(text, set), (Some(expected), 1));
             assert_eq!(checked(text, set & !bits), (None, 0), "{text}");
-            // A difference is what matters more.
+            // A difference has priority over unread bits.
             let (found, unread) = checked("LDG R9, [R9]", set);
             assert!(found.is_some_and(|found| found.starts_with("the text says")) && unread == 0);
         }

@@ -1,5 +1,5 @@
-//! [`CodeUnit`]: what code is made of; the [`Placed`] instructions in it, and [`SassInstruction`], what every kind of
-//! input is read into.
+//! [`CodeUnit`]: the layout of instructions in code. [`Placed`]: an instruction with its offset. [`SassInstruction`]:
+//! an instruction of any kind of input.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use warpload_encoding::{Control, MachineWord, Sm};
 
 use super::source_lines::SourceLine;
 
-/// What code has a whole number of.
+/// The unit of code, of which a section has a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeUnit {
@@ -19,7 +19,7 @@ pub enum CodeUnit {
     Word,
 }
 
-/// An instruction and where it is.
+/// An instruction and its offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     /// Bytes from the start of the code, including control words.
@@ -29,7 +29,6 @@ pub(super) struct Placed {
 }
 
 impl CodeUnit {
-    /// Returns what code with such words is made of.
     const fn with_word(word: MachineWord) -> Self {
         match word {
             MachineWord::Bits64(_) => Self::Bundle,
@@ -37,12 +36,10 @@ impl CodeUnit {
         }
     }
 
-    /// Returns what code of that SM is made of.
     pub(crate) const fn new(sm: Sm) -> Self {
         if sm.has_wide_words() { Self::Word } else { Self::Bundle }
     }
 
-    /// Returns its size in bytes.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::Bundle => BUNDLE_BYTES,
@@ -50,7 +47,7 @@ impl CodeUnit {
         }
     }
 
-    /// Returns whether an instruction can begin at `offset`, counted from the start of the code.
+    /// Whether an instruction can begin at `offset`, in bytes from the start of the code.
     pub(super) const fn has_instruction_at(self, offset: u64) -> bool {
         match self {
             // Each bundle begins with its control word.
@@ -59,7 +56,7 @@ impl CodeUnit {
         }
     }
 
-    /// Returns instruction `n` of `code`, counted from 0 without the control words.
+    /// Instruction `n` of `code`, from 0. Control words do not count.
     pub(super) fn nth(self, code: &[u8], n: usize) -> Option<Placed> {
         let offset = match self {
             Self::Bundle => (n / 3).checked_mul(BUNDLE_BYTES)? + 8 * (n % 3 + 1),
@@ -68,7 +65,7 @@ impl CodeUnit {
         self.at(code, offset as u64)
     }
 
-    /// Returns the instruction that begins at `offset` in `code`.
+    /// The instruction that begins at `offset` in `code`.
     pub(super) fn at(self, code: &[u8], offset: u64) -> Option<Placed> {
         if !self.has_instruction_at(offset) {
             return None;
@@ -100,12 +97,11 @@ impl fmt::Display for CodeUnit {
     }
 }
 
-/// One instruction, with what its source says about it.
+/// One instruction, with everything that its source says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SassInstruction {
-    /// The function that it belongs to, as the source writes it (mangled); for a cubin, the name
-    /// after `.text.` in the name of the section.
+    /// The function around it, mangled as in the source; for a cubin, the section's name after `.text.`.
     pub function: Option<Arc<str>>,
     /// Bytes from the start of the function's section. On SM 5.x and 6.x control words count: the
     /// first instruction of a function is at 8. Later ones are at multiples of 16.
@@ -116,8 +112,7 @@ pub struct SassInstruction {
     /// semicolon; `None` for binaries, and for words that nvdisasm 12.8 lists without text beside
     /// life ranges. It can end with the scheduling that nvdisasm 12.8 appends from SM 8.6 on.
     pub text: Option<String>,
-    /// How it is scheduled, from the control word, the word of 128 bits, or the notation before the
-    /// text.
+    /// The scheduling, from the control word, the word of 128 bits, or the notation before the text.
     pub control: Option<Control>,
     /// The line of the listing, from 1; `None` for binaries.
     pub line: Option<u64>,
@@ -128,11 +123,11 @@ pub struct SassInstruction {
     pub registers: Option<u8>,
     /// The SM version, if the source names it.
     pub sm: Option<Sm>,
-    /// What its code consists of, which tells SM 5.x and 6.x from later ones even in a source that
-    /// does not name the SM; `None` in a listing that shows neither.
+    /// The unit of its code, which distinguishes SM 5.x and 6.x from later ones even if the source does not name the
+    /// SM; `None` in a listing that shows neither.
     pub unit: Option<CodeUnit>,
-    /// Whether the relocations of a cubin apply to it: its word is that before linking. The text of a
-    /// listing says so itself ([`without_relocations`](super::without_relocations)).
+    /// Whether a relocation of the cubin applies to it, so that its word is not final. In a listing the text itself
+    /// shows relocations ([`without_relocations`](super::without_relocations)).
     pub is_relocated: bool,
     /// The source line, after [`Sass::read_source_lines`](super::Sass::read_source_lines); `None` if the
     /// input has none for it.

@@ -1,4 +1,4 @@
-//! [`SassError`]: what is wrong with a cubin, a raw stream or a listing.
+//! [`SassError`]: damaged or unsupported cubins, raw streams and listings.
 
 use std::io;
 
@@ -8,7 +8,8 @@ use super::code::CodeUnit;
 use crate::file_kind::FileKind;
 use crate::lines::LineError;
 
-/// Why SASS could not be read, and where. What to do about it is for the program to say that asked.
+/// The reason why SASS could not be read, and the place. Remedies are left to the calling program, which knows its
+/// options.
 ///
 /// Offsets are bytes from the start of the input, from 0; lines and columns count from 1, columns
 /// in bytes.
@@ -33,7 +34,7 @@ pub enum SassError {
     /// Binary, but not ELF.
     #[error("neither an ELF file nor text; expected a cubin or a SASS listing")]
     Binary,
-    /// Not ELF, if only a cubin will do.
+    /// Not ELF where a cubin is needed.
     #[error("not an ELF file; expected a cubin")]
     NotElf,
     /// A file of another kind, such as a fatbin or a compressed file.
@@ -42,7 +43,7 @@ pub enum SassError {
     /// A file of a known kind instead of a raw stream.
     #[error("{}; expected a bare stream of {unit}", kind.name())]
     NotRaw {
-        /// What the file is.
+        /// The kind of file.
         kind: FileKind,
         /// What it should consist of.
         unit: CodeUnit,
@@ -85,7 +86,7 @@ pub enum SassError {
     UnsupportedSm {
         /// Ten times the major number plus the minor number.
         sm: u32,
-        /// The line of the listing that says so; `None` for a cubin.
+        /// The line of the listing that names the SM; `None` for a cubin.
         line: Option<u64>,
     },
     /// A cubin or a raw stream that is too large to read whole.
@@ -99,7 +100,7 @@ pub enum SassError {
         "code cannot begin at byte offset {start} of {size} bytes; expected an offset below {size}"
     )]
     RawOutside {
-        /// Where it should begin, in bytes.
+        /// The given offset in bytes.
         start: u64,
         /// The size of the input in bytes.
         size: u64,
@@ -107,7 +108,7 @@ pub enum SassError {
     /// The code of a raw stream would begin within a word.
     #[error("code cannot begin at byte offset {start}; expected a multiple of 8")]
     RawMisaligned {
-        /// Where it should begin, in bytes.
+        /// The given offset in bytes.
         start: u64,
     },
     /// The first word of a bundle of a raw stream is not a control word.
@@ -142,11 +143,11 @@ pub enum SassError {
     Elf {
         /// The part of the file.
         part: &'static str,
-        /// Where the part should begin.
+        /// The offset of the part.
         offset: u64,
         /// The size of the file in bytes.
         file_size: u64,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The data of a section are outside the file.
@@ -157,9 +158,9 @@ pub enum SassError {
     SectionOutsideFile {
         /// The section's name.
         name: String,
-        /// Where its data should begin.
+        /// The offset of its data.
         offset: u64,
-        /// How many bytes they should have.
+        /// The size of its data in bytes.
         size: u64,
         /// The size of the file in bytes.
         file_size: u64,
@@ -174,7 +175,7 @@ pub enum SassError {
         name: String,
         /// Where its data begin.
         offset: u64,
-        /// How many bytes they have.
+        /// The size of its data in bytes.
         size: u64,
         /// What it should consist of.
         unit: CodeUnit,
@@ -185,7 +186,7 @@ pub enum SassError {
          than the {file_size} bytes of the file"
     )]
     SectionsOverlap {
-        /// The first section that is too many.
+        /// The first section beyond that size.
         name: String,
         /// Where its data begin.
         offset: u64,
@@ -195,7 +196,7 @@ pub enum SassError {
     /// A name in the ELF file is longer than any that a compiler generates.
     #[error("the name at byte offset {offset} has no end within {limit} bytes")]
     NameTooLong {
-        /// Where the name begins.
+        /// The offset of the name.
         offset: u64,
         /// The longest name in bytes.
         limit: usize,
@@ -206,7 +207,7 @@ pub enum SassError {
          than the {file_size} bytes of the file"
     )]
     NamesOverlap {
-        /// Where the first name begins that is too many.
+        /// The offset of the first name beyond that size.
         offset: u64,
         /// The size of the file in bytes.
         file_size: u64,
@@ -220,12 +221,12 @@ pub enum SassError {
         column: usize,
         /// The offset in the input, in bytes.
         offset: u64,
-        /// What is wrong there.
+        /// The kind of error.
         kind: ListingErrorKind,
     },
 }
 
-/// What is wrong with a line of a listing.
+/// The kinds of errors in a line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListingErrorKind {
@@ -238,7 +239,7 @@ pub enum ListingErrorKind {
     /// A comment in place of an offset that is not an offset.
     #[error("expected an offset, 4 to 16 hexadecimal digits")]
     BadOffset,
-    /// An offset at which there cannot be an instruction.
+    /// An offset at which no instruction can begin.
     #[error(
         "invalid instruction offset {offset:#x}; expected {}",
         match unit {
@@ -251,10 +252,10 @@ pub enum ListingErrorKind {
     NoInstructionOffset {
         /// The offset in bytes.
         offset: u64,
-        /// What the code consists of.
+        /// The unit of the code.
         unit: CodeUnit,
     },
-    /// Nothing after an offset or a control notation.
+    /// An offset or a control notation without an instruction after it.
     #[error("expected an instruction")]
     MissingInstruction,
     /// An instruction that does not end.
@@ -275,7 +276,7 @@ pub enum ListingErrorKind {
          here"
     )]
     UnexpectedWord,
-    /// Something else after the end of an instruction.
+    /// Other text after the end of an instruction.
     #[error("expected the word `/* 0x… */`, a comment or the end of the line")]
     TrailingText,
     /// A control notation that cannot be read.

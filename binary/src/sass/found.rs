@@ -1,4 +1,4 @@
-//! [`FoundInstruction`]: an instruction of an input, classified by its word or, without one, by its text.
+//! [`FoundInstruction`]: an instruction classified by its word or, without one, by its text.
 
 use warpload_encoding::{Control, Decoded, Illegal, Instruction, ParseError, Sm, later_syntax};
 
@@ -8,9 +8,9 @@ use super::relocation::without_relocations;
 /// An instruction of a cubin, a raw stream or a listing, classified.
 #[derive(Clone, Debug)]
 pub enum FoundInstruction {
-    /// A load, from its word or else from its text.
+    /// A load, from its word or, without one, from its text.
     Load(Instruction),
-    /// A load without a word, whose displacement the linker fills in.
+    /// A load without a word, with a displacement that the linker fills in.
     Relocated,
     /// A word with the opcode of a load that no SM has.
     Illegal(Illegal),
@@ -18,14 +18,14 @@ pub enum FoundInstruction {
     Other,
     /// Not a load by its word, but by its text.
     Contradictory,
-    /// The text names a load and cannot be read.
+    /// The text names a load, but cannot be parsed.
     Unreadable(ParseError),
-    /// An instruction of SM 7.0 or later, in an input that does not say of which.
+    /// An instruction of SM 7.0 or later, in an input that does not name the SM.
     OfUnknownSm,
 }
 
 impl FoundInstruction {
-    /// Decides by the word or, without one, by the text.
+    /// Classifies an instruction by its word or, without one, by its text.
     #[must_use]
     pub fn new(instruction: &SassInstruction) -> Self {
         let Some(sm) = sm_of(instruction) else { return Self::OfUnknownSm };
@@ -43,7 +43,7 @@ impl FoundInstruction {
             return Self::Other;
         }
         match without_relocations(text) {
-            // What is wrong elsewhere in the text is shown in the text as it is written.
+            // If another part of the text is wrong, the original is parsed, so that the error points into it.
             Some(relocated) if Instruction::parse(&relocated, sm).is_ok() => Self::Relocated,
             _ => Self::by_text(text, sm),
         }
@@ -53,17 +53,17 @@ impl FoundInstruction {
         Instruction::parse(text, sm).map_or_else(Self::Unreadable, Self::Load)
     }
 
-    /// Returns the scheduling of the instruction that this is, if its input says it.
+    /// Returns the scheduling of `instruction`, from which this was made; `None` if the input has none.
     #[must_use]
     pub fn control(&self, instruction: &SassInstruction) -> Option<Control> {
         instruction.control.or_else(|| match self {
-            // A word of 128 bits that was assembled with the annotations of its text.
+            // The parser has put the annotations of the text into the word of 128 bits.
             Self::Load(load) if instruction.text.as_ref()?.contains(['&', '?']) => load.control(),
             _ => None,
         })
     }
 
-    /// Returns whether the linker fills in a part of this load, by the text of `instruction`.
+    /// Returns whether the text of `instruction` has a part of this load that the linker fills in.
     #[must_use]
     pub fn is_relocated(&self, instruction: &SassInstruction) -> bool {
         match (self, instruction.text.as_deref()) {
@@ -82,22 +82,22 @@ impl FoundInstruction {
     }
 }
 
-/// Returns whose instruction this is; `None` if it is one of SM 7.0 or later, and nothing says of which.
+/// Returns the SM of an instruction: the one that the input names, else [`Sm::SPA5`] for code that is not known to be
+/// later. `None` for code of SM 7.0 or later in an input that does not name its SM.
 #[must_use]
 pub fn sm_of(instruction: &SassInstruction) -> Option<Sm> {
     let is_later = instruction.unit == Some(CodeUnit::Word);
     instruction.sm.or((!is_later).then_some(Sm::SPA5))
 }
 
-/// Returns whether the text is that of a load of SM 7.0 or later, in a listing that does not name its SM
-/// and whose words are not those of such an SM.
+/// Returns whether the text has the syntax of a load of SM 7.0 or later, in a listing that does not name its SM.
 #[must_use]
 pub fn is_later_load(instruction: &SassInstruction) -> bool {
     let text = instruction.text.as_deref().unwrap_or_default();
     instruction.sm.is_none() && names_a_load(text, Sm::SPA5) && later_syntax(text).is_some()
 }
 
-/// Returns whether the mnemonic, after a guard, is that of a load of `sm`.
+/// Returns whether the mnemonic, after a guard if there is one, is a load of `sm`.
 #[must_use]
 pub fn names_a_load(text: &str, sm: Sm) -> bool {
     let text = text.trim_start();

@@ -1,4 +1,4 @@
-//! [`Functions`]: the functions of cubins by name, to look up what is at an offset.
+//! [`Functions`]: the functions of cubins by name, to look up the instruction at an offset.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -16,8 +16,8 @@ use crate::container::{ContainerError, GpuCode, GpuCodeKind, GpuCodes};
 use crate::cubin::Cubin;
 use crate::file_kind::FileKind;
 
-/// The functions of one or more cubins by name, with what is at each offset: the instruction, and
-/// the source line if the cubin has line information (`.debug_line`, from `nvcc -lineinfo` or `-G`).
+/// The functions of one or more cubins by name. Looks up the instruction at an offset, and its source line if the cubin
+/// has line information (`.debug_line`, from `nvcc -lineinfo` or `-G`).
 ///
 /// ```
 /// use warpload_encoding::MachineWord;
@@ -44,14 +44,14 @@ struct Code {
     lines: SourceLines,
 }
 
-/// Where a function is.
+/// The place of a function.
 #[derive(Clone, Debug)]
 struct Place {
     /// The index of its cubin.
     cubin: usize,
     /// The index of its section in `Cubin::text`.
     text: usize,
-    /// The bytes of the section that it covers.
+    /// Bytes of the section.
     covers: Range<u64>,
 }
 
@@ -70,7 +70,7 @@ pub struct Located {
     pub word: MachineWord,
     /// The SM that the cubin is for.
     pub sm: Sm,
-    /// The source line; `None` if the cubin has none for it.
+    /// The source line; `None` if the cubin has none for the instruction.
     pub source: Option<SourceLine>,
 }
 
@@ -80,26 +80,26 @@ pub struct Located {
 pub struct CubinRemark {
     /// The number of its image, from 1; `None` if it is the whole file.
     pub image: Option<u64>,
-    /// What is wrong.
+    /// The problem.
     pub problem: CubinProblem,
 }
 
-/// What can be wrong with a cubin among others.
+/// A problem that hides a part of a file, but not the rest.
 #[cfg(feature = "container")]
 #[derive(Debug)]
 pub enum CubinProblem {
     /// Its line information is damaged: source lines are missing.
     DamagedLines(DamagedLines),
-    /// It cannot be read, and is not used.
+    /// It cannot be read and is skipped.
     Unread(CubinError),
 }
 
-/// Why a file has no cubin that can be read.
+/// The reason why a file has no readable cubin.
 #[cfg(feature = "container")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CubinError {
-    /// What holds the cubin is damaged.
+    /// The container is damaged.
     #[error(transparent)]
     Container(#[from] ContainerError),
     /// The cubin is damaged, or the file is something else.
@@ -108,8 +108,8 @@ pub enum CubinError {
 }
 
 impl Functions {
-    /// Adds the functions of a cubin, except those whose names are there already. Returns what is
-    /// wrong with its line information; `None` if nothing is.
+    /// Adds the functions of a cubin. Of functions with the same name, the first one stays. Returns the damage of its
+    /// line information, if there is any.
     ///
     /// # Errors
     /// Returns [`SassError`] if the input is not a cubin, is damaged, or is for an unknown GPU.
@@ -133,8 +133,8 @@ impl Functions {
         Ok(information.damaged)
     }
 
-    /// Adds the functions of every cubin of a file: a cubin itself, or a library, program or fat binary. A cubin that
-    /// cannot be read hides no other: it is a remark, unless it is the only one.
+    /// Adds the functions of every cubin of a file: a cubin itself, or a library, program or fat binary. An unreadable
+    /// cubin is a remark, because others can still be used; it is an error if it is the only one.
     ///
     /// # Errors
     /// Returns [`CubinError`] if the file has no cubin that can be read.
@@ -161,7 +161,7 @@ impl Functions {
             }
         }
         if added == 0 && failed.is_empty() {
-            // Not a container: a bare cubin, or a file that its error names.
+            // Not a container: a bare cubin, or a file of another kind, which the error names.
             let damaged = self.add(file)?;
             let problem = damaged.map(CubinProblem::DamagedLines);
             return Ok(problem
@@ -180,7 +180,7 @@ impl Functions {
         Ok(remarks)
     }
 
-    /// Returns the function of that name, as the cubin writes it (mangled); `None` if there is none.
+    /// Returns the function with this name, mangled as in the cubin; `None` if there is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<SassFunction<'_>> {
         let place = self.by_name.get(name)?;
@@ -194,8 +194,8 @@ impl Functions {
 }
 
 impl SassFunction<'_> {
-    /// Returns the instruction at a byte offset from the start of the function, which is what a
-    /// program counter of a trace is; `None` if no instruction begins there.
+    /// Returns the instruction at a byte offset from the start of the function, such as a program counter of a trace;
+    /// `None` if no instruction begins there.
     #[must_use]
     pub fn at(&self, offset: u64) -> Option<Located> {
         let Self { code: Code { cubin, lines }, place } = self;

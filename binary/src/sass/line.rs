@@ -1,5 +1,4 @@
-//! Classifies single lines of a SASS listing, whichever tool wrote it, as a [`Shape`]. `listing` combines them into
-//! instructions.
+//! Classifies single lines of a SASS listing of any tool as a [`Shape`]. `listing` combines them into instructions.
 
 use memchr::memmem;
 use warpload_encoding::{Control, Sm, parse_control_prefix};
@@ -7,7 +6,7 @@ use warpload_encoding::{Control, Sm, parse_control_prefix};
 use super::code::CodeUnit;
 use super::error::ListingErrorKind as Kind;
 
-/// Classifies the line `text` of a listing of code of that kind, if it is known.
+/// Classifies a line of a listing. `unit` is the unit of its code, if it is known.
 pub(super) fn classify(text: &str, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
     // A byte order mark may precede the first line.
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
@@ -28,7 +27,7 @@ pub(super) fn classify(text: &str, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
     }
 }
 
-/// Returns whether a block of maxas ends on this line.
+/// Whether this line ends a block of maxas.
 pub(super) fn ends_block(text: &str, name: &str) -> bool {
     let rest = text.trim_start().strip_prefix("</").and_then(|rest| rest.strip_prefix(name));
     rest.is_some_and(|rest| rest.starts_with('>'))
@@ -45,7 +44,7 @@ fn commented(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>
             _ => Ok(Shape::Word(word)),
         };
     }
-    // Other comments are words and sentences; an offset is padded with zeroes to four digits.
+    // Offsets are padded with zeroes to four digits, which distinguishes them from comments such as `a` or `be`.
     let like_offset = content.starts_with(|c: char| c.is_ascii_digit()) && !content.contains(' ')
         || content.len() >= 4 && is_hexadecimal(content);
     let Some(end) = end else {
@@ -59,8 +58,8 @@ fn commented(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>
     instruction(text, end, Some((offset, unit)), None)
 }
 
-/// Classifies a line that begins with the notation of maxas or CuAssembler; an offset may follow the
-/// latter.
+/// Classifies a line that begins with the control notation of maxas or CuAssembler. CuAssembler writes an offset after
+/// it.
 fn noted(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
     let (control, length) = parse_control_prefix(&text[start..])
         .map_err(|error| Fault { at: start + error.span.start, kind: Kind::Control(error) })?;
@@ -74,8 +73,8 @@ fn noted(text: &str, start: usize, unit: Option<CodeUnit>) -> Read<Shape<'_>> {
     instruction(text, end, Some((offset, unit)), control)
 }
 
-/// Returns whether the line begins with `--:-:-:-:1` or a mistyped one: two digits or dashes, and more
-/// than one colon.
+/// Whether the line begins with a notation such as `--:-:-:-:1`: two digits or dashes, and more than one colon. Accepts
+/// mistyped ones, so that they are reported rather than skipped.
 fn is_maxas_notation(line: &str) -> bool {
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
     let digit = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
@@ -83,28 +82,28 @@ fn is_maxas_notation(line: &str) -> bool {
     digit(*high) && digit(*low) && rest.contains(&b':')
 }
 
-/// What a line is.
+/// The kind of a line, with its content.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shape<'l> {
     /// Only white space.
     Blank,
-    /// Something that is not needed: comments, labels, directives, data.
+    /// Skipped: comments, labels, directives, data.
     Other,
-    /// A function begins, or a section that is not one.
+    /// A function begins; `None` for a section that is not one.
     Function(Option<&'l str>),
     /// The registers per thread of the function.
     Registers(u8),
     /// The SM version of the code.
     Sm(NamedSm),
-    /// `.headerflags`: the SM version as well, without a letter that may be in other lines.
+    /// `.headerflags`: the SM version without its letter, which can be in another line.
     Flags(NamedSm),
-    /// `.target`: the SM version as well, unless the directive is PTX.
+    /// `.target`: the SM version, unless the directive belongs to PTX.
     Target(NamedSm),
     /// PTX begins.
     Ptx,
-    /// A block of maxas that holds no instructions begins.
+    /// A block of maxas without instructions begins.
     Block(&'l str),
-    /// A word alone: a control word, or the word of the instruction above or a half of it.
+    /// A word alone in a line: a control word, or the word of the instruction above or half of it.
     Word(u64),
     /// An instruction.
     Instruction(InstructionLine<'l>),
@@ -124,14 +123,14 @@ pub(super) struct NamedSm {
 pub(super) struct InstructionLine<'l> {
     pub(super) offset: Option<u64>,
     pub(super) text: &'l str,
-    /// Where the text begins in the line, in bytes.
+    /// The byte of the line at which the text begins.
     pub(super) start: usize,
     /// The word, or the first half of it.
     pub(super) word: Option<u64>,
     pub(super) control: Option<Control>,
-    /// A dual-issued pair ends here: the word is in a line of its own.
+    /// A dual-issued pair ends here, so its word is in a line of its own.
     pub(super) closes_pair: bool,
-    /// The byte of the line after the instruction, at which its word would be.
+    /// The byte of the line after the instruction, where its word is expected.
     pub(super) end: usize,
 }
 
@@ -148,8 +147,7 @@ pub(super) fn fault<T>(at: usize, kind: Kind) -> Read<T> {
     Err(Fault { at, kind })
 }
 
-/// Returns the trimmed content of the comment that begins at `start`, and the end of the comment if
-/// there is one.
+/// The trimmed content of the comment at `start`, and the byte after it; `None` for an unterminated one.
 pub(super) fn comment(text: &str, start: usize) -> (&str, Option<usize>) {
     let content = &text[start + 2..];
     match memmem::find(content.as_bytes(), b"*/") {
@@ -179,7 +177,7 @@ fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns the number that the digits spell; a sign, which `from_str_radix` takes, is not one.
+/// Parses digits alone: `from_str_radix` would accept a sign too.
 fn hexadecimal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal(digits))
 }
@@ -191,7 +189,7 @@ pub(super) fn offset(text: &str, start: usize, content: &str) -> Read<u64> {
     offset.ok_or(Fault { at, kind: Kind::BadOffset })
 }
 
-/// Returns whether only a comment up to the end of the line is left.
+/// Whether the rest of the line is empty or a line comment.
 fn ends_line(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with("//") || rest.starts_with('#')
 }
@@ -209,7 +207,6 @@ fn titled(line: &str) -> Shape<'_> {
     name.map_or(Shape::Other, |name| named(name.trim()))
 }
 
-/// A function begins, unless the name is empty.
 fn named(name: &str) -> Shape<'_> {
     if name.is_empty() { Shape::Other } else { Shape::Function(Some(name)) }
 }
@@ -240,7 +237,7 @@ pub(super) fn block(line: &str) -> Shape<'_> {
     }
 }
 
-/// Classifies what begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
+/// Classifies a line that begins with a dot: directives of nvdisasm and CuAssembler, labels, PTX.
 fn directive(line: &str) -> Shape<'_> {
     if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
         return Shape::Function(Some(name));
@@ -266,7 +263,6 @@ fn directive(line: &str) -> Shape<'_> {
     }
 }
 
-/// Returns the SM that the flags name.
 fn header_flags(flags: &str) -> Option<NamedSm> {
     let flags = || flags.split(['"', ' ']);
     // EF_CUDA_VIRTUAL_SM(EF_CUDA_SM50) is the version of the PTX, not of the code.
@@ -275,7 +271,7 @@ fn header_flags(flags: &str) -> Option<NamedSm> {
     if is_specific { named_sm(&format!("{}a", sm.number)) } else { Some(sm) }
 }
 
-/// Returns the SM whose number `text` begins with, and its letter: `90a`.
+/// Parses the SM at the start of `text`, with its letter: `90a`.
 fn named_sm(text: &str) -> Option<NamedSm> {
     let number = leading_number(text)?;
     let name = text.find(|c: char| !c.is_ascii_alphanumeric()).map_or(text, |end| &text[..end]);
@@ -317,8 +313,8 @@ pub(super) fn opcode(text: &str, at: usize) -> Read<Shape<'_>> {
     }))
 }
 
-/// Reads `[{] INSTRUCTION ; [}] [/* 0xWORD */] [comment]`, or `INSTRUCTION }` at the end of a pair.
-/// Checks the offset before it by what the code consists of, if that is known.
+/// Reads `[{] INSTRUCTION ; [}] [/* 0xWORD */] [comment]`, or `INSTRUCTION }` at the end of a pair. Checks the offset
+/// against the unit of the code, if that is known.
 pub(super) fn instruction(
     text: &str,
     at: usize,
@@ -374,16 +370,14 @@ pub(super) fn instruction(
     }))
 }
 
-/// Removes `SLOT 0` or `SLOT 1` from the end, with which nvdisasm marks the halves of a dual-issued
-/// pair.
+/// Removes `SLOT 0` or `SLOT 1` from the end. nvdisasm marks the halves of some dual-issued pairs with it.
 fn without_slot(body: &str) -> &str {
     let rest = body.strip_suffix(" SLOT 0").or_else(|| body.strip_suffix(" SLOT 1"));
     rest.map_or(body, str::trim_end)
 }
 
-/// Removes annotations such as `(*"SpillRefill"*)` and `(*"BRANCH_TARGETS .L_x_1"*)` from the end:
-/// nvdisasm's findings about the instruction, which are no part of its text. Version 13.5 marks spills by
-/// default, so that loads have them too.
+/// Removes annotations such as `(*"SpillRefill"*)` and `(*"BRANCH_TARGETS .L_x_1"*)` from the end, because they are
+/// nvdisasm's comments on the instruction. Version 13.5 marks spills by default, so loads can have annotations too.
 fn without_annotations(body: &str) -> &str {
     let is_annotated = body.ends_with(ANNOTATION_END);
     let start =
@@ -394,7 +388,7 @@ fn without_annotations(body: &str) -> &str {
 const ANNOTATION: &str = "(*\"";
 const ANNOTATION_END: &str = "\"*)";
 
-/// What follows an instruction.
+/// The rest of a line after an instruction.
 struct Tail {
     word: Option<u64>,
     has_brace: bool,
@@ -427,8 +421,8 @@ fn tail(text: &str, end: usize, may_close: bool) -> Read<Tail> {
     Ok(found)
 }
 
-/// Returns where the instruction that begins at `start` ends: at `;`, at a comment, or with the line.
-/// Inside an annotation none of these ends it.
+/// The end of the instruction that begins at `start`: a `;`, a comment, or the end of the line. Annotations are
+/// skipped, because they can contain any of these.
 fn instruction_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -445,7 +439,7 @@ fn instruction_end(text: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// Returns the length of the annotation that `bytes` begins with.
+/// The length of the annotation at the start of `bytes`.
 fn annotation_length(bytes: &[u8]) -> Option<usize> {
     let content = bytes.strip_prefix(ANNOTATION.as_bytes())?;
     let length = memmem::find(content, ANNOTATION_END.as_bytes())?;

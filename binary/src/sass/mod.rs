@@ -1,7 +1,7 @@
 //! Reads SASS of SM 5.0 to 12.x from cubins, raw streams and text listings.
 //!
-//! [`read`] detects the kind of input by its content and returns one sequence of [`SassInstruction`]s
-//! for all of them: every instruction, not only the loads, in the order of the input.
+//! [`read`] detects the kind of input by its content and returns [`SassInstruction`]s for all kinds: every instruction,
+//! not only the loads, in the order of the input.
 //!
 //! | source | function | offset | word | text | control |
 //! |---|---|---|---|---|---|
@@ -14,8 +14,8 @@
 //! | maxas `.sass` | if named | | | yes | yes |
 //! | maxas list of opcodes | | | yes | yes | |
 //!
-//! Words have 64 bits on SM 5.x and 6.x, where control words are between them, and 128 bits on later
-//! SMs. Cubins and most listings name their SM.
+//! Words have 64 bits on SM 5.x and 6.x, with control words between them, and 128 bits on later SMs. Cubins and most
+//! listings name their SM.
 //!
 //! ```
 //! use warpload_encoding::MachineWord;
@@ -77,15 +77,15 @@ use crate::file_kind::FileKind;
 /// The maximum size of a cubin or a raw stream in bytes; these are read whole. Listings are unlimited.
 pub const MAX_BINARY_BYTES: u64 = 1 << 30;
 
-/// What the caller knows about the input.
+/// The format of an input, as far as the caller knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// A cubin or a listing, detected by its content.
     #[default]
     Detect,
-    /// 32-byte bundles without a container, which cannot be detected. [`read_raw`] reads those that
-    /// begin later in the input, and code of later SMs.
+    /// 32-byte bundles without a container, which cannot be detected. [`read_raw`] also reads bundles that begin later
+    /// in the input, and code of later SMs.
     Raw,
 }
 
@@ -115,7 +115,7 @@ enum Source<R> {
     Listing(Box<Listing<Detected<R>>>),
 }
 
-/// An input whose first bytes have been inspected.
+/// An input with its first bytes put back after inspection.
 type Detected<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// Reads SASS from `input`.
@@ -145,19 +145,19 @@ pub fn read<R: BufRead>(mut input: R, format: Format) -> Result<Sass<R>, SassErr
     Ok(Sass { source, ended: false })
 }
 
-/// Reads a raw stream of code of `sm` that begins at byte offset `start` of `input`: bundles on SM 5.x
-/// and 6.x, which `None` is for too, and instructions of 16 bytes on later ones. Offsets of its
-/// instructions count from there.
+/// Reads a raw stream of code of `sm` that begins at byte offset `start` of `input`: bundles on SM 5.x and 6.x, and
+/// instructions of 16 bytes on later ones. An `sm` of `None` is any SM 5.x or 6.x. Offsets of instructions count from
+/// `start`.
 ///
 /// # Errors
-/// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is
-/// not a stream of such code from there on, as far as can be detected: a file of another kind, a part of
-/// a bundle or of an instruction at the end, or a word that cannot be a control word.
+/// Returns [`SassError`] if `start` is outside the input or not a multiple of 8, or if the input is detectably not such
+/// code: a file of another kind, an incomplete bundle or instruction at the end, or a word that cannot be a control
+/// word.
 pub fn read_raw<R: BufRead>(input: R, start: u64, sm: Option<Sm>) -> Result<Sass<R>, SassError> {
     raw(Vec::new(), input, start, sm)
 }
 
-/// Reads a raw stream that begins with `begun`.
+/// `begun` are the bytes that have been read from `input` already.
 fn raw<R: BufRead>(
     begun: Vec<u8>,
     input: R,
@@ -189,9 +189,8 @@ impl<R> Sass<R> {
         }
     }
 
-    /// Reads the line information of a cubin (`.debug_line`, from `nvcc -lineinfo` or `-G`), so that the
-    /// instructions that follow have their source lines. Returns what is there of it; nothing for other
-    /// inputs.
+    /// Reads the line information of a cubin (`.debug_line`, from `nvcc -lineinfo` or `-G`), so that the instructions
+    /// after this call have their source lines. Returns whether there is any, and its damage. Other inputs have none.
     pub fn read_source_lines(&mut self) -> LineInformation {
         match &mut self.source {
             Source::Cubin(rows) => rows.read_source_lines(),
@@ -199,8 +198,8 @@ impl<R> Sass<R> {
         }
     }
 
-    /// Returns whether this is a raw stream in which all scheduling is zero. No compiler emits
-    /// such code: it is more likely something else.
+    /// Returns whether this is a raw stream without any scheduling. No compiler emits such code, so the input is more
+    /// likely something else.
     #[must_use]
     pub fn is_unscheduled(&self) -> bool {
         matches!(&self.source, Source::Raw(raw) if raw.is_unscheduled())

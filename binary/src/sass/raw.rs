@@ -1,8 +1,8 @@
 //! Code without a container: a [`Raw`] stream of 32-byte bundles or of 16-byte instructions, one
 //! after the other.
 //!
-//! Nothing marks a file as one, so [`Raw::new`] checks everything that shows that it is not: files of
-//! another kind, and words that cannot be control words, as in a stream that begins elsewhere.
+//! A raw stream has no magic, so [`Raw::new`] looks for evidence against it: files of another kind, and words that
+//! cannot be control words, which also occur if the code begins elsewhere.
 
 use warpload_encoding::control::BUNDLE_BYTES;
 use warpload_encoding::{Control, Sm};
@@ -11,26 +11,25 @@ use super::code::{CodeUnit, SassInstruction};
 use super::error::SassError;
 use crate::file_kind::FileKind;
 
-/// How many bytes are inspected to detect the kind of input.
+/// The number of bytes that are inspected to detect the kind of input.
 pub(super) const DETECT_BYTES: u64 = 4096;
 
 /// The instructions of a raw stream.
 #[derive(Debug)]
 pub(super) struct Raw {
     data: Vec<u8>,
-    /// Where the code begins in `data`.
+    /// The offset of the code in `data`.
     start: usize,
     sm: Option<Sm>,
     unit: CodeUnit,
-    /// How many instructions have been returned.
+    /// The number of instructions returned so far.
     taken: usize,
     /// The byte offset of the first control word that names barrier 6.
     barrier_6: Option<u64>,
 }
 
 impl Raw {
-    /// Checks that `data` is code of `sm` from the byte offset `start` on; of any SM 5.x or 6.x if
-    /// that is `None`.
+    /// Checks that `data` can be code of `sm` from the byte offset `start` on. An `sm` of `None` is any SM 5.x or 6.x.
     pub(super) fn new(data: Vec<u8>, start: u64, sm: Option<Sm>) -> Result<Self, SassError> {
         let unit = sm.map_or(CodeUnit::Bundle, CodeUnit::new);
         let size = data.len() as u64;
@@ -53,7 +52,7 @@ impl Raw {
         }
         let barrier_6 = match unit {
             CodeUnit::Bundle => check_control_words(code, start)?,
-            // Every word may be one of an instruction.
+            // This code has no control words to check.
             CodeUnit::Word => None,
         };
         Ok(Self { data, start: begin, sm, unit, taken: 0, barrier_6 })
@@ -65,7 +64,7 @@ impl Raw {
         Some(SassInstruction { sm: self.sm, ..SassInstruction::from(placed) })
     }
 
-    /// Returns whether the scheduling of every instruction is zero.
+    /// Whether the scheduling of every instruction is zero.
     pub(super) fn is_unscheduled(&self) -> bool {
         let code = self.code();
         match self.unit {
@@ -87,8 +86,8 @@ impl Raw {
     }
 }
 
-/// Checks that the first word of each bundle may be a control word. Returns the byte offset of the
-/// first one that names barrier 6.
+/// Checks that the first word of each bundle can be a control word. Returns the byte offset of the first one that names
+/// barrier 6.
 fn check_control_words(code: &[u8], start: u64) -> Result<Option<u64>, SassError> {
     let mut barrier_6 = None;
     for (n, word) in control_words(code).enumerate() {
@@ -103,32 +102,32 @@ fn check_control_words(code: &[u8], start: u64) -> Result<Option<u64>, SassError
     Ok(barrier_6)
 }
 
-/// Returns the first word of each bundle.
+/// The first word of each bundle.
 fn control_words(code: &[u8]) -> impl Iterator<Item = u64> {
     code.chunks_exact(BUNDLE_BYTES)
         .filter_map(|bundle| bundle.first_chunk())
         .map(|word| u64::from_le_bytes(*word))
 }
 
-/// Returns whether `word` has a bit that no control word has.
+/// Whether `word` has bit 63 set, which no control word does.
 fn has_bit_63(word: u64) -> bool {
     word >> 63 != 0
 }
 
-/// Returns whether a slot of `word` names barrier 6, which no compiler emits: barriers are 0 to 5.
+/// Whether a slot of `word` names barrier 6, which no compiler emits: barriers are 0 to 5.
 fn names_barrier_6(word: u64) -> bool {
     let barriers = Control::slots(word).map(|slot| [slot.read, slot.write]);
     barriers.as_flattened().iter().any(|barrier| barrier.number() == Some(6))
 }
 
-/// Returns whether a compiler may have emitted `word` as a control word.
+/// Whether a compiler can have emitted `word` as a control word.
 pub(super) fn is_like_control(word: u64) -> bool {
     !has_bit_63(word) && !names_barrier_6(word)
 }
 
-/// Refuses text, and data that begin like a file of another kind.
+/// Refuses text, and files of another kind by their magic.
 fn refuse_other_files(data: &[u8], unit: CodeUnit) -> Result<(), SassError> {
-    // Code can begin like the shortest magics.
+    // The shorter magics do not count, because code can begin with them by chance.
     const MAGIC_BITS: usize = 24;
     if let Some(kind) = FileKind::detect(data).filter(|kind| kind.magic_bits() >= MAGIC_BITS) {
         return Err(SassError::NotRaw { kind, unit });
@@ -136,12 +135,12 @@ fn refuse_other_files(data: &[u8], unit: CodeUnit) -> Result<(), SassError> {
     if is_text(data) { Err(SassError::RawText { unit }) } else { Ok(()) }
 }
 
-/// Returns whether the data begin as UTF-8 without control characters.
+/// Whether the data begin with UTF-8 without control characters.
 fn is_text(data: &[u8]) -> bool {
     let start = &data[..data.len().min(DETECT_BYTES as usize)];
     let is_valid = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // The last character may be cut off.
+        // The last character can be cut off at `DETECT_BYTES`.
         Err(error) => error.error_len().is_none() && start.len() < data.len(),
     };
     is_valid && !start.iter().any(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))

@@ -1,10 +1,10 @@
-//! [`without_relocations`]: the operands of a listing that the linker changes, `` `(symbol) `` and
-//! `` `((symbol + 0x8)) ``.
+//! [`without_relocations`]: replaces the operands of a listing that the linker fills in, ``
+//! `(symbol) `` and `` `((symbol + 0x8)) ``.
 
-/// Returns the text of an instruction with its relocated operands replaced by 0, or `None` if it
-/// has none.
+/// Returns the text of an instruction with its relocated operands replaced by 0, so that it can be parsed; `None`
+/// without any.
 ///
-/// A relocated constant address names bank and offset at once, also beside a register; both become 0.
+/// A relocated constant address names bank and offset at once, even with a register; both become 0.
 ///
 /// ```
 /// use warpload_binary::sass::without_relocations;
@@ -36,8 +36,8 @@ pub fn without_relocations(text: &str) -> Option<String> {
     if replaced.is_empty() { None } else { Some(replaced + rest) }
 }
 
-/// Splits the text before a relocation in `` c[R0+`(symbol)] ``, which has one bracket for bank and
-/// offset: up to the bracket, and the register in it, if there is one.
+/// Splits the text before a relocation in `` c[R0+`(symbol)] ``, which has one bracket for bank and offset: the text up
+/// to the bracket, and the register inside, which can be empty.
 fn without_bank<'t>(before: &'t str, after: &str) -> Option<(&'t str, &'t str)> {
     let open = before.rfind("c[")? + "c[".len();
     let (before, register) = before.split_at(open);
@@ -45,7 +45,7 @@ fn without_bank<'t>(before: &'t str, after: &str) -> Option<(&'t str, &'t str)> 
     (is_whole && !register.contains(']')).then_some((before, register))
 }
 
-/// Returns where the parenthesis that `text` begins with is closed.
+/// The byte after the parenthesis that closes the one at the start of `text`.
 fn end_of_parentheses(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate() {

@@ -13,11 +13,11 @@ pub(super) struct CubinRows {
     cubin: Cubin,
     /// The index of the current section in `Cubin::text`.
     text: usize,
-    /// How many of its instructions have been returned.
+    /// The number of its instructions returned so far.
     taken: usize,
     /// The index of the first function that does not end before the current instruction.
     function: usize,
-    /// The places that the linker changes, ascending.
+    /// The places that the linker fills in, ascending.
     relocated: Vec<(usize, u64)>,
     lines: SourceLines,
 }
@@ -40,9 +40,8 @@ impl CubinRows {
     }
 }
 
-/// Returns the function at a place. `from` is the index of the first one that does not end before the last
-/// place, which must not be after this one. If functions are nested, the outermost one counts, as if each
-/// had its own section.
+/// The function at a place; the outermost one if functions are nested, as if it had a section of its own. Places must
+/// ascend between calls: `from` is the index of the first function that does not end before the last place.
 fn covering<'f>(
     functions: &'f [Function],
     from: &mut usize,
@@ -91,7 +90,7 @@ mod tests {
     fn the_outermost_function_counts() {
         let function =
             |section, covers, name: &str| Function { section, covers, name: name.into() };
-        // Sorted as in a cubin; the third one extends beyond the first.
+        // Sorted as in a cubin. The third function extends beyond the first.
         let functions = [
             function(1, 0..0x60, "a"),
             function(1, 0x18..0x30, "b"),

@@ -2,14 +2,14 @@
 
 use warpload_encoding::{Control, MachineWord};
 
-/// How an instruction is scheduled: the fields of its control code.
+/// The scheduling of an instruction: the fields of its control code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Scheduling {
     /// Cycles to wait after it.
     pub stall: u8,
-    /// Whether another warp may come first: bit 4 as it is.
+    /// Bit 4 of the control code, not inverted: whether another warp may come first.
     pub r#yield: bool,
     /// The barrier that is set when its results are written; `None` if none is.
     pub write_barrier: Option<u8>,
@@ -28,7 +28,7 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// Reads a control code, and of a word of 128 bits the fields that only such words have.
+    /// Reads a control code. `word` adds the fields that only words of 128 bits have.
     #[must_use]
     pub fn new(control: Control, word: Option<MachineWord>) -> Self {
         let wide = word.and_then(MachineWord::wide);

@@ -1,7 +1,7 @@
-//! [`SourceLines`]: which source line each instruction of a cubin comes from, by its `.debug_line`.
+//! [`SourceLines`]: the source line of each instruction of a cubin, from its `.debug_line`.
 //!
-//! The line programs of a cubin name no addresses: each sequence begins at a relocation with the
-//! symbol of its function, in executable cubins too.
+//! The line programs of a cubin have no addresses. Each sequence begins with a relocation against the symbol of its
+//! function, even in executable cubins.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,15 +18,15 @@ use object::pod::from_bytes;
 
 use crate::cubin::Cubin;
 
-/// The granularity of lines: each instruction is at a multiple of it.
+/// The granularity of lines, in bytes: each instruction begins at a multiple of it.
 const SLOT_BYTES: u64 = 8;
-/// The longest header of a line program, which gimli reads whole into about 20 times its size. The
+/// The longest header of a line program. gimli reads it whole into about 20 times its size, so it must be bounded. The
 /// names of 50,000 files fit.
 const MAX_HEADER_BYTES: u32 = 4 << 20;
 /// The longest name of a file or folder.
 const MAX_NAME_BYTES: usize = 4096;
-/// The versions of DWARF that are read. ptxas writes 2; the headers of later ones can be much larger
-/// in memory than in the file.
+/// The supported versions of DWARF. ptxas writes 2. Later ones are refused, because their headers can be much larger in
+/// memory than in the file.
 const VERSIONS: Range<u16> = 2..5;
 
 /// A line of a source file.
@@ -35,13 +35,13 @@ const VERSIONS: Range<u16> = 2..5;
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct SourceLine {
-    /// The file as the compiler was given it.
+    /// The file, as its name was given to the compiler.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
 }
 
-/// What is wrong with the line information of a cubin. What could be read of it is used.
+/// Damage of the line information of a cubin. The readable part is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DamagedLines {
@@ -63,56 +63,56 @@ impl std::fmt::Display for DamagedLines {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineInformation {
-    /// Whether any of it could be read.
+    /// Whether there is line information, at least in part readable.
     pub is_present: bool,
-    /// What is wrong with it; `None` if nothing is.
+    /// The damage, if there is any.
     pub damaged: Option<DamagedLines>,
 }
 
 /// The source line of each instruction of a cubin; empty without line information.
 ///
-/// The sections with code are laid out one after the other: an address of line information is a place in
-/// that. Each is at a multiple of [`SLOT_BYTES`], and after as many bytes that are in none. Together they
-/// are hardly larger than the file, so that 32 bits are enough.
+/// The code sections are laid out one after the other in one address space, which the addresses of line information
+/// refer to. Each section begins at a multiple of [`SLOT_BYTES`], after a gap of as many bytes. Together they are
+/// hardly larger than the file, so 32 bits are enough.
 #[derive(Debug, Default)]
 pub(super) struct SourceLines {
     files: Vec<File>,
     /// Ascending by index.
     sections: Vec<Placed>,
-    /// For each 8 bytes.
+    /// One for each [`SLOT_BYTES`].
     marks: Vec<Mark>,
 }
 
-/// A section with code, and where it is laid out.
+/// A code section and its addresses.
 #[derive(Debug)]
 struct Placed {
     index: usize,
     addresses: Range<u64>,
 }
 
-/// An address that is in no section.
+/// An address outside all sections.
 const NOWHERE: u64 = 0;
 
-/// A file. Many share a folder, which can have a long name.
+/// A file. The folder is shared, because many files can have the same folder with a long name.
 #[derive(Debug)]
 struct File {
     folder: Option<Arc<str>>,
     name: Box<str>,
 }
 
-/// What line information says of 8 bytes.
+/// The line information of [`SLOT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Nothing: they belong to what is before them.
+    /// None: they continue the mark before them.
     Unset,
     /// They have no line.
     Nowhere,
-    /// A line of `SourceLines::files`.
+    /// A line of a file of `SourceLines::files`.
     Line { file: u32, line: u32 },
 }
 
 impl SourceLines {
-    /// Returns the source line of the instruction at a byte offset of a section.
+    /// The source line of the instruction at a byte offset of a section.
     pub(super) fn at(&self, section: usize, offset: u64) -> Option<SourceLine> {
         let slot = (self.addresses(section)?.start + offset) / SLOT_BYTES;
         let Mark::Line { file, line } = *self.marks.get(slot as usize)? else { return None };
@@ -124,7 +124,6 @@ impl SourceLines {
         Some(SourceLine { file, line })
     }
 
-    /// Lays out the sections with code.
     fn new(cubin: &Cubin) -> Self {
         let mut lines = Self::default();
         for text in &cubin.text {
@@ -138,20 +137,20 @@ impl SourceLines {
         lines
     }
 
-    /// Returns where a section is laid out; `None` if it has no code.
+    /// The addresses of a section; `None` if it has no code.
     fn addresses(&self, section: usize) -> Option<&Range<u64>> {
         let found = self.sections.binary_search_by_key(&section, |placed| placed.index);
         self.sections.get(found.ok()?).map(|placed| &placed.addresses)
     }
 
-    /// Returns where the section is laid out that an address is in; nothing if there is none.
+    /// The addresses of the section around an address; empty if there is none.
     fn around(&self, address: u64) -> Range<u64> {
         let after = self.sections.partition_point(|placed| placed.addresses.start <= address);
         let last = after.checked_sub(1).and_then(|at| self.sections.get(at));
         last.map_or(0..0, |placed| placed.addresses.clone())
     }
 
-    /// Returns the mark of the bytes at an address, which must be in a section.
+    /// The mark at an address; `None` if that is outside the section.
     fn mark(&mut self, address: u64, section: &Range<u64>) -> Option<&mut Mark> {
         let at = address.checked_next_multiple_of(SLOT_BYTES).filter(|at| section.contains(at))?;
         self.marks.get_mut((at / SLOT_BYTES) as usize)
@@ -168,7 +167,7 @@ impl SourceLines {
         }
     }
 
-    /// Reads the line information of a cubin, as far as that is possible.
+    /// Reads the line information of a cubin, up to the damage in each program.
     pub(super) fn read(cubin: &Cubin) -> (Self, LineInformation) {
         let Some((index, section)) =
             cubin.section(b".debug_line").filter(|(_, section)| section.kind == SHT_PROGBITS)
@@ -195,8 +194,7 @@ impl SourceLines {
         (lines, LineInformation { is_present, damaged })
     }
 
-    /// Runs the line programs of a section. Returns the offset of the first part of it that cannot be
-    /// read, if there is one.
+    /// Runs the line programs of a section. Returns the offset of the first damage.
     fn run_all(&mut self, section: &[u8], targets: &Targets, address_bytes: u8) -> Option<usize> {
         let reader = EndianSlice::new(section, gimli::LittleEndian);
         let programs = DebugLine::from(RelocateReader::new(reader, targets));
@@ -220,9 +218,9 @@ impl SourceLines {
         }
         let mut names = Names::default();
         let mut rows = program.rows();
-        // Where the last row begins, until the end of its sequence says where it ends.
+        // The address of the last row, while its end is unknown.
         let mut open = None;
-        // Where the section of the sequence is laid out: no sequence goes on in another one.
+        // The section of the current sequence: a sequence must not continue into another one.
         let mut section = 0..0;
         let is_read = loop {
             let (header, row) = match rows.next_row() {
@@ -238,7 +236,7 @@ impl SourceLines {
             let line = if is_end { None } else { self.line(&mut names, header, row) };
             open = (!is_end).then_some(address);
             if let Some(mark) = self.mark(address, &section)
-                // Where a sequence ends, another one may have begun.
+                // An end does not replace the first row of a sequence that begins at the same address.
                 && !(is_end && *mark != Mark::Unset)
             {
                 *mark = line.unwrap_or(Mark::Nowhere);
@@ -250,7 +248,7 @@ impl SourceLines {
         (is_read && open.is_none()).then_some(())
     }
 
-    /// Returns the line of a row; `None` if it has none or its file is unknown.
+    /// The line of a row; `None` if it has none or its file is unknown.
     fn line<R: Reader<Offset = usize>>(
         &mut self,
         names: &mut Names,
@@ -274,8 +272,8 @@ impl SourceLines {
     }
 }
 
-/// Returns whether a program defines files after its header: compilers have not for decades, and gimli
-/// keeps each definition.
+/// Whether a program defines files after its header. Such programs are refused, because gimli keeps each definition in
+/// memory, and compilers have not written them for decades.
 fn defines_files<R: Reader<Offset = usize>>(header: &LineProgramHeader<R>) -> bool {
     let mut instructions = header.instructions();
     while let Ok(Some(instruction)) = instructions.next_instruction(header) {
@@ -289,7 +287,7 @@ fn defines_files<R: Reader<Offset = usize>>(header: &LineProgramHeader<R>) -> bo
 /// The names of one line program.
 #[derive(Default)]
 struct Names {
-    /// The index in `SourceLines::files` of each of its files; `None` of one without a usable name.
+    /// The index of each of its files in `SourceLines::files`; `None` for a file without a usable name.
     files: HashMap<u64, Option<u32>>,
     folders: HashMap<u64, Option<Arc<str>>>,
 }
@@ -302,7 +300,7 @@ impl Names {
     ) -> Option<File> {
         let entry = header.file(index)?;
         let name = text(entry.path_name())?;
-        // Folder 0 is where the compiler ran, which line information does not say.
+        // Folder 0 is the compiler's working directory, which line information does not name.
         let is_relative = !name.starts_with(['/', '\\']) && name.as_bytes().get(1) != Some(&b':');
         let number = entry.directory_index();
         let folder = if is_relative && number != 0 {
@@ -315,7 +313,7 @@ impl Names {
     }
 }
 
-/// Returns the text of a name; `None` if it is too long.
+/// `None` if the name is too long.
 fn text<R: Reader<Offset = usize>>(name: gimli::AttributeValue<R>) -> Option<String> {
     let gimli::AttributeValue::String(name) = name else { return None };
     if name.len() > MAX_NAME_BYTES {
@@ -328,12 +326,12 @@ fn text<R: Reader<Offset = usize>>(name: gimli::AttributeValue<R>) -> Option<Str
 struct Unit {
     version: u16,
     header_bytes: u32,
-    /// The byte offset in the section after the program.
+    /// The offset of the next program in the section.
     end: usize,
 }
 
 impl Unit {
-    /// Returns the fields at byte offset `at`; `None` if the program does not fit into the section.
+    /// Reads the fields at byte offset `at`; `None` if the program does not fit into the section.
     fn read(section: &[u8], at: usize) -> Option<Self> {
         let (length, rest) = from_bytes::<U32<LittleEndian>>(section.get(at..)?).ok()?;
         let unit = rest.get(..usize::try_from(length.get(LittleEndian)).ok()?)?;
@@ -351,14 +349,14 @@ impl Unit {
     }
 }
 
-/// Where an address in line information points.
+/// The target of an address in line information.
 #[derive(Debug)]
 struct Target {
-    /// Where the section of the symbol is laid out.
+    /// The addresses of the symbol's section.
     section: Range<u64>,
     /// The offset of the symbol in the section.
     offset: u64,
-    /// What is added, if not the address that is there.
+    /// The addend; `None` if it is in the program itself.
     addend: Option<i64>,
 }
 

@@ -26,8 +26,7 @@ pub struct Statistics {
     pub by_cache: BTreeMap<Cow<'static, str>, u64>,
     /// The remarks, by offset.
     pub remarks: Vec<Remark>,
-    /// Whether it is known where basic blocks begin and end. If not, no loads are remarked on as
-    /// vectorizable.
+    /// Whether the bounds of basic blocks are known. Otherwise no load is remarked on as vectorizable.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub are_blocks_known: bool,
 }
@@ -64,10 +63,10 @@ impl Statistics {
 /// Collects the statistics of one function from its instructions in order.
 #[derive(Debug, Default)]
 pub struct StatisticsBuilder {
-    /// Of the instructions so far, but for what their neighbours decide.
+    /// The statistics so far, without the remarks on neighbouring loads.
     found: Statistics,
     neighbours: Neighbours,
-    /// Where the next instruction should be.
+    /// The expected offset of the next instruction.
     next: Option<u64>,
     has_begun: bool,
 }
@@ -92,7 +91,7 @@ impl StatisticsBuilder {
         self.found.loads += 1;
         *self.found.by_kind.entry(kind).or_default() += 1;
         *self.found.by_bits.entry(bits).or_default() += 1;
-        // An LDSM has the address of a row, whatever a lane gets of the matrices.
+        // An address of LDSM is that of a row of 16 bytes, so the bits that a lane receives do not matter.
         let is_matrix =
             OpcodeFacts::of(kind).is_some_and(|facts| facts.kind() == OpcodeKind::MatrixLoad);
         let access = if is_matrix { Some(128) } else { bits };

@@ -1,4 +1,4 @@
-//! [`StatisticsByFunction`]: the statistics of each function of an input, from its instructions in order.
+//! [`StatisticsByFunction`]: splits the instructions of an input into functions and collects the statistics of each.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub struct FunctionStatistics {
 }
 
 /// The identity of a function: its name, its SM and the opcodes of its instructions. Operands do not count, because the
-/// linker changes them: relocatable code and the code that is linked of it are equal.
+/// linker fills some of them in: a function is equal before and after linking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FunctionIdentity {
-    /// The name; `None` if the input does not say.
+    /// The name; `None` if the input does not name it.
     pub name: Option<Arc<str>>,
-    /// The SM; `None` if the input does not say.
+    /// The SM; `None` if the input does not name it.
     pub sm: Option<Sm>,
     instructions: u64,
     opcodes: u64,
@@ -51,8 +51,7 @@ struct CurrentFunction {
 }
 
 impl StatisticsByFunction {
-    /// Takes the next instruction. Returns the statistics of the function before it if this is the first one of another
-    /// function.
+    /// Adds the next instruction. If it begins another function, returns the statistics of the function before it.
     pub fn add(
         &mut self,
         instruction: &SassInstruction,
@@ -79,7 +78,7 @@ impl StatisticsByFunction {
         before
     }
 
-    /// Returns the statistics of the last function; `None` if there was no instruction.
+    /// Returns the statistics of the last function; `None` without instructions.
     pub fn finish(&mut self) -> Option<FunctionStatistics> {
         let CurrentFunction { name, sm, instructions, opcodes, builder, .. } =
             self.current.take()?;
@@ -89,7 +88,7 @@ impl StatisticsByFunction {
     }
 }
 
-/// Returns the bits of a word that say which instruction it is.
+/// The opcode bits of a word.
 fn opcode(word: Option<MachineWord>) -> u16 {
     match word {
         Some(MachineWord::Bits64(word)) => (word >> 48) as u16,
@@ -98,7 +97,6 @@ fn opcode(word: Option<MachineWord>) -> u16 {
     }
 }
 
-/// Returns an instruction as the statistics see it.
 fn facts(instruction: &SassInstruction, found: &FoundInstruction) -> InstructionFacts {
     let sm = sm_of(instruction).unwrap_or(Sm::SPA5);
     let relocated = || {

@@ -1,9 +1,9 @@
-//! Statistics of a function's code: its loads by kind, size and cache operator, and remarks on those
-//! that a reader of the code should look at.
+//! Statistics of a function's code: its loads by kind, size and cache operator, and remarks on loads that deserve a
+//! look.
 //!
-//! [`StatisticsBuilder`] takes the instructions of one function as [`InstructionFacts`]s, which say no more of an
-//! instruction than is needed here, and [`Statistics`] is the result.
-//! [`InstructionFacts::narrow`] reads words of 64 bits, [`InstructionFacts::wide`] words of 128 bits.
+//! [`StatisticsBuilder`] takes the instructions of one function as [`InstructionFacts`], which hold the few properties
+//! needed here, and [`Statistics`] is the result. [`InstructionFacts::narrow`] reads words of 64 bits,
+//! [`InstructionFacts::wide`] words of 128 bits.
 //!
 //! # Loads that one wider load could serve
 //!
@@ -14,17 +14,16 @@
 //! - They are of the same form: their words differ in the destination and the displacement only, so that
 //!   guard, base, memory and modifiers are the same. Their instruction has the wider size.
 //! - None is volatile or ordered (`.CV`; from SM 7.0 on also `STRONG` and `MMIO`).
-//! - They are in one basic block. A block ends after a branch, call, return or exit, and before
-//!   the target of a branch. If a function has a branch whose targets are not in its word, instructions
-//!   without a word, or gaps, then its blocks are unknown
-//!   ([`Statistics::are_blocks_known`]) and it gets no such remark.
+//! - They are in one basic block. A block ends after a branch, call, return or exit, and before the target of a branch.
+//!   The blocks of a function are unknown ([`Statistics::are_blocks_known`]) if a branch does not encode its targets,
+//!   an instruction has no word, or there are gaps. Such a function gets no remarks of this kind.
 //! - No instruction between them, nor one of the loads themselves except the last, can write their base,
 //!   or a predicate if their guard or address depends on one.
-//! - No instruction between them can write memory or order accesses: stores, atomics, barriers, fences
-//!   and volatile loads. All opcodes that are not listed as harmless are taken to do so.
+//! - No instruction between them can write memory or order accesses: stores, atomics, barriers, fences and volatile
+//!   loads. Every opcode that is not listed as harmless counts as one of these.
 //!
-//! What the code does not show, the remark says: the base must be a multiple of the wider size, and the
-//! destinations must become consecutive registers.
+//! Two conditions are not visible in the code: the base must be a multiple of the wider size, which the remark says,
+//! and the destinations must become consecutive registers.
 //!
 //! ```
 //! use warpload_encoding::{Instruction, Sm};

@@ -1,7 +1,7 @@
 //! [`InstructionFacts::narrow`]: words of SM 5.x and 6.x.
 //!
-//! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
-//! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
+//! Opcodes, targets and written registers follow nvdisasm 12.8 (`-print-life-ranges`); `tests/data/statistics/` holds a
+//! sample.
 
 use warpload_encoding::control::{BUNDLE_BYTES, NOP};
 use warpload_encoding::{Instruction, Sm};
@@ -31,7 +31,7 @@ impl InstructionFacts {
     }
 }
 
-/// Returns what a load may change.
+/// The effect of a load.
 fn loading(load: &Instruction, facts: &LoadFacts) -> Effect {
     let parts = load.parts();
     let registers = parts.size.map_or(4, |size| size.registers() as u8);
@@ -40,8 +40,7 @@ fn loading(load: &Instruction, facts: &LoadFacts) -> Effect {
     Effect { memory, ..Effect::writing(first, registers) }
 }
 
-/// Returns where an instruction that is no load goes on, and what it may change. Relative targets count
-/// from `next`.
+/// Flow and effect of an instruction that is no load. Relative targets count from `next`.
 fn other(next: Option<u64>, word: u64) -> (Flow, Effect) {
     if word == NOP {
         return (Flow::NEXT, Effect::NOTHING);
@@ -58,15 +57,15 @@ fn other(next: Option<u64>, word: u64) -> (Flow, Effect) {
         next.checked_add_signed(distance).map_or(BranchTarget::None, BranchTarget::At)
     };
     let relative_or = |constant| if is_constant { constant } else { relative() };
-    // Branches have immediates from bit 51 down, so that their opcodes end above it.
+    // The lowest bit is masked off, because the immediate of a branch extends up to bit 51.
     let (ends_block, target, effect) = match opcode & !1 {
-        // SSY, PBK, PCNT: they say where others go on.
+        // SSY, PBK, PCNT push the target of a later instruction.
         0x1c52 | 0x1c54 | 0x1c56 => (false, relative_or(BranchTarget::Unknown), Effect::NOTHING),
         // BRA, PRET, PLONGJMP.
         0x1c48 | 0x1c4e | 0x1c50 => (true, relative_or(BranchTarget::Unknown), Effect::ANYTHING),
         // PEXIT has no constant.
         0x1c46 => (true, relative(), Effect::ANYTHING),
-        // CAL: what is called through a constant is another function.
+        // CAL. A call through a constant goes to another function.
         0x1c4c => (true, relative_or(BranchTarget::None), Effect::ANYTHING),
         // JMX, JMP, BRX.
         0x1c40 | 0x1c42 | 0x1c4a => (true, BranchTarget::Unknown, Effect::ANYTHING),
@@ -81,7 +80,7 @@ fn other(next: Option<u64>, word: u64) -> (Flow, Effect) {
     (Flow { ends_block, target }, effect)
 }
 
-/// Returns what an instruction below `LD` may change: registers from `destination` on, and predicates.
+/// The effect of an instruction below `LD`: it writes registers from `destination` on, and perhaps predicates.
 fn arithmetic(opcode: u64, destination: u8) -> Effect {
     // Instructions of two operands, the second an immediate, a constant or a register.
     let two_operands = matches!(opcode, 0x700..=0x73f | 0x980..=0x99f | 0xb80..=0xb9f);

@@ -1,4 +1,4 @@
-//! [`Neighbours`]: loads whose displacements are consecutive, see the rule in the [module](super).
+//! [`Neighbours`]: finds loads with consecutive displacements. The [module](super) has the rule.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use super::step::{
     AccessOrder, BaseRegisters, BranchTarget, Effect, Flow, LoadFacts, RegisterRange,
 };
 
-/// Finds them, one instruction after the other.
+/// Takes one instruction after the other and finds neighbouring loads at the end, when all targets are known.
 #[derive(Debug)]
 pub(super) struct Neighbours {
-    /// The number of instructions so far. Times are counted in it.
+    /// The number of instructions so far, used as a clock.
     now: u64,
-    /// When each register, a predicate or a uniform register was last written; 0 if never.
+    /// The time of the last write to each register, to any predicate and to any uniform register; 0 for none.
     written: [u64; 256],
     predicate_written: u64,
     uniform_written: u64,
@@ -24,10 +24,10 @@ pub(super) struct Neighbours {
     has_unknown_target: bool,
 }
 
-/// Loads of one form, between which nothing changes what they load.
+/// Loads of one form, without a write to their memory or operands in between.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// When the first one was executed.
+    /// The time of the first load.
     began: u64,
     /// The index in `Neighbours::runs`.
     index: usize,
@@ -36,7 +36,7 @@ struct Run {
 #[derive(Debug)]
 struct RunInfo {
     kind: &'static str,
-    /// The size of each load: it is part of their form.
+    /// The size of each load. Equal for all, because it is part of the form.
     bits: u32,
     base: BaseRegisters,
     widest: u32,
@@ -53,7 +53,7 @@ impl RunInfo {
 struct Member {
     /// The index in `Neighbours::runs`.
     run: usize,
-    /// The number of targets up to it, after all are known.
+    /// The number of branch targets up to this load, which identifies its block. Set when all targets are known.
     block: usize,
     displacement: i64,
     offset: u64,
@@ -107,7 +107,7 @@ impl Neighbours {
         }
     }
 
-    /// Notes that blocks can begin anywhere.
+    /// From here on, blocks can begin anywhere.
     pub(super) fn lose_blocks(&mut self) {
         self.has_unknown_target = true;
     }
@@ -132,7 +132,7 @@ impl Neighbours {
         self.members.push(Member { run, block: 0, displacement, offset });
     }
 
-    /// Returns when something was last written that a load reads, besides memory.
+    /// The time of the last write to a register or predicate that a load reads.
     fn last_write(&self, load: &LoadFacts) -> u64 {
         let registers = load.base.registers.into_iter().flat_map(RegisterRange::numbers);
         let written = registers.map(|register| self.written[usize::from(register)]);
@@ -141,7 +141,7 @@ impl Neighbours {
         written.chain(uniform).chain(predicate).max().unwrap_or(0)
     }
 
-    /// Returns the remarks, in no particular order.
+    /// The remarks, unordered.
     pub(super) fn finish(mut self) -> Vec<Remark> {
         if self.has_unknown_target {
             return Vec::new();
@@ -153,7 +153,7 @@ impl Neighbours {
         }
         let key = |member: &Member| (member.run, member.block);
         self.members.sort_unstable_by_key(|m| (key(m), m.displacement, m.offset));
-        // Of loads of the same word, the first.
+        // Keeps the first of several loads of the same address.
         self.members.dedup_by_key(|member| (key(member), member.displacement));
         let mut remarks = Vec::new();
         for members in self.members.chunk_by(|a, b| key(a) == key(b)) {
@@ -171,7 +171,7 @@ impl Neighbours {
     }
 }
 
-/// Returns whether the first `count` loads are those of one aligned word that one load can serve.
+/// Whether the first `count` loads together are one aligned word, no wider than the instruction can load.
 fn is_one_word(members: &[Member], count: usize, run: &RunInfo) -> bool {
     let Some(members) = members.get(..count) else { return false };
     let bytes = count as i64 * run.bytes();
@@ -184,7 +184,6 @@ fn is_one_word(members: &[Member], count: usize, run: &RunInfo) -> bool {
         && members.windows(2).all(is_consecutive)
 }
 
-/// Returns the remark on the loads of one word.
 fn remark(members: &[Member], run: &RunInfo) -> Option<Remark> {
     let mut offsets: Vec<u64> = members.iter().map(|member| member.offset).collect();
     offsets.sort_unstable();

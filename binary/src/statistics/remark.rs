@@ -1,21 +1,21 @@
-//! [`Remark`]: what is said of a load.
+//! [`Remark`]: a hint about an unusual load.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::step::BaseRegisters;
 
-/// Something that a reader of the code should look at. Displays as a sentence without a full stop.
+/// A load that deserves a look. Displays as a sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
     /// The offset of the load, the first one if there are several; `None` if it is unknown.
     pub offset: Option<u64>,
-    /// What is said.
+    /// The kind of remark.
     pub kind: RemarkKind,
 }
 
-/// What a [`Remark`] says.
+/// The kinds of [`Remark`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemarkKind {
@@ -25,9 +25,9 @@ pub enum RemarkKind {
         kind: &'static str,
         /// The offsets of the other loads, ascending.
         others: Vec<u64>,
-        /// The number of bits that all of them load.
+        /// The number of bits of all of them together.
         bits: u32,
-        /// What the displacements are added to.
+        /// The base of the displacements.
         base: BaseRegisters,
     },
     /// The load is not served by caches and not combined with others.
@@ -41,7 +41,7 @@ pub enum RemarkKind {
         displacement: i64,
         /// The access size in bits.
         bits: u32,
-        /// What the displacement is added to.
+        /// The base of the displacement.
         base: BaseRegisters,
     },
 }

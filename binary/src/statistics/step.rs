@@ -1,22 +1,22 @@
-//! [`InstructionFacts`]: what the statistics need to know of an instruction.
+//! [`InstructionFacts`]: the properties of an instruction that the statistics use.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use warpload_encoding::{ConstantMode, Instruction, LoadDestination, MemorySpace, Slot};
 
-/// An instruction as the statistics see it.
+/// The properties of an instruction that the statistics use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFacts {
     /// Bytes from the start of the function's section; `None` if unknown.
     pub offset: Option<u64>,
     /// The offset of the instruction after it.
     pub next: Option<u64>,
-    /// What it loads, if it is a load.
+    /// The load, if it is one.
     pub load: Option<LoadFacts>,
-    /// Where execution goes on.
+    /// Its successors.
     pub flow: Flow,
-    /// What it may change.
+    /// Its possible effects.
     pub effect: Effect,
 }
 
@@ -27,34 +27,32 @@ pub struct LoadFacts {
     pub kind: &'static str,
     /// The number of bits that a lane loads; `None` if the size field encodes no size.
     pub bits: Option<u32>,
-    /// The cache operator, and what else the mnemonic says about caches and order; empty if the
-    /// instruction has no such modifier.
+    /// The modifiers for caches and order, such as the cache operator; empty without any.
     pub cache: Cow<'static, str>,
-    /// What the load promises other accesses.
+    /// The order with other accesses.
     pub order: AccessOrder,
     /// The registers that the displacement is added to.
     pub base: BaseRegisters,
-    /// The displacement; without a base, the address. `None` if it is unknown.
+    /// The displacement in bytes; without a base, the address. `None` if it is unknown.
     pub displacement: Option<i64>,
-    /// Whether predicates decide if it executes or how its address is read.
+    /// Whether the load depends on a predicate: its guard, or the one that selects the memory of a generic address.
     pub has_predicate: bool,
-    /// The word without destination, displacement and scheduling. Loads of one form differ in these
-    /// only.
+    /// The word without destination, displacement and scheduling. Loads of one form differ only in these.
     pub form: u128,
     /// The largest number of bits that the instruction can load; 0 if there is no wider load of this
     /// form.
     pub widest: u32,
 }
 
-/// What a load promises other accesses to memory.
+/// The order of a load with other accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessOrder {
-    /// Nothing: it can be combined with others.
+    /// None: it can be combined with others.
     Weak,
     /// An order with other accesses.
     Strong,
-    /// It is executed as it is, and not served by caches: `.CV`, `STRONG.SYS`, `MMIO`.
+    /// Executed as written, past the caches: `.CV`, `STRONG.SYS`, `MMIO`.
     Volatile,
 }
 
@@ -67,7 +65,7 @@ pub struct RegisterRange {
     pub count: u8,
 }
 
-/// The registers that an address is computed from, apart from predicates.
+/// The registers of an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseRegisters {
     /// The base register, or the pair; `None` for `RZ`.
@@ -76,37 +74,37 @@ pub struct BaseRegisters {
     pub uniform: Option<RegisterRange>,
 }
 
-/// Where execution goes on.
+/// The successors of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Whether it can go on elsewhere than with the next instruction, for any thread.
+    /// Whether any thread can continue elsewhere than at the next instruction.
     pub ends_block: bool,
-    /// The instruction that is named as one at which it can go on, now or later.
+    /// The instruction that it names as a target, for itself or for a later instruction.
     pub target: BranchTarget,
 }
 
-/// A place in the function that an instruction names.
+/// The target that an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BranchTarget {
-    /// There is none, or it is in another function.
+    /// No target in this function.
     None,
     /// The instruction at this offset.
     At(u64),
-    /// Any instruction.
+    /// It can be any instruction.
     Unknown,
 }
 
-/// What an instruction may change; more than it does if that is not known exactly.
+/// The possible effects of an instruction: an upper bound where the exact ones are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// The registers.
+    /// The registers that it may write.
     pub registers: Option<RegisterRange>,
-    /// Whether any predicate, uniform ones included.
+    /// Whether it may write a predicate, uniform ones included.
     pub predicates: bool,
-    /// Whether any uniform register.
+    /// Whether it may write a uniform register.
     pub uniform: bool,
-    /// Whether memory, or the order of accesses to it, or anything else.
+    /// Whether it may write memory, order accesses, or have another side effect.
     pub memory: bool,
 }
 
@@ -144,7 +142,7 @@ impl From<&Instruction> for LoadFacts {
             false => i64::from(address.offset.without_base()),
         };
         let is_known = match parts.space {
-            // What the other modes do with the offset is not public.
+            // The offsets of the other modes are undocumented.
             MemorySpace::Constant { mode, .. } => mode == ConstantMode::Direct,
             // Addresses of Tensor Memory count no bytes.
             MemorySpace::Undocumented | MemorySpace::Tensor => false,
@@ -167,15 +165,15 @@ impl From<&Instruction> for LoadFacts {
 }
 
 impl Flow {
-    /// The next instruction is executed.
+    /// Execution continues with the next instruction.
     pub const NEXT: Self = Self { ends_block: false, target: BranchTarget::None };
 }
 
 impl Effect {
-    /// It changes nothing.
+    /// No effect.
     pub const NOTHING: Self =
         Self { registers: None, predicates: false, uniform: false, memory: false };
-    /// It is not known what it changes.
+    /// Any effect, for instructions that are not known.
     pub const ANYTHING: Self =
         Self { registers: None, predicates: true, uniform: true, memory: true };
 
@@ -185,7 +183,7 @@ impl Effect {
         Self { registers: Some(RegisterRange { first, count }), ..Self::NOTHING }
     }
 
-    /// Returns this effect and that of writing predicates.
+    /// Adds the effect of writing predicates.
     #[must_use]
     pub const fn and_predicates(self) -> Self {
         Self { predicates: true, ..self }
@@ -193,7 +191,7 @@ impl Effect {
 }
 
 impl InstructionFacts {
-    /// Returns the step of an instruction without a word: it may do anything, and go on anywhere.
+    /// Returns the facts of an instruction without a word. It may have any effect and any successor.
     #[must_use]
     pub fn opaque(offset: Option<u64>, load: Option<LoadFacts>) -> Self {
         let flow = Flow { ends_block: true, target: BranchTarget::Unknown };
@@ -202,7 +200,7 @@ impl InstructionFacts {
 }
 
 impl RegisterRange {
-    /// Returns the numbers of the registers. `RZ` and what is above it are left out.
+    /// Returns the numbers of the registers, up to R254: `RZ` and numbers above it are left out.
     pub fn numbers(self) -> impl Iterator<Item = u8> {
         (self.first..u8::MAX).take(self.count.into())
     }
@@ -210,7 +208,8 @@ impl RegisterRange {
     fn write(self, f: &mut fmt::Formatter<'_>, prefix: &str) -> fmt::Result {
         let Self { first, count } = self;
         match count {
-            // The register above the last one does not exist, but can be encoded.
+            // Counted in 16 bits, because a pair can begin with the last register, although its second half does not
+            // exist.
             2 => write!(f, "{{{prefix}{}, {prefix}{first}}}", u16::from(first) + 1),
             _ => write!(f, "{prefix}{first}"),
         }
@@ -225,7 +224,7 @@ impl BaseRegisters {
     }
 }
 
-/// Writes a sum such as `{R3, R2} + UR4`; nothing without registers.
+/// A sum such as `{R3, R2} + UR4`; empty without registers.
 impl fmt::Display for BaseRegisters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(registers) = self.registers {

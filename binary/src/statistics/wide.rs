@@ -1,7 +1,7 @@
 //! [`InstructionFacts::wide`]: words of SM 7.0 and later.
 //!
-//! Opcodes, targets and the registers that are written are those that nvdisasm 12.8 shows
-//! (`-print-life-ranges`); `tests/data/statistics/` holds a sample.
+//! Opcodes, targets and written registers follow nvdisasm 12.8 (`-print-life-ranges`); `tests/data/statistics/` holds a
+//! sample.
 
 use warpload_encoding::{Group, Sm};
 
@@ -10,12 +10,12 @@ use super::step::{AccessOrder, BranchTarget, Effect, Flow, InstructionFacts, Loa
 const WORD_BYTES: u64 = 16;
 
 impl InstructionFacts {
-    /// Reads the word of an instruction of SM 7.0 or later, which loads `load` if it is a load.
+    /// Reads the word of an instruction of SM 7.0 or later. `load` is the decoded load, if it is one.
     #[must_use]
     pub fn wide(offset: Option<u64>, word: u128, sm: Sm, load: Option<LoadFacts>) -> Self {
         let next = offset.and_then(|offset| offset.checked_add(WORD_BYTES));
         let (flow, mut effect) = match branch(next, word, sm) {
-            // BSSY only says where others go on.
+            // BSSY only names the target of later instructions.
             Some(flow) if !flow.ends_block => (flow, Effect::NOTHING),
             Some(flow) => (flow, Effect::ANYTHING),
             None => (Flow::NEXT, straight(word)),
@@ -25,8 +25,7 @@ impl InstructionFacts {
     }
 }
 
-/// Returns where a branch goes on, with relative targets counted from `next`; `None` if the word is not
-/// one.
+/// The flow of a branch, with relative targets counted from `next`; `None` for other instructions.
 fn branch(next: Option<u64>, word: u128, sm: Sm) -> Option<Flow> {
     let relative = |distance: i64| {
         let Some(next) = next else { return BranchTarget::Unknown };
@@ -50,8 +49,8 @@ fn branch(next: Option<u64>, word: u128, sm: Sm) -> Option<Flow> {
         }
         // BRX, JMP, JMX, BRXU, JMXU.
         0x949 | 0x54a | 0x74a | 0x94a | 0xb4a | 0x94c | 0x958 | 0x959 => BranchTarget::Unknown,
-        // CALL.ABS calls other functions. A function that is called in this section, or an end of a
-        // part that threads reach together, goes on after an instruction that ends a block.
+        // CALL.ABS calls other functions. RET and BSYNC name no target and need none: execution continues after the
+        // call or after BSYNC, where a block begins anyway.
         0x341..=0x35f | 0x941..=0x95f | 0xb41..=0xb5f | 0xd41..=0xd5f | 0xf41..=0xf5f => {
             BranchTarget::None
         }
@@ -60,8 +59,8 @@ fn branch(next: Option<u64>, word: u128, sm: Sm) -> Option<Flow> {
     Some(Flow { ends_block: opcode != 0x945, target })
 }
 
-/// Returns what an instruction that is not a branch may change. The lowest 9 bits of an opcode are the
-/// operation, the next 3 the kinds of its operands.
+/// The effect of an instruction that is not a branch. The lowest 9 bits of an opcode are the operation, the next 3 the
+/// kinds of its operands.
 fn straight(word: u128) -> Effect {
     let register = (word >> 16) as u8;
     let registers = |count| Effect::writing(register, count);
@@ -71,13 +70,13 @@ fn straight(word: u128) -> Effect {
         0x003 | 0x008 | 0x00a | 0x00f | 0x013 | 0x016 | 0x019..=0x01b => registers(1),
         // R2P, VOTE, FMNMX, FSETP, ISETP.
         0x004 | 0x006 | 0x009 | 0x00b | 0x00c => registers(1).and_predicates(),
-        // MOV, CS2R, SEL, IMNMX, which can be of 64 bits.
+        // MOV, CS2R, SEL, IMNMX, which can have 64 bits.
         0x002 | 0x005 | 0x007 | 0x017 => registers(2).and_predicates(),
         // IADD3, LEA, LOP3, VABSDIFF, VABSDIFF4, PLOP3.
         0x010..=0x012 | 0x014 | 0x015 | 0x01c..=0x01f => registers(1).and_predicates(),
         // FMUL, FADD, FSWZADD, FFMA, IDP, HADD2, HFMA2, HMUL2, HSET2.
         0x020..=0x023 | 0x026 | 0x030..=0x033 => registers(1),
-        // IMAD; its results of 64 bits have an opcode of their own, and IMAD.HI another.
+        // IMAD, then IMAD.WIDE and IMAD.HI, which have opcodes of their own.
         0x024 => registers(1).and_predicates(),
         0x025 | 0x027 => registers(2).and_predicates(),
         // DMUL, DADD, DFMA.
@@ -107,7 +106,7 @@ fn straight(word: u128) -> Effect {
     }
 }
 
-/// Returns what LD, LDG, LDC, LDL or LDS may change.
+/// The effect of LD, LDG, LDC, LDL and LDS.
 fn loading(word: u128) -> Effect {
     let registers = match word >> 73 & 7 {
         0..=4 => 1,
@@ -117,7 +116,7 @@ fn loading(word: u128) -> Effect {
     let predicates = match word & 0x1ff {
         // Pd of LD and LDG, if it is not PT.
         0x180 | 0x181 => word >> 81 & 7 != 7,
-        // That of LDS, with `.ZD`.
+        // Pd of LDS, with `.ZD`.
         0x184 => word >> 87 & 1 != 0,
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! Broken cubins and listings: typed errors that say where, never a panic.
+//! Broken cubins and listings: typed errors with a place, never a panic.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -37,7 +37,7 @@ fn replaced(data: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     patched(data, at, new)
 }
 
-/// Of chase.sm_50.cubin: the section headers, and that of `.text.absolute`.
+/// Offsets in chase.sm_50.cubin: the section headers, and the header of `.text.absolute`.
 const SECTION_HEADERS: usize = 2656;
 const TEXT_ABSOLUTE: usize = SECTION_HEADERS + 13 * 64;
 const TEXT_CHASE: usize = TEXT_ABSOLUTE + 64;
@@ -243,7 +243,7 @@ fn a_listing_cut_in_the_middle() {
     }
 }
 
-/// Reads to the end, whatever comes. How much comes is bounded by the input's size.
+/// Reads to the end or to an error. The number of instructions is bounded by the input's size.
 fn exhaust(input: &[u8]) {
     let wide = read_raw(input, 0, Sm::new(80));
     for sass in [read(input, Format::Detect), read(input, Format::Raw), wide].into_iter().flatten()
@@ -268,7 +268,7 @@ fn mutated(name: &'static str) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Lines of pieces that listings are made of.
+/// Lines made of the pieces of listings.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "/*",

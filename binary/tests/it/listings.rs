@@ -1,4 +1,4 @@
-//! Cubins and the listings of them agree: every source has the same instructions.
+//! Cubins and their listings have the same instructions.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use warpload_encoding::{Control, Instruction, MachineWord, Sm, parse_line};
 struct Sample {
     name: &'static str,
     instructions: usize,
-    /// How many of them are loads, and how many of these are `LD`.
+    /// The number of loads, and the number of `LD` among them.
     loads: (usize, usize),
     /// The functions with their registers, in the order of the file.
     functions: &'static [(&'static str, u8)],
@@ -59,7 +59,7 @@ fn listing(name: &str) -> Vec<SassInstruction> {
     all(&bytes(name), SassKind::Listing)
 }
 
-/// What every source knows.
+/// The properties that every source has.
 #[derive(Debug, PartialEq)]
 struct Common<'r> {
     function: Option<&'r str>,
@@ -94,7 +94,7 @@ fn every_source_gives_the_same_sequence() {
         let nvdisasm = listing(&format!("{name}.nvdisasm.txt"));
         assert_eq!(cubin.len(), instructions, "{name}");
         assert_eq!(common(&cubin), common(&cuobjdump), "{name}: cuobjdump");
-        // nvdisasm leaves out what no branch reaches: the NOPs that fill the last bundle.
+        // nvdisasm leaves out unreachable code: the NOPs that fill the last bundle.
         let is_padding = |read: &SassInstruction| read.word == Some(NOP.into());
         let padding = cubin.len() - nvdisasm.len();
         let (cubin_code, left_out) = cubin.split_at(nvdisasm.len());
@@ -130,7 +130,7 @@ fn the_text_of_loads_is_the_listings_text() {
                 assert_eq!(load.as_deref(), Ok(&*text), "{name}: {tool} {:?}", read.line);
                 relocated += 1;
             }
-            // Nor does a listing name a load whose word is none.
+            // Nor does a listing name a load where the word is none.
             let named = read.iter().filter_map(|read| read.text.as_deref());
             let named = named.filter(|text| parse_line(text, Sm::SPA5).is_ok()).count();
             assert_eq!(named + relocated, count, "{name}: {tool}");
@@ -140,13 +140,13 @@ fn the_text_of_loads_is_the_listings_text() {
     }
 }
 
-/// What the samples were made for, as the listings have it.
+/// The listings contain the constructs that the samples were made for.
 #[test]
 fn relocations_of_a_cubin() {
     let read = all(&bytes("relocated.sm_61.cubin"), SassKind::Cubin);
     let relocated = read.iter().filter(|instruction| instruction.is_relocated);
     let offsets: Vec<u64> = relocated.filter_map(|instruction| instruction.offset).collect();
-    // The loads among them are those whose text in the listings names a symbol.
+    // The loads among them name a symbol in the text of the listings.
     assert_eq!(offsets, [0x28, 0x38, 0x88, 0xa8, 0xb0, 0xb8, 0xf0]);
     let listed = listing("relocated.sm_61.nvdisasm.txt");
     let named = loads(&listed).filter(|(load, _)| {

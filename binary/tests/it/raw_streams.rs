@@ -1,4 +1,4 @@
-//! Raw streams: what is one, and what shows that a file is none or that its code begins elsewhere.
+//! Raw streams: valid ones, and the evidence that a file is none or that its code begins elsewhere.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -30,7 +30,7 @@ fn whole_bundles() {
     }
 }
 
-/// The code of each function of a cubin, as its section has it.
+/// The bytes of each code section of a cubin.
 fn sections(name: &str) -> Vec<Vec<u8>> {
     let read = all(&bytes(name), Format::Detect).expect("a cubin");
     read.chunk_by(|a, b| a.function == b.function)
@@ -120,7 +120,7 @@ fn what_is_no_raw_stream() {
     }
 }
 
-/// The notations can write barrier 6, so that it may be code; it is the caller's to say.
+/// The notations can write barrier 6, so it can be code. The caller decides.
 #[test]
 fn control_words_that_name_barrier_6() {
     let good = Control::word([Control::default(); 3]);

@@ -1,5 +1,5 @@
-//! Looking up what is at an offset of a cubin's function: the word, and the source line as nvdisasm
-//! says. Damaged line information costs source lines, never more.
+//! Looking up an offset of a cubin's function: the word, and the source line that nvdisasm shows. Damaged line
+//! information costs source lines, never words.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use std::fs;
@@ -21,7 +21,7 @@ fn rows() -> Vec<u8> {
     bytes("traces/rows.sm_50.cubin")
 }
 
-/// Returns the functions, and where the line information is damaged.
+/// The functions, and the offset of the damage in the line information.
 fn functions(cubin: &[u8]) -> (Functions, Option<u64>) {
     let mut functions = Functions::default();
     let damaged = functions.add(cubin).expect("a cubin");
@@ -37,7 +37,7 @@ fn source(functions: &Functions, function: &str, offset: u64) -> Option<(String,
     Some((source.file, source.line))
 }
 
-/// Returns how many source lines there are.
+/// The number of instructions with a source line.
 fn lines(functions: &Functions) -> usize {
     let all = [COLUMN, GATHER].into_iter().flat_map(|name| (0..0x100).map(move |at| (name, at)));
     all.filter(|(name, at)| source(functions, name, *at).is_some()).count()
@@ -54,7 +54,7 @@ fn find(data: &[u8], wanted: &[u8]) -> usize {
     data.windows(wanted.len()).position(|bytes| bytes == wanted).expect("it is there")
 }
 
-/// Returns where the header of a section is. The names are in section 1.
+/// The offset of the header of a section. The names are in section 1.
 fn header(data: &[u8], name: &str) -> usize {
     let number = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap()) as usize;
     let headers = number(40);
@@ -63,7 +63,7 @@ fn header(data: &[u8], name: &str) -> usize {
     (headers..data.len()).step_by(64).find(is_named).expect("a section of that name")
 }
 
-/// Returns where the bytes of a section are.
+/// The range of a section's bytes.
 fn section(data: &[u8], name: &str) -> std::ops::Range<usize> {
     let at = header(data, name);
     let number = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap()) as usize;
@@ -143,7 +143,7 @@ fn instructions_have_the_same_lines() {
     }
     assert_eq!(found, lines(&functions));
 
-    // Without being asked to, and without any there, nothing is read.
+    // Source lines are read only on request, and only if there are any.
     let mut instructions = read(&cubin[..], Format::Detect).unwrap();
     assert!(instructions.all(|instruction| instruction.unwrap().source.is_none()));
     let other = bytes("traces/gather.sm_50.cubin");
@@ -198,7 +198,7 @@ fn a_bare_text_section_takes_names_from_symbols() {
     );
 }
 
-/// Of cubins that have the same function, the first one counts.
+/// If several cubins have the same function, the first one counts.
 #[test]
 fn the_first_cubin_counts() {
     let mut functions = Functions::default();
@@ -243,7 +243,7 @@ fn damaged_lines_are_located() {
     }
 }
 
-/// A sequence that begins late runs beyond the end of its function, and not into another one.
+/// A sequence that begins late runs beyond the end of its function, but not into another one.
 #[test]
 fn a_sequence_stays_in_its_section() {
     let cubin = rows();
@@ -268,7 +268,7 @@ fn a_sequence_stays_in_its_section() {
     assert_eq!(moved, [[[false, true]; 9], [[true, false]; 9]].concat());
 }
 
-/// What comes before the damage is kept, except the last row, whose end is unknown.
+/// Rows before the damage are kept, except the last one, because its end is unknown.
 #[test]
 fn a_program_that_breaks_off_keeps_its_rows() {
     let cubin = rows();
@@ -323,7 +323,7 @@ fn overlapping_names_are_refused() {
 }
 
 proptest! {
-    /// Any bytes in the line information or in what says where it is are no more than damage to it.
+    /// Arbitrary bytes in the line information, or in the headers that locate it, damage only source lines.
     #[test]
     fn any_line_information_is_read(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
@@ -438,7 +438,7 @@ fn section_bytes(cubin: &[u8], header: usize) -> &[u8] {
     &cubin[number(header + 24)..][..number(header + 32)]
 }
 
-/// Returns a line program with addresses of 4 bytes, and where each address was.
+/// A line program with addresses of 4 bytes, and the former place of each address.
 fn narrowed(program: &[u8]) -> (Vec<u8>, Vec<usize>) {
     // DW_LNE_set_address with 8 bytes.
     let is_address = |at: &usize| program[*at..].starts_with(&[0, 9, 2]);
@@ -455,7 +455,7 @@ fn narrowed(program: &[u8]) -> (Vec<u8>, Vec<usize>) {
     (narrow, places)
 }
 
-/// Returns where a relocation is after [`narrowed`].
+/// The place of a relocation after [`narrowed`].
 fn narrowed_place(program: &[u8], place: usize) -> usize {
     let (_, places) = narrowed(program);
     place - 4 * places.iter().filter(|at| *at + 3 < place).count()

@@ -1,4 +1,4 @@
-//! Code of SM 7.0 to 12.x: cubins, the listings of them and raw streams have the same instructions.
+//! Code of SM 7.0 to 12.x: cubins, their listings and raw streams have the same instructions.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -83,7 +83,7 @@ fn good(input: &[u8], kind: SassKind) -> Vec<SassInstruction> {
     sass.map(|read| read.unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
-/// What a cubin and a listing of it have in common.
+/// The properties that a cubin and its listing share.
 type Common<'r> = (Option<&'r str>, Option<u64>, Option<u128>, Option<Control>, Option<Sm>);
 
 fn common(read: &[SassInstruction]) -> Vec<Common<'_>> {
@@ -242,7 +242,7 @@ fn a_listing_of_several_sms() {
     assert_eq!(common(&apart), common(&good(&SAMPLES[4].cubin(), SassKind::Cubin)));
 }
 
-/// Without its head a listing is told by its offsets and lines, wherever it begins.
+/// A listing without its head is recognized by its offsets and lines, wherever it begins.
 #[test]
 fn a_part_of_a_listing() {
     for sample in &SAMPLES {
@@ -341,7 +341,7 @@ fn malformed_lines() {
     }
 }
 
-/// What is cut off is an error, or has the instructions up to there.
+/// A truncated listing is an error, or has the instructions up to the cut.
 #[test]
 fn every_cut_of_a_file() {
     for sample in &SAMPLES[..2] {
@@ -370,7 +370,7 @@ fn every_cut_of_a_file() {
     }
 }
 
-/// Any byte of the header, of the section headers and of `.nv.info` with any of some values.
+/// Each byte of the header, of the section headers and of `.nv.info` is replaced by each of some values.
 #[test]
 fn every_change_of_the_structures() {
     for name in ["walk.sm75.cubin", "calls.sm90.cubin"] {

@@ -1,17 +1,16 @@
 //! Text listings of cuobjdump, nvdisasm, maxas and CuAssembler.
 //!
-//! One reader accepts them all: their lines are unambiguous, so the tool need not be guessed. Two
-//! things span lines. A control word is alone in a line before the three
-//! instructions that it is for. And the second instruction of a dual-issued pair has its word in a
-//! line of its own after it, with the labels and directives of what follows in between; the control
-//! word of the next bundle may follow at once. If a pair straddles two bundles, the control word is
-//! between the two instructions, and the first one's word is in its own line.
+//! One reader accepts them all: their lines are unambiguous, so the tool need not be guessed. Two things span lines. A
+//! control word is alone in the line before its three instructions. And the second instruction of a dual-issued pair
+//! has its word in a line of its own, after the labels and directives of the next instruction; the control word of the
+//! next bundle can follow at once. If a pair straddles two bundles, the control word is between the two instructions,
+//! and the first one's word is in its own line.
 //!
-//! In code of SM 7.0 and later, which has neither, the second half of each instruction's word is
-//! alone in the next line. Most listings name their SM, and one of cuobjdump can have several; without
-//! a name the offsets and the lines of the words tell the two kinds of code apart. With life ranges
-//! (`-plr`, `-lrm`), nvdisasm 12.8 leaves out the first lines of some blocks, so that both halves of a word
-//! are alone: that is an instruction without text.
+//! Code of SM 7.0 and later has neither control words nor pairs, but the second half of each instruction's word is
+//! alone in the next line. Most listings name their SM, and one of cuobjdump can have several. In others the offsets
+//! and the lines of the words distinguish the two kinds of code. With life ranges (`-plr`, `-lrm`), nvdisasm 12.8
+//! leaves out the first lines of some blocks, so that both halves of a word are alone. They become an instruction
+//! without text.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -51,24 +50,24 @@ impl<R: BufRead> Listing<R> {
     }
 }
 
-/// What the lines so far say about the following ones.
+/// The state after the lines so far.
 #[derive(Debug, Default)]
 struct State {
     function: Option<Arc<str>>,
     registers: Option<u8>,
     sm: Option<Sm>,
-    /// What the code consists of by its lines, until one names the SM.
+    /// The unit of the code as its lines show it, until one names the SM.
     unit: Option<CodeUnit>,
     bundle: Option<OpenBundle>,
-    /// The offset of a word of 128 bits without text, if it comes next.
+    /// The offset of the next instruction, for a word of 128 bits without text.
     next_offset: Option<u64>,
-    /// An instruction whose word is not complete.
+    /// An instruction with an incomplete word.
     pending: Option<Pending>,
     /// Complete instructions; at most two, since one line can complete one and add one.
     ready: VecDeque<SassInstruction>,
     /// The block of maxas that is being skipped, and its first line.
     block: Option<(String, Place)>,
-    /// Whether an instruction had a word: then the others must have one, too.
+    /// Whether an instruction had a word. Then all others must have one.
     words: bool,
     any: bool,
     ptx: Option<u64>,
@@ -76,11 +75,11 @@ struct State {
     ended: bool,
 }
 
-/// A control word that has been read, and what it is still for.
+/// The last control word, and the instructions that it still applies to.
 #[derive(Debug)]
 struct OpenBundle {
     slots: [Control; 3],
-    /// How many instructions followed it.
+    /// The number of instructions after it.
     taken: usize,
     /// The number of the bundle in its function, known after the first offset.
     number: Option<u64>,
@@ -92,18 +91,18 @@ enum Pending {
     Half(Half),
 }
 
-/// The second instruction of a pair, whose word may follow.
+/// The second instruction of a pair. Its word may follow.
 #[derive(Debug)]
 struct Pair {
     instruction: SassInstruction,
     /// After the instruction.
     end: Place,
-    /// The words alone in a line that follow, at most two.
+    /// The words in lines of their own after it, at most two.
     words: Vec<(u64, Place)>,
 }
 
-/// An instruction of which the first half of a 128-bit word has been read, or the whole word if the
-/// listing may be of SM 5.x or 6.x.
+/// An instruction with the first half of its 128-bit word, or with its whole word if the listing may be of SM 5.x or
+/// 6.x.
 #[derive(Debug)]
 struct Half {
     instruction: SassInstruction,
@@ -133,19 +132,18 @@ impl Place {
     }
 }
 
-/// Returns where the word of a line with nothing else is.
+/// The place of a word that is alone in its line.
 fn word_place(line: Line<'_>) -> Place {
     let start = line.text.find('/');
     debug_assert!(start.is_some(), "a word begins with `/*`");
     Place::new(line, start.unwrap_or(0))
 }
 
-/// Returns the offset of the next instruction of 128 bits.
 fn offset_after(offset: Option<u64>) -> Option<u64> {
     offset?.checked_add(16)
 }
 
-/// Returns what code with an instruction at `offset` consists of; `None` if it can be either.
+/// The unit of code with an instruction at `offset`; `None` if it can be either.
 fn unit_of_offset(offset: u64) -> Option<CodeUnit> {
     let units = [CodeUnit::Bundle, CodeUnit::Word];
     let mut possible = units.into_iter().filter(|unit| unit.has_instruction_at(offset));
@@ -171,7 +169,7 @@ impl State {
         }
         match (&mut self.pending, &shape) {
             (None, _) => {}
-            // Labels and directives, which may come before the word.
+            // Labels and directives can come before the word.
             (Some(_), Shape::Other) => return Ok(()),
             (Some(Pending::Pair(pair)), Shape::Word(word)) if pair.words.len() < 2 => {
                 pair.words.push((*word, word_place(line)));
@@ -205,7 +203,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns what the code consists of; `None` if that is still open.
+    /// The unit of the code; `None` if no line has shown it yet.
     fn code_unit(&self) -> Option<CodeUnit> {
         self.sm.map(CodeUnit::new).or(self.unit)
     }
@@ -220,7 +218,7 @@ impl State {
         self.bundle = None;
     }
 
-    /// The first half of a word of 128 bits without text.
+    /// Begins an instruction without text, with the first half of its word of 128 bits.
     fn first_half(&mut self, line: Line<'_>, word: u64) {
         let instruction = SassInstruction {
             function: self.function.clone(),
@@ -237,7 +235,7 @@ impl State {
         self.any = true;
     }
 
-    /// A control word.
+    /// Begins a bundle with its control word.
     fn begin_bundle(&mut self, word: u64) {
         let slots = Control::slots(word);
         self.bundle = Some(OpenBundle { slots, taken: 0, number: None });
@@ -313,7 +311,7 @@ impl State {
         instruction
     }
 
-    /// Returns the error of a half without text or other half.
+    /// The error for half a word that has neither text nor a second half.
     fn lone_half(&self) -> Option<SassError> {
         match &self.pending {
             Some(Pending::Half(half)) if half.instruction.text.is_none() => {
@@ -323,7 +321,7 @@ impl State {
         }
     }
 
-    /// Completes the instruction that waits for lines that have not come.
+    /// Completes the pending instruction with the lines that it has.
     fn settle(&mut self) -> Result<(), SassError> {
         if let Some(error) = self.lone_half() {
             return Err(error);
@@ -341,8 +339,8 @@ impl State {
         }
     }
 
-    /// Completes the second instruction of a pair with its word, which must be told from the control
-    /// word that may be beside it.
+    /// Completes the second instruction of a pair with its word. If two words follow, one of them is a control word,
+    /// and the instruction's offset and the bits of the words decide which.
     fn settle_pair(&mut self, pair: Pair) -> Result<(), SassError> {
         let Pair { mut instruction, end, words } = pair;
         let [(first, _), ..] = words[..] else {
@@ -352,14 +350,14 @@ impl State {
         if let [_, (second, place), ..] = words[..] {
             let slot = instruction.offset.map(|offset| offset % 32 / 8);
             let control = match slot {
-                // The control word of the bundle that this instruction begins comes first.
+                // This instruction begins a bundle, so the bundle's control word comes first.
                 Some(1) if instruction.control.is_none() && first >> 63 == 0 => {
                     instruction.word = Some(second.into());
                     self.begin_bundle(first);
                     instruction.control = self.control_of(instruction.offset);
                     None
                 }
-                // The bundle is whole: that of the next one, which nvdisasm writes after the word.
+                // The bundle is complete, so it is the control word of the next one. nvdisasm writes it after the word.
                 None | Some(3) if is_like_control(first) && !is_like_control(second) => {
                     instruction.word = Some(second.into());
                     Some(first)
@@ -376,7 +374,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the slot of the last control word, unless that belongs to another bundle.
+    /// The scheduling in the last control word, unless that belongs to another bundle.
     fn control_of(&mut self, offset: Option<u64>) -> Option<Control> {
         let bundle = self.bundle.as_mut()?;
         let slot = match offset {
@@ -393,7 +391,7 @@ impl State {
         bundle.slots.get(slot).copied()
     }
 
-    /// Accepts an instruction without a word, unless others have one.
+    /// Accepts an instruction without a word only in a listing without words.
     fn without_word(&mut self, instruction: SassInstruction, end: Place) -> Result<(), SassError> {
         if self.words {
             return Err(end.error(ListingErrorKind::MissingWord));

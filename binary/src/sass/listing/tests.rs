@@ -61,13 +61,13 @@ fn a_pair_before_a_branch_target() {
         (["0010", "0018"], String::new(), control),
         (["0010", "0018"], labels.to_owned(), control),
         (["0010", "0018"], format!("// {labels}"), control),
-        // The other way round, which bit 63 tells.
+        // The other way round, which bit 63 shows.
         (["0010", "0018"], format!("{labels}{control}\n"), ""),
         // The control word of the bundle that the second instruction begins.
         (["0018", "0028"], format!("{labels}{control}\n"), ""),
     ] {
         let [first, second] = offsets;
-        // Which slot of the second control word the third instruction has.
+        // The slot of the third instruction in the second control word.
         let (third, schedule) =
             if second == "0018" { ("0028", "--:1:6:-:1") } else { ("0030", "--:-:-:-:0") };
         let listing = format!(
@@ -85,8 +85,8 @@ fn a_pair_before_a_branch_target() {
     }
 }
 
-/// The offset decides whether a control word can be beside the word, and if so, bit 63 and barrier
-/// 6 tell which of the two it is.
+/// The offset decides whether a control word can be beside the word. If it can, bit 63 and barrier 6 decide which of
+/// the two it is.
 #[test]
 fn a_word_below_2_63_beside_a_control_word() {
     let control = "/* 0x001fc400fe2007f6 */";
@@ -129,12 +129,12 @@ fn a_word_below_2_63_beside_a_control_word() {
     let mov = "/* 0x4c98078000870001 */";
     let rows = rows(&pair("0018", &format!("{mov}\n{control}")));
     assert_eq!(rows[1].1, 0x4c98_0780_0087_0001);
-    // Neither can be.
+    // Neither can be a control word.
     let error = bad(&pair("0018", "/* 0xe32000000007000f */\n/* 0xe32000000007000f */"));
     assert!(error.contains("unexpected word"), "{error}");
 }
 
-/// nvdisasm marks the halves of a pair whose order matters.
+/// nvdisasm marks the halves of a pair if their order matters.
 #[test]
 fn slots_are_not_operands() {
     let listing = "
@@ -148,7 +148,7 @@ fn slots_are_not_operands() {
     assert_eq!(texts, ["IADD R0, R13, R2", "LDC.U8 R13, c[0x0][0x148]", "MOV R0, SLOT1"]);
 }
 
-/// What nvdisasm adds in `(*"` and `"*)`, whatever it is, is no text.
+/// Annotations of nvdisasm between `(*"` and `"*)` are not part of the text, whatever they contain.
 #[test]
 fn annotations_are_not_operands() {
     let listing = "
@@ -161,7 +161,7 @@ fn annotations_are_not_operands() {
         ";
     let texts: Vec<_> = rows(listing).into_iter().map(|row| row.2).collect();
     assert_eq!(texts, ["LDL R0, [R1]", "BRX R2 -0x8", "NOP", "NOP", "BRA `(a/b(*c)"]);
-    // One without an end is part of the text.
+    // An unterminated one is part of the text.
     let texts: Vec<_> = rows("/*0008*/ NOP (*\"x*);\n").into_iter().map(|row| row.2).collect();
     assert_eq!(texts, ["NOP (*\"x*)"]);
 }
@@ -197,7 +197,7 @@ fn words_of_128_bits_without_text() {
         assert_eq!((read.function.as_deref(), read.sm), (Some("f"), Sm::new(80)));
         assert!(read.line.is_some() && read.control.is_some());
     }
-    // A half alone is none.
+    // Half a word alone is an error.
     for half in ["/* 0x0000000000000005 */\n".to_owned(), word(5, 6) + "/* 0x0000000000000007 */\n"]
     {
         let error = bad(&listing(&half));
@@ -400,7 +400,8 @@ fn other_text_is_passed_over() {
     }
 }
 
-/// Without an SM the first offset that only one kind of code has tells what is an error.
+/// In a listing without an SM, the first offset that only one kind of code can have decides which later ones are
+/// errors.
 #[test]
 fn offsets_of_the_other_kind_of_code() {
     let bundles = "expected 8, 16 or 24 bytes after the start of a 32-byte bundle";

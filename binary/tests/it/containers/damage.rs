@@ -1,4 +1,4 @@
-//! Damaged containers: errors with an offset, and whatever is sound is still found.
+//! Damaged containers: errors with an offset, and sound images are still found.
 
 use proptest::prelude::*;
 use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodeKind, GpuCodes};
@@ -6,7 +6,7 @@ use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodeKind, GpuCod
 use crate::containers::build::{ELF, Entry, PTX, archive, concatenated, fatbin, fatbin_of, record};
 use crate::containers::{bytes, sample};
 
-/// What is found of each image: its bytes or what is wrong.
+/// The bytes of each image, or its error.
 fn outcomes(file: &[u8]) -> Vec<Result<Vec<u8>, Kind>> {
     let read = |image: warpload_binary::container::GpuCode<'_>| {
         image.read().map(|read| read.bytes.to_vec())
@@ -14,7 +14,7 @@ fn outcomes(file: &[u8]) -> Vec<Result<Vec<u8>, Kind>> {
     GpuCodes::new(file).map(|image| image.and_then(read).map_err(|error| error.kind)).collect()
 }
 
-/// Three entries, the second of which is changed.
+/// The outcomes of three entries, with the second one changed.
 fn with(change: impl FnOnce(&mut Entry)) -> Vec<Result<Vec<u8>, Kind>> {
     let mut damaged = Entry::lz4(PTX, &[b'b'; 100]);
     change(&mut damaged);
@@ -60,12 +60,12 @@ fn a_damaged_entry_hides_no_other() {
         let kind = only_second(|e| e.claimed = claimed);
         assert_eq!(kind, Kind::TooLarge { size: claimed, limit: 256 << 20 });
     }
-    // An entry without a payload is not damaged, and what follows it is not looked at as another.
+    // An entry without a payload is not damage, so its bytes are not searched for another one.
     let outcomes = with(|e| e.kind = 9);
     assert_eq!(outcomes[1], Ok(vec![b'b'; 100]));
 }
 
-/// A size that ends within another entry: what overlaps is not read twice.
+/// A size that ends within another entry: the overlap is not read twice.
 #[test]
 fn overlapping_entries_are_errors() {
     let third = Entry::zstd(PTX, b"third");
@@ -113,7 +113,7 @@ fn tables_are_checked() {
         let outcomes = outcomes(&fatbin(&[entry]));
         assert!(matches!(outcomes[..], [Err(Kind::Table { .. })]), "{outcomes:?}");
     }
-    // What could be decompressed before the damage is there.
+    // The bytes before the damage are there.
     let text: Vec<u8> =
         (0..400_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
     let end = text.len() as u64 - 64;
@@ -138,10 +138,10 @@ fn a_damaged_container_is_an_error() {
         let mut file = sound.clone();
         file[at] = byte;
         assert_eq!(first(&file), kind);
-        // In another file it is not one.
+        // Elsewhere in a file it is not an error, because the magic can be other data.
         assert_eq!(outcomes(&[b"x", &file[..]].concat()), []);
     }
-    // However large it claims to be, what it holds is found, also in the containers after it.
+    // However large it claims to be, its images and the containers after it are found.
     for size in [sound.len() as u64, 1 << 63, u64::MAX] {
         let file = fatbin_of(size, &sound[16..]);
         let outcomes = outcomes(&file);
@@ -157,7 +157,7 @@ fn a_damaged_container_is_an_error() {
     assert!(matches!(outcomes[..], [Err(Kind::EntryOutside { .. })]), "{outcomes:?}");
 }
 
-/// What is left of a file has the images that were whole before, and no others.
+/// A truncated file has the images that are still whole, and no others.
 #[test]
 fn truncated_at_every_byte() {
     for name in ["size.fatbin", "concat.fatbin", "lz4.fatbin", "host.obj"] {
@@ -177,8 +177,7 @@ fn truncated_at_every_byte() {
     }
 }
 
-/// An archive, a library or a program that is cut off has fewer images only with an error, whether or not a
-/// container is cut.
+/// A truncated archive, library or program never has fewer images without an error, even if no container is cut.
 #[test]
 fn no_file_that_is_cut_off_is_a_whole_one() {
     for name in ["lib.a", "lib.so", "program", "unit.o", "host.obj", "plain.fatbin", "kernel.cubin"]
@@ -189,8 +188,7 @@ fn no_file_that_is_cut_off_is_a_whole_one() {
         for length in (0..file.len()).step_by(if file.len() > 20_000 { 37 } else { 7 }) {
             let outcomes = outcomes(&file[..length]);
             let sound = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
-            // Without images it is not taken for one that has some.
-            // The symbols of a COFF object come after its sections.
+            // A file without images needs no error. The symbols of a COFF object come after its sections.
             let has_all = name == "host.obj" && sound == whole.len();
             assert!(sound == 0 || has_all || outcomes.len() > sound, "{name} {length}");
             assert!(sound <= whole.len() && outcomes.len() <= whole.len() + 1, "{name} {length}");
@@ -198,7 +196,7 @@ fn no_file_that_is_cut_off_is_a_whole_one() {
     }
 }
 
-/// The error is at the place, and names of what is sound are as before.
+/// The error has the right offset, and sound images keep their names.
 #[test]
 fn damaged_archives() {
     let fat = fatbin(&[Entry::plain(PTX, 75, b"text")]);
@@ -226,7 +224,8 @@ fn damaged_archives() {
     assert_eq!(found(b"!<arch>\n"), []);
 }
 
-/// Members that the symbol table names must be there: what is before them is a whole archive otherwise.
+/// Members that the symbol table names must be there. Otherwise an archive that is cut between two members would look
+/// whole.
 #[test]
 fn archives_that_end_between_members() {
     let fat = fatbin(&[Entry::plain(PTX, 75, b"text")]);
@@ -239,7 +238,7 @@ fn archives_that_end_between_members() {
     assert_eq!(outcomes(&file(end))[1], Err(missing));
 }
 
-/// LTO-IR that only NVIDIA's tools can decompress is no damage, and hides nothing.
+/// Obfuscated LTO-IR, which only NVIDIA's tools can decompress, hides no other image.
 #[test]
 fn obfuscated_entries_are_named() {
     let file = sample("obfuscated-ltoir.fatbin");

@@ -1,4 +1,4 @@
-//! Bombs: what is decompressed is limited, and memory follows what is found, not what is claimed.
+//! Bombs: decompressed bytes are limited, and memory grows with them rather than with the sizes that headers claim.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use warpload_binary::container::{ContainerErrorKind as Kind, GpuCodes, Limits};
 
 use crate::containers::build::{Entry, PTX, concatenated, fatbin, fatbin_of, record};
 
-/// Counts the bytes of this thread, and the most that there were.
+/// Counts the bytes that this thread has allocated, and their maximum.
 struct Counting;
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn count(change: isize) {
-    // A thread that ends has none.
+    // A thread that ends has no counter any more.
     let _ = TOTAL.try_with(|total| total.set(total.get() + change.max(0) as usize));
     let _ = BYTES.try_with(|bytes| {
         let (now, most) = bytes.get();
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns what a function returns, and how many bytes it had at most.
+/// The result of a function, and the most bytes that it had allocated.
 fn peak<T>(function: impl FnOnce() -> T) -> (T, isize) {
     let before = BYTES.get().0;
     BYTES.set((before, before));
@@ -52,7 +52,7 @@ fn peak<T>(function: impl FnOnce() -> T) -> (T, isize) {
     (result, BYTES.get().1 - before)
 }
 
-/// Reads all images, one after the other; returns what is wrong with each, and their bytes.
+/// Reads all images, one after the other. Returns the error of each, and their total size.
 fn read_all(file: &[u8], limits: Limits) -> (Vec<Option<Kind>>, u64) {
     let mut read = 0;
     let kinds = GpuCodes::with_limits(file, limits).map(|image| {
@@ -115,22 +115,22 @@ fn limits_are_kept() {
     assert_eq!(kinds, vec![None; 100]);
 }
 
-/// The headers of 100,000 containers, each of which claims to be as long as the file: each byte is
-/// looked at a few times, not once for each of them.
+/// 100,000 headers of containers that each claim the length of the file. Each byte is searched a few times rather than
+/// once for each header.
 #[test]
 fn nested_containers_take_linear_time() {
     let nested: Vec<u8> = (0..100_000).flat_map(|_| fatbin_of(1 << 40, &[])).collect();
     let (kinds, most) = peak(|| GpuCodes::new(&nested).count());
     assert_eq!(kinds, 100_000);
     assert!(most < 1 << 20, "{most} bytes");
-    // With something that looks like the beginning of an entry, much later.
+    // With bytes that look like the header of an entry, much later.
     let entry = fatbin(&[Entry::plain(PTX, 75, b"ptx")]);
     let file = [&nested[..], &vec![1; 1 << 20], &entry].concat();
     assert_eq!(GpuCodes::new(&file).filter(Result::is_ok).count(), 1);
 }
 
-/// An archive of AIX with as many members, each an object of as many sections; all reach to the end of the
-/// file, where they share their table of sections.
+/// An archive of AIX. Each member is an object that extends to the end of the file, where all share one table of
+/// sections.
 fn overlapping(members: usize, sections: usize) -> Vec<u8> {
     let number = |value: usize, width: usize| format!("{value:<width$}").into_bytes();
     let header = |size: usize, name: &str| {
@@ -176,7 +176,8 @@ fn overlapping(members: usize, sections: usize) -> Vec<u8> {
     file
 }
 
-/// What is read of objects around containers follows the size of the file, not of its members.
+/// Reading the objects around containers takes memory by the size of the file, not by the sizes of its members
+/// together.
 #[test]
 fn members_that_overlap_are_not_read_again_and_again() {
     let file = overlapping(300, 3000);
@@ -186,6 +187,6 @@ fn members_that_overlap_are_not_read_again_and_again() {
     assert_eq!(outcomes.iter().filter(|image| image.is_ok()).count(), 300);
     let last = outcomes.last().and_then(|last| last.clone().err()).map(|error| error.kind);
     assert_eq!(last, Some(Kind::MembersOverlap));
-    // Of each section 24 bytes, for each member that would be 21 MB and more.
+    // With 24 bytes for each section of each member it would be 21 MB or more.
     assert!(allocated < 3 * file.len(), "{allocated} bytes for a file of {}", file.len());
 }

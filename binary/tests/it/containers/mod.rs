@@ -1,5 +1,4 @@
-//! GPU code in ordinary files: what is found and what it decompresses to, compared with cuobjdump;
-//! and that damage is an error, in bounded memory.
+//! GPU code in ordinary files: images and their bytes, compared with cuobjdump. Damage is an error, in bounded memory.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 mod build;
@@ -21,7 +20,7 @@ fn folder() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/data/fatbins")
 }
 
-/// The images, none of which is damaged.
+/// The images. Fails if one is damaged.
 fn images(file: &[u8]) -> Vec<GpuCode<'_>> {
     GpuCodes::new(file).map(|image| image.unwrap()).collect()
 }
@@ -30,7 +29,7 @@ fn bytes(image: &GpuCode<'_>) -> Vec<u8> {
     image.read().unwrap().bytes.to_vec()
 }
 
-/// What is found of an image: kind, SM, bytes.
+/// Kind, SM and bytes of each image.
 fn found(file: &[u8]) -> Vec<(GpuCodeKind, String, Vec<u8>)> {
     let images = images(file).into_iter().map(|image| {
         let read = image.read().unwrap();
@@ -39,7 +38,7 @@ fn found(file: &[u8]) -> Vec<(GpuCodeKind, String, Vec<u8>)> {
     images.collect()
 }
 
-/// Each image is what cuobjdump extracts, to the byte and in its order.
+/// The images have the same bytes and order as in cuobjdump.
 #[test]
 fn images_are_those_of_cuobjdump() {
     let expected = String::from_utf8(sample("expected.jsonl")).unwrap();
@@ -103,7 +102,7 @@ fn what_is_around_an_image_is_named() {
     assert_eq!(images[1].section, None);
 }
 
-/// Where records of compatibility are, there are no options.
+/// An entry with records of compatibility has no options.
 #[test]
 fn records_of_compatibility_are_not_options() {
     let size = sample("size.fatbin");
@@ -113,8 +112,7 @@ fn records_of_compatibility_are_not_options() {
     }
 }
 
-/// Several entries with several images each, whose records have names and compatibility after
-/// their 64 bytes.
+/// Several entries with several images each. Their records have names and compatibility after the 64 bytes.
 #[test]
 fn records_of_any_length() {
     let data = sample("concat-named.fatbin");
@@ -136,7 +134,7 @@ fn containers_are_found_at_any_alignment() {
         (GpuCodeKind::Ptx, "75".to_owned(), b".version 8.0\n".to_vec()),
     ];
     for before in 0..17 {
-        // What is not a container is passed over.
+        // Other data are skipped.
         let file =
             [&vec![1; before], &b"\x50\xed\x55\xba"[..before.min(4)], &fatbin, b"\x50\xed\x55"];
         assert_eq!(found(&file.concat())[..], expected, "{before}");
@@ -181,7 +179,7 @@ fn every_compression_is_read() {
     assert_eq!(images.iter().map(bytes).collect::<Vec<_>>(), [&cubin[..], &cubin[..], b"ptx"]);
 }
 
-/// A cubin is of the SM that its container says, letter included: ptxas 13.5 writes that to `.nv.compat`.
+/// A cubin has the same SM as its container, including the letter, which ptxas 13.5 writes to `.nv.compat`.
 #[test]
 fn instructions_have_the_sm_of_their_image() {
     let mut sms = Vec::new();

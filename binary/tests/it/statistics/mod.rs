@@ -1,5 +1,5 @@
-//! Statistics of code: what they take an instruction to do, against nvdisasm, and which loads they take
-//! to be neighbours, against the definition.
+//! Statistics of code: effects of instructions compared with nvdisasm, and neighbouring loads compared with the
+//! definition.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 mod random;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use warpload_binary::statistics::{InstructionFacts, RemarkKind, StatisticsBuilder};
 use warpload_encoding::{Instruction, Sm};
 
-/// An instruction, as the definition speaks of it.
+/// An instruction, in the terms of the definition.
 #[derive(Clone, Debug)]
 enum Item {
     Load {
@@ -18,9 +18,9 @@ enum Item {
     WriteRegister(u8),
     WritePredicate(u8),
     Store,
-    /// A branch, possibly conditional, to the instruction with that index.
+    /// A branch, possibly conditional, to the instruction with this index.
     Branch(usize),
-    /// An instruction that makes another one a place to go on at.
+    /// An instruction that makes another one a target.
     Push(usize),
     Exit,
     Nothing,
@@ -70,7 +70,7 @@ fn word(index: usize, item: &Item) -> u64 {
     }
 }
 
-/// Returns whether loads `i` and `j`, in this order, can be executed at once at the place of the first.
+/// Whether loads `i` and `j`, in this order, can be executed at once in place of the first.
 fn can_join(items: &[Item], i: usize, j: usize) -> bool {
     let (
         Item::Load { base, guard, destination, .. },
@@ -99,7 +99,7 @@ fn can_join(items: &[Item], i: usize, j: usize) -> bool {
         && !is_entered
 }
 
-/// Returns the offsets of the loads of each word that a wider load could serve.
+/// The offsets of the loads that each wider load could serve.
 fn expected(items: &[Item]) -> BTreeSet<Vec<u64>> {
     let loads: Vec<usize> =
         (0..items.len()).filter(|i| matches!(items[*i], Item::Load { .. })).collect();

@@ -39,7 +39,7 @@ fn remarks(words: &[u64]) -> Vec<String> {
     remarks.iter().map(line).collect()
 }
 
-/// Returns whether two neighbouring loads with these instructions in between are remarked on.
+/// Whether two neighbouring loads with these instructions in between are remarked on.
 fn survives(between: &[u64], first: &str, second: &str) -> bool {
     let words: Vec<u64> =
         std::iter::once(load(first)).chain(between.iter().copied()).chain([load(second)]).collect();
@@ -96,7 +96,7 @@ fn addresses_without_a_base_are_known() {
     assert_eq!(remarks(&words).len(), 2);
     // Other banks are other memories.
     assert!(!survives(&[], "LDC R0, c[0x3][0x10]", "LDC R1, c[0x2][0x14]"));
-    // What the modes do with the offset is not public.
+    // The offsets of the other modes are undocumented.
     assert!(!survives(&[], "LDC.IL R0, c[0x3][0x10]", "LDC.IL R1, c[0x3][0x14]"));
 }
 

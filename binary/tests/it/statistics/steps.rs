@@ -1,10 +1,10 @@
-//! What an instruction may change, and where it goes on, against nvdisasm 12.8.
+//! Effects and targets of instructions, compared with nvdisasm 12.8.
 
 use warpload_binary::statistics::{BranchTarget, InstructionFacts};
 use warpload_encoding::Sm;
 
 const STEPS: &str = include_str!("../../../../tests/data/statistics/steps.tsv");
-/// Where the instruction is, for relative targets: far from both ends of what offsets can be.
+/// The offset of the instruction, far from both ends of the range, so that relative targets do not overflow.
 const OFFSET: u64 = 1 << 60;
 
 struct Row<'r> {

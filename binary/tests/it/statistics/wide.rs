@@ -15,7 +15,7 @@ const STG: u128 = 0x000f_e200_0c10_1904_0000_0000_0200_7986;
 const ULDC: u128 = 0x000f_e200_0000_0a00_0000_4600_0004_7ab9;
 const EXIT: u128 = 0x000f_ea00_0380_0000_0000_0000_0000_794d;
 
-/// Returns the step of a load of `destination` from `[R4.64+displacement]`.
+/// A load of `destination` from `[R4.64+displacement]`.
 fn load(offset: u64, destination: u8, displacement: i64, order: AccessOrder) -> InstructionFacts {
     let word = LDG | u128::from(destination) << 16 | (displacement as u128 & 0xff_ffff) << 40;
     let load = LoadFacts {
@@ -39,7 +39,7 @@ fn sm() -> Sm {
     Sm::new(80).expect("it is known")
 }
 
-/// Returns the statistics of two neighbours with an instruction in between.
+/// The statistics of two neighbours with an instruction in between.
 fn around(word: u128) -> Statistics {
     let mut builder = StatisticsBuilder::default();
     builder.add(load(0, 0, 0x10, AccessOrder::Weak));
@@ -97,7 +97,7 @@ fn a_branch_into_the_middle() {
     assert_eq!(branch(0), 1, "to the end");
 }
 
-/// A lane gets two elements of each matrix, whatever the rows have; their addresses are those of 16 bytes.
+/// A lane gets two elements of each matrix, but the addresses are those of rows of 16 bytes.
 #[test]
 fn matrices_are_counted_by_what_a_lane_gets() {
     let statistics = |sm: u32, text: &str| {
