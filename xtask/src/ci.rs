@@ -1,5 +1,5 @@
-//! The two lists of checks: `cargo xtask ci`, which each change passes, and `cargo xtask nightly`, which has
-//! all that takes longer and runs before a release.
+//! The two lists of checks: `cargo xtask ci` for each change, and `cargo xtask nightly` for checks that take longer,
+//! before a release.
 
 use std::process::{Command, Stdio};
 
@@ -22,12 +22,12 @@ pub(crate) struct Arguments {
     tested: bool,
 }
 
-/// Runs the checks of each change, up to the first that fails.
+/// Runs the checks of each change, up to the first failure.
 ///
 /// # Errors
-/// Returns that of the check that failed.
+/// Returns the error of the first check that fails.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    // `--locked` everywhere: the first of these fails if Cargo.lock is not up to date.
+    // `--locked` everywhere, so that the first command fails if Cargo.lock is out of date.
     let workspace = Metadata::workspace()?;
 
     let mut tracked = Command::new("git");
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     run_cargo("fmt --all --check")?;
     for folder in APART {
         run_cargo(&format!("fmt --check --manifest-path {folder}/Cargo.toml"))?;
-        // Changes nothing: fails if the lock file is not up to date.
+        // With `--locked` this is a check: it fails if the lock file is out of date.
         run_cargo(&format!(
             "update --quiet --workspace --locked --manifest-path {folder}/Cargo.toml"
         ))?;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         run_cargo("test --workspace --locked")?;
     }
     run_cargo("clippy --workspace --all-targets --all-features --locked -- -D warnings")?;
-    // All features, as for clippy: dependencies have then been checked already.
+    // All features, as for clippy, so that cargo reuses the checked dependencies.
     let mut doc = cargo("doc --workspace --no-deps --all-features --locked");
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
@@ -56,15 +56,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// Runs everything else, up to the first check that fails. Programs that are missing are named, and their
-/// checks left out.
+/// Runs all other checks, up to the first failure. Prints the programs that are missing and skips their checks.
 ///
 /// # Errors
-/// Returns that of the check that failed.
+/// Returns the error of the first check that fails.
 pub(crate) fn nightly() -> Result<()> {
     let workspace = Metadata::workspace()?;
 
-    // Unpublished packages have no features. Clippy checks all features together.
+    // Each feature alone, because clippy checks only all of them together. Unpublished packages have none.
     for package in workspace.packages() {
         let name = package["name"].as_str().context("a package without a name")?;
         for features in feature_sets(package) {
@@ -74,7 +73,7 @@ pub(crate) fn nightly() -> Result<()> {
     for manifest in ["Cargo.toml", "arrow/Cargo.toml"] {
         minimum_rust(manifest)?;
     }
-    // Tests that take minutes, and pages in a browser; the one that needs nvdisasm has a step below.
+    // Tests that take minutes, and pages in a browser. The test that needs nvdisasm has a step below.
     run_cargo("test --workspace --locked -- --ignored --skip nvdisasm")?;
     // Each bench once, without timing.
     run_cargo("test --quiet --workspace --locked --bench *")?;
@@ -91,12 +90,11 @@ pub(crate) fn nightly() -> Result<()> {
     packages::semver()?;
     // The result is `target/book`.
     if_installed("mdbook", "build docs/book")?;
-    // Without arguments, all workflows of the repository.
+    // Without arguments, actionlint checks all workflows of the repository.
     if_installed("actionlint", "")?;
     nvidia::at_hand(&workspace)
 }
 
-/// Runs the examples of all packages.
 fn examples(workspace: &Metadata) -> Result<()> {
     for package in workspace.packages() {
         for target in array(&package["targets"]) {
@@ -107,13 +105,13 @@ fn examples(workspace: &Metadata) -> Result<()> {
             if !array(&target["kind"]).any(|kind| kind == "example") {
                 continue;
             }
-            // Of the whole workspace, so that nothing is built again with fewer features.
+            // Built for the whole workspace: `-p` would select fewer features and build dependencies again.
             let mut build = cargo("build --quiet --locked --workspace --example");
             build.arg(name);
             command(build)?;
             let program = workspace.target()?.join("debug/examples").join(name);
             let mut run = Command::new(program);
-            // Only whether it fails matters here.
+            // Only the exit status matters.
             run.stdout(Stdio::null());
             command(run).with_context(|| format!("{package}, example {name}"))?;
         }
@@ -121,7 +119,7 @@ fn examples(workspace: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Returns the options for no feature and for each one alone; none if the package has no features.
+/// The options for no feature and for each one alone; empty if the package has no features.
 fn feature_sets(package: &Value) -> Vec<String> {
     let features = package["features"].as_object().into_iter().flatten();
     let each = features.map(|(name, _)| format!("--no-default-features --features {name}"));
@@ -132,8 +130,8 @@ fn feature_sets(package: &Value) -> Vec<String> {
     sets
 }
 
-/// Checks that no dependency declares a newer Rust than the workspace of `manifest`, and builds it with that
-/// version if it is installed, which alone is a proof.
+/// Checks that no dependency declares a newer Rust than the workspace of `manifest`. Then builds the workspace with
+/// that version, if it is installed, because declarations can be wrong.
 fn minimum_rust(manifest: &str) -> Result<()> {
     let graph = Metadata::resolved(&root().join(manifest))?;
     let members: Vec<&Value> = array(graph.get("workspace_members")).collect();
@@ -160,7 +158,7 @@ fn minimum_rust(manifest: &str) -> Result<()> {
     command(check)
 }
 
-/// Returns the numbers of a version; those that are missing are 0.
+/// The numbers of a version; missing ones are 0.
 fn numbers(version: &str) -> [u64; 3] {
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| parts.next().unwrap_or(0))
@@ -176,7 +174,7 @@ fn if_installed(program: &str, arguments: &str) -> Result<()> {
     command(run)
 }
 
-/// Returns whether a command can be run and succeeds; its output is not shown.
+/// Whether a command can be run and succeeds. Its output is not shown.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
@@ -214,10 +212,10 @@ mod tests {
         assert!(if_installed(env!("CARGO"), "no-such-task").is_err());
     }
 
-    /// Another version of a dependency would be built a second time in the target directory that all share.
+    /// All workspaces share a target directory, where another version of a dependency would be built a second time.
     #[test]
     fn the_lock_files_agree() {
-        // Versions by name and by what is compatible, `1` or `0.3`: some packages are there twice.
+        // Keyed by name and compatible version, `1` or `0.3`, because some packages occur twice.
         let versions = |folder: &str| {
             let text = std::fs::read_to_string(root().join(folder).join("Cargo.lock")).unwrap();
             let packages = text.split("[[package]]").filter(|one| one.contains("\nsource = "));

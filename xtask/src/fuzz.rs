@@ -9,18 +9,17 @@ use anyhow::Result;
 use crate::metadata::Metadata;
 use crate::step::{Failed, PassedOn, command, run_cargo};
 
-/// The package without libFuzzer, which needs another toolchain.
+/// Options for the package without libFuzzer, because libFuzzer needs another toolchain.
 const PACKAGE: &str = "--locked --no-default-features --manifest-path fuzz/Cargo.toml";
 
-/// Runs targets on their seeds and on simple mutants.
 pub(crate) fn run(arguments: &PassedOn) -> Result<()> {
     targets(&Metadata::workspace()?, &arguments.arguments)
 }
 
-/// Checks the package, runs its tests, and each target on its seeds and on a few mutants of each.
+/// Checks the package and runs its tests, then each target on its seeds and on a few mutants of each.
 ///
 /// # Errors
-/// Returns that of the step that failed.
+/// Returns the error of the first step that fails.
 pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     run_cargo(&format!("clippy {PACKAGE} --all-targets -- -D warnings"))?;
     run_cargo(&format!("test --quiet {PACKAGE}"))?;
@@ -28,7 +27,7 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
     targets(workspace, &["--mutations", "50"].map(OsString::from))
 }
 
-/// Runs a campaign, which runs the command as users do, and then the targets.
+/// A campaign runs the command as users do, and then the targets.
 pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
     let workspace = Metadata::workspace()?;
     run_cargo("build --release --quiet --locked -p warpload-cli")?;
@@ -37,7 +36,7 @@ pub(crate) fn campaign(arguments: &PassedOn) -> Result<()> {
     command(campaign)
 }
 
-/// Builds the programs; returns the path of one.
+/// Builds the programs and returns the path of one.
 fn built(workspace: &Metadata, program: &str) -> Result<PathBuf> {
     run_cargo(&format!("build --quiet {PACKAGE}"))?;
     Ok(workspace.target()?.join("debug").join(program))

@@ -68,8 +68,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs the tests of the command with the variables that make them record its outputs. The changes are
-/// then in `git diff`, for a person to judge.
+/// Runs the tests of the command with variables that make them record its outputs rather than compare them. A person
+/// reviews the changes in `git diff`.
 fn goldens() -> Result<()> {
     let mut test = step::cargo("test --locked -p warpload-cli --test recorded");
     test.envs([("SNAPSHOTS", "overwrite"), ("TRYCMD", "overwrite")]);

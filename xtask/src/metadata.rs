@@ -15,13 +15,12 @@ impl Metadata {
     /// Reads the metadata of the workspace, without dependencies.
     ///
     /// # Errors
-    /// Returns an error if cargo fails, such as for an outdated Cargo.lock.
+    /// Returns an error if cargo fails, for example because Cargo.lock is outdated.
     pub(crate) fn workspace() -> Result<Self> {
         Self::ask(&mut cargo("metadata --format-version 1 --locked --no-deps"))
     }
 
-    /// Reads the metadata of the workspace of `manifest`, with the dependencies for all features and
-    /// platforms.
+    /// Reads the metadata of the workspace of `manifest`, with dependencies for all features and platforms.
     ///
     /// # Errors
     /// Returns an error if cargo fails.
@@ -37,23 +36,23 @@ impl Metadata {
         Ok(Self(serde_json::from_slice(&output.stdout)?))
     }
 
-    /// Returns a value; null if there is none.
+    /// A value; null if the key is missing.
     pub(crate) fn get(&self, key: &str) -> &Value {
         &self.0[key]
     }
 
-    /// Returns the directory that cargo builds in.
+    /// The target directory.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         Ok(self.get("target_directory").as_str().context("metadata without a target")?.into())
     }
 
-    /// Returns the packages: the workspace's, or those of the whole graph.
+    /// The packages: of the workspace, or of the whole graph after [`Self::resolved`].
     pub(crate) fn packages(&self) -> impl Iterator<Item = &Value> {
         array(self.get("packages"))
     }
 }
 
-/// Returns the elements of an array; none if `value` is not one.
+/// The elements of an array; none if `value` is not one.
 pub(crate) fn array(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask oracle` and `cargo xtask wheels`: comparisons with NVIDIA's nvdisasm and cuobjdump 12.8, which
-//! are programs for x86-64 Linux. We may not distribute them, nor the wheels, so pip downloads both.
+//! `cargo xtask oracle` and `cargo xtask wheels`: comparisons with NVIDIA's nvdisasm and cuobjdump 12.8, programs for
+//! x86-64 Linux. pip downloads them and the wheels, because we may not distribute either.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -20,7 +20,8 @@ use crate::metadata::Metadata;
 use crate::renewal::files;
 use crate::step::{Failed, root};
 
-/// A wheel of a package, whichever platform and Python version run pip: only files of it are needed.
+/// A wheel of a package. Its platform is named here, rather than taken from the machine, because the wheel is only
+/// unpacked.
 struct Wheel {
     /// The package and its version, `name==1.2.3`.
     requirement: &'static str,
@@ -29,7 +30,7 @@ struct Wheel {
     sha256: &'static str,
 }
 
-/// Pinned, since programs from it are run.
+/// Pinned by its hash, because programs from it are run.
 const TRITON: Wheel = Wheel {
     requirement: "triton==3.3.1",
     platform: "manylinux_2_28_x86_64",
@@ -39,7 +40,7 @@ const TRITON: Wheel = Wheel {
 /// The programs inside it.
 const MEMBERS: &str = "triton/backends/nvidia/bin";
 
-/// Wheels with GPU code: LZ4, zstd and none; executable and relocatable code; SM 5.0 to 12.1.
+/// Wheels with GPU code: compressed by LZ4, by zstd and not at all; executable and relocatable; SM 5.0 to 12.1.
 const WHEELS: [Wheel; 3] = [
     Wheel {
         requirement: "bitsandbytes==0.50.2",
@@ -67,7 +68,7 @@ zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])
 ";
 
 impl Wheel {
-    /// Downloads the wheel and unpacks it as a new folder, which then is complete.
+    /// Downloads the wheel and unpacks it into a new folder.
     fn unpack(&self, folder: &Path) -> Result<()> {
         let download = folder.with_extension("download");
         fs::create_dir_all(&download)?;
@@ -89,14 +90,13 @@ impl Wheel {
         let wheel = entries.find(|path| path.extension() == Some(OsStr::new("whl")));
         let (wheel, partial) = (wheel.context("pip left no wheel")?, download.join("unpacked"));
         python(&["-c".as_ref(), UNPACK.as_ref(), wheel.as_ref(), partial.as_ref()])?;
-        // Last, so that the folder is always complete.
+        // Renamed last, so that a folder that exists is always complete.
         fs::rename(&partial, folder)?;
         Ok(fs::remove_dir_all(&download)?)
     }
 }
 
-/// Returns the program that a variable of the environment names, or one in the target directory, where it is
-/// downloaded once.
+/// The path of a program: from a variable of the environment, or in the target directory, where it is downloaded once.
 fn program(workspace: &Metadata, name: &str, variable: &str) -> Result<PathBuf> {
     if let Some(program) = std::env::var_os(variable).filter(|path| !path.is_empty()) {
         return Ok(program.into());
@@ -122,15 +122,15 @@ fn program(workspace: &Metadata, name: &str, variable: &str) -> Result<PathBuf> 
     Ok(program)
 }
 
-/// Returns the path to which a program is downloaded.
+/// The path to which a program is downloaded.
 fn at_hand_of(workspace: &Metadata, name: &str) -> Result<PathBuf> {
     Ok(workspace.target()?.join("oracle").join(name))
 }
 
-/// Compares what can be compared without a download; names the programs that are missing.
+/// Runs the comparisons that need no download, and prints the programs that are missing.
 ///
 /// # Errors
-/// Returns that of the comparison that failed.
+/// Returns the error of the first comparison that fails.
 pub(crate) fn at_hand(workspace: &Metadata) -> Result<()> {
     let is_there = |name: &str, variable: &str| -> Result<bool> {
         let found = std::env::var_os(variable).is_some() || at_hand_of(workspace, name)?.exists();
@@ -165,7 +165,7 @@ pub(crate) struct Arguments {
 
 const NOP: u128 = 0x000f_c000_0000_0000_0000_0000_0000_7918;
 
-/// Compares fresh words with nvdisasm; fails if one differs.
+/// Compares fresh words with nvdisasm. Fails if one differs.
 pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
     let names: Vec<&str> = Instruction::mnemonics(Sm::SPA5).collect();
     ensure!(arguments.words >= names.len(), "--words: expected at least one word an instruction");
@@ -193,7 +193,7 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
     let mut differences = 0;
     for sm in sms {
         ensure!(sm.has_wide_words(), "SM {sm} has words of 64 bits; omit --sm");
-        // Words of another group of SMs are as good: most mean something.
+        // Compiled words of other groups of SMs are used too, because most of them are valid here as well.
         let report = run_wide(&nvdisasm, sm, words, seed, &compiled)?;
         println!("SM {sm}: {report}");
         differences += report.differences;
@@ -202,7 +202,7 @@ pub(crate) fn oracle(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns the loads of 128 bits of the compiled code among the tests' data.
+/// The 128-bit loads of the compiled code in the tests' data.
 fn compiled() -> Result<Vec<u128>> {
     let mut words = Vec::new();
     for path in files(&root().join("tests/data/listings128"), ".cubin")? {
@@ -221,8 +221,8 @@ fn compiled() -> Result<Vec<u128>> {
     Ok(words)
 }
 
-/// The cubins and the PTX of a file, each by its size and its hash, sorted: cuobjdump has another order of the
-/// sections.
+/// The cubins and the PTX of a file, each as size and hash. Sorted, because cuobjdump visits the sections in another
+/// order.
 type Code = [Vec<(usize, u64)>; 2];
 
 fn add(code: &mut Code, is_ptx: bool, bytes: &[u8]) {
@@ -233,7 +233,7 @@ fn add(code: &mut Code, is_ptx: bool, bytes: &[u8]) {
     images.sort_unstable();
 }
 
-/// Compares the GPU code that is found in public wheels with cuobjdump's; fails if an image differs.
+/// Compares the GPU code found in public wheels with cuobjdump's. Fails if an image differs.
 pub(crate) fn wheels() -> Result<()> {
     let workspace = Metadata::workspace()?;
     let folder = workspace.target()?.join("wheels");
@@ -274,13 +274,14 @@ pub(crate) fn wheels() -> Result<()> {
     Ok(())
 }
 
-/// Returns the code that cuobjdump extracts from a file, which can be none.
+/// The code that cuobjdump extracts from a file; empty if there is none.
 fn extract(cuobjdump: &Path, file: &Path, folder: &Path) -> Result<Code> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
-    // Without `-all` it leaves out relocatable code if there is other code. It fails if there is none.
+    // Without `-all`, cuobjdump leaves out relocatable code beside executable code. Its exit status does not matter: it
+    // fails for a file without code.
     let mut command = Command::new(cuobjdump);
     command.args(["-all", "-xelf", "all", "-xptx", "all"]).arg(file).current_dir(folder);
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();

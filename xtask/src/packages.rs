@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 2_000_000;
 /// The files that each package must have.
 const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Packages what would be published, and inspects it.
+/// Packages everything that would be published, and inspects the packages.
 ///
 /// # Errors
 /// Returns an error if a package is incomplete or too large.
@@ -58,8 +58,7 @@ fn inspect(package: &Value, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compares the public interfaces with those of the last tag, if there is one and cargo-semver-checks is
-/// installed.
+/// Compares the public interfaces with the last tag, if there is one and cargo-semver-checks is installed.
 ///
 /// # Errors
 /// Returns an error if an interface is broken.
@@ -81,7 +80,7 @@ pub(crate) fn semver() -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Packages that are no members of the workspace, and the citation, have a version of their own.
+    /// Packages outside the workspace, and the citation, state the version themselves.
     #[test]
     fn versions_are_the_same_everywhere() {
         let version = |file: &str, key: &str| {

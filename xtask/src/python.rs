@@ -1,4 +1,5 @@
-//! The Python package, which is not in the workspace: its checks, and its tests in an environment of their own.
+//! The Python package: its checks, and its tests in a virtual environment. It is not in the workspace, because checking
+//! it needs Python.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,21 +11,21 @@ use crate::metadata::Metadata;
 use crate::step::{cargo, command, root, timed, warpload};
 
 const FOLDER: &str = "python";
-/// The stubs, which this version writes.
+/// The stubs of the native module, as this version of maturin generates them.
 const STUBS: &str = "python/warpload/_native.pyi";
 const MATURIN: &str = "maturin==1.16.0";
 
 /// The size of a wheel, in bytes.
 const MAX_WHEEL: u64 = 5_000_000;
 
-/// A virtual environment, in which the package is built.
+/// A virtual environment to build the package in.
 struct Environment {
     folder: PathBuf,
     programs: PathBuf,
 }
 
 impl Environment {
-    /// Creates the environment if it is not there, with the packages that `requirements` name.
+    /// Creates the environment if it does not exist, and installs `requirements`.
     fn new(workspace: &Metadata, name: &str, requirements: &str) -> Result<Self> {
         let folder = workspace.target()?.join(FOLDER).join(name);
         let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -38,7 +39,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// Runs one of its programs in the package's folder.
+    /// Runs a program of the environment in the package's folder.
     fn run(&self, program: &str, arguments: &str) -> Result<()> {
         let mut run = Command::new(self.programs.join(program));
         run.args(arguments.split_whitespace()).env("VIRTUAL_ENV", &self.folder);
@@ -50,7 +51,7 @@ impl Environment {
 /// Builds the package in a virtual environment, compares its stubs, and runs its tests.
 ///
 /// # Errors
-/// Returns that of the step that failed.
+/// Returns the error of the first step that fails.
 pub(crate) fn run() -> Result<()> {
     let workspace = Metadata::workspace()?;
     let environment = Environment::new(&workspace, "environment", MATURIN)?;
@@ -69,15 +70,15 @@ pub(crate) fn run() -> Result<()> {
         }
         Ok(())
     })?;
-    // Results are compared with the command's.
+    // The tests compare results with the command's.
     warpload()?;
     environment.run("python", "-m pytest -q")
 }
 
-/// Checks the crate, runs its tests, and builds the wheel, which another environment imports.
+/// Checks the crate, runs its tests, builds the wheel, and imports it in another environment.
 ///
 /// # Errors
-/// Returns that of the step that failed.
+/// Returns the error of the first step that fails.
 pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     let mut clippy = cargo("clippy --locked --manifest-path python/Cargo.toml -- -D warnings");
     clippy.envs([("PYO3_NO_PYTHON", "1"), ("PYO3_BUILD_EXTENSION_MODULE", "1")]);

@@ -1,4 +1,5 @@
-//! Renewing generated files, which always have the same bytes; and walks through folders.
+//! Renews generated files, or compares them, and walks through folders. Generators are deterministic, so a comparison
+//! is exact.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Renewal {
     }
 }
 
-/// Returns the files in a folder and in those in it whose names have `part`, in order.
+/// The files in a folder and its subfolders with `part` in their path, sorted.
 pub(crate) fn files(folder: &Path, part: &str) -> Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! One step of a task: a command or a check, shown with the time that it took.
+//! One step of a task: a command or a check, printed with its duration.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,15 +20,15 @@ pub(crate) struct PassedOn {
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// A step that failed, which has printed why: its exit status, or `None` if a signal ended it.
+/// A step that failed and has printed the reason. Holds its exit status, or `None` if a signal ended it.
 #[derive(Debug)]
 pub(crate) struct Failed(Option<u8>);
 
 impl Failed {
-    /// Exit status 1 of a task that has printed what is wrong.
+    /// Exit status 1, for a task that has printed the reason.
     pub(crate) const SHOWN: Self = Self(Some(1));
 
-    /// Returns an error if a program did not succeed.
+    /// Fails if a program did not succeed.
     pub(crate) fn check(status: ExitStatus) -> Result<()> {
         if status.success() {
             return Ok(());
@@ -36,7 +36,7 @@ impl Failed {
         Err(Self(status.code().map(|code| u8::try_from(code).unwrap_or(1))).into())
     }
 
-    /// Returns whether `error` is that of a step that a signal ended.
+    /// Whether `error` is a step that a signal ended.
     pub(crate) fn is_signal(error: &anyhow::Error) -> bool {
         error.downcast_ref().is_some_and(|Self(code)| code.is_none())
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Returns the exit status of a task: that of the step that failed, if any.
+/// The exit status of a task: success, or the status of the failed step.
 ///
 /// # Errors
 /// Returns any other error, such as for a command that could not be started.
@@ -66,23 +66,23 @@ pub(crate) fn exit_code(result: Result<()>) -> Result<ExitCode> {
     }
 }
 
-/// Returns the root of the repository, which cargo has just built this in.
+/// The root of the repository. The path is compiled in, because cargo builds this program just before it runs.
 pub(crate) fn root() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package)
 }
 
-/// Returns a command of the cargo that runs this; `arguments` are separated by spaces.
+/// A command of the cargo that runs this. `arguments` are separated by spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments.split_whitespace());
     command
 }
 
-/// The variable with the path of a command `warpload` that is already built.
+/// The variable with the path of a `warpload` that is already built.
 const WARPLOAD: &str = "WARPLOAD";
 
-/// Returns the command that the environment names, or builds it in the workspace.
+/// The path of the command: from the environment, or built in the workspace.
 ///
 /// # Errors
 /// Returns an error if it cannot be built.
@@ -94,7 +94,7 @@ pub(crate) fn warpload() -> Result<PathBuf> {
     Ok(Metadata::workspace()?.target()?.join("debug/warpload"))
 }
 
-/// Runs `command`, at the root unless it has another directory; prints it and the time that it took.
+/// Runs `command`, at the root unless it has another directory. Prints the command and its duration.
 ///
 /// # Errors
 /// Returns [`Failed`] if it fails, and another error if it could not be started.
@@ -108,18 +108,18 @@ pub(crate) fn command(mut command: Command) -> Result<()> {
     })
 }
 
-/// Runs the cargo that runs this, as [`command`] does; `arguments` are separated by spaces.
+/// Runs [`cargo`] as [`command`] does.
 ///
 /// # Errors
-/// Returns those of [`command`].
+/// As [`command`].
 pub(crate) fn run_cargo(arguments: &str) -> Result<()> {
     command(cargo(arguments))
 }
 
-/// Runs `check`; prints its name and the time that it took.
+/// Runs `check`. Prints its name and its duration.
 ///
 /// # Errors
-/// Returns those of `check`.
+/// Returns the error of `check`.
 pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {
     println!("\n$ {name}");
     let start = Instant::now();
@@ -129,7 +129,7 @@ pub(crate) fn timed(name: &str, check: impl FnOnce() -> Result<()>) -> Result<()
     result
 }
 
-/// Returns the command as one would type it, including the variables set for it.
+/// The command as one would type it, including its variables.
 fn shown(command: &Command) -> String {
     let mut shown = String::new();
     for (name, value) in command.get_envs() {

@@ -1,4 +1,4 @@
-//! [`Family`] and [`Case`]: what the suite consists of, and how a case is written.
+//! [`Family`] and [`Case`]: the parts of the suite, and the JSON of a case.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use warpload_suite::random::Random;
 use super::flag::{Flag, shown};
 use super::sources::Sources;
 
-/// A family: its cases, and what their flags mean.
+/// A family: its cases, and its flags with their meanings.
 pub(crate) struct Family {
     pub(crate) name: &'static str,
     pub(crate) cases: fn(&Sources) -> Result<Cases>,
@@ -22,9 +22,9 @@ pub(crate) struct Family {
 #[derive(Default)]
 pub(crate) struct Cases {
     pub(crate) files: Vec<CaseFile>,
-    /// Files that cases name.
+    /// Files that the cases refer to.
     pub(crate) carried: Vec<(String, Vec<u8>)>,
-    /// How many items of the sources are no cases, by reason.
+    /// The number of items of the sources that are not used, by reason.
     pub(crate) left_out: BTreeMap<&'static str, usize>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct CaseFile {
 }
 
 impl CaseFile {
-    /// Gives each case its id: of the file, and of what is asked, so that it stays whatever else is added. What
-    /// was drawn twice is asked once.
+    /// Gives each case an id that depends only on its file and its question, so that it is stable when other cases are
+    /// added. Duplicates are dropped.
     ///
     /// # Errors
-    /// Returns an error if two cases of an id differ in what they ask or expect.
+    /// Returns an error if two cases with one id differ in question or expectation.
     pub(crate) fn identify(&mut self) -> Result<()> {
         let mut known = BTreeMap::new();
         for mut case in std::mem::take(&mut self.cases) {
@@ -75,17 +75,17 @@ impl Case {
         self.asked.family
     }
 
-    /// Returns the case with the contents of the file that its question names.
+    /// Adds the contents of the file that the question names.
     pub(crate) fn of_file(mut self, contents: &[u8]) -> Self {
         self.asked.file = Some(sha256(contents));
         self
     }
 
-    /// Returns the case as one line of JSON, without its end.
+    /// The case as one line of JSON, without a line end.
     fn line(&self) -> String {
         let Self { id, head, asked } = self;
         let Asked { family, question, expected, .. } = asked;
-        // Vectors have a name, what is `final`, and no family (docs/vectors.md).
+        // Vectors have `name` and `final`, but no family (docs/vectors.md).
         let is_vector = *family == VECTORS;
         let mut line = format!(r#"{{"id":"{id}""#);
         if let Some(name) = &head.name {
@@ -107,12 +107,12 @@ impl Case {
 /// The family of vectors.
 const VECTORS: &str = "execute";
 
-/// What a case asks, and what it expects.
+/// The question of a case, and its expectation.
 #[derive(Clone, PartialEq)]
 struct Asked {
     family: &'static str,
     question: String,
-    /// The SHA-256 of the file that it names, if it does.
+    /// The SHA-256 of the file that it names, if it names one.
     file: Option<String>,
     expected: String,
 }
@@ -120,19 +120,19 @@ struct Asked {
 impl Asked {
     fn id(&self, instruction: &str) -> Result<String> {
         let Self { family, question, file, .. } = self;
-        // Without the spaces and the order of the keys.
+        // Parsed and printed again, so that spaces and the order of keys do not count.
         let question: Value = serde_json::from_str(&format!("{{{question}}}"))?;
         let asked = format!("{question}{}", file.as_deref().unwrap_or_default());
         Ok(format!("{family}-{instruction}-{}", &sha256(asked.as_bytes())[..8]))
     }
 }
 
-/// Returns the SHA-256 of bytes in hexadecimal.
+/// The SHA-256 of bytes in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a case says about itself.
+/// The keys that describe a case.
 #[derive(Default)]
 pub(crate) struct Head {
     pub(crate) name: Option<String>,
@@ -142,13 +142,12 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Creates the head of a case that is made of `by`.
+    /// Creates the head of a case made from `by`.
     pub(crate) fn of<T>(flags: &[Flag<T>], by: &T, source: &'static str) -> Self {
         Self { flags: shown(flags, by), source, ..Self::default() }
     }
 
-    /// Returns the case of a family with the keys of its question, as JSON without braces, and the value that it
-    /// expects.
+    /// Creates the case. `question` is the keys of its question as JSON without braces, `expected` the value.
     pub(crate) fn asking(self, family: &'static str, question: &str, expected: &str) -> Case {
         let (question, expected) = (question.to_owned(), expected.to_owned());
         let asked = Asked { family, question, file: None, expected };
@@ -156,18 +155,18 @@ impl Head {
     }
 }
 
-/// Returns a text as JSON.
+/// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Where an expectation is from.
+/// The sources of expectations.
 pub(crate) const DOCUMENT: &str = "document";
 pub(crate) const MODEL: &str = "independent-model";
 pub(crate) const NVDISASM: &str = "nvdisasm-12.8";
 
-/// Returns `count` of the items, or all: one of each part of the list, anywhere in it, since lists repeat
-/// themselves at equal distances.
+/// `count` of the items, or all. Takes a random item of each of `count` equal parts, because lists repeat themselves at
+/// regular distances, and a fixed step could miss some kinds.
 pub(crate) fn spread<T>(items: &[T], count: usize) -> impl Iterator<Item = &T> {
     let count = count.min(items.len());
     let mut random = Random::new(0, &[count as u64]);
@@ -198,7 +197,7 @@ mod tests {
         assert_eq!(all, ids(vec![other(), encode(&[], "3")]).unwrap());
         assert!(all[0].starts_with("execute-ld-") && all[1].starts_with("encode-ld-"), "{all:?}");
         assert!(ids(vec![encode(&[], "1"), encode(&[], "2")]).is_err());
-        // The same name may be that of another file.
+        // Files with the same name can differ.
         let files = [b"1", b"2"].map(|contents| other().of_file(contents));
         assert_eq!(ids(files.into()).unwrap().len(), 2);
     }

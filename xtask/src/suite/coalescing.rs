@@ -1,4 +1,4 @@
-//! `coalescing`: what an access of a warp costs.
+//! `coalescing`: the costs of an access of a warp.
 
 use anyhow::Result;
 use warpload_suite::random::Random;
@@ -20,20 +20,20 @@ struct Access {
     addresses: Vec<u64>,
 }
 
-/// Where the lanes of an access are, from its first address on.
+/// The addresses of the lanes, relative to the first one.
 #[derive(Clone, Copy, PartialEq)]
 enum Pattern {
-    /// Lane by lane so many bytes.
+    /// Neighbouring lanes are this many bytes apart.
     Stride(u64),
-    /// Anywhere in so many bytes.
+    /// Anywhere within this many bytes.
     Random(u64),
-    /// Lane l is at element l xor a number.
+    /// Lane l is at element l xor this number.
     Permuted(u64),
-    /// So many lanes each at one of the addresses that are a stride apart.
+    /// Groups of this many lanes share an address. The addresses are a stride apart.
     Groups(u64, u64),
-    /// All lanes at multiples of the size, but for a few bytes.
+    /// All lanes are a few bytes off a multiple of the size.
     Misaligned(u64),
-    /// At a stride, each lane at the last byte of a sector.
+    /// At a stride, offset to the last byte of a sector.
     AtEnds(u64),
 }
 
@@ -51,7 +51,7 @@ impl Access {
         self.lanes().map(|(_, address)| address / self.bytes * self.bytes).collect()
     }
 
-    /// Returns how many words the busiest bank of a group of lanes serves, at most.
+    /// The most words that one bank serves for a group of lanes.
     fn conflict(&self) -> usize {
         let lanes_of_group = if self.bytes > 4 { 128 / self.bytes } else { LANES };
         let mut most = 0;
@@ -72,7 +72,7 @@ impl Access {
         most
     }
 
-    /// Returns whether the first lane's address is not a multiple of `unit` bytes.
+    /// Whether the first lane's address is not a multiple of `unit` bytes.
     fn begins_inside(&self, unit: u64) -> bool {
         self.rounded().first().is_some_and(|first| first % unit != 0)
     }
@@ -109,13 +109,13 @@ impl Access {
         )
     }
 
-    /// Whether guides show the pattern: 32 lanes of 4 bytes, side by side or at a stride.
+    /// Whether programming guides show the pattern: 32 lanes of 4 bytes, side by side or at a stride.
     fn is_textbook(&self) -> bool {
         let is_known = matches!(self.pattern, Pattern::Stride(_) | Pattern::Permuted(_));
         self.bytes == 4 && self.active == !0 && is_known && !self.is("local")
     }
 
-    /// The rules that docs/traces.md marks as assumptions: groups of lanes, and how local memory lies.
+    /// Whether the costs depend on an assumption of docs/traces.md: groups of lanes, or the layout of local memory.
     fn is_assumed(&self) -> bool {
         self.is("local") || self.is("shared") && self.bytes > 4
     }
@@ -164,7 +164,7 @@ const FLAGS: &[Flag<Access>] = &[
     flag("wide", "256 bits of each lane.", |access| access.bytes == 32),
 ];
 
-/// The masks of executing lanes: the full one most often.
+/// The masks of executing lanes. The full one is the most frequent.
 const MASKS: [u32; 8] = [!0, 0xffff, !0, 0x5555_5555, !0, 0x8000_0001, 0xffff_fff0, 0x0001_0000];
 
 fn patterns(space: &str, bytes: u64) -> Vec<(u64, Pattern)> {
@@ -221,7 +221,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
         for &bytes in sizes {
             for (i, (first, pattern)) in patterns(space, bytes).into_iter().enumerate() {
                 let addresses = addresses(base + first, bytes, pattern, &mut random);
-                // The textbook's are of all lanes; the other sizes take turns.
+                // Accesses of 4 bytes, as in textbooks, are by all lanes. Other sizes go through the masks.
                 let turn = if bytes == 4 { 0 } else { i + bytes as usize };
                 let active = MASKS[turn % MASKS.len()];
                 accesses.push(Access { space, bytes, pattern, active, addresses });

@@ -1,4 +1,4 @@
-//! `decode`: words and their texts, those of nvdisasm 12.8.
+//! `decode`: words and their texts by nvdisasm 12.8.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,14 @@ use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "decode", cases, flags: || notes(FLAGS) };
 
-/// Lists of words, each with the SM of those that do not say theirs, and how many cases of an instruction
-/// and an SM are taken.
+/// Lists of words, each with its SM, unless its lines name one, and the number of cases for an instruction and an SM.
 const LISTS: [(&str, Option<&str>, usize); 3] = [
     ("encoding/tests/data/nvdisasm-ld.tsv", Some("50"), 90),
     ("encoding/tests/data/nvdisasm-load-family.tsv", Some("50"), 60),
     ("tests/data/nvdisasm-sm70.tsv.xz", None, 9),
 ];
 
-/// What nvdisasm lists a word as that it refuses.
+/// The listed text of a word that nvdisasm refuses.
 const ILLEGAL: &str = "illegal";
 
 /// A line of a list.
@@ -27,11 +26,11 @@ struct Row {
     sm: String,
     word: String,
     text: String,
-    /// The text with the scheduling that nvdisasm appends from SM 12.0 on, which is not part of the load.
+    /// The text with the scheduling that nvdisasm appends from SM 12.0 on.
     listed: String,
 }
 
-/// How scheduling after a text begins.
+/// The annotations that scheduling begins with.
 const SCHEDULING: [&str; 4] = [" &req=", " &rd=", " &wr=", " ?"];
 
 fn row(sm: &str, word: &str, listed: &str) -> Row {
@@ -46,7 +45,7 @@ impl Row {
         self.text == ILLEGAL
     }
 
-    /// Returns whether the word is a load, or one that is refused.
+    /// Whether the word is a load or an illegal one.
     fn is_load(&self) -> bool {
         matches!(decoded(self), Some(Decoded::Load(_) | Decoded::Illegal(_)))
     }
@@ -108,12 +107,12 @@ const FLAGS: &[Flag<Row>] = &[
     flag("zero-extension", "8 or 16 bits, zero-extended.", |row| row.has(&["U8", "U16"])),
 ];
 
-/// Returns the row of the word that the text is assembled to: that of the row but for the scheduling, if the
-/// text does not say it, and bits that are never read. `None` for a text with a modifier that has no meaning,
-/// which is not assembled, and for one that hides other fields of the word.
+/// The row of the word that assembling the text gives. It can differ from the listed word in bits that are never read
+/// and, if the text does not show scheduling, in scheduling. `None` for a text with an invalid modifier, which cannot
+/// be assembled, and for one that hides other fields of the word.
 ///
 /// # Errors
-/// Returns an error if no word is assembled, or one that has another text.
+/// Returns an error if the text cannot be assembled, or the word has another text.
 fn assembled(row: &Row) -> Result<Option<Row>> {
     if row.text.contains("INVALID") || row.text.contains("???") {
         return Ok(None);
@@ -138,7 +137,7 @@ fn assembled(row: &Row) -> Result<Option<Row>> {
 /// Stall count, yield flag, barriers, waits and the batch hint, with PM.
 const SCHEDULING_BITS: u128 = 0xf_ffff << 105 | 3 << 102;
 
-/// Returns whether a text says the scheduling. Up to SM 6.x it is not part of the word.
+/// Whether a text gives the complete word: up to SM 6.x words have no scheduling, and from SM 12.0 on texts show it.
 fn says_scheduling(sm: Sm) -> bool {
     !sm.has_wide_words() || sm.number() >= 120
 }
@@ -147,7 +146,7 @@ fn number(word: &str) -> Option<u128> {
     u128::from_str_radix(word.trim_start_matches("0x"), 16).ok()
 }
 
-/// Returns what the word is; lists have words of other instructions as well.
+/// Decodes the word. Lists have words of other instructions, too.
 fn decoded(row: &Row) -> Option<Decoded> {
     let sm: Sm = row.sm.parse().ok()?;
     let bits = number(&row.word)?;
@@ -185,7 +184,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
     }
     let mut files = Vec::new();
     for (instruction, sms) in groups {
-        // More of each SM if only a few have the instruction.
+        // The fewer SMs have the instruction, the more cases of each.
         let least = 80 / sms.len().max(1);
         let chosen = sms.values().flat_map(|(count, rows)| spread(rows, least.max(*count)));
         let mut cases: Vec<Case> = chosen.map(decode).collect();
@@ -200,7 +199,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files, ..Cases::default() })
 }
 
-/// Returns the case of a row's word.
+/// The case that asks for the text of a word.
 fn decode(row: &Row) -> Case {
     let Row { sm, word, text, .. } = row;
     let expected = match row.is_illegal() {
@@ -214,7 +213,7 @@ fn decode(row: &Row) -> Case {
     )
 }
 
-/// Returns the case of a row's text. What the scheduling of a word is whose text does not say it is a decision
+/// The case that asks for the word of a text. If the text does not show scheduling, the word's is a decision
 /// (docs/load-sm70.md, section 7).
 fn encode(row: &Row) -> Result<Case> {
     let Row { sm, word, text, .. } = row;

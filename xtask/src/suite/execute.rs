@@ -1,4 +1,4 @@
-//! `execute`: vectors of every load that is executed.
+//! `execute`: vectors of every load that the executors support.
 
 use anyhow::Result;
 use warpload::encoding::{OpcodeFacts, OpcodeSpace, Sm};
@@ -14,8 +14,9 @@ pub(crate) const FAMILY: Family = Family {
     flags: || flags::all().iter().map(|flag| (flag.name, flag.note)).collect(),
 };
 
-/// The SMs of which cases aim at pairs of flags, how many of each instruction, and of which ones; of 12.0 those alone
-/// that fill two groups of uniform registers, which earlier ones do not. All others show the values of each size.
+/// The SMs with cases that aim at pairs of flags: SM, cases of each instruction, and the only such instruction, if not
+/// all. On SM 12.0 that is LDCU, which can fill two groups of uniform registers there, but not on earlier SMs. Other
+/// SMs get a case for the values of each size.
 const SMS: [(u32, u64, Option<&str>); 6] = [
     (50, 180, None),
     (75, 42, None),
@@ -57,9 +58,8 @@ fn case(drawn: generate::Case) -> Case {
     head.asking("execute", &drawn.question, &drawn.expected)
 }
 
-/// Returns where an expectation is from. The models of `tests/independent` answer the same
-/// (`cli/tests/conform/whole.rs` checks it) but for loads whose order no public source explains, which they do
-/// not execute.
+/// The source of an expectation. The models of `tests/independent` agree (`cli/tests/conform/whole.rs` checks it),
+/// except for loads with an order that no public source explains, because they do not execute these.
 fn source(text: &str, sm: Sm) -> &'static str {
     let opcode = text.split(' ').find(|part| !part.starts_with('@')).unwrap_or_default();
     let space = OpcodeFacts::of(opcode).and_then(OpcodeFacts::space);

@@ -1,4 +1,4 @@
-//! [`Files`]: what is written of the package, and the list of it in Rust.
+//! [`Files`]: the generated files of the package `warpload-vectors`, and their list in Rust.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ impl Files {
         self.0.iter()
     }
 
-    /// Writes the files and the list of them, and removes others of the suite; or compares them.
+    /// Writes the files and their list, and removes stale files of the suite. A check compares instead.
     pub(crate) fn renew(mut self, renewal: &Renewal, schemas: &[(String, Vec<u8>)]) -> Result<()> {
         self.0.sort();
         let list = self.list(schemas);
@@ -55,7 +55,7 @@ impl Files {
         Ok(())
     }
 
-    /// Returns the source of the package's list of files.
+    /// The source of the package's list of files.
     fn list(&self, schemas: &[(String, Vec<u8>)]) -> String {
         let names = self.0.iter().map(|(name, _)| name.clone());
         let (carried, names): (Vec<_>, Vec<_>) = names.partition(|name| name.contains("/files/"));

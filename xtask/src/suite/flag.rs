@@ -1,6 +1,6 @@
-//! [`Flag`]: what a case is about, computed from what it is made of.
+//! [`Flag`]: a topic of cases, computed from the input of each case.
 
-/// A flag of cases that are made of a `T`.
+/// A flag of cases made from a `T`.
 pub(crate) struct Flag<T: ?Sized + 'static> {
     name: &'static str,
     note: &'static str,
@@ -15,7 +15,7 @@ pub(crate) const fn flag<T: ?Sized>(
     Flag { name, note, is_shown }
 }
 
-/// Returns the names of the flags that are shown, sorted.
+/// The names of the flags that a case shows, sorted.
 pub(crate) fn shown<T: ?Sized>(flags: &[Flag<T>], by: &T) -> Vec<&'static str> {
     let shown = flags.iter().filter(|flag| (flag.is_shown)(by));
     let mut names: Vec<_> = shown.map(|flag| flag.name).collect();

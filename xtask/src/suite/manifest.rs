@@ -1,4 +1,4 @@
-//! `MANIFEST.json` and `flags.json`: what the suite consists of, and what its flags mean.
+//! `MANIFEST.json` and `flags.json`: the contents of the suite, and the meanings of its flags.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ struct Manifest<'m> {
     version: &'static str,
     cases: usize,
     files: Vec<Entry<'m>>,
-    /// How many items of the sources are no cases, by family and reason.
+    /// The number of items of the sources that are not used, by family and reason.
     left_out: &'m LeftOut<'m>,
-    /// Schemas, flags, and what cases name, each with its SHA-256.
+    /// Schemas, flags, and files that cases refer to, each with its SHA-256.
     others: BTreeMap<String, String>,
 }
 
@@ -28,14 +28,14 @@ struct Entry<'m> {
     instruction: &'m str,
     cases: usize,
     decisions: usize,
-    /// Those of `decode` have cases of `encode`, too.
+    /// Files of `decode` have cases of `encode` too.
     families: BTreeMap<&'m str, usize>,
     sources: BTreeMap<&'m str, usize>,
     flags: BTreeMap<&'m str, usize>,
     sha256: String,
 }
 
-/// The version of the suite's form. Cases may be added to it.
+/// The version of the suite's format. Adding cases does not change it.
 const VERSION: &str = "1";
 
 pub(crate) fn manifest(
@@ -74,7 +74,7 @@ pub(crate) fn flags(families: &[Family]) -> Result<Vec<u8>> {
     json(&families.iter().map(|family| (family.name, notes(family))).collect::<BTreeMap<_, _>>())
 }
 
-/// Returns the schema of the flags of each family.
+/// The JSON Schema of the flags of each family.
 pub(crate) fn schema_of_flags(families: &[Family]) -> Result<Vec<u8>> {
     let names = |family: &Family| {
         let names = (family.flags)().into_iter().map(|(name, _)| name);
@@ -90,7 +90,7 @@ pub(crate) fn schema_of_flags(families: &[Family]) -> Result<Vec<u8>> {
     }))
 }
 
-/// Prints how many cases each family has.
+/// Prints the number of cases of each family.
 pub(crate) fn print(written: &[(&str, CaseFile)]) {
     let families = written.iter().flat_map(|(family, file)| file.cases.iter().map(|_| *family));
     println!("{:#?}", counts(families));

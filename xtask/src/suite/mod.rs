@@ -1,5 +1,5 @@
-//! `cargo xtask suite`: writes the conformance suite, `vectors/v1`, always the same bytes. [`FAMILIES`] is the
-//! list of families; another one is a row and a file beside this one.
+//! `cargo xtask suite`: writes the conformance suite, `vectors/v1`. The bytes are always the same. To add a family, add
+//! a row to [`FAMILIES`] and a file beside this one.
 
 mod case;
 mod coalescing;
@@ -24,7 +24,7 @@ use self::sources::Sources;
 use crate::renewal::{self, Renewal};
 use crate::step::root;
 
-/// What the suite consists of.
+/// The families of the suite.
 const FAMILIES: [Family; 7] = [
     decode::FAMILY,
     execute::FAMILY,
@@ -35,7 +35,7 @@ const FAMILIES: [Family; 7] = [
     traces::FAMILY,
 ];
 
-/// Fails if the suite is not what would be written.
+/// Fails if the suite differs from the generated one.
 pub(crate) fn check() -> Result<()> {
     run(&Renewal { check: true })
 }
@@ -72,10 +72,10 @@ pub(crate) fn run(renewal: &Renewal) -> Result<()> {
     files.renew(renewal, &schemas)
 }
 
-/// The schema of the flags' names, which is not written by hand.
+/// The schema of the flags' names. It is generated, unlike the others.
 const FLAGS_SCHEMA: &str = "flags.schema.json";
 
-/// Reads the other schemas.
+/// Reads the schemas that are written by hand.
 fn schemas() -> Result<Vec<(String, Vec<u8>)>> {
     let folder = root().join(files::FOLDER).join("schema");
     let mut schemas = Vec::new();

@@ -1,5 +1,5 @@
-//! `ptx-execute`: loads of a function, executed. What they load is the answer of `warpload answer`, and of the
-//! model in `tests/independent/ptx` (`cli/tests/conform/whole.rs` checks it).
+//! `ptx-execute`: loads of a function, executed. The expectations come from `warpload answer`, and the model in
+//! `tests/independent/ptx` agrees (`cli/tests/conform/whole.rs` checks it).
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "ptx-execute", cases, flags: || notes(FLAGS) };
 
-/// A function's loads and what they are executed on.
+/// A function's loads, and their input.
 struct Program {
     /// Variables of the module.
     declarations: String,
@@ -61,7 +61,7 @@ impl Executed {
         self.program.has(parts)
     }
 
-    /// Returns whether a load has one of these qualifiers or types.
+    /// Whether a load has one of these qualifiers or types.
     fn is(&self, words: &[&str]) -> bool {
         let opcodes = self.program.loads.lines().flat_map(|load| {
             load.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default().split('.')
@@ -69,7 +69,7 @@ impl Executed {
         opcodes.into_iter().any(|word| words.contains(&word))
     }
 
-    /// Returns whether a load is not executed, because it is illegal or an address has no value.
+    /// Whether a load is not executed, because it is illegal or its address has no value.
     fn is_error(&self) -> bool {
         self.loads.iter().any(|load| load["error"] == true)
     }
@@ -88,7 +88,7 @@ impl Executed {
     }
 }
 
-/// The memories that a qualifier names.
+/// The memories with a qualifier.
 const MEMORIES: [&str; 5] = ["global", "shared", "local", "const", "param"];
 
 #[rustfmt::skip]
@@ -140,10 +140,10 @@ const TYPES: [(&str, &str); 13] = [
     ("v2.b64", "{%rd2, %rd3}"),
 ];
 
-/// Spaces as instructions write them; the last one is generic.
+/// State spaces as instructions write them. The last one is generic.
 const SPACES: [&str; 5] = ["global.", "shared.", "local.", "const.", ""];
 
-/// Returns 32 values in JSON.
+/// The values of 32 lanes in JSON.
 fn values(of_lane: impl Fn(u64) -> u64) -> String {
     let values: Vec<String> = (0..32).map(|lane| format!("\"{:#x}\"", of_lane(lane))).collect();
     format!("[{}]", values.join(","))
@@ -165,7 +165,7 @@ fn initial() -> String {
     )
 }
 
-/// Returns what the address register holds for a space.
+/// The values of the address register for a space.
 fn addresses(space: &str) -> String {
     values(|lane| match space {
         "global." => 0x1000_0000 + 16 * lane,
@@ -196,7 +196,7 @@ fn programs() -> Vec<Program> {
         .collect()
 }
 
-/// Loads of each space and type, and at addresses beside and beyond what is there.
+/// Loads of each space and type, and at misaligned addresses and addresses outside the allocations.
 fn of_each_type() -> Vec<Program> {
     let mut programs = Vec::new();
     for space in SPACES {
@@ -218,10 +218,10 @@ fn of_each_type() -> Vec<Program> {
     programs
 }
 
-/// Wide, guarded, ordered and illegal loads, and one whose address has no value.
+/// Wide, guarded, ordered and illegal loads, and one from an address without a value.
 fn with_qualifiers() -> Vec<Program> {
     let mut programs = Vec::new();
-    // 256 bits, which SM 5.x has not.
+    // 256 bits, which SM 5.x lacks.
     for load in [
         "ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1];",
         "ld.global.v4.b64 {%rd2, %rd3, _, %rd4}, [%rd1];",
@@ -273,7 +273,7 @@ fn of_variables() -> Vec<Program> {
         ),
         (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, tab[2];", false),
         (".const .u32 tab[4] = {10, 20, 30, 40};\n", "ld.const.u32 %r1, [tab+4];", false),
-        // Its alignment moves the second one.
+        // The alignment leaves a gap before the second variable.
         (
             ".const .u8 one = 7;\n.const .align 8 .u32 tab[2] = {10, 20};\n",
             "ld.const.u32 %r1, [one+8];",

@@ -11,7 +11,7 @@ use super::sources::Sources;
 
 pub(crate) const FAMILY: Family = Family { name: "ptx-legality", cases, flags: || notes(FLAGS) };
 
-/// The instructions, each with its corpus, and how many cases of each kind of probe and verdict.
+/// The instructions, each with its corpus and the number of cases for each kind of probe and verdict.
 const CORPORA: [(&str, &str, usize); 4] = [
     ("ld", "ptx/tests/ptx/ld.jsonl.xz", 4),
     ("ld-global-nc", "ptx/tests/ptx/ld_global_nc.jsonl.xz", 4),
@@ -27,10 +27,10 @@ struct Row {
     module: String,
     #[serde(default)]
     error: String,
-    /// Whether ptxas reads the module, and refuses it afterwards.
+    /// Whether ptxas parses the module, and refuses it afterwards.
     #[serde(default)]
     back_end: bool,
-    /// The statements that are loads, from the instruction's name on and without spaces and comments.
+    /// The loads of the module, from the instruction's name on, without spaces and comments.
     #[serde(skip)]
     loads: Vec<String>,
 }
@@ -60,7 +60,7 @@ fn without_comments(mut rest: &str) -> String {
     }
 }
 
-/// Returns the load of a statement, before which there may be braces, labels and a guard.
+/// The load in a statement, without the braces, labels and guard before it.
 fn load(statement: &str) -> Option<String> {
     let names = ["ld", "ldu", "tcgen05"].into_iter();
     let mut found = names
@@ -137,10 +137,10 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files, left_out, ..Cases::default() })
 }
 
-/// Why modules are no cases, and of which that is true.
+/// A reason to leave out modules, and the test for it.
 type Reason = (&'static str, fn(&Row) -> bool);
 
-/// Which modules of the corpora are no cases; README.md and the manifest of the suite name them.
+/// The modules of the corpora that are left out. README.md and the manifest of the suite name them.
 const LEFT_OUT: [Reason; 3] = [
     ("modules without a load", |row| row.loads.is_empty()),
     ("targets that another architecture on the command line of ptxas does not run", |row| {
@@ -153,7 +153,7 @@ const LEFT_OUT: [Reason; 3] = [
     ),
 ];
 
-/// Returns whether ptxas accepts such a load in some runs and crashes in others.
+/// Whether ptxas accepts such a load in some runs and crashes in others.
 fn is_unstable(load: &str) -> bool {
     let is_of = |types: &[&str]| types.iter().any(|name| load.contains(name));
     let registers = load.split_once('{').and_then(|(_, rest)| rest.split_once('}'));

@@ -1,4 +1,4 @@
-//! [`Sources`]: what cases are made from.
+//! [`Sources`]: the inputs of the suite's generator.
 
 use std::io::{Seek, Write};
 use std::path::PathBuf;
@@ -8,18 +8,18 @@ use anyhow::{Context, Result, ensure};
 
 use crate::step;
 
-/// What cases are made from: files, and the command, which answers questions.
+/// The inputs of cases: files of the repository, and the command's answers to questions.
 pub(crate) struct Sources {
     program: PathBuf,
 }
 
 impl Sources {
-    /// Builds the command, unless the environment names one.
+    /// Builds the command, unless the environment names it.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self { program: step::warpload()? })
     }
 
-    /// Reads a file of the repository; one whose name ends in `.xz` is decompressed.
+    /// Reads a file of the repository, decompressed if it is an `.xz` file.
     pub(crate) fn text(&self, path: &str) -> Result<String> {
         let bytes = self.bytes(path)?;
         let text = match path.ends_with(".xz") {
@@ -33,10 +33,11 @@ impl Sources {
         std::fs::read(step::root().join(path)).with_context(|| format!("cannot read {path}"))
     }
 
-    /// Returns the answers of `warpload answer` to questions of a family, which are the keys of objects in JSON.
+    /// The answers of `warpload answer` to questions of a family. A question is the keys of an object in JSON, without
+    /// braces.
     ///
     /// # Errors
-    /// Returns an error if a question is not answered.
+    /// Returns an error if a question is skipped or refused.
     pub(crate) fn answers(&self, family: &str, questions: &[String]) -> Result<Vec<String>> {
         let mut asked = tempfile::tempfile()?;
         for question in questions {

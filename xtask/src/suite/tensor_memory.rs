@@ -12,7 +12,7 @@ pub(crate) const FAMILY: Family = Family { name: "tensor-memory", cases, flags: 
 
 const CASES: &str = "ptx/tests/tensor_memory/cases.jsonl";
 
-/// What flags and the source depend on.
+/// The keys of a case that decide its flags and its source.
 #[derive(Deserialize)]
 struct Row {
     id: String,
@@ -44,7 +44,7 @@ impl Row {
         self.expect.code.as_deref() == Some(code)
     }
 
-    /// Returns whether docs/tensor-memory.md marks what is expected as a conclusion that no source states.
+    /// Whether docs/tensor-memory.md marks the expectation as a conclusion that no source states.
     fn is_decision(&self) -> bool {
         let is_missing = self.is_code("column-range") || self.is_code("column-unallocated");
         self.conf == "inferred" || self.lane_mode.is_some() || is_missing
@@ -113,8 +113,8 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(Cases { files: files.into(), ..Cases::default() })
 }
 
-/// The keys of a question, in the order in which they are written. The others are about the case; `kind` and
-/// `conf` tell the outcome.
+/// The keys of a question, in the order of the output. Others describe the case. `kind` and `conf` are left out,
+/// because they would give the outcome away.
 const QUESTION: [&str; 14] = [
     "shape",
     "num",

@@ -1,4 +1,4 @@
-//! `traces`: files of every kind that is read, and damaged ones.
+//! `traces`: trace files of every supported kind, and damaged ones.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::step::root;
 
 pub(crate) const FAMILY: Family = Family { name: "traces", cases, flags: || notes(FLAGS) };
 
-/// A file: the folder and name of a copy of it, and the model's counts in `tests/independent/expected`.
+/// A trace file: its folder and name, and the file with the model's counts in `tests/independent/expected`.
 struct Trace {
     folder: &'static str,
     name: &'static str,
@@ -26,7 +26,7 @@ impl Trace {
         kinds.iter().any(|kind| self.name.trim_end_matches(".xz").ends_with(kind))
     }
 
-    /// The version of Accel-Sim's tracer, if the name says it.
+    /// Whether the name begins with one of these versions of Accel-Sim's tracer.
     fn has_version(&self, versions: &[&str]) -> bool {
         versions.iter().any(|version| self.name.starts_with(version))
     }
@@ -129,7 +129,7 @@ const TRACES: [(&str, &[Trace]); 4] = [
     ),
 ];
 
-/// What is expected of a replay; it has more.
+/// The counts of a replay that cases expect. A summary has more.
 const COUNTS: [&str; 16] = [
     "records",
     "loads",
@@ -180,7 +180,7 @@ fn cases(sources: &Sources) -> Result<Cases> {
     Ok(cases)
 }
 
-/// Returns the counts that are expected, as JSON.
+/// The expected counts of a summary, as JSON.
 fn counts(summary: &str) -> Result<String> {
     let summary: Value = serde_json::from_str(summary)?;
     let mut counts = String::from("{");

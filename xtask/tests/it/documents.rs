@@ -1,10 +1,10 @@
-//! Checks that the links of ARCHITECTURE.md, README.md and the book lead to what they name, and that the tests
-//! that docs/reliability.md names exist.
+//! Checks that the links of ARCHITECTURE.md, README.md and the book resolve, including the identifiers after them, and
+//! that the tests named in docs/reliability.md exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Returns the links of a document, `[text](path)`, each with the identifier in backticks after it.
+/// The links of a document, `[text](path)`, each with the identifier in backticks after it.
 fn links(document: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let link = |(at, _)| {
         let (path, after): (&str, &str) = document[at + 2..].split_once(')')?;
@@ -15,7 +15,7 @@ fn links(document: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     document.match_indices("](").filter_map(link)
 }
 
-/// Returns whether `word` occurs in `text`, but not as part of a longer identifier.
+/// Whether `word` occurs in `text`, but not as part of a longer identifier.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
@@ -23,8 +23,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Follows the links of a document in `folder`: returns those without a file, or to a file that lacks the
-/// identifier.
+/// The broken links of a document in `folder`: to a missing file, or to a file without the identifier.
 fn wrong(folder: &Path, document: &str) -> Vec<String> {
     let leads = |(path, identifier): &(&str, Option<&str>)| {
         let file = folder.join(path.split('#').next().unwrap_or(path));
@@ -70,7 +69,7 @@ fn the_links_of_the_readme_and_the_book_lead_to_files() {
             }
             let text = std::fs::read_to_string(&path).unwrap();
             assert_eq!(wrong(&folder, &text), [""; 0], "{}", path.display());
-            // The book has nothing from outside of `docs/`.
+            // Links must stay within `docs/`, because the book has no other files.
             let outside = links(&text).find(|(target, _)| target.starts_with(up));
             assert_eq!(outside, None, "{}", path.display());
             // Each page is in the table of contents.
@@ -127,7 +126,7 @@ fn the_promises_of_reliability_have_tests() {
         .filter_map(|function| function.split('(').next())
         .collect();
     let page = include_str!("../../../docs/reliability.md");
-    // What is in backticks: names with an underscore are those of tests, names with a slash files.
+    // Names in backticks: with an underscore they are tests, with a slash files.
     let quoted: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
     let is_name = |text: &&&str| {
         text.contains('_') && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))

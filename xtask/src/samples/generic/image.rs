@@ -1,4 +1,4 @@
-//! The memory of the sample: its allocations, their bytes, and the manifest that describes them.
+//! The memory of the sample: its allocations, their bytes and their manifest.
 
 use anyhow::Result;
 use warpload::lane::LANES;
@@ -18,26 +18,26 @@ impl Region {
         Self { base, size, space }
     }
 
-    /// Returns the Plg that selects its space.
+    /// The Plg that selects its space.
     pub(super) fn plg(self) -> bool {
         self.space != Space::Shared
     }
 
-    /// Returns the first address and the number of the aligned accesses of `bytes` bytes within it.
+    /// The first address and the number of aligned accesses of `bytes` bytes within it.
     pub(super) fn slots(self, bytes: u64) -> (u64, u64) {
         let first = self.base.next_multiple_of(bytes);
         (first, (self.base + self.size - first) / bytes)
     }
 }
 
-/// Its end is not a multiple of 8, so that aligned accesses cross from it into [`NEXT`].
+/// Not a multiple of 8 in size, so that aligned accesses cross from it into [`NEXT`].
 pub(super) const FIRST: Region = Region::new(0x1000_0000, 0x3f4, Space::Global);
 /// Adjacent to [`FIRST`].
 pub(super) const NEXT: Region = Region::new(0x1000_03f4, 0x40c, Space::Global);
-/// Out of range of 32-bit addresses, and of 32-bit deltas from the others.
+/// Beyond 32-bit addresses, and beyond 32-bit deltas from the others.
 pub(super) const FAR: Region = Region::new(0x20_0000_0000, 0x400, Space::Global);
 pub(super) const SHARED: Region = Region::new(0xfe00_0000, 0x400, Space::Shared);
-/// The sizes of both parts are not multiples of 16: an access of 16 bytes can lie half in one.
+/// Neither part is a multiple of 16 in size, so that half of an access of 16 bytes can be inside.
 pub(super) const LOCAL_LOW: Region = Region::new(0xff00_0000, 0x208, Space::Local);
 /// Ends with the local window.
 pub(super) const LOCAL_HIGH: Region = Region::new(0xffff_fdf8, 0x208, Space::Local);
@@ -80,8 +80,7 @@ pub(super) fn image(file: &str, random: &mut Random) -> Result<Image> {
     Ok(Image { memory, manifest: manifest(&entries), bytes })
 }
 
-/// Returns the manifest. `entries` are the files of the three allocations, of shared memory, and of low
-/// and high local memory.
+/// `entries` are the files of the three allocations, of shared memory, and of low and high local memory.
 fn manifest(entries: &[String]) -> String {
     let map = AddressMap::default();
     let (shared, local) = (map.shared(), map.local());

@@ -1,9 +1,8 @@
 //! The sample of generic loads: a binary trace with expected values, and its memory image.
 //! No public trace contains an `LD`, so this one is generated from a seed.
 //!
-//! Every load is a real `LD` word, executed on a warp whose registers form the addresses. The
-//! expected values and the counts come from the literal executor, [`warpload::load::reference()`], not
-//! from the fast executor, which replays.
+//! Every load is a real `LD` word, executed on a warp with registers that form the addresses. The expected values and
+//! the counts come from the literal executor, [`warpload::load::reference()`], because replays use the fast one.
 //!
 //! `tests/samples.rs` includes these files too.
 
@@ -33,13 +32,13 @@ pub(crate) const TRACE: &str = "generic.wlt";
 pub(crate) const MANIFEST: &str = "generic.image.json";
 pub(crate) const BYTES: &str = "generic.image.bin";
 
-/// The sample's files by name, and what the trace contains.
+/// The sample's files by name, and the contents of the trace.
 pub(crate) struct Sample {
     pub(crate) files: [(&'static str, Vec<u8>); 3],
     pub(crate) counts: Counts,
 }
 
-/// What the literal executor counted.
+/// The counts of the literal executor.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) loads: u64,
@@ -51,11 +50,11 @@ pub(crate) struct Counts {
     pub(crate) lane_faults: [u64; 3],
     pub(crate) broadcast: u64,
     pub(crate) divergent: u64,
-    /// What occurs in it, such as `Uniform U.128`.
+    /// The kinds of loads that occur, such as `Uniform U.128`.
     pub(crate) kinds: BTreeSet<String>,
 }
 
-/// Generates the sample; always the same bytes.
+/// Generates the sample. The bytes are always the same.
 ///
 /// # Errors
 /// Returns an error if the plan does not produce a valid trace.
@@ -82,11 +81,11 @@ enum Step {
     Load(Case, Instruction),
     /// A memory instruction that is not a load, by its opcode.
     Other(&'static str),
-    /// One without a memory operand.
+    /// An instruction without a memory operand.
     Skip,
 }
 
-/// What is between the loads.
+/// The instructions between the loads.
 const OTHERS: [Step; 3] = [Step::Other("ST.E"), Step::Other("ATOM.E.ADD"), Step::Skip];
 
 struct Generator {
@@ -134,13 +133,13 @@ impl Generator {
         Ok(())
     }
 
-    /// Draws an instruction that can form the addresses of a case.
+    /// Draws an instruction that can address the lanes of a case.
     fn instruction(&mut self, case: &Case) -> Result<Instruction> {
         let random = &mut self.random;
         let reg = |random: &mut Random, count: u32| {
             Reg::new((random.below(u64::from(248 / count)) * u64::from(count)) as u8)
         };
-        // Half of the loads have no guard; now and then a guard is false in all lanes.
+        // Half of the loads have no guard. Sometimes `@!PT` disables all lanes.
         let guard = match random.below(16) {
             0..8 => Pred::PT,
             number => Pred::try_from(1 + number as u8 % 6)?,
@@ -157,11 +156,11 @@ impl Generator {
         let cache = random.pick(&[0, 1, 2, 3]).unwrap_or(0);
         let extended = case.place.is_far() || random.one_in(2);
         let guard_negated = match guard {
-            // Uniform loads must execute to take a path.
+            // `.U.128` must execute, because otherwise it takes no path.
             Pred::PT => case.size != Size::U128 && random.one_in(32),
             _ => random.one_in(2),
         };
-        // Some loads are into RZ; they have no expected values.
+        // Some loads write RZ, and have no expected values.
         let destination = match random.one_in(32) {
             true => Reg::RZ,
             false => reg(random, case.size.registers()),
@@ -183,7 +182,7 @@ impl Generator {
         load.and_then(|load| load.with_offset(displacement)).context("fields of an LD")
     }
 
-    /// Executes one load on one warp, and writes its record.
+    /// Executes a load on a warp, and writes its record.
     fn load(&mut self, pc: u32, case: &Case, instruction: Instruction) -> Result<()> {
         let LoadParts { guard, space, address, .. } = instruction.parts();
         let random = &mut self.random;
@@ -220,7 +219,7 @@ impl Generator {
 
         let list: Vec<u64> = active.iter().map(|(address, _)| *address).collect();
         let addresses = in_form(case.form, &list)?;
-        // The replay then computes Plg itself.
+        // Left out of some records, so that the replay has to compute it.
         let is_left_out = case.place.is_compiled() && self.random.one_in(8);
         let operation = self.operation(&instruction)?;
         self.writer.record(&NewRecord {
@@ -232,7 +231,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Writes the record of a store or an atomic of all lanes, side by side; replays count it.
+    /// Writes the record of a store or an atomic. All lanes access neighbouring words.
     fn other(&mut self, pc: u32, opcode: &str) -> Result<()> {
         let operation = self.writer.operation(&MemoryOperation::of_opcode(opcode));
         let operation = operation.context("at most 65,536 operations")?;
@@ -302,7 +301,7 @@ impl Generator {
     }
 }
 
-/// Returns the offset of an instruction: bundles have 32 bytes, the control word first.
+/// The offset of an instruction: bundles have 32 bytes, the control word first.
 fn program_counter(index: u32) -> u32 {
     32 * (index / 3) + 8 * (index % 3 + 1)
 }
@@ -317,8 +316,8 @@ fn draw_mask(random: &mut Random) -> LaneMask {
     })
 }
 
-/// Returns what the load left in its destination: for each register, one value for each active lane; 0
-/// for lanes that did not execute, which replays do not compare.
+/// The values in the destination: for each register, one value for each active lane. 0 for lanes that did not execute,
+/// because replays do not compare them.
 fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     let Some(destination) = outcome.destination else { return Vec::new() };
     let mut values = Vec::new();
@@ -330,7 +329,6 @@ fn expected(mask: LaneMask, outcome: &Outcome, warp: &Warp) -> Vec<u32> {
     values
 }
 
-/// Returns the addresses in that form.
 fn in_form(form: Form, list: &[u64]) -> Result<RecordAddresses<'_>> {
     let base = list.first().copied().unwrap_or_default();
     Ok(match form {

@@ -17,12 +17,12 @@ pub(super) enum Form {
     Shortest,
 }
 
-/// Which addresses the lanes of a load read.
+/// The addresses that the lanes of a load read.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     /// In one region, aligned, as the form requires.
     Region(Region),
-    /// In a random one of these regions for each lane, aligned.
+    /// Aligned, each lane in a random one of these regions.
     Regions(&'static [Region]),
     /// In one region, misaligned.
     Misaligned(Region),
@@ -40,7 +40,7 @@ pub(super) enum Place {
 type Lane = (u64, bool);
 
 impl Place {
-    /// Returns whether it needs 64-bit addresses.
+    /// Whether it needs 64-bit addresses.
     pub(super) fn is_far(self) -> bool {
         match self {
             Self::Region(region) | Self::Misaligned(region) | Self::OneRounded(region) => {
@@ -52,7 +52,7 @@ impl Place {
         }
     }
 
-    /// Returns whether Plg is what a compiled `LEA` computes: false in the shared window.
+    /// Whether Plg has the values that a compiled `LEA` computes: false in the shared window.
     pub(super) fn is_compiled(self) -> bool {
         !matches!(self, Self::Absolute(..) | Self::Third(..) | Self::Both(_))
     }
@@ -70,7 +70,7 @@ impl Place {
                 _ => std::array::from_fn(|_| slot(random, region)),
             },
             Self::Regions(regions) => std::array::from_fn(|_| {
-                // There is always one.
+                // `regions` is never empty.
                 let region = random.pick(regions).unwrap_or(NEXT);
                 slot(random, region)
             }),
@@ -124,7 +124,7 @@ impl Case {
     }
 }
 
-/// One kernel: its loads, which each of `warps` warps executes.
+/// One kernel. Each of `warps` warps executes all its loads.
 pub(super) struct Plan {
     pub(super) name: &'static str,
     pub(super) warps: u32,
@@ -139,7 +139,7 @@ pub(super) fn plans() -> [Plan; 3] {
     ]
 }
 
-/// Every size in every space in every form; and empty masks.
+/// Every size in every space in every form, and empty masks.
 fn sizes_spaces_and_forms() -> Vec<Case> {
     let mut cases = Vec::new();
     for (i, size) in Size::ALL.into_iter().enumerate() {
@@ -208,7 +208,7 @@ fn faults() -> Vec<Case> {
     cases
 }
 
-/// `.U.128` in every way that decides its path, and loads whose lanes read from all regions.
+/// `.U.128` with all inputs that decide its path, and loads with lanes in all regions.
 fn uniform_and_mixed() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut uniform = |place, form| cases.push(Case::new(Size::U128, place, form));
