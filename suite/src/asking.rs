@@ -1,6 +1,5 @@
-//! What examinees of a suite have in common, however they are asked: [`ChosenCases`] are the cases that are chosen, and an
-//! answer is compared with the expected one. [`FunctionExaminee`] is asked by calling functions; the other one is a
-//! [program](crate::program).
+//! The part that all examinees share: [`ChosenCases`] selects the cases and compares each answer with the expected one.
+//! [`FunctionExaminee`] is asked by calling functions. The other kind of examinee is a [program](crate::program).
 
 use std::path::Path;
 
@@ -10,23 +9,23 @@ use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::runner::{AskError, Examinee};
 use crate::text::{MAX_CHARACTERS, shortened, shown, with_column};
 
-/// How many differences of a case are kept, and how many characters of each.
+/// The number of differences of a case that are kept, and the characters of each.
 const MAX_DIFFERENCES: usize = 64;
 const MAX_DIFFERENCE: usize = 1000;
 
 /// The cases that an examinee is asked.
 #[derive(Clone, Copy)]
 pub struct ChosenCases<'c> {
-    /// Which they are.
+    /// The choice.
     pub choice: &'c CaseChoice,
-    /// Is told the files that cases name, whether these are asked or not: an output in place of one would be lost to
-    /// other runs too.
+    /// Is called with each file that a case names, even if the case is not asked. A caller can then refuse to write its
+    /// output over one, because later runs would lack the file.
     pub on_file: &'c (dyn Fn(&Path) + Sync),
 }
 
 impl ChosenCases<'_> {
-    /// Judges the case of a line. `ask` is passed the case and its question; it returns the verdict, and whether there
-    /// was an answer.
+    /// Judges the case of a line. `ask` gets the case and its question, and returns the verdict and whether there was
+    /// an answer.
     pub(crate) fn judge(
         self,
         line: &CaseLine,
@@ -63,8 +62,8 @@ impl ChosenCases<'_> {
     }
 }
 
-/// An examinee that is asked by calling functions, each of which must give the expected answer: our own executors, or an
-/// emulator in the same process.
+/// An examinee that is asked by calling functions: our own executors, or an emulator in the same process. Every
+/// function must give the expected answer.
 pub struct FunctionExaminee<'c, F> {
     functions: Vec<(&'static str, F)>,
     cases: ChosenCases<'c>,
@@ -74,8 +73,8 @@ impl<'c, F> FunctionExaminee<'c, F>
 where
     F: FnMut(&str) -> Result<Result<CaseAnswer, CaseFailure>, AskError> + Send,
 {
-    /// Creates an examinee of functions with their names, which differences begin with if there are several. A function
-    /// is passed a question; it returns the answer, or why there is none.
+    /// Creates an examinee of named functions. A function gets a question, and returns the answer or a failure. If
+    /// there are several, differences begin with the function's name.
     #[must_use]
     pub fn new(functions: Vec<(&'static str, F)>, cases: ChosenCases<'c>) -> Self {
         Self { functions, cases }
@@ -146,7 +145,7 @@ fn compared(case: &SuiteCase<'_>, answer: &CaseAnswer) -> Result<CaseVerdict, Ca
             return Err(CaseFailure::new(CaseFailureKind::Error, message));
         }
     };
-    // Most answers are the expected one, letter by letter.
+    // A shortcut: most answers equal the expected one byte for byte, apart from spaces.
     if is_same(case.expected().answer, answer) {
         return Ok(CaseVerdict::Passed);
     }
@@ -169,18 +168,18 @@ fn compared(case: &SuiteCase<'_>, answer: &CaseAnswer) -> Result<CaseVerdict, Ca
     if excess > 0 {
         differences.truncate(MAX_DIFFERENCES);
         differences.push(format!("and {excess} more"));
-        // A batch of cases is held until it is reported.
+        // Shrunk, because a batch of cases stays in memory until it is reported.
         differences.shrink_to_fit();
     }
     Err(CaseFailure { kind: CaseFailureKind::Difference, differences, stderr: Vec::new() })
 }
 
-/// Whether two JSON texts are the same but for space between their parts.
+/// Whether two JSON texts are the same apart from space between their parts.
 fn is_same(one: &str, other: &str) -> bool {
     parts(one).eq(parts(other))
 }
 
-/// Returns the bytes of a JSON text without the space between its parts.
+/// The bytes of a JSON text, without the space between its parts.
 fn parts(text: &str) -> impl Iterator<Item = u8> {
     let (mut is_string, mut is_escaped) = (false, false);
     text.bytes().filter(move |byte| {

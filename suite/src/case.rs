@@ -1,4 +1,4 @@
-//! The cases of a suite: the files that hold them, a [`CaseLine`] of one, and which are chosen.
+//! The cases of a suite: their files, a [`CaseLine`] of a file, and the choice of cases.
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,19 +17,19 @@ use crate::text::with_column;
 pub struct CaseFile {
     /// Its name in reports.
     pub name: String,
-    /// The folder that the files which its cases name are relative to, absolute.
+    /// The absolute path of its folder. Files that its cases name are relative to it.
     folder: PathBuf,
 }
 
 impl CaseFile {
-    /// Creates a file with that name in reports. Without a path, as for standard input, cases name files
-    /// relative to the working folder.
+    /// Creates a file with this name in reports. Without a path, as for standard input, cases name files relative to
+    /// the working folder.
     #[must_use]
     pub fn new(name: &str, path: Option<&Path>) -> Self {
         let folder = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        // Without the `.` that may be at the end.
+        // Collected from components, which drops a `.` at the end.
         Self { name: name.to_owned(), folder: absolute.components().collect() }
     }
 }
@@ -41,7 +41,7 @@ pub struct CaseLine {
     pub file: Arc<CaseFile>,
     /// Its number in the file, from 1.
     pub number: u64,
-    /// `Err` is why there is no text.
+    /// The text, or the reason why there is none.
     pub text: Result<String, String>,
 }
 
@@ -61,22 +61,22 @@ pub struct CaseAbout {
     pub id: Option<String>,
     /// Its title.
     pub name: Option<String>,
-    /// What it is about.
+    /// Its flags.
     pub flags: Vec<String>,
-    /// Whose instruction it is about, if it is about one.
+    /// The instruction and the SM that it is about, if any.
     pub subject: Option<CaseSubject>,
-    /// Whether no public source decides the expectation.
+    /// Whether the expectation is a decision of this project, because no public source settles it.
     pub is_decision: bool,
 }
 
 /// The cases that are asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaseChoice {
-    /// Only those of one of these families; of all if it is empty.
+    /// Only cases of one of these families; all if it is empty.
     pub families: Vec<String>,
-    /// Only those with one of these flags; all if it is empty.
+    /// Only cases with one of these flags; all if it is empty.
     pub flags: Vec<String>,
-    /// The reason for which cases that no public source decides are skipped; `None` asks them too.
+    /// The reason to skip decisions, for reports; `None` asks them too.
     pub skip_decisions: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl CaseChoice {
 }
 
 impl<'t> SuiteCase<'t> {
-    /// Reads a case. The error says what is wrong, and where.
+    /// Reads a case. The error is a message with the column.
     pub(crate) fn new(text: &'t str) -> Result<Self, String> {
         Self::read(text).map_err(|error| with_column(&error))
     }
@@ -115,14 +115,14 @@ impl<'t> SuiteCase<'t> {
         CaseExpectation { case: self.text, answer: self.expected }
     }
 
-    /// Returns the file that the case names, relative to the folder of its own.
+    /// The path of the file that the case names, in the folder of the case's own file.
     pub(crate) fn named_file(&self, file: &CaseFile) -> Option<PathBuf> {
         let name = self.object.get(self.family.file?)?;
         Some(file.folder.join(&*serde_json::from_str::<Cow<'_, str>>(name).ok()?))
     }
 
-    /// Returns the question: the case without its expectation. `file` is the one that it names, in the folder of the
-    /// case; `None` if that is not UTF-8, which JSON is.
+    /// The question: the case without its expectation. `file` replaces the name of the file. `None` if `file` is not
+    /// UTF-8, because JSON cannot hold it.
     pub(crate) fn question(&self, file: Option<&Path>) -> Option<String> {
         let named = file.map(|file| file.to_str().map(quoted));
         if named == Some(None) {
@@ -136,23 +136,23 @@ impl<'t> SuiteCase<'t> {
     }
 }
 
-/// Folders of a suite that hold no cases: schemas, and what cases name.
+/// Folders of a suite without cases: the schemas, and the files that cases name.
 const NO_CASES: [&str; 2] = ["schema", "files"];
 
-/// How many folders lie in each other at most.
+/// The deepest nesting of folders.
 const MAX_DEPTH: usize = 16;
 
-/// Why a folder has no files of cases.
+/// The reason why a folder has no files of cases.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaseFolderError {
     /// It or a folder in it cannot be read.
     #[error("cannot be read")]
     Read(#[from] io::Error),
-    /// Its folders lie too deep in each other.
+    /// Its folders are nested too deep.
     #[error("more than {MAX_DEPTH} folders in each other")]
     Deep,
-    /// It holds none.
+    /// It holds no files of cases.
     #[error("no cases; expected files whose names end in .jsonl")]
     Empty,
 }
@@ -178,7 +178,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), 
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
-        // Links to folders are not followed: they may lead back.
+        // Links to folders are not followed, because they can form a cycle.
         if entry.file_type()?.is_dir() {
             if !NO_CASES.iter().any(|other| name == *other) {
                 collect(&path, depth + 1, files)?;

@@ -1,28 +1,28 @@
-//! What the cases that fail have in common: a flag, an instruction with its size, SMs, or several of these together.
-//! `Evidence` counts the cases of a family by what they could have in common; the condition that tells the failures
-//! best from the cases that pass becomes a sentence, and then, of the failures that are left, the next one.
+//! Finds what failing cases have in common: a flag, an instruction with its size, SMs, or several of these together.
+//! `Evidence` counts the cases of a family by these properties. The condition that best separates the failures from the
+//! passing cases becomes a sentence. The next sentence explains the remaining failures.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use warpload_encoding::{Instruction, LoadSize, Size, Sm};
 
-/// Whose case it is: an instruction with its size, and an SM.
+/// The subject of a case: an instruction with its size, and an SM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaseSubject {
     /// The mnemonic; empty if it is no known load.
     instruction: &'static str,
-    /// What is loaded, as `U8`, `64`, `256` or `x4`; empty if that has no name.
+    /// The size of the load, such as `U8`, `64`, `256` or `x4`; empty if it has no name.
     size: String,
     sm: u32,
 }
 
 impl CaseSubject {
-    /// The subject of a case about an instruction.
+    /// Creates the subject of a case about an instruction.
     #[must_use]
     pub fn new(instruction: &Instruction) -> Self {
         let size = match instruction.parts().size {
-            // It has no name in a text.
+            // The text of an instruction leaves this size out.
             Ok(LoadSize::Lane(Size::B32)) => "32".to_owned(),
             Ok(LoadSize::Lane(size)) => size.name().to_owned(),
             Ok(LoadSize::Matrices { count, .. }) => format!("x{count}"),
@@ -32,13 +32,13 @@ impl CaseSubject {
         Self { instruction: instruction.mnemonic(), size, sm: instruction.sm().number() }
     }
 
-    /// The subject of a case about a word or a text that is no known load.
+    /// Creates the subject of a case about a word or a text that is no known load.
     #[must_use]
     pub fn of_sm(sm: Sm) -> Self {
         Self { instruction: "", size: String::new(), sm: sm.number() }
     }
 
-    /// Returns the names of what the case is one of: anything, the instruction, the size, and both.
+    /// The names of the groups of the case: all cases (an empty name), the instruction, the size, and both.
     fn groups(&self) -> impl Iterator<Item = String> + use<'_> {
         let Self { instruction, size, .. } = self;
         let named = (!instruction.is_empty()).then(|| (*instruction).to_owned());
@@ -48,7 +48,7 @@ impl CaseSubject {
     }
 }
 
-/// How many cases passed and how many failed.
+/// The number of cases that passed and that failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
     passed: u64,
@@ -66,53 +66,54 @@ impl Split {
     }
 }
 
-/// The cases of a family that were judged, counted by what they could have in common.
+/// The judged cases of a family, counted by the properties that they can have in common.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     flags: BTreeMap<String, u32>,
     subjects: BTreeMap<Option<CaseSubject>, u32>,
     groups: BTreeMap<String, u32>,
-    /// The numbers of the groups that each subject is of, by its number, and its SM; 0 without one.
+    /// The groups and the SM of each subject, by its number. The SM is 0 for cases without a subject.
     members: Vec<(Vec<u32>, u32)>,
-    /// The cases by the number of a flag, or [`ANY_FLAG`], and by that of their subject.
+    /// The cases by flag, or [`ANY_FLAG`], and subject, both by number.
     cells: BTreeMap<(u32, u32), Split>,
-    /// The first failures: the numbers of their flags, and of their subject.
+    /// The first failures, each with its flags and its subject.
     failures: Vec<(Vec<u32>, u32)>,
     all: Split,
 }
 
-/// What stands for all cases, whatever their flags.
+/// Stands for all cases, whatever their flags.
 const ANY_FLAG: u32 = u32::MAX;
-/// How many failures are held one by one, to explain those that the first sentence does not.
+/// The number of failures that are kept one by one, because a later sentence needs the failures that earlier ones do
+/// not explain.
 const MAX_FAILURES: usize = 1 << 12;
-/// How many flags with subjects are counted. A suite of all SMs has a tenth of it.
+/// The most pairs of a flag and a subject that are counted. A suite of all SMs has a tenth of it.
 const MAX_CELLS: usize = 1 << 18;
 
-/// Returns how well a part of the cases explains failures: the F1 score, the harmonic mean of the part of its cases
-/// that fail, and of the part of the failures that are its cases. It is 1 if the cases that fail are those of the part;
-/// a part that all cases are in and one that a single failure is in both get little.
+/// Rates how well a group of cases explains the failures, by the F1 score: the harmonic mean of precision, the share of
+/// its cases that fail, and recall, the share of the failures that are in it. 1 means that exactly the cases of the
+/// group fail. A group of all cases has a low score, and so has a group of a single failure.
 pub(crate) fn explains(passed: u64, failed: u64, failures: u64) -> f64 {
     score(Split { passed, failed }, failed, failures)
 }
 
-/// The same, for some of the failures, `of_them` of which are among the cases.
+/// The score for explaining only some of the failures: `failures` in number, `of_them` among the cases of the group.
 fn score(cases: Split, of_them: u64, failures: u64) -> f64 {
     let [failed, run, of_them, failures] =
         [cases.failed, cases.passed + cases.failed, of_them, failures].map(|count| count as f64);
-    // The mean of failed / run and of_them / failures.
+    // The harmonic mean of failed / run and of_them / failures.
     if of_them == 0.0 { 0.0 } else { 2.0 * failed * of_them / (failed * failures + of_them * run) }
 }
 
-/// What a second condition has to improve the score by, and what one of another kind has to: flags beside instructions
-/// and SMs. The mutants of the tests are named best with these three numbers.
+/// The least improvement of the score that justifies a second condition, one of another kind (a flag beside
+/// instructions or SMs), and SMs that all of the failures are on. These values name the mutants of the tests best.
 const COST: f64 = 0.05;
 const COST_OF_KIND: f64 = 0.05;
 const COST_OF_ALL: f64 = 0.01;
-/// What it counts that no case passes that fulfils the condition.
+/// The bonus for a condition under which no case passes.
 const CERTAIN: f64 = 0.1;
-/// Above this, that failures have something in common is worth a sentence.
+/// The least score that is worth a sentence.
 const MIN_SCORE: f64 = 0.3;
-/// How many sentences there are of a family at most.
+/// The most sentences about a family.
 const MAX_SENTENCES: usize = 3;
 
 /// Cases by the numbers of a flag and of a group, then by SM.
@@ -155,8 +156,7 @@ impl Evidence {
         number
     }
 
-    /// Returns a sentence for each condition that explains failures which those before it do not. None names a flag
-    /// that one before it does.
+    /// One sentence for each condition that explains failures not explained before. Each flag is named once.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let names = Names {
             flags: self.flags.iter().map(|(flag, number)| (*number, &**flag)).collect(),
@@ -182,7 +182,7 @@ impl Evidence {
                     let is_any = names.groups.get(&key.1).is_none_or(|group| group.is_empty());
                     candidates(&all, *key, is_any, failing, rest.len() as u64)
                 })
-                // What explains no more than that it is a case of the family says nothing.
+                // A condition must explain more than "is a case of the family", or be certain.
                 .filter(|one| one.cases.passed == 0 || one.score > of_all)
                 .max_by(|one, other| one.compare(other, &names));
             let Some(best) = best.filter(|best| best.score >= MIN_SCORE) else { break };
@@ -211,7 +211,7 @@ impl Evidence {
     }
 }
 
-/// Returns the number of a key, a new one if it has none.
+/// The number of a key. New keys get the next one.
 fn number_of<K: Ord + Clone>(numbers: &mut BTreeMap<K, u32>, key: &K) -> u32 {
     let next = numbers.len() as u32;
     match numbers.get(key) {
@@ -245,25 +245,25 @@ impl Sms {
     }
 }
 
-/// A condition that some of the failures fulfil, and how well it tells them from the cases that pass.
+/// A condition, and how well it separates failures from passing cases.
 struct Candidate {
-    /// [`ANY_FLAG`] if it does not matter.
+    /// The flag, or [`ANY_FLAG`].
     flag: u32,
-    /// A mnemonic, a size after a point, or both; empty if they do not matter.
+    /// The number of a group: a mnemonic, a size after a point, or both; the empty name for all cases.
     group: u32,
     sms: Sms,
     cases: Split,
     score: f64,
 }
 
-/// Cases, and how many of the failures that are to be explained are among them.
+/// Cases, and the number of failures among them that are to be explained.
 #[derive(Clone, Copy, Default)]
 struct Part {
     cases: Split,
     of_them: u64,
 }
 
-/// Returns the conditions of one flag and group, by SMs.
+/// The conditions of one flag and group: on all SMs, before an SM, from an SM on, and on one SM.
 fn candidates<'e>(
     all: &'e Groups,
     key: (u32, u32),
@@ -300,11 +300,12 @@ fn candidates<'e>(
     ranges.into_iter().filter(|(_, part)| part.of_them > 0).filter_map(move |(sms, part)| {
         let Part { cases, of_them } = part;
         let has_flag = key.0 != ANY_FLAG;
-        // One that all cases fulfil says nothing.
+        // All cases fulfil this one, so it explains no failure.
         if !has_flag && is_any && sms == Sms::All {
             return None;
         }
-        // SMs that all of the failures are on are found, not chosen.
+        // A range of SMs that covers all of the failures costs less, because no failure is left out to get a better
+        // score.
         let of_sms = match sms {
             Sms::All => 0.0,
             _ if of_them == total.of_them => COST_OF_ALL,
@@ -319,8 +320,8 @@ fn candidates<'e>(
 }
 
 impl Candidate {
-    /// Compares how well two explain failures; of equal ones, the one is greater that says an instruction, then the one
-    /// that says a size, and then the one whose text comes first.
+    /// Orders by score. Ties are resolved by text, so that the result is stable: a mnemonic wins, then a size, then the
+    /// text that sorts first.
     fn compare(&self, other: &Self, names: &Names<'_>) -> Ordering {
         let key = |one: &Self| {
             let group = names.groups.get(&one.group).copied().unwrap_or_default();
@@ -329,7 +330,7 @@ impl Candidate {
         self.score.total_cmp(&other.score).then_with(|| key(other).cmp(&key(self)))
     }
 
-    /// Returns it as what cases are: "`misaligned` cases of LDS.64 on SM 75".
+    /// The condition in words: "`misaligned` cases of LDS.64 on SM 75".
     fn text(&self, is_one: bool, names: &Names<'_>) -> String {
         let cases = match (is_one, names.flags.get(&self.flag)) {
             (true, Some(flag)) => format!("a `{flag}` case"),
@@ -352,7 +353,7 @@ impl Candidate {
         }
     }
 
-    /// Says which of the failures fulfil the condition, and whether cases do that pass.
+    /// The sentence: the share of failures that fulfil the condition, and the number of passing cases that do.
     fn sentence(&self, failures: u64, names: &Names<'_>) -> String {
         let Split { passed, failed } = self.cases;
         let text = self.text(failed == 1, names);

@@ -1,7 +1,7 @@
-//! Fresh vectors, any number of them: [`Generator`]. Each is drawn at random, but aims at flags, so that
-//! a few hundred cover every flag of an instruction, and a few thousand every pair of flags that can occur
-//! together. What a vector expects, and which flags it has, comes from the literal executor alone.
-//! [`Coverage`] counts how often vectors show each flag, and which pairs of flags.
+//! [`Generator`]: fresh vectors, any number of them. Draws are random but aim at flags, so that a few hundred vectors
+//! cover every flag of an instruction, and a few thousand cover every pair of flags that can occur together.
+//! Expectations and flags come from the literal executor alone, never from the recipe that aimed at them. [`Coverage`]
+//! counts the vectors that show each flag, and the pairs of flags.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -16,19 +16,19 @@ use super::json::sources::Files;
 use super::random::Random;
 use super::vector::Vector;
 
-/// Cases that a set of vectors of an instruction has at least.
+/// A minimum of cases in a set of vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Quota {
-    /// What each of them shows.
+    /// The flag that each of them shows.
     pub flag: &'static Flag,
-    /// The size that each of them loads; `None` if it does not matter.
+    /// The size that each of them loads; `None` for any.
     pub size: Option<LoadSize>,
-    /// How many of them there are.
+    /// The least number of cases.
     pub cases: u64,
 }
 
 impl Quota {
-    /// Returns whether a vector with these flags is one of the cases.
+    /// Returns whether a vector with these flags counts for this quota.
     #[must_use]
     pub fn counts(&self, instruction: &Instruction, flags: FlagSet) -> bool {
         let is_size = self.size.is_none_or(|size| instruction.parts().size == Ok(size));
@@ -36,11 +36,11 @@ impl Quota {
     }
 }
 
-/// How many cases show a flag in a set of vectors, if the instruction can show it.
+/// The least number of cases in a set for each flag that the instruction can show.
 const CASES_OF_FLAG: u64 = 2;
 
-/// The flags that cases of each size show: what a size can get wrong on its own. First those that
-/// [every SM](Generator::quotas_of_values) is asked for.
+/// Flags with a case for each size, because an emulator can get these wrong for one size alone. The first one is asked
+/// of [every SM](Generator::quotas_of_values).
 const FLAGS_OF_SIZES: [&str; 7] = [
     "distinct-words",
     "first-access",
@@ -51,15 +51,15 @@ const FLAGS_OF_SIZES: [&str; 7] = [
     "crosses-allocation",
 ];
 
-/// The draws of one case, of which that is taken which shows most of the pairs: the first pair that each
-/// aims at, and the number of pairs.
+/// Candidates drawn per case; the one that shows the most of its pairs is kept. Each is the first pair that it aims at,
+/// and the number of pairs.
 const DRAWS: [(usize, usize); 6] = [(0, 3), (1, 2), (2, 2), (0, 1), (1, 1), (2, 1)];
 
-/// The draws after which a case with certain flags is given up.
+/// The most draws of a case with certain flags.
 const MOST_DRAWS: u64 = 5_000;
 
-/// Draws vectors of one instruction. Case N of a seed is always the same, whatever is drawn before it, on
-/// every platform.
+/// Draws vectors of one instruction. Case N of a seed is always the same, on every platform, and does not depend on
+/// earlier draws.
 ///
 /// ```
 /// use warpload::encoding::Sm;
@@ -75,26 +75,26 @@ const MOST_DRAWS: u64 = 5_000;
 pub struct Generator {
     family: Family,
     seed: u64,
-    /// What every case shows.
+    /// The flags that every case shows.
     wanted: FlagSet,
     /// The numbers of the flags that the instruction can show.
     possible: Vec<usize>,
-    /// Made when a case first aims at pairs.
+    /// Computed when a case first aims at pairs.
     aims: OnceLock<Aims>,
 }
 
 /// One vector.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it is called: its instruction, its seed unless that is 0, and its number.
+    /// The id: its instruction, its SM unless that is the default, its seed unless that is 0, and its number.
     pub id: String,
     /// Its instruction.
     pub instruction: Instruction,
     /// The text of its instruction.
     pub name: String,
-    /// What it is a case of.
+    /// The flags that it shows.
     pub flags: FlagSet,
-    /// Whether it depends on a point that no public source decides.
+    /// Whether its expectation depends on a point that no public source settles.
     pub is_decision: bool,
     /// The keys `instruction` and `initial` with their values, as JSON without braces.
     pub question: String,
@@ -107,7 +107,7 @@ impl Case {
     #[must_use]
     pub fn line(&self) -> String {
         let Self { id, name, flags, is_decision, question, expected, .. } = self;
-        // Neither ids, texts of instructions nor names of flags have characters that JSON escapes.
+        // Written without escapes: ids, texts of instructions and names of flags have no characters that need them.
         let flags: Vec<String> = flags.iter().map(|flag| format!("\"{}\"", flag.name)).collect();
         let flags = flags.join(",");
         let decision = if *is_decision { r#""decision":true,"# } else { "" };
@@ -117,17 +117,17 @@ impl Case {
     }
 }
 
-/// What a case is drawn for.
+/// The requirements on a draw.
 #[derive(Clone, Copy, Default)]
 struct Wanted {
-    /// What it shows.
+    /// The flags that it must show.
     flags: FlagSet,
     size: Option<LoadSize>,
-    /// Whether it shows nothing else that could be left out.
+    /// Whether it aims at no pairs beyond these flags.
     is_alone: bool,
 }
 
-/// A draw that has been executed. Warps are large, and moved often.
+/// A draw that has been executed. Warps are boxed, because they are large and draws are moved often.
 struct Executed {
     vector: Box<Vector>,
     state: State,
@@ -136,7 +136,7 @@ struct Executed {
     flags: FlagSet,
 }
 
-/// Returns the names of the instructions of an SM that vectors are drawn of.
+/// Returns the names of the instructions of an SM that have vectors.
 pub fn instructions(sm: Sm) -> impl Iterator<Item = &'static str> {
     Family::mnemonics(sm)
 }
@@ -170,7 +170,7 @@ impl Generator {
         Ok(Self { family, seed, wanted, possible, aims: OnceLock::new() })
     }
 
-    /// Restricts the cases to those that show all of these flags.
+    /// Restricts the cases to vectors that show all of these flags.
     ///
     /// # Errors
     /// Returns [`GenerateError::NeverShown`] for a flag that the instruction cannot show.
@@ -192,23 +192,23 @@ impl Generator {
         self.family.mnemonic
     }
 
-    /// Returns an empty count of the flags that the instruction can show.
+    /// Returns an empty [`Coverage`] of the flags that the instruction can show.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
         Coverage::new(&self.possible)
     }
 
-    /// Returns the cases that a set of vectors has at least: some of each flag that the instruction can show, and
-    /// one of each size of some flags.
+    /// Returns the quotas of a set of vectors: some cases of each flag that the instruction can show, and one case of
+    /// each size for some flags.
     pub fn quotas(&self) -> Vec<Quota> {
         let flags = self.possible.iter().filter_map(|number| flags::all().get(*number));
         let of_flags = flags.map(|flag| Quota { flag, size: None, cases: CASES_OF_FLAG });
         let of_sizes = FLAGS_OF_SIZES.iter().flat_map(|name| self.quotas_of_sizes(name));
-        // Those of sizes show many flags as well.
+        // Quotas of sizes come first, because their cases count for many flags too.
         of_sizes.chain(of_flags).collect()
     }
 
-    /// Returns the least that is asked of every SM: of each size a case whose words show where they came from.
+    /// Returns the quotas of every SM: for each size, one case with distinct words, which show where each came from.
     #[must_use]
     pub fn quotas_of_values(&self) -> Vec<Quota> {
         self.quotas_of_sizes(FLAGS_OF_SIZES[0])
@@ -233,13 +233,12 @@ impl Generator {
     /// Draws a case.
     ///
     /// # Errors
-    /// Returns [`GenerateError`] if no draw shows the flags that all cases are to show, or if the
-    /// executors differ.
+    /// Returns [`GenerateError`] if no draw shows the required flags, or if the executors differ.
     pub fn case(&self, number: u64) -> Result<Case, GenerateError> {
         self.finish(number, self.draw(number, Wanted { flags: self.wanted, ..Wanted::default() })?)
     }
 
-    /// Draws a case of a quota, which shows little else.
+    /// Draws a case of a quota. It aims at no other flags.
     ///
     /// # Errors
     /// As [`Self::case`].
@@ -250,7 +249,7 @@ impl Generator {
         self.finish(number, self.draw(number, Wanted { flags, size: quota.size, is_alone: true })?)
     }
 
-    /// Draws a set of vectors: the first `count` cases, and as many more as quotas want.
+    /// Draws a set of vectors: the first `count` cases, and more until the quotas are met.
     ///
     /// # Errors
     /// As [`Self::case`].
@@ -261,7 +260,7 @@ impl Generator {
             let counts = |case: &&Case| quota.counts(&case.instruction, case.flags);
             let held = cases.iter().filter(counts).count() as u64;
             for _ in held..quota.cases {
-                // A number that no other case of the set has, whose draws differ from theirs.
+                // The number is new in the set, so the draws differ from all others.
                 cases.push(self.case_of(quota, cases.len() as u64)?);
             }
         }
@@ -296,7 +295,7 @@ impl Generator {
 
     fn id(&self, number: u64) -> String {
         let mut id = format!("execute-{}", self.family.mnemonic.to_ascii_lowercase());
-        // Writing to a string does not fail.
+        // The results are dropped, because writing to a string does not fail.
         if self.family.sm != Sm::SPA5 {
             let _ = write!(id, "-sm{}", self.family.sm);
         }
@@ -307,7 +306,7 @@ impl Generator {
         id
     }
 
-    /// Returns the best draw of a case.
+    /// The best draw of a case.
     fn draw(&self, number: u64, wanted: Wanted) -> Result<Executed, GenerateError> {
         let aims = match wanted.is_alone {
             true => Vec::new(),
@@ -329,7 +328,8 @@ impl Generator {
                 continue;
             }
             let is_shown = |pair: &[usize; 2]| pair.iter().all(|n| executed.flags.contains(*n));
-            // One of them counts more, another one from case to case.
+            // One pair weighs more, a different one from case to case, so that ties do not always favour the same
+            // pairs.
             let first = (number % PAIRS as u64) as usize;
             let worth = |at: usize| if at == first { 3 } else { 2 };
             let shown = aims.iter().enumerate().filter(|(_, pair)| is_shown(pair));
@@ -351,7 +351,7 @@ impl Generator {
         best.map(|(_, executed)| executed).ok_or_else(missing)
     }
 
-    /// Makes one draw: the flags that are wanted, then some of the pairs.
+    /// Makes one draw. The recipes of the wanted flags come first, then some of the pairs.
     fn attempt(
         &self,
         number: u64,
@@ -370,7 +370,7 @@ impl Generator {
                 return None;
             }
         }
-        // Later draws are made only if no pair goes with the flags that are wanted.
+        // Draws after the first few aim at no pairs: none goes with the wanted flags.
         let (first, left) = DRAWS.get(draw as usize).copied().unwrap_or((0, 0));
         let rotated = aims.iter().cycle().skip(first).take(left.min(aims.len()));
         for flag in rotated.flatten().filter_map(|number| flags::all().get(*number)) {
@@ -380,14 +380,14 @@ impl Generator {
     }
 }
 
-/// Returns whether an instruction can show the flags with these numbers together.
+/// Whether an instruction can show the flags with these numbers together.
 fn are_possible(family: &Family, numbers: &[usize]) -> bool {
     let mut flags = numbers.iter().filter_map(|number| flags::all().get(*number));
     let draft = Draft::new(family, Random::new(0, &[]));
     draft.is_some_and(|mut draft| flags.all(|flag| flag.apply(&mut draft)))
 }
 
-/// Executes a draw, and returns it with its flags; `None` if it cannot be executed.
+/// Executes a draw and computes its flags; `None` if it cannot be executed.
 fn execute(drawn: Drawn) -> Option<Executed> {
     let Drawn { load, state } = drawn;
     let (machine, warp) = state.initial()?.machine_and_warp(Files::Refused).ok()?;
@@ -402,16 +402,16 @@ fn execute(drawn: Drawn) -> Option<Executed> {
 /// The pairs that one case aims at.
 const PAIRS: usize = 3;
 
-/// The pairs of flags in the order in which cases aim at them. Those that end alike, with a fault for
-/// example, are aimed at together.
+/// The pairs of flags, in the order that cases aim at them. A case aims at pairs with the same ending, because a load
+/// cannot both fault and access memory.
 #[derive(Debug)]
 struct Aims {
-    /// Pairs of flags by number: of loads that fault, of those that no lane executes, and all others.
+    /// Pairs of flags by number: for loads that fault, for loads that no lane executes, and all others.
     classes: [Vec<[usize; 2]>; 3],
 }
 
 impl Aims {
-    /// Creates the aims of pairs that do not exclude each other.
+    /// The flags of each pair must not exclude each other.
     pub(super) fn new(pairs: impl Iterator<Item = [usize; 2]>) -> Self {
         let mut classes = [const { Vec::new() }; 3];
         for pair in pairs {
@@ -428,8 +428,8 @@ impl Aims {
         Self { classes }
     }
 
-    /// Returns the pairs of a case. As many cases as there are thirds of pairs visit all of them, after which
-    /// they start again in other combinations.
+    /// The pairs of a case, up to [`PAIRS`]. Successive cases visit all pairs, and then start again in other
+    /// combinations.
     fn of_case(&self, seed: u64, number: u64) -> Vec<[usize; 2]> {
         let groups = |class: &Vec<[usize; 2]>| class.len().div_ceil(PAIRS) as u64;
         let all: u64 = self.classes.iter().map(groups).sum();
@@ -449,8 +449,8 @@ impl Aims {
     }
 }
 
-/// Maps the numbers below `count` to each other so that neighbours come apart: in the list they have a
-/// flag in common.
+/// Permutes the numbers below `count` so that neighbours are separated, because neighbours in the list of pairs share a
+/// flag.
 fn spread(number: u64, count: u64, start: u64) -> u64 {
     let stride = (count * 5 / 8..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
     let place = u128::from(number) * u128::from(stride) + u128::from(start);
@@ -467,13 +467,12 @@ pub struct Coverage {
     /// The numbers of the flags that are counted.
     possible: Vec<usize>,
     cases: u64,
-    /// How many vectors show each flag, by its number.
+    /// The number of vectors that show each flag, by the flag's number.
     counts: Vec<u64>,
-    /// Of each flag, the flags that a vector shows together with it.
+    /// For each flag, the flags that some vector shows together with it.
     together: Vec<FlagSet>,
 }
 
-/// Returns the pairs of the numbers.
 pub(super) fn pairs(numbers: &[usize]) -> impl Iterator<Item = [usize; 2]> {
     let after = |at: usize| numbers.get(at + 1..).unwrap_or_default();
     (0..).zip(numbers).flat_map(move |(at, one)| after(at).iter().map(|other| [*one, *other]))
@@ -511,7 +510,7 @@ impl Coverage {
         self.cases
     }
 
-    /// Returns the flags that the instruction can show, with how many vectors show each.
+    /// Returns the flags that the instruction can show, each with its number of vectors.
     pub fn flags(&self) -> impl Iterator<Item = (&'static Flag, u64)> {
         self.possible.iter().filter_map(|number| {
             Some((flags::all().get(*number)?, self.counts.get(*number).copied()?))
@@ -535,7 +534,7 @@ impl Coverage {
     }
 }
 
-/// Why no vector is drawn.
+/// The reason why no vector could be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -569,16 +568,16 @@ pub enum GenerateError {
         sm: Sm,
         /// The flags.
         flags: Vec<&'static str>,
-        /// How many draws were made.
+        /// The number of draws.
         draws: u64,
     },
-    /// The fast executor does not agree with the literal one.
+    /// The fast executor disagrees with the literal one.
     #[error("{id}: the executors differ")]
     ExecutorsDiffer {
         /// The case.
         id: String,
     },
-    /// What a vector expects could not be written.
+    /// The expectation could not be written as JSON.
     #[error("could not be written as JSON: {0}")]
     Json(String),
 }

@@ -1,5 +1,4 @@
-//! Memory images: a JSON manifest that says what is allocated where, and the files that hold
-//! the bytes (docs/vectors.md).
+//! Memory images: a JSON manifest that lists the allocations, and the files that hold the bytes (docs/vectors.md).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,10 +13,10 @@ use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 use warpload_binary::regular_file;
 
-/// A manifest larger than this is refused; the bytes belong into files beside it.
+/// A larger manifest is refused. Large contents belong into files beside it.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
-/// Why an image could not be opened. What exactly is wrong is the error's source.
+/// The reason why an image could not be opened. The error's source has the details.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
@@ -26,10 +25,10 @@ pub enum ImageError {
     Io {
         /// The manifest.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The manifest, or a file that it names, is not what it should be.
+    /// The manifest is invalid, or a file that it names cannot be used.
     #[error(
         "{}{}: no memory image",
         path.display(),
@@ -38,13 +37,13 @@ pub enum ImageError {
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The error and its place.
         source: JsonError,
     },
 }
 
 impl ImageError {
-    /// Returns the manifest, and the line and column, from 1, that the error is about if it is about those.
+    /// Returns the manifest that the error is about, with line and column, from 1, if they are known.
     #[must_use]
     pub fn place(&self) -> Option<(&Path, Option<(u64, u64)>)> {
         match self {
@@ -56,18 +55,16 @@ impl ImageError {
     }
 }
 
-/// Returns the machine that a manifest describes which holds all bytes itself; one that names files is
-/// refused.
+/// Returns the machine that a manifest describes. The manifest must hold all bytes itself: files are refused.
 ///
 /// # Errors
-/// Returns [`JsonError`] if the text is not such a manifest.
+/// Returns [`JsonError`] if the text is not a manifest, or names a file.
 pub fn machine_from_json(text: &str) -> Result<Machine, JsonError> {
     json::from_str::<Initial>(text)?.machine(Files::Refused)
 }
 
-/// Opens the image that a manifest describes: a machine whose memory holds it. The files that
-/// the manifest names are found relative to the manifest, and read. Manifest and files must be regular
-/// files.
+/// Opens the image that a manifest describes, as a machine with its memory. The files that the manifest names are
+/// relative to it, and are read. Manifest and files must be regular files.
 ///
 /// # Errors
 /// Returns [`ImageError`] if the manifest or a file cannot be read, a file is shorter than the
@@ -76,24 +73,23 @@ pub fn open(manifest: &Path) -> Result<Machine, ImageError> {
     Manifest::open(manifest)?.machine()
 }
 
-/// The manifest of an image, whose files have not been opened.
+/// The manifest of an image, before its files are opened.
 pub struct Manifest {
     path: PathBuf,
-    /// What the files' names are relative to.
+    /// The folder that the files' names are relative to.
     folder: PathBuf,
     initial: Initial,
 }
 
-/// Where the memories of an image lie.
+/// The layout of an image.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImageLayout {
-    /// How generic addresses are divided.
+    /// The address windows.
     pub map: AddressMap,
-    /// Where the memories lie in the bytes; the global allocations by ascending base, without empty
-    /// ones.
+    /// The ranges of the memories in the image's bytes. Global allocations are sorted by base, without empty ones.
     pub regions: Regions,
-    /// How many bytes there are.
+    /// The size of the image in bytes.
     pub bytes: u64,
 }
 
@@ -108,8 +104,7 @@ impl Manifest {
         Self::read(file, path, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Reads a manifest of at most 64 MiB. Errors call it `name`, and the files that it names are
-    /// found relative to `folder`.
+    /// Reads a manifest of at most 64 MiB. Errors call it `name`. The files that it names are relative to `folder`.
     ///
     /// # Errors
     /// Returns [`ImageError`] if it cannot be read or is not a manifest.
@@ -134,11 +129,11 @@ impl Manifest {
         self.use_files(None, &|_, _| {}, Initial::machine)
     }
 
-    /// Lets `map` make the memory if one file holds all bytes, as [`Arena::map_read_only`] does;
-    /// more files are read, each into its place. `opened` is called with each file.
+    /// Lets `map` make the memory, as [`Arena::map_read_only`] does, if one file holds all bytes. Several files are
+    /// read, each into its place, because an arena maps a single file. `opened` is called with each file.
     ///
     /// # Errors
-    /// Those of [`open`], and those of `map`.
+    /// As [`open`], and errors of `map`.
     pub fn machine_with(
         self,
         map: &dyn Fn(&Path, &File) -> io::Result<Arena>,
@@ -147,8 +142,8 @@ impl Manifest {
         self.use_files(Some(map), opened, Initial::machine)
     }
 
-    /// Returns where the memories lie; of the files only the sizes are read. One file that holds
-    /// all bytes is taken as a whole, as if it were mapped.
+    /// Returns the layout of the memories. Only the sizes of the files are read. If one file holds all bytes, the
+    /// layout covers the whole file, as if it were mapped.
     ///
     /// # Errors
     /// Those of [`open`].
@@ -171,7 +166,7 @@ impl Manifest {
     }
 }
 
-/// Returns a manifest's bytes as text, without a byte order mark.
+/// A manifest's text, without a byte order mark.
 fn text_of(bytes: &[u8]) -> io::Result<&str> {
     let wrong = |message| io::Error::new(io::ErrorKind::InvalidData, message);
     if let Some(kind) = FileKind::detect(bytes) {

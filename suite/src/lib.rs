@@ -1,18 +1,19 @@
-//! Test vectors, memory images (docs/vectors.md) and the cases of the conformance suite (docs/conformance.md): how they
-//! are written as JSON, drawn, answered, asked, compared and counted.
+//! Test vectors, memory images (docs/vectors.md) and the cases of the conformance suite (docs/conformance.md): their
+//! JSON, and how cases are drawn, asked, answered, compared and counted.
 //!
-//! - [`vector`]: one load with the state before and after it; [`image`]: a machine's memory; [`json`], what both share.
-//! - [`generate`]: fresh vectors, drawn from a seed; [`flags`]: the list of what a vector is a case of.
-//! - [`families`]: the list of families. A family says how its questions are answered by our own
-//!   executors, and how an answer is compared with the expectation of a case.
+//! - [`vector`]: one load with the state before and after it; [`image`]: a machine's memory; [`json`]: the JSON that
+//!   both share.
+//! - [`generate`]: fresh vectors, drawn from a seed; [`flags`]: the list of properties that a vector can show.
+//! - [`families`]: the list of families. A family answers its questions by our own executors, and compares an answer
+//!   with the expectation of a case.
 //! - [`case`](mod@case): the cases in a suite's files, and [`outcome`]: the result of each.
 //! - [`runner`]: the one [`Runner`](runner::Runner) of cases. It asks an [`Examinee`](runner::Examinee), compares, and
 //!   returns the outcomes in the order of the cases.
-//! - [`asking`]: the examinee that is functions of this process, our own executors for one; [`program`]: the one that is
-//!   another program, asked over pipes.
-//! - [`tally`]: the counts by family and flag, and the flags that explain the failures.
+//! - [`asking`]: an examinee made of functions in this process, such as our own executors; [`program`]: an examinee
+//!   that is another program, asked over pipes.
+//! - [`tally`]: counts by family and flag, and the flags that explain the failures.
 //! - [`tensor_case`]: the cases of the family `tensor-memory`, and their JSON.
-//! - [`text`]: foreign text made fit for a report.
+//! - [`text`]: makes foreign text safe for a report.
 //!
 //! ```
 //! use warpload::load::Executor;

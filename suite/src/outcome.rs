@@ -11,7 +11,7 @@ use crate::text::with_column;
 pub struct CaseOutcome {
     /// `None` if the line is not a case.
     pub family: Option<&'static str>,
-    /// What the report shows of the case.
+    /// The keys of the case that a report shows.
     pub about: CaseAbout,
     /// Whether it passed.
     pub verdict: CaseVerdict,
@@ -20,7 +20,6 @@ pub struct CaseOutcome {
 }
 
 impl CaseOutcome {
-    /// The outcome of a line that is not a case.
     pub(crate) fn not_a_case(message: String) -> Self {
         let failure = CaseFailure::new(CaseFailureKind::NotACase, message);
         let (about, verdict) = (CaseAbout::default(), CaseVerdict::Failed(failure));
@@ -45,20 +44,20 @@ impl CaseOutcome {
 pub enum CaseVerdict {
     /// The answer is the expected one.
     Passed,
-    /// It is not, or there is none.
+    /// The answer is another one, or there is none.
     Failed(CaseFailure),
     /// The case was left out for this reason.
     Skipped(String),
-    /// The case is not one of those that are chosen.
+    /// The case was not chosen.
     Unchosen,
 }
 
-/// Why a case failed.
+/// The reason why a case failed.
 #[derive(Clone, Debug)]
 pub struct CaseFailure {
     /// The kind.
     pub kind: CaseFailureKind,
-    /// The differences, one line each, or what else went wrong.
+    /// The differences, one line each, or the message of another failure.
     pub differences: Vec<String>,
     /// The last lines of the program's standard error, if it ended or did not answer in time.
     pub stderr: Vec<String>,
@@ -68,7 +67,7 @@ pub struct CaseFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CaseFailureKind {
-    /// The answer is another one.
+    /// The answer differs from the expected one.
     Difference,
     /// There was no answer within this time.
     Timeout(Duration),
@@ -80,7 +79,7 @@ pub enum CaseFailureKind {
     Error,
     /// The line of the suite is not a case.
     NotACase,
-    /// The path of the file that the case names is not UTF-8: a question cannot name it.
+    /// The path of the file that the case names is not UTF-8, so a question cannot name it.
     NotUtf8,
 }
 

@@ -18,7 +18,7 @@ use warpload::memory::mix;
 pub struct Random(u64);
 
 impl Random {
-    /// Creates the numbers of `seed` and of the further numbers that identify a draw.
+    /// Creates the sequence for `seed` and the further numbers that identify a draw.
     #[must_use]
     pub fn new(seed: u64, others: &[u64]) -> Self {
         let mut random = Self(seed);
@@ -38,17 +38,18 @@ impl Random {
         mix(self.0)
     }
 
-    /// Returns a number below `limit`; 0 if `limit` is 0. The bias does not matter here.
+    /// Returns a number below `limit`; 0 if `limit` is 0. The modulo is slightly biased, which does not matter for
+    /// tests.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }
 
-    /// Returns true once in `count` times.
+    /// Returns true with probability 1/`count`.
     pub fn one_in(&mut self, count: u64) -> bool {
         self.below(count) == 0
     }
 
-    /// Returns one of them; `None` if there is none.
+    /// Returns a random element; `None` if `of` is empty.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> Option<T> {
         of.get(self.below(of.len() as u64) as usize).copied()
     }

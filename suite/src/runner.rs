@@ -1,8 +1,8 @@
-//! [`Runner`]: the one way in which cases are asked and judged.
+//! [`Runner`]: asks and judges cases, for all families and all kinds of examinees.
 //!
-//! An [`Examinee`] answers the cases: [functions](crate::asking::FunctionExaminee) or another
-//! [program](crate::program::ProgramExaminee), which are asked questions, or [`InProcess`], which looks at a line directly.
-//! Several examinees share the work; the outcomes are in the order of the cases, however many there are.
+//! An [`Examinee`] answers the cases. [Functions](crate::asking::FunctionExaminee) and other
+//! [programs](crate::program::ProgramExaminee) are asked questions, [`InProcess`] checks a line directly. Several
+//! examinees share the work. The outcomes are always in the order of the cases.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,22 +19,22 @@ use crate::json::JsonError;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::text::with_column;
 
-/// Something that is asked the cases of a suite.
+/// A party that answers the cases of a suite.
 pub trait Examinee: Send {
-    /// How many lines it is passed together at most.
+    /// The most lines that [`Self::examine`] gets at once.
     const MAX_LINES: usize;
 
-    /// Asks the case of a line, and judges the answer.
+    /// Asks the case of a line and judges the answer.
     ///
     /// # Errors
     /// Returns [`AskError`] if the examinee cannot be asked at all.
     fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError>;
 
-    /// Forgets the places of lines: others come.
+    /// Forgets the places of lines, because a new batch begins.
     fn forget(&mut self) {}
 
-    /// Judges lines, for as long as `next` returns another place among them. A place may come twice in the result:
-    /// the later outcome holds. No lines follow if `is_last`.
+    /// Judges lines, as long as `next` returns another place among them. If a place occurs twice in the result, the
+    /// later outcome counts. `is_last` says that no lines follow.
     ///
     /// # Errors
     /// As [`Self::judge`].
@@ -52,10 +52,10 @@ pub trait Examinee: Send {
     }
 }
 
-/// Returns the place of the next line that an examinee judges, and is passed the outcome before.
+/// Returns the place of the next line for an examinee. Its argument is the examinee's last outcome.
 pub type NextPlace<'n> = &'n mut dyn FnMut(Option<&CaseOutcome>) -> Option<usize>;
 
-/// Why no more cases can be asked.
+/// The reason why no more cases can be asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
@@ -64,12 +64,12 @@ pub enum AskError {
     Start {
         /// Its name.
         program: String,
-        /// What may be wrong; may be empty.
+        /// The likely mistake; may be empty.
         hint: &'static str,
         /// The system's error.
         source: io::Error,
     },
-    /// The system fails to pass on a question or an answer.
+    /// A question or an answer cannot be passed on.
     #[error(transparent)]
     Stream(#[from] io::Error),
     /// No thread can be started for another examinee.
@@ -78,21 +78,22 @@ pub enum AskError {
     /// A thread has panicked.
     #[error("a job has panicked")]
     Panicked,
-    /// The examinee wants no further questions.
+    /// Asking was interrupted.
     #[error("interrupted")]
     Interrupted,
     /// The examinee does not answer.
     #[error("has answered none of the first {MAX_UNANSWERED} questions; {EXPECTED_LINES}: {last}")]
     Unanswered {
-        /// How it failed last.
+        /// The message of its last failure.
         last: String,
     },
 }
 
-/// Why the cases of a file are not all asked: the file is at fault, the examinee, or what adds outcomes.
+/// The reason why not all cases of a file were asked. The file is at fault, the examinee, or the caller's function that
+/// adds outcomes.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadCasesError<X> {
-    /// A line of the file cannot be read, and so none after it.
+    /// A line of the file cannot be read, which ends reading.
     #[error(transparent)]
     Line(LineError),
     /// The file has no case.
@@ -106,45 +107,45 @@ pub enum ReadCasesError<X> {
     Add(X),
 }
 
-/// How many bytes of lines are judged together.
+/// The bytes of lines that are judged together.
 const MAX_BYTES: usize = 8 << 20;
-/// How many cases an examinee may leave unanswered before it answers the first one.
+/// The number of cases that an examinee may leave unanswered before its first answer.
 const MAX_UNANSWERED: usize = 10;
-/// What is expected of a program that does not answer.
+/// The end of a message about a program that does not answer.
 pub const EXPECTED_LINES: &str =
     "expected one line for each line of its standard input, flushed at once";
 
-/// Asks examinees the cases of lines, and returns the outcomes in the order of the lines.
+/// Asks examinees the cases of lines. Returns the outcomes in the order of the lines.
 pub struct Runner<'a, E> {
     examinees: Vec<E>,
     on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync),
     interrupt: Option<&'a AtomicBool>,
-    /// Those that are to be judged.
+    /// The lines that are not judged yet.
     lines: Vec<CaseLine>,
     bytes: usize,
-    /// How many cases were asked without an answer; `None` once there was one.
+    /// The number of cases without an answer; `None` after the first answer.
     unanswered: Option<usize>,
 }
 
 impl<'a, E: Examinee> Runner<'a, E> {
-    /// Creates a runner. `on_outcome` is told each outcome as soon as it is known: in no order, and again if a
+    /// Creates a runner. `on_outcome` is called with each outcome as soon as it is known: unordered, and again if a
     /// case is asked again.
     pub fn new(examinees: Vec<E>, on_outcome: &'a (dyn Fn(&CaseOutcome) + Sync)) -> Self {
         let lines = Vec::new();
         Self { examinees, on_outcome, interrupt: None, lines, bytes: 0, unanswered: Some(0) }
     }
 
-    /// Asks no further questions once this is true; those before still have to be answered.
+    /// Asks no further questions once this is true. Pending questions still have to be answered.
     #[must_use]
     pub fn interrupt(self, interrupt: &'a AtomicBool) -> Self {
         Self { interrupt: Some(interrupt), ..self }
     }
 
-    /// Adds the lines of an input that are not blank, and passes on the outcomes that are known.
+    /// Adds the lines of an input, except blank ones, and passes outcomes to `add` as they become known.
     ///
     /// # Errors
-    /// Returns [`ReadCasesError`] if the input cannot be read to its end or has no line, and with the errors of
-    /// [`Self::judge`] and of `add`.
+    /// Returns [`ReadCasesError`] if the input cannot be read to its end or has no line, or with an error of
+    /// [`Self::judge`] or of `add`.
     pub fn read<X>(
         &mut self,
         file: &Arc<CaseFile>,
@@ -170,8 +171,8 @@ impl<'a, E: Examinee> Runner<'a, E> {
         if is_empty { Err(ReadCasesError::Empty) } else { Ok(()) }
     }
 
-    /// Adds a line, and returns the outcomes that are known with it. There are none for most lines: many are judged
-    /// together.
+    /// Adds a line. Returns the outcomes that become known with it. Most calls return none, because lines are judged in
+    /// batches.
     ///
     /// # Errors
     /// As [`Self::judge`].
@@ -182,7 +183,7 @@ impl<'a, E: Examinee> Runner<'a, E> {
         if is_full { self.judge(false) } else { Ok(Vec::new()) }
     }
 
-    /// Judges the lines that were added, and returns their outcomes in order. No lines follow if `is_last`.
+    /// Judges the lines that were added and returns their outcomes in order. `is_last` says that no lines follow.
     ///
     /// # Errors
     /// Returns [`AskError`] if an examinee cannot be asked at all, or has answered none of the first questions.
@@ -245,8 +246,8 @@ impl<'a, E: Examinee> Runner<'a, E> {
         Ok(outcomes)
     }
 
-    /// Asks the first examinee alone until it has answered once: whether it can does not depend on how many
-    /// there are.
+    /// Asks the first examinee alone until it has answered once, so that the error for a silent examinee does not
+    /// depend on how many there are.
     ///
     /// # Errors
     /// Returns [`AskError::Unanswered`] if it has answered none of the first questions.
@@ -281,8 +282,8 @@ impl<'a, E: Examinee> Runner<'a, E> {
     }
 }
 
-/// Our own executors, which check the line of a case instead of answering its question: without an answer in
-/// JSON between them, differences are told value by value.
+/// Our own executors, checking the line of a case instead of answering its question. Without an answer in JSON in
+/// between, they can report differences value by value.
 pub struct InProcess<F> {
     family: &'static str,
     check: F,
@@ -292,8 +293,7 @@ impl<F> InProcess<F>
 where
     F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
 {
-    /// Creates an examinee of a family. `check` runs the case of a line; `None` if it is not one of those that are
-    /// chosen.
+    /// Creates an examinee of a family. `check` runs the case of a line, and returns `None` if the case is not chosen.
     pub fn new(family: &'static str, check: F) -> Self {
         Self { family, check }
     }
@@ -303,7 +303,7 @@ impl<F> Examinee for InProcess<F>
 where
     F: FnMut(&str) -> Result<Option<CheckedCase>, JsonError> + Send,
 {
-    // All differences of a case are kept, and they can be many.
+    // One line at a time, because all differences of a case are kept, and there can be many.
     const MAX_LINES: usize = 1;
 
     fn judge(&mut self, line: &CaseLine) -> Result<CaseOutcome, AskError> {

@@ -1,4 +1,4 @@
-//! [`CaseTally`]: outcomes counted by family and flag, and the flags that explain the failures.
+//! [`CaseTally`]: counts of outcomes by family and flag, and the flags that explain the failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::explain::{Evidence, explains};
 use crate::families::FAMILIES;
 use crate::outcome::{CaseFailureKind, CaseOutcome, CaseVerdict};
 
-/// How many cases have which outcome.
+/// The number of cases by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CaseCounts {
-    /// Those that passed.
+    /// Cases that passed.
     pub passed: u64,
-    /// Those that failed, and files that could not be read.
+    /// Cases that failed, and files that could not be read.
     pub failed: u64,
-    /// Those that were skipped.
+    /// Cases that were skipped.
     pub skipped: u64,
 }
 
@@ -30,7 +30,7 @@ impl CaseCounts {
         }
     }
 
-    /// Returns how many cases there are.
+    /// Returns the number of cases.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.passed + self.failed + self.skipped
@@ -40,10 +40,10 @@ impl CaseCounts {
 /// The outcomes of a run, counted.
 #[derive(Debug, Default)]
 pub struct CaseTally {
-    /// All of them.
+    /// The outcomes of all families.
     pub counts: CaseCounts,
     families: BTreeMap<&'static str, OfFamily>,
-    /// The reasons to skip cases, each with how many.
+    /// The number of skipped cases by reason.
     skips: BTreeMap<String, u64>,
     /// The flags of cases that were not chosen.
     unchosen: BTreeSet<String>,
@@ -54,7 +54,7 @@ struct OfFamily {
     counts: CaseCounts,
     flags: BTreeMap<String, CaseCounts>,
     evidence: Evidence,
-    /// Failures that are no differences: by kind, how many there are and what the first one is.
+    /// Failures other than differences, by kind: their number, and the message of the first one.
     others: BTreeMap<&'static str, (u64, String)>,
 }
 
@@ -78,7 +78,7 @@ pub struct FlagCounts {
     /// The outcomes of its cases.
     #[serde(flatten)]
     pub counts: CaseCounts,
-    /// How well the flag tells the cases that fail from those that pass, 0 to 1.
+    /// How well the flag separates failing from passing cases, from 0 to 1.
     pub explains: f64,
 }
 
@@ -87,11 +87,11 @@ pub struct FlagCounts {
 pub struct SkipCounts {
     /// The reason.
     pub reason: String,
-    /// How many there are.
+    /// The number of cases.
     pub cases: u64,
 }
 
-/// What a run found.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseSummary {
     /// All outcomes.
@@ -99,22 +99,22 @@ pub struct CaseSummary {
     pub counts: CaseCounts,
     /// The families in the order of their list.
     pub families: Vec<FamilyCounts>,
-    /// The flags, those first that explain the failures of their family best.
+    /// The flags, sorted by how well they explain the failures of their family, best first.
     pub flags: Vec<FlagCounts>,
-    /// What the failures have in common, a sentence each.
+    /// The common properties of the failures, one sentence each.
     pub explanations: Vec<String>,
-    /// Why cases were skipped, the most frequent reason first.
+    /// The reasons for skipped cases, the most frequent first.
     pub skips: Vec<SkipCounts>,
 }
 
-/// No case is one of those that are chosen: which these were, and the flags with the nearest names.
+/// No case was chosen. The message repeats the choice, and suggests flags with similar names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NothingChosen(String);
 
-/// A flag with more wrong letters is not taken for another.
+/// The largest edit distance between a mistyped flag and a suggestion.
 const MAX_TYPOS: usize = 3;
-/// How many different reasons are kept, and what the others become.
+/// The number of different reasons that are kept. Others are counted as [`OTHER_REASONS`].
 const MAX_REASONS: usize = 100;
 const OTHER_REASONS: &str = "other reasons";
 
@@ -151,7 +151,7 @@ impl CaseTally {
             family.evidence.add(flags, about.subject.as_ref(), has_passed);
         }
         for (i, flag) in about.flags.iter().enumerate() {
-            // A flag that is there twice counts once.
+            // A flag that a case lists twice counts once.
             if about.flags[..i].contains(flag) {
                 continue;
             }
@@ -162,7 +162,7 @@ impl CaseTally {
         }
     }
 
-    /// Says that no case is one of those that are chosen, if so.
+    /// Returns an error if no case was chosen.
     #[must_use]
     pub fn nothing_chosen(&self, choice: &CaseChoice) -> Option<NothingChosen> {
         let any = |names: &[String]| {
@@ -185,7 +185,7 @@ impl CaseTally {
         (self.counts.all() == 0).then_some(NothingChosen(message))
     }
 
-    /// Returns all that was found.
+    /// Returns the results of the run.
     #[must_use]
     pub fn summary(&self) -> CaseSummary {
         let row = |(family, found): (_, &OfFamily)| FamilyCounts { family, counts: found.counts };
@@ -218,7 +218,7 @@ impl CaseTally {
                 })
             })
             .collect();
-        // Stable: flags that explain nothing stay in the order of families and names.
+        // The sort is stable, so flags with equal scores stay in the order of families and names.
         rows.sort_by(|one, other| other.explains.total_cmp(&one.explains));
         rows
     }
@@ -255,7 +255,7 @@ mod tests {
     use crate::explain::CaseSubject;
     use crate::outcome::CaseFailure;
 
-    /// Adds cases with these flags, some of which fail.
+    /// Adds passing and failing cases with these flags.
     fn add(tally: &mut CaseTally, flags: &[&str], passed: u64, failed: u64) {
         add_of(tally, flags, None, passed, failed);
     }
@@ -345,7 +345,7 @@ mod tests {
             tally.sentences(),
             ["execute: all 5 failures are LDG.256 on SM 100 and later, and no such case passes"]
         );
-        // A second mistake, of a flag of one instruction.
+        // A second mistake, in cases of one flag and instruction.
         add_of(&mut tally, &["guard"], Some((LDS, 75)), 0, 3);
         add_of(&mut tally, &["pair"], Some((LDS, 75)), 4, 0);
         assert_eq!(
@@ -355,7 +355,7 @@ mod tests {
                 "execute: 3 of 8 failures are `guard` cases before SM 100, and no such case passes",
             ]
         );
-        // Nothing special.
+        // `all-lanes` is a plain flag, so it explains no failure.
         let mut tally = CaseTally::default();
         add(&mut tally, &["all-lanes"], 0, 3);
         add(&mut tally, &["all-lanes", "quad"], 0, 3);

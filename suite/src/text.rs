@@ -1,5 +1,5 @@
-//! Foreign text, from cases and from programs that are asked: it can hold any character and be of any length,
-//! and is made fit for a line of a report.
+//! Text of cases and of programs under test. It can hold any character and have any length, and is escaped and
+//! shortened for a line of a report.
 
 pub use warpload::text::{escape, is_invisible, visible};
 
@@ -8,7 +8,7 @@ use std::fmt::Display;
 
 use crate::json::JsonError;
 
-/// Returns `text`, its end left out if it has more characters than that.
+/// Returns `text`, cut after `characters` characters.
 #[must_use]
 pub fn shortened(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
@@ -17,15 +17,15 @@ pub fn shortened(text: &str, characters: usize) -> String {
     }
 }
 
-/// How many characters of an answer are shown.
+/// The number of characters of an answer that are shown.
 pub(crate) const MAX_CHARACTERS: usize = 200;
 
-/// Returns a line of an answer made visible, its end left out if it is long.
+/// A line of an answer, escaped and shortened.
 pub(crate) fn shown(line: &[u8]) -> String {
     shortened(&visible(&String::from_utf8_lossy(line)), MAX_CHARACTERS)
 }
 
-/// Returns the message of an error in a line of JSON after its column, if that is known.
+/// The message of an error in a line of JSON, after its column if that is known.
 pub(crate) fn with_column(error: &JsonError) -> String {
     match error.position {
         Some((_, column)) => format!("column {column}: {error}"),
@@ -33,7 +33,7 @@ pub(crate) fn with_column(error: &JsonError) -> String {
     }
 }
 
-/// Returns the message of an error with those of its causes.
+/// The message of an error, followed by the messages of its causes.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", with_causes(cause)),
@@ -41,7 +41,7 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
     }
 }
 
-/// Returns the line of a report that says how something differs from what is expected.
+/// The line of a report for one difference.
 pub(crate) fn difference(place: &dyn Display, expected: &dyn Display, got: &dyn Display) -> String {
     format!("{place}: expected {expected}, got {got}")
 }

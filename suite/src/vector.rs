@@ -1,5 +1,4 @@
-//! Test vectors: one instruction executed by one warp, the state before and the state after
-//! (docs/vectors.md).
+//! Test vectors: one instruction executed by one warp, with the state before and after it (docs/vectors.md).
 
 use std::collections::BTreeMap;
 
@@ -22,11 +21,11 @@ use warpload::warp::Warp;
 /// One test vector.
 #[derive(Debug)]
 pub struct Vector {
-    /// What it is about.
+    /// The name, for people; may be empty.
     pub name: String,
     /// The instruction.
     pub instruction: Instruction,
-    /// What the warp executes on.
+    /// The machine that the warp runs on.
     pub machine: Machine,
     /// The warp before.
     pub warp: Warp,
@@ -34,13 +33,13 @@ pub struct Vector {
     pub expected: Option<Final>,
 }
 
-/// What a load changed. Serializes as the vectors' `final`.
+/// The changes of a load. Serializes as the vectors' `final`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Final {
-    /// Registers with their 32 values, lane 0 first: of an outcome, those that changed.
+    /// Registers with their 32 values, lane 0 first. In an outcome, only changed ones.
     #[serde(serialize_with = "registers")]
     pub registers: BTreeMap<Reg, LaneValues>,
-    /// Uniform registers with their values: of an outcome, those that changed.
+    /// Uniform registers with their values. In an outcome, only changed ones.
     #[serde(serialize_with = "uniform_registers", skip_serializing_if = "BTreeMap::is_empty")]
     pub uniform_registers: BTreeMap<UniformReg, u32>,
     /// The warp fault's name.
@@ -48,8 +47,7 @@ pub struct Final {
     /// The lanes with a fault of each kind.
     #[serde(serialize_with = "masks")]
     pub lane_faults: ByFaultKind<LaneMask>,
-    /// Whether the broadcast path was taken. `None` of `LDS.U`, whose `.U` decides nothing that can
-    /// be observed.
+    /// Whether the broadcast path was taken. `None` for `LDS.U`, because its `.U` has no observable effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<bool>,
 }
@@ -69,18 +67,17 @@ impl Vector {
         Ok(Self { name: json.name, instruction, machine, warp, expected })
     }
 
-    /// Executes the instruction; returns the warp after it and what the load did.
+    /// Executes the instruction. Returns the warp after it, and the outcome.
     ///
     /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-    /// unknown.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or an undocumented mode.
     pub fn run(&self, executor: Executor) -> Result<(Warp, Outcome), ExecuteError> {
         let mut warp = self.warp.clone();
         let outcome = executor.execute(&self.instruction, &self.machine, &mut warp)?;
         Ok((warp, outcome))
     }
 
-    /// Returns what changed between the vector's warp and `after`.
+    /// Returns the changes from the vector's warp to `after`.
     #[must_use]
     pub fn observed(&self, after: &Warp, outcome: &Outcome) -> Final {
         Final {
@@ -98,25 +95,23 @@ impl Vector {
         }
     }
 
-    /// Executes the vector and returns how the outcome differs from the expected one, one line each; empty if it
-    /// does not, or if the vector expects nothing.
+    /// Executes the vector and returns the differences from the expected outcome, one line each. Empty if the vector
+    /// has no `final`.
     ///
     /// # Errors
-    /// Returns [`ExecuteError`] if the instruction has an invalid size or a mode whose meaning is
-    /// unknown.
+    /// Returns [`ExecuteError`] if the instruction has an invalid size or an undocumented mode.
     pub fn check(&self, executor: Executor) -> Result<Vec<String>, ExecuteError> {
         let (after, outcome) = self.run(executor)?;
         Ok(self.compare(&self.observed(&after, &outcome)))
     }
 
-    /// Returns how an outcome differs from the expected one, one line each; empty if it does not, or if the vector
-    /// expects nothing.
+    /// Returns the differences of an outcome from the expected one, one line each. Empty if the vector has no `final`.
     #[must_use]
     pub fn compare(&self, got: &Final) -> Vec<String> {
         let Some(expected) = &self.expected else { return Vec::new() };
         let mut differences = Vec::new();
         let hex = |value: u32| format!("{value:#010x}");
-        // A register that is not named is unchanged.
+        // A register that is missing on one side has its old value there.
         let both: BTreeMap<_, _> = expected.registers.iter().chain(&got.registers).collect();
         for register in both.into_keys() {
             let before = self.warp.register(*register);
@@ -185,7 +180,7 @@ fn uniform_registers<S: Serializer>(
     )
 }
 
-/// Only the masks that are not zero.
+/// Serializes only the masks that are not zero.
 fn masks<S: Serializer>(lanes: &ByFaultKind<LaneMask>, to: S) -> Result<S::Ok, S::Error> {
     let faulty = lanes.iter().filter(|(_, lanes)| !lanes.is_empty());
     to.collect_map(faulty.map(|(kind, lanes)| (kind, format!("{lanes:#x}"))))
@@ -201,7 +196,7 @@ struct VectorJson {
     initial: Initial,
     #[serde(default, rename = "final", deserialize_with = "present")]
     expected: Option<FinalJson>,
-    /// What suites say about a vector; it changes nothing.
+    /// The keys of a suite. They are checked, but have no effect.
     #[serde(default, rename = "id")]
     _id: IgnoredAny,
     #[serde(default, rename = "flags")]

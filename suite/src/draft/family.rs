@@ -1,4 +1,4 @@
-//! [`Family`]: the forms of one instruction that can be executed, with their fields by name.
+//! [`Family`]: the executable forms of one instruction, with their fields by name.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use warpload_encoding::{
     Instruction, LoadDestination, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm, UniformBase,
 };
 
-/// An instruction of one SM, in all forms that can be executed.
+/// An instruction of one SM, in all executable forms.
 #[derive(Debug)]
 pub(crate) struct Family {
     pub(crate) mnemonic: &'static str,
@@ -14,15 +14,15 @@ pub(crate) struct Family {
     pub(crate) forms: Vec<Form>,
 }
 
-/// A form of an instruction with its size and the modifiers that decide what it means. All else is as
-/// in a text that does not name it.
+/// A form of an instruction, with its size and the modifiers that change its meaning. Other modifiers have their
+/// defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) word: u128,
     fields: Rc<[FieldPlace]>,
     pub(crate) parts: LoadParts,
     pub(crate) size: LoadSize,
-    /// How many bytes the offset's number counts.
+    /// The bytes that one unit of the offset field counts.
     pub(crate) offset_unit: i64,
 }
 
@@ -34,16 +34,16 @@ struct FieldPlace {
     is_reserved: bool,
 }
 
-/// The fields whose values are different forms.
+/// Fields that select a form: each of their values is a [`Form`] of its own.
 const STRUCTURAL: [&str; 8] = ["sz", "E", "64", "desc", "U", "count", "shape", "scale"];
 
 impl Family {
-    /// Returns the mnemonics of an SM whose loads can be executed.
+    /// The mnemonics of an SM's executable loads.
     pub(crate) fn mnemonics(sm: Sm) -> impl Iterator<Item = &'static str> {
         Instruction::mnemonics(sm).filter(|name| !OF_OTHER_EXECUTORS.contains(name))
     }
 
-    /// Returns the instruction of that name; `None` if the SM has none that can be executed.
+    /// `None` if the SM has no executable load of this name.
     pub(crate) fn new(mnemonic: &str, sm: Sm) -> Option<Self> {
         let mnemonic = Self::mnemonics(sm).find(|known| known.eq_ignore_ascii_case(mnemonic))?;
         let mut forms = Vec::new();
@@ -62,16 +62,16 @@ impl Family {
         (!forms.is_empty()).then_some(Self { mnemonic, sm, forms })
     }
 
-    /// Returns whether the instruction loads registers of the warp, once for all lanes.
+    /// Whether the instruction loads uniform registers, once for all lanes.
     pub(crate) fn is_uniform(&self) -> bool {
         self.forms.iter().any(|form| form.fills_uniform())
     }
 }
 
-/// What is decoded, but executed otherwise (docs/load-sm70.md section 10, 23).
+/// Decoded, but not executed as loads into registers (docs/load-sm70.md section 10, 23).
 const OF_OTHER_EXECUTORS: [&str; 2] = ["LDGSTS", "LDTM"];
 
-/// Returns a word of a form with registers, and where its fields are.
+/// A word of a form with registers, and the places of its fields.
 fn template(form: Instruction) -> (u128, Rc<[FieldPlace]>) {
     let readings = form.describe().filter(|reading| reading.fixed().is_none());
     let fields: Rc<[FieldPlace]> = readings
@@ -103,7 +103,7 @@ impl FieldPlace {
     }
 }
 
-/// Returns the load that a word encodes if it can be executed.
+/// The load that a word encodes, if it can be executed.
 pub(crate) fn executable(word: u128, sm: Sm) -> Option<(Instruction, LoadParts, LoadSize)> {
     let load = match sm.has_wide_words() {
         true => Instruction::decode(word, sm).load()?,
@@ -125,7 +125,7 @@ impl Form {
         Some(form)
     }
 
-    /// Returns the field of that name, the one with the lowest bits if there are two.
+    /// The field with this name; the lower one if there are two.
     fn field(&self, name: &str) -> Option<&FieldPlace> {
         self.fields.iter().rev().find(|field| field.name == name)
     }
@@ -134,23 +134,23 @@ impl Form {
         self.field(name).is_some()
     }
 
-    /// Returns the width of a field in bits, 0 if there is none.
+    /// The width of a field in bits, 0 without the field.
     pub(crate) fn width(&self, name: &str) -> u32 {
         self.field(name).map_or(0, |field| field.width)
     }
 
-    /// Returns `word` with the lowest bits of `value` in a field; `None` if there is no such field.
+    /// Puts the lowest bits of `value` into a field of `word`; `None` without the field.
     pub(crate) fn set(&self, word: u128, name: &str, value: u64) -> Option<u128> {
         Some(self.field(name)?.set(word, value))
     }
 
-    /// Returns the number in a field; `None` if there is none of that name.
+    /// The number in a field; `None` without the field.
     pub(crate) fn get(&self, word: u128, name: &str) -> Option<u64> {
         let field = self.field(name)?;
         Some(((word & field.mask()) >> field.low) as u64)
     }
 
-    /// Returns the bits that the disassembler does not read.
+    /// The bits that the disassembler does not read.
     pub(crate) fn reserved_bits(&self) -> u128 {
         let reserved = self.fields.iter().filter(|field| field.is_reserved);
         reserved.fold(0, |mask, field| mask | field.mask())
@@ -160,7 +160,6 @@ impl Form {
         if self.has("imm") { "imm" } else { "off" }
     }
 
-    /// Returns the name of the destination's field.
     pub(crate) fn destination_name(&self) -> &'static str {
         if self.fills_uniform() { "URd" } else { "Rd" }
     }
@@ -173,12 +172,12 @@ impl Form {
         self.size.registers()
     }
 
-    /// Returns the number of registers that are aligned and in range together: of 256 bits, those of one half.
+    /// The number of registers with a common rule for alignment and range. A load of 256 bits has two groups of four.
     pub(crate) fn group(&self) -> u8 {
         self.registers().clamp(1, 4) as u8
     }
 
-    /// Returns whether uniform registers are filled: one access for the warp.
+    /// Whether the load fills uniform registers, with one access for the warp.
     pub(crate) fn fills_uniform(&self) -> bool {
         use LoadDestination::{Uniform, UniformHalves};
         matches!(self.parts.destination, Uniform(_) | UniformHalves { .. })
@@ -188,7 +187,7 @@ impl Form {
         self.parts.address.uniform
     }
 
-    /// Returns whether addresses have 64 bits, so that a register of theirs is a pair.
+    /// Whether addresses have 64 bits, so that their base is a pair of registers.
     pub(crate) fn is_wide(&self) -> bool {
         self.parts.address.extended || self.has_uniform_pair()
     }
@@ -201,12 +200,12 @@ impl Form {
         self.get(self.word, "desc") == Some(1)
     }
 
-    /// Returns whether addresses are generic: the windows decide where they lie.
+    /// Whether addresses are generic: the windows select the memory.
     pub(crate) fn is_generic(&self) -> bool {
         matches!(self.parts.space, MemorySpace::Generic { .. })
     }
 
-    /// Returns whether addresses of global memory have 32 bits.
+    /// Whether addresses of global memory have only 32 bits.
     pub(crate) fn is_narrow_pointer(&self) -> bool {
         (self.is_generic() || self.is_global()) && !self.is_wide()
     }
@@ -227,24 +226,22 @@ impl Form {
         matches!(self.size, LoadSize::Matrices { .. })
     }
 
-    /// Returns whether lanes execute one by one: not if uniform registers are filled, nor of matrices,
-    /// for which all lanes must execute.
+    /// Whether each lane executes for itself. Uniform loads execute once, and matrices need all lanes.
     pub(crate) fn is_by_lane(&self) -> bool {
         !self.fills_uniform() && !self.is_matrix()
     }
 
-    /// Returns whether the load is a `.U.128` with a broadcast path.
+    /// Whether the load is a `.U.128`, which has a broadcast path.
     pub(crate) fn may_broadcast(&self) -> bool {
         self.size.of_lane().is_some_and(Size::is_uniform)
     }
 
-    /// Returns whether values narrower than 32 bits are sign-extended or, if not `signed`,
-    /// zero-extended.
+    /// Whether the load is narrower than 32 bits and sign-extends or, if not `signed`, zero-extends.
     pub(crate) fn extends(&self, signed: bool) -> bool {
         self.size.of_lane().is_some_and(|size| size.bytes() < 4 && size.is_signed() == signed)
     }
 
-    /// Returns whether the offset without a base is unsigned.
+    /// Whether an offset without a base is unsigned.
     pub(crate) fn has_unsigned_offset(&self) -> bool {
         matches!(self.parts.address.offset, Offset::ByBase { .. })
     }

@@ -1,11 +1,11 @@
-//! Where the lanes of a draft load from.
+//! The addresses of a draft's lanes.
 
 use super::{Draft, align_up};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
 
 impl Draft<'_> {
-    /// Gives every lane an address that can be loaded from.
+    /// Gives every lane the address of an allocated access.
     pub(super) fn draw_addresses(&mut self) {
         if self.is_offset_alone() {
             self.is_together = true;
@@ -26,13 +26,13 @@ impl Draft<'_> {
         self.free = self.executing();
     }
 
-    /// Gives a lane an address that lies in `space`, with the Plg that asks for it.
+    /// Gives a lane an address in `space`, and the Plg that selects that memory.
     pub(crate) fn place(&mut self, lane: usize, space: Space, address: u64) {
         self.addresses[lane] = address;
         self.set_plg(lane, space != Space::Shared);
     }
 
-    /// Sets Plg in a lane, and which predicate it is if it must be false.
+    /// Sets Plg in a lane. If the value is false, replaces PT, which is always true, by another predicate.
     pub(crate) fn set_plg(&mut self, lane: usize, value: bool) {
         if !self.form.has("Plg") {
             return;
@@ -43,7 +43,8 @@ impl Draft<'_> {
         self.plg.1 = self.plg.1 & !(1 << lane) | u32::from(value) << lane;
     }
 
-    /// Returns the addresses of whole accesses in a memory; of local memory those of each part.
+    /// The addresses of all aligned accesses that lie within an allocation of a memory; for local memory, within each
+    /// part.
     pub(crate) fn slots(&self, space: Space) -> Vec<u64> {
         let bytes = self.form.bytes();
         let memory = &self.state.memory;
@@ -68,8 +69,8 @@ impl Draft<'_> {
         offsets.into_iter().map(|offset| self.address_in(space, offset)).collect()
     }
 
-    /// Returns the address after the last byte of a memory. Of local memory that of its low part or, if it
-    /// has none, where its high part begins.
+    /// The address after the last byte of a memory. For local memory: the end of its low part or, without one, the
+    /// start of its high part.
     pub(crate) fn end_of(&self, space: Space) -> u64 {
         let memory = &self.state.memory;
         match space {
@@ -93,7 +94,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Takes some of the lanes whose address is still free; none if none are left.
+    /// Takes some of the lanes without an address; all of them if lanes must have one address.
     pub(crate) fn claim(&mut self, most: u32) -> LaneMask {
         let free = self.free;
         if self.is_together {
@@ -110,7 +111,7 @@ impl Draft<'_> {
         claimed
     }
 
-    /// Takes some lanes and gives them one address in `space`; false if no lane is free.
+    /// Takes some lanes and gives them one address in `space`. False if no lane is free.
     pub(crate) fn claim_at(&mut self, space: Space, address: u64) -> bool {
         let claimed = self.claim(6);
         for lane in claimed.lanes() {

@@ -1,5 +1,5 @@
-//! The memory of a draft: [`MemoryWishes`], how it should be, and where it is laid out: small, and where the addresses of
-//! the load can reach it.
+//! The memory of a draft: [`MemoryWishes`], and the layout that fulfils them. Memories are small, and within reach of
+//! the load's addresses.
 
 use warpload::lane::LANES;
 use warpload::memory::{Space, Window};
@@ -7,10 +7,10 @@ use warpload_encoding::{LoadSize, MemorySpace};
 
 use super::{Draft, align_up};
 
-/// What the memory should be like.
+/// The wishes of recipes for the memory.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryWishes {
-    /// Where the lanes' addresses lie unless a recipe says otherwise.
+    /// The memory of the lanes' addresses, unless a recipe chooses another.
     pub(crate) main: Space,
     /// The lowest and the highest address that global memory may have.
     pub(crate) reach: (u64, u64),
@@ -20,13 +20,13 @@ pub(crate) struct MemoryWishes {
     pub(crate) has_adjacent: bool,
     /// Whether the first allocation ends at 2^address_bits.
     pub(crate) is_at_top: bool,
-    /// Whether the two parts of local memory fill its window, which is then small.
+    /// Whether the two parts of local memory fill its window. The window is then small.
     pub(crate) has_touching_parts: bool,
     /// Whether allocations end within an access.
     pub(crate) has_partial_ends: bool,
-    /// Whether each lane can load words that are neither zero nor those of another lane.
+    /// Whether memory holds enough distinct words that each lane can load its own, none of them zero.
     pub(crate) has_distinct_words: bool,
-    /// Where the first allocation begins, if that matters.
+    /// The base of the first allocation, if a recipe needs a certain one.
     pub(crate) base: Option<u64>,
     /// Whether allocations begin within an access.
     pub(crate) has_partial_starts: bool,
@@ -58,7 +58,8 @@ impl Default for MemoryWishes {
     }
 }
 
-/// The bases of global memory: below and above each bit that an offset, a register or an address can have.
+/// The bases of global memory: on both sides of the powers of two where offsets, registers and addresses of various
+/// widths end.
 const BASES: [u64; 12] = [
     0x1000,
     0x2_0000,
@@ -74,7 +75,7 @@ const BASES: [u64; 12] = [
     0x1_2345_6789_a000,
 ];
 
-/// Small windows, and one that begins where the other ends.
+/// Small windows, apart and adjacent.
 const WINDOWS: [(Window, Window); 4] = [
     (Window { base: 0x10_0000, size: 0x40 }, Window { base: 0x20_0000, size: 0x1000 }),
     (Window { base: 0x30_0040, size: 0x100 }, Window { base: 0x30_0000, size: 0x40 }),
@@ -89,7 +90,7 @@ const APART: [(Window, Window); 2] = [
 ];
 
 impl Draft<'_> {
-    /// Draws what the memory should be like, before recipes change it.
+    /// Draws the wishes before recipes change them.
     pub(super) fn draw_wishes(&mut self) {
         let main = match self.form.parts.space {
             MemorySpace::Local => Space::Local,
@@ -102,7 +103,7 @@ impl Draft<'_> {
             _ => Space::Global,
         };
         self.layout.main = main;
-        // Local memory is 32 times as large.
+        // Local memory is 32 times as large, so wide loads keep theirs small.
         let is_large = self.form.is_local() && self.form.bytes() >= 16;
         self.layout.has_partial_ends = !is_large && self.random.one_in(2);
         self.layout.has_adjacent = self.random.one_in(4);
@@ -127,7 +128,7 @@ impl Draft<'_> {
             (self.state.shared_window, self.state.local_window) = (shared, local);
         }
         if self.layout.has_touching_parts {
-            // A window of one access, which both parts fill.
+            // A window of one access, filled by both parts.
             self.state.local_window.size = 16;
             self.layout.has_local = [true; 2];
         }
@@ -149,7 +150,7 @@ impl Draft<'_> {
         self.lay_out_decoy();
     }
 
-    /// Returns a size of a few accesses.
+    /// A random size of a few accesses, or the size that distinct words need.
     fn some_size(&mut self) -> usize {
         let bytes = self.form.bytes();
         if self.layout.has_distinct_words {
@@ -174,7 +175,7 @@ impl Draft<'_> {
             (0..count.div_ceil(8)).flat_map(|_| self.random.next().to_le_bytes()).collect();
         bytes.truncate(count);
         if self.layout.has_distinct_words && self.form.bytes() == 1 {
-            // 11 and 255 have no divisor in common.
+            // All values differ up to 255 bytes, because 11 and 255 are coprime.
             let first = self.random.below(255);
             let distinct = (0..).map(|i| 1 + ((first + 11 * i) % 255) as u8);
             bytes.iter_mut().zip(distinct).for_each(|(byte, distinct)| *byte = distinct);
@@ -185,7 +186,7 @@ impl Draft<'_> {
     fn lay_out_global(&mut self) {
         let size = self.some_size();
         let contents = self.some_bytes(size);
-        // 2^64 does not fit, and nor do sizes that are no whole accesses reach the top.
+        // The highest address rather than its end, because 2^64 does not fit into `u64`.
         let end = (1u128 << self.state.address_bits) - 1;
         let highest = if self.form.is_wide() { end as u64 } else { u32::MAX.into() };
         let reach = (self.layout.reach.0, self.layout.reach.1.min(highest));
@@ -211,7 +212,7 @@ impl Draft<'_> {
         if self.layout.has_adjacent {
             let next_size = self.some_size();
             let contents = self.some_bytes(next_size);
-            // The one at the top has a neighbour before it.
+            // An allocation at the top has its neighbour before it.
             let is_at_top = self.layout.is_at_top;
             let (at, next) = if is_at_top {
                 (0, base.wrapping_sub(next_size as u64))
@@ -222,7 +223,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Lays out global memory where windows begin and end.
+    /// Lays out global memory on both sides of each window.
     fn lay_out_around_windows(&mut self) {
         let (shared, local) = (self.state.shared_window, self.state.local_window);
         let (low, high) = if shared.base < local.base { (shared, local) } else { (local, shared) };
@@ -249,7 +250,7 @@ impl Draft<'_> {
         };
         let size = bytes + more as usize;
         let sizes = if self.layout.has_touching_parts {
-            // Odd, so that accesses of all sizes but one go across.
+            // Odd, so that an aligned access of any size above 1 crosses the border.
             let low = 1 + 2 * self.random.below(window as u64 / 2) as usize;
             [low, window - low]
         } else {
@@ -265,7 +266,7 @@ impl Draft<'_> {
         self.state.memory.constant.push((bank, contents));
     }
 
-    /// Fills a memory that the load does not read: whoever reads it shows.
+    /// Fills a memory that the load does not read, so that an emulator that confuses the two is found.
     fn lay_out_decoy(&mut self) {
         if !self.random.one_in(3) {
             return;

@@ -1,5 +1,5 @@
-//! [`Draft`]: a vector while it is drawn. Recipes narrow down its form at once, and change the rest
-//! stage by stage; what they leave open is drawn at random.
+//! [`Draft`]: a vector while it is drawn. Recipes narrow down its form at once, and change the rest stage by stage.
+//! Everything that they leave open is random.
 
 mod family;
 mod lanes;
@@ -15,30 +15,30 @@ pub(crate) use family::{Family, Form};
 pub(crate) use layout::MemoryWishes;
 pub(crate) use state::{Drawn, State, default_address_bits};
 
-/// Has a draft show a flag: excludes forms, and adds steps. Returns false if the draft cannot show it.
+/// Makes a draft show a flag: excludes forms, and adds steps. Returns false if the draft cannot show it.
 pub(crate) type Recipe = fn(&mut Draft<'_>) -> bool;
-/// One change of a draft. What then is not as wished shows in the flags.
+/// One change of a draft. It may fail to show the flag, because the flags of a vector are computed from its execution.
 pub(crate) type Step = fn(&mut Draft<'_>);
 
-/// Returns the next multiple of `bytes`, a power of two; past 2^64 it begins at 0 again.
+/// The next multiple of `bytes`, a power of two. Wraps at 2^64.
 pub(crate) const fn align_up(address: u64, bytes: u64) -> u64 {
     address.wrapping_add(bytes - 1) & !(bytes - 1)
 }
 
-/// When a change of a draft is made: each stage knows what those before it have decided.
+/// The time of a change. Each stage sees the decisions of the stages before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// The settings of the machine, and what its memory should be like; before memory is laid out.
+    /// The settings of the machine and the wishes for its memory, before the layout.
     Machine,
     /// Guards, active lanes, and the numbers of registers.
     Warp,
-    /// Which address each lane has.
+    /// The address of each lane.
     Lanes,
-    /// Changes of addresses that are there already, and the offset.
+    /// Changes of the lanes' addresses, and the offset.
     Adjust,
 }
 
-/// How loads end that show a flag.
+/// The possible ends of loads that show a flag, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Ending {
@@ -46,7 +46,7 @@ pub(crate) enum Ending {
     Accesses = 1,
     /// The warp faults.
     Faults = 2,
-    /// Either of these.
+    /// Lanes access memory or the warp faults.
     Executes = 3,
     /// No lane executes.
     NoLane = 4,
@@ -59,9 +59,9 @@ pub(crate) struct Draft<'f> {
     pub(crate) family: &'f Family,
     /// The forms that no recipe has excluded.
     open: Vec<&'f Form>,
-    /// The form; before the first stage, any of those that are open.
+    /// The form. Before the first stage, any of the open ones.
     pub(crate) form: &'f Form,
-    /// The endings that no recipe has excluded, a bit each.
+    /// The endings that no recipe has excluded, one bit each.
     endings: u8,
     steps: Vec<(Stage, Step)>,
     pub(crate) state: State,
@@ -75,9 +75,9 @@ pub(crate) struct Draft<'f> {
     pub(crate) ur: u8,
     /// Whether an index of 32 bits has its highest bit set.
     pub(crate) has_high_index: bool,
-    /// Whether the register after the base is set although it is no part of the address.
+    /// Whether the register after a 32-bit base holds a value, although it is not part of the address.
     pub(crate) has_stale_pair: bool,
-    /// The offset, if a recipe or the lack of a base has decided it.
+    /// The offset, if a recipe has decided it.
     pub(crate) offset: Option<i64>,
     /// The guard predicate, and whether it is negated.
     pub(crate) guard: (u8, bool),
@@ -86,13 +86,13 @@ pub(crate) struct Draft<'f> {
     /// Plg, and the lanes in which it is true.
     pub(crate) plg: (u8, u32),
     pub(crate) bank: u8,
-    /// Other fields: what a text would name.
+    /// Values of other fields, by name.
     pub(crate) fields: Vec<(&'static str, u64)>,
-    /// Bits that no field covers.
+    /// Bits of the word that the disassembler does not read.
     pub(crate) unread: u128,
-    /// What each lane should load from.
+    /// The address that each lane loads from.
     pub(crate) addresses: [u64; LANES],
-    /// The lanes whose address no recipe has decided.
+    /// The lanes with an address that no recipe has decided.
     pub(crate) free: LaneMask,
     /// Whether all lanes have one address.
     pub(crate) is_together: bool,
@@ -130,8 +130,7 @@ impl<'f> Draft<'f> {
         })
     }
 
-    /// Lets a recipe change the draft. Returns false, and leaves the draft as it was, if the recipe
-    /// does not fit.
+    /// Lets a recipe change the draft. If it does not fit, returns false and leaves the draft unchanged.
     pub(crate) fn apply(&mut self, ending: Ending, recipe: Recipe) -> bool {
         if self.endings & ending as u8 == 0 {
             return false;
@@ -147,7 +146,7 @@ impl<'f> Draft<'f> {
         fits
     }
 
-    /// Excludes the forms for which `test` is false; false if none would remain.
+    /// Excludes the forms that fail `test`. Returns false, and excludes none, if no form would remain.
     pub(crate) fn keep(&mut self, test: impl Fn(&Form) -> bool) -> bool {
         let kept: Vec<&Form> = self.open.iter().copied().filter(|form| test(form)).collect();
         let fits = !kept.is_empty();
@@ -157,13 +156,13 @@ impl<'f> Draft<'f> {
         fits
     }
 
-    /// Has `step` made at its stage. Always true, so that it ends a recipe.
+    /// Adds a step to a stage. Returns true, so that a recipe can end with it.
     pub(crate) fn then(&mut self, stage: Stage, step: Step) -> bool {
         self.steps.push((stage, step));
         true
     }
 
-    /// Draws what is still open; `None` if that is not a load that can be executed.
+    /// Draws everything that is still open. `None` if the result is not an executable load.
     pub(crate) fn finish(mut self) -> Option<Drawn> {
         self.form = self.random.pick(&self.open)?;
         self.draw_wishes();
@@ -177,14 +176,14 @@ impl<'f> Draft<'f> {
         self.solve()
     }
 
-    /// Makes the changes of a stage, in the order of the recipes.
+    /// Runs the steps of a stage, in the order of the recipes.
     fn make(&mut self, stage: Stage) {
         let of_stage = self.steps.iter().filter(|(of, _)| *of == stage);
         let steps: Vec<Step> = of_stage.map(|(_, step)| *step).collect();
         steps.into_iter().for_each(|step| step(self));
     }
 
-    /// Draws registers and the modifiers that change nothing.
+    /// Draws the register numbers.
     fn draw_registers(&mut self) {
         let count = self.form.registers().max(1) as u64;
         let limit = if self.form.fills_uniform() { 48 } else { 96 };
@@ -199,7 +198,7 @@ impl<'f> Draft<'f> {
         }
     }
 
-    /// Returns the lanes whose addresses are read.
+    /// The lanes that access memory.
     pub(crate) fn executing(&self) -> LaneMask {
         let lanes = self.state.active & self.guarded;
         let rows = match self.form.size {
@@ -209,23 +208,23 @@ impl<'f> Draft<'f> {
         LaneMask::from_bits(lanes & (u64::MAX >> (64 - rows)) as u32)
     }
 
-    /// Returns whether the address has a base register of the lanes.
+    /// Whether the address has a general base register.
     pub(crate) fn has_base(&self) -> bool {
         self.form.has("Ra") && self.ra < self.state.register_limit
     }
 
-    /// Returns whether the address consists of the offset alone.
+    /// Whether the address is the offset alone.
     pub(crate) fn is_offset_alone(&self) -> bool {
         !self.has_base() && (self.form.uniform().is_none() || self.ur == 255)
     }
 
-    /// Returns the smallest and the largest offset that the field holds as a signed number.
+    /// The smallest and the largest signed offset of the field, in bytes.
     pub(crate) fn offset_range(&self) -> (i64, i64) {
         let half = 1i64 << (self.form.width(self.form.offset_name()).max(1) - 1);
         (-half * self.form.offset_unit, (half - 1) * self.form.offset_unit)
     }
 
-    /// Returns the address of an offset into a memory, as the load has it.
+    /// The load's address for an offset into a memory.
     pub(crate) fn address_in(&self, space: Space, offset: u64) -> u64 {
         match space {
             Space::Shared if self.form.is_generic() => {

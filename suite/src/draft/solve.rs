@@ -1,4 +1,4 @@
-//! From a draft to a vector: the offset, and the registers whose sum with it is each lane's address.
+//! From a draft to a vector: chooses the offset, then base registers so that the sums are the lanes' addresses.
 
 use warpload_encoding::LoadParts;
 
@@ -26,7 +26,7 @@ impl Draft<'_> {
         Some(Drawn { load, state: self.state })
     }
 
-    /// Returns an offset beside a base: mostly a small one.
+    /// A random offset for an address with a base, mostly a small one.
     fn some_offset(&mut self) -> i64 {
         let unit = self.form.offset_unit;
         match self.random.below(8) {
@@ -63,8 +63,8 @@ impl Draft<'_> {
         Some(word | self.unread)
     }
 
-    /// Sets the uniform register of the address. Without a base it is the address itself; else
-    /// something that leaves a small number for the base.
+    /// Sets the uniform register of the address. Without a base it holds the address itself. With one it leaves a small
+    /// number for the base.
     fn set_uniform_base(&mut self, parts: &LoadParts, target: u64) {
         let Some(uniform) = parts.address.uniform else {
             self.set_descriptor();
@@ -85,7 +85,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Fills the register of a descriptor, which is no part of the address.
+    /// Fills the register of a descriptor with a random value, because the register is not part of the address.
     fn set_descriptor(&mut self) {
         if self.form.get(self.form.word, "desc") == Some(1) && self.ur < 62 {
             let value = self.random.next() as u32;
@@ -93,11 +93,11 @@ impl Draft<'_> {
         }
     }
 
-    /// Sets the base registers to what is missing to each lane's address.
+    /// Sets the base registers to the rest of each lane's address.
     fn set_base(&mut self, parts: &LoadParts) {
         if !self.has_base() {
             if self.form.has("Ra") && self.ra != 255 {
-                // It is not read.
+                // Beyond the register limit, so it is not read.
                 self.state.registers.insert(self.ra, [0x40; LANES]);
             }
             return;
@@ -122,18 +122,18 @@ impl Draft<'_> {
                 self.state.registers.insert(next, high);
             }
         } else if self.has_stale_pair || self.form.width("E") > 0 && self.random.one_in(4) {
-            // No part of an address of 32 bits.
+            // Not part of an address of 32 bits.
             self.state.registers.insert(next, [0x7; LANES]);
         }
     }
 
-    /// Fills the destination, so that zeroes that are loaded show, and so does what is left alone.
+    /// Fills the destination, so that loaded zeros are visible, and so are registers that the load leaves unchanged.
     fn set_destinations(&mut self) {
         let count = self.form.registers() as u8;
         let (first, second) = if count == 8 { (4, 4) } else { (count, 0) };
         for (from, count) in [(self.rd, first), (self.other_rd, second)] {
             for number in (0..count).filter_map(|i| from.checked_add(i)).filter(|n| *n < 255) {
-                // Of numbers of 8 and 16 bits it shows which bits are set.
+                // High bits are set for loads of 8 and 16 bits, so that a missing extension is visible.
                 let high = if self.form.bytes() < 4 { 0xa5a5_a5a0 } else { 0 };
                 let value = high + 1 + self.random.below(14) as u32;
                 if self.form.fills_uniform() {

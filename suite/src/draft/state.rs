@@ -1,4 +1,4 @@
-//! [`State`]: all that a vector's `initial` says.
+//! [`State`]: the contents of a vector's `initial`.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(crate) struct Contents {
 }
 
 impl State {
-    /// Returns the state of a machine on which nothing is allocated and nothing set.
+    /// The state of a machine without allocations, with all settings at their defaults.
     pub(crate) fn new(sm: Sm) -> Self {
         Self {
             sm,
@@ -74,7 +74,7 @@ impl State {
         (self.shared_window, self.local_window) == (Window::DEFAULT_SHARED, Window::DEFAULT_LOCAL)
     }
 
-    /// Returns the `initial` of a vector; `None` if a predicate does not exist. Defaults are left out.
+    /// The `initial` of a vector, without defaults; `None` if a predicate does not exist.
     pub(crate) fn initial(&self) -> Option<Initial> {
         let is_windows = !self.has_default_windows();
         let window = |Window { base, size }| WindowJson { base: Hex64(base), size: Hex64(size) };
@@ -122,7 +122,7 @@ fn unless_empty<K, V>(entries: impl Iterator<Item = (K, V)>) -> Option<UniqueMap
     (!entries.is_empty()).then_some(UniqueMap(entries))
 }
 
-/// Returns the address bits if a vector does not say otherwise.
+/// The address bits of a vector that does not set them.
 pub(crate) fn default_address_bits(sm: Sm) -> u32 {
     if sm.has_wide_words() {
         crate::json::initial::WIDE_ADDRESS_BITS

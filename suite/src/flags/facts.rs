@@ -1,4 +1,4 @@
-//! [`Facts`]: what the flags of a vector are computed from.
+//! [`Facts`]: the properties of a vector that its flags are computed from.
 
 use warpload_encoding::{LoadDestination, LoadParts, LoadSize, MemorySpace, Offset, Size, Sm};
 
@@ -10,21 +10,20 @@ use warpload::load::{
 };
 use warpload::memory::{GenericAddress, Space, Window};
 
-/// A vector, its outcome, and what each lane found.
+/// A vector, its outcome, and the access of each lane.
 pub(crate) struct Facts<'v> {
     pub(crate) vector: &'v Vector,
     pub(crate) outcome: &'v Outcome,
     pub(crate) parts: LoadParts,
     pub(crate) size: LoadSize,
-    /// The lanes that accessed memory; none if the warp faulted.
+    /// The lanes that access memory; none if the warp faults.
     pub(crate) lanes: Vec<(usize, LaneLoad)>,
-    /// The faults of all register rules that are broken, whether or not a lane executes.
+    /// The faults of all broken register rules, even if no lane executes.
     pub(crate) broken: Vec<WarpFault>,
 }
 
 impl<'v> Facts<'v> {
-    /// Returns the facts of a vector whose outcome on the literal executor is given; `None` if it
-    /// cannot be executed.
+    /// `outcome` is the vector's outcome on the literal executor. `None` if the vector cannot be executed.
     pub(crate) fn new(vector: &'v Vector, outcome: &'v Outcome) -> Option<Self> {
         let parts = vector.instruction.parts();
         let size = parts.size.ok()?;
@@ -45,7 +44,7 @@ impl<'v> Facts<'v> {
         self.size.bytes().into()
     }
 
-    /// Returns the size of what one lane loads; `None` of 256 bits and of matrices.
+    /// The size of one lane's load; `None` for 256 bits and for matrices.
     pub(crate) fn lane_size(&self) -> Option<Size> {
         self.size.of_lane()
     }
@@ -63,7 +62,7 @@ impl<'v> Facts<'v> {
         self.parts.address.extended || uniform.is_some_and(|uniform| uniform.extended)
     }
 
-    /// Returns whether the address has a base register of the lanes.
+    /// Whether the address has a general base register.
     pub(crate) fn has_base(&self) -> bool {
         let base = self.parts.address.base;
         !base.is_zero() && base.number() < self.vector.machine.register_limit.get()
@@ -78,7 +77,7 @@ impl<'v> Facts<'v> {
         matches!(self.parts.destination, Uniform(_) | UniformHalves { .. })
     }
 
-    /// Returns the numbers of the first registers that are filled, with their number.
+    /// The groups of registers that the load fills: the first register and the count of each.
     pub(crate) fn destinations(&self) -> Vec<(u32, u32)> {
         let count = self.size.registers();
         let numbers = match self.parts.destination {
@@ -93,7 +92,7 @@ impl<'v> Facts<'v> {
         numbers.into_iter().map(|(first, count)| (u32::from(first), count)).collect()
     }
 
-    /// Returns the value that is read as the address if there is no base, if it is not read as signed.
+    /// The offset as an address, if there is no base and the offset is then unsigned.
     pub(crate) fn unsigned_offset(&self) -> Option<u32> {
         match self.parts.address.offset {
             Offset::ByBase { unsigned, .. } if !self.has_base() => Some(unsigned),
@@ -105,12 +104,12 @@ impl<'v> Facts<'v> {
         self.outcome.lane_faults.lanes(kind)
     }
 
-    /// Returns whether that is true of a lane that accesses memory.
+    /// Whether `test` holds for a lane that accesses memory.
     pub(crate) fn any(&self, test: impl Fn(&LaneLoad) -> bool) -> bool {
         self.lanes.iter().any(|(_, lane)| test(lane))
     }
 
-    /// Returns the lanes that are marked outside.
+    /// The number of lanes with an access outside.
     pub(crate) fn outside(&self) -> usize {
         self.lanes.iter().filter(|(_, lane)| lane.is_outside).count()
     }
@@ -124,7 +123,7 @@ impl<'v> Facts<'v> {
         [map.shared(), map.local()]
     }
 
-    /// Returns the value of Plg in a lane; `None` if there is no Plg.
+    /// The value of Plg in a lane; `None` without Plg.
     pub(crate) fn plg(&self, lane: usize) -> Option<bool> {
         match self.parts.space {
             MemorySpace::Generic { plg } => Some(self.vector.warp.predicate(plg?).contains(lane)),
@@ -132,7 +131,7 @@ impl<'v> Facts<'v> {
         }
     }
 
-    /// Returns the edges of the windows, where another memory begins or ends.
+    /// The edges of the windows, where another memory begins or ends.
     pub(crate) fn edges(&self) -> impl Iterator<Item = u128> {
         self.windows().into_iter().flat_map(|window| {
             let base = u128::from(window.base);
@@ -140,13 +139,13 @@ impl<'v> Facts<'v> {
         })
     }
 
-    /// Returns whether the load is generic and the address in the shared or the local window.
+    /// Whether the load is generic and the address in this window.
     pub(crate) fn is_in_window(&self, window: Window, address: u64) -> bool {
         self.is_generic() && window.offset_of(GenericAddress(address)).is_some()
     }
 
-    /// Returns in which allocation the first and the last byte of an access are, if the lane's address is in a memory: of
-    /// local memory 0 is the low part and 1 the high one.
+    /// The allocations of the first and the last byte of an access, by index; in local memory, 0 is the low part and 1
+    /// the high part. `None` if the lane's address is in no memory.
     pub(crate) fn ends(&self, lane: usize, found: &LaneLoad) -> Option<[Option<usize>; 2]> {
         found.space?;
         let extents = self.extents(lane, found);
@@ -156,22 +155,22 @@ impl<'v> Facts<'v> {
         }))
     }
 
-    /// Returns whether that is true of the ends of an access.
+    /// Whether `test` holds for an access and the allocations of its ends.
     pub(crate) fn any_ends(&self, test: impl Fn(&LaneLoad, [Option<usize>; 2]) -> bool) -> bool {
         self.lanes
             .iter()
             .any(|(lane, found)| self.ends(*lane, found).is_some_and(|ends| test(found, ends)))
     }
 
-    /// Returns whether all 32 lanes load and none has a fault.
+    /// Whether all 32 lanes load without a fault.
     pub(crate) fn is_plain(&self) -> bool {
         self.outcome.executing.count() as usize == LANES
             && self.outcome.warp_fault.is_none()
             && self.outcome.lane_faults.is_empty()
     }
 
-    /// Returns whether the value of a lane that loads is extended, `signed` or not, and the bits that
-    /// extending sets differ: the highest bit that is loaded is 1. RZ shows no value.
+    /// Whether the load extends values, `signed` or not, and a loaded value has its highest bit set, so that the two
+    /// kinds of extension differ. Loads into RZ do not count, because they show no value.
     pub(crate) fn extends(&self, signed: bool) -> bool {
         let Some(size) = self.lane_size() else { return false };
         let is_dropped = self.destinations().iter().all(|(first, _)| *first == 255);
@@ -186,13 +185,13 @@ impl<'v> Facts<'v> {
         Some(self.vector.instruction.sm()).filter(|sm| sm.has_wide_words())
     }
 
-    /// Returns the bits of a field of that name, the one with the lowest bits; `None` if there is none.
+    /// The bits of the field with this name; of the lower one, if there are two.
     pub(crate) fn field(&self, name: &str) -> Option<u64> {
         let fields = self.vector.instruction.describe().filter(|field| field.fixed().is_none());
         fields.filter(|field| field.name() == name).last().map(|field| field.raw)
     }
 
-    /// Returns whether the load says more about caches and the order of accesses than its mnemonic.
+    /// Whether the load has a modifier for caches or order that its text does not imply.
     pub(crate) fn has_cache_operator(&self) -> bool {
         !matches!(self.vector.instruction.cache_modifiers().as_str(), "" | "SYS" | "ENL2")
     }
@@ -201,13 +200,13 @@ impl<'v> Facts<'v> {
         matches!(self.parts.space, MemorySpace::Constant { .. })
     }
 
-    /// Returns the size of the constant bank that is loaded from; `None` if there is none.
+    /// The size of the load's constant bank; `None` if it is missing.
     pub(crate) fn bank_size(&self) -> Option<usize> {
         let MemorySpace::Constant { bank, .. } = self.parts.space else { return None };
         self.vector.machine.memory.constant_bytes(bank.get()).map(<[u8]>::len)
     }
 
-    /// Returns the first fault of the other half of 256 bits, which is that of its first register.
+    /// The first fault of the high half of a 256-bit load, found by the half's first register.
     pub(crate) fn high_half_fault(&self) -> Option<WarpFault> {
         let (high, _) = *self.destinations().get(1)?;
         let number = |fault: &WarpFault| match fault.register() {
@@ -217,7 +216,7 @@ impl<'v> Facts<'v> {
         self.broken.iter().find(|fault| u32::from(number(fault)) == high).copied()
     }
 
-    /// Returns the highest general register that is filled or is part of the address.
+    /// The highest general register in the destination or the address.
     pub(crate) fn highest_register(&self) -> u32 {
         let filled = self.destinations().into_iter().filter(|(first, _)| *first != 255);
         let filled =
@@ -228,7 +227,7 @@ impl<'v> Facts<'v> {
         filled.chain(base).max().unwrap_or(255)
     }
 
-    /// Returns whether a register that is filled is part of the address.
+    /// Whether the destination overlaps the address.
     pub(crate) fn overlaps(&self) -> bool {
         let address = &self.parts.address;
         let (first, is_pair) = match address.uniform {
@@ -245,12 +244,12 @@ impl<'v> Facts<'v> {
             })
     }
 
-    /// Returns the fault if it is that of the only rule that is broken.
+    /// The warp fault, if only one rule is broken.
     pub(crate) fn only_fault(&self) -> Option<WarpFault> {
         self.outcome.warp_fault.filter(|_| self.broken.len() == 1)
     }
 
-    /// Returns whether a fault is that of Ra.
+    /// Whether a fault is about Ra.
     pub(crate) fn is_of_base(&self, fault: WarpFault) -> bool {
         let base = self.parts.address.base;
         let is_filled =
@@ -258,7 +257,7 @@ impl<'v> Facts<'v> {
         fault.register() == AnyRegister::General(base) && !is_filled
     }
 
-    /// Returns whether a fault is that of the first register that is filled.
+    /// Whether a fault is about the first destination register.
     pub(crate) fn is_of_destination(&self, fault: WarpFault) -> bool {
         let number = match (fault.register(), self.fills_uniform()) {
             (AnyRegister::General(register), false) => register.number(),
@@ -269,7 +268,7 @@ impl<'v> Facts<'v> {
         destinations.first().is_some_and(|(first, _)| *first == u32::from(number))
     }
 
-    /// Returns the sum of the low words of a lane's address, if that has 64 bits and the lane loads.
+    /// The sum of the low words of a lane's address, if that has 64 bits and the lane loads.
     pub(crate) fn low_sum(&self, lane: usize, found: &LaneLoad) -> Option<i64> {
         if found.is_outside || !self.is_wide() {
             return None;
@@ -284,8 +283,8 @@ impl<'v> Facts<'v> {
         Some(i64::from(base) + i64::from(uniform) + offset)
     }
 
-    /// Returns where each allocation begins and ends that a lane's access may be in, as addresses of the load; of an empty
-    /// one that is the same.
+    /// Start and end of each allocation of the memory that a lane accesses, as addresses of the load. Empty allocations
+    /// have equal ends.
     pub(crate) fn extents(&self, lane: usize, found: &LaneLoad) -> Vec<(u128, u128)> {
         let memory = &self.vector.machine.memory;
         let of = |base: u64, start: u64, bytes: &[u8]| {
@@ -314,8 +313,8 @@ impl<'v> Facts<'v> {
         }
     }
 
-    /// Returns whether a lane that accesses memory, and the allocations that it may be in, are so. `test` is passed
-    /// where the access begins and ends, and where an allocation does.
+    /// Whether `test` holds for some lane's access and some allocation of its memory. Its arguments are the ends of the
+    /// access and of the allocation.
     pub(crate) fn any_extent(
         &self,
         test: impl Fn(&LaneLoad, [u128; 2], (u128, u128)) -> bool,
@@ -329,8 +328,8 @@ impl<'v> Facts<'v> {
         })
     }
 
-    /// Returns whether lanes load, and all that do so load where `test` is true of, which is passed where the access and
-    /// its allocation begin and end.
+    /// Whether lanes load, and `test` holds for each lane that does and some allocation. Its arguments are the ends of
+    /// the access and of the allocation.
     pub(crate) fn all_loads(&self, test: impl Fn([u128; 2], (u128, u128)) -> bool) -> bool {
         let mut loads = self.lanes.iter().filter(|(_, found)| !found.is_outside).peekable();
         loads.peek().is_some()
@@ -341,8 +340,8 @@ impl<'v> Facts<'v> {
             })
     }
 
-    /// Returns whether a lane loads global memory through a generic address that `test` is true of, with the windows,
-    /// lower one first.
+    /// Whether `test` holds for a lane that loads global memory through a generic address. Its arguments are the
+    /// address, and the windows, the lower one first.
     pub(crate) fn beside_windows(&self, test: impl Fn(u64, [Window; 2]) -> bool) -> bool {
         let mut windows = self.windows();
         windows.sort_by_key(|window| window.base);
@@ -352,14 +351,14 @@ impl<'v> Facts<'v> {
             })
     }
 
-    /// Returns whether all lanes that execute have one rounded address in one memory.
+    /// Whether all executing lanes have one rounded address in one memory.
     pub(crate) fn is_one_place(&self) -> bool {
         let mut pairs = self.lanes.windows(2);
         let place = |lane: &LaneLoad| (lane.rounded, lane.space);
         !self.lanes.is_empty() && pairs.all(|pair| place(&pair[0].1) == place(&pair[1].1))
     }
 
-    /// Returns the words that lanes load, one after the other; `None` if a lane has a fault or none is written.
+    /// The words that the lanes load, in order; `None` if there is a fault or the destination is RZ.
     pub(crate) fn loaded_words(&self) -> Option<Vec<u32>> {
         let is_written = self.destinations().iter().all(|(first, _)| *first != 255);
         let is_good = self.outcome.warp_fault.is_none()
@@ -375,7 +374,7 @@ impl<'v> Facts<'v> {
         is_good.then(|| lanes.flat_map(|(_, lane)| &lane.values[..count]).copied().collect())
     }
 
-    /// Returns the uniform registers that the load names, first and number of each group.
+    /// The groups of uniform registers of the load: the first register and the count of each.
     pub(crate) fn uniform_groups(&self) -> Vec<(u32, u32)> {
         let mut groups = if self.fills_uniform() { self.destinations() } else { Vec::new() };
         if let Some(uniform) = self.parts.address.uniform {

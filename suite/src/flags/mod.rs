@@ -1,5 +1,5 @@
-//! The flags of vectors: what each is a case of, computed from the vector and its outcome on the
-//! literal executor. `table.rs` is the list of them; to add one, add a row, a [`Flag`].
+//! The flags of vectors: the properties that a vector is a case of, computed from the vector and its outcome on the
+//! literal executor. `table.rs` is their list; to add one, add a row, a [`Flag`].
 
 mod facts;
 mod table;
@@ -24,7 +24,7 @@ pub fn all() -> &'static [Flag] {
     table::TABLE
 }
 
-/// A set of flags; bit n is that of `all()[n]`.
+/// A set of flags. Bit n is `all()[n]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FlagSet(u128);
 
@@ -41,12 +41,11 @@ impl FlagSet {
         (0..128).filter(move |number| self.0 >> number & 1 != 0)
     }
 
-    /// Adds the flag with that number in [`all`].
+    /// Adds the flag with this number in [`all`].
     pub(crate) fn insert(&mut self, number: usize) {
         self.0 |= 1 << (number & 127);
     }
 
-    /// Returns whether the flag with that number in [`all`] is in the set.
     pub(crate) fn contains(self, number: usize) -> bool {
         number < 128 && self.0 >> number & 1 != 0
     }
@@ -57,15 +56,15 @@ impl FlagSet {
         other.0 & !self.0 == 0
     }
 
-    /// Returns whether no public source decides what a vector with these flags expects; `is_later` if its
-    /// instruction is one of SM 7.0 or later.
+    /// Returns whether the expectation of a vector with these flags is a decision of this project, because no public
+    /// source settles it. `is_later` says that its instruction is of SM 7.0 or later.
     #[must_use]
     pub fn is_decision(self, is_later: bool) -> bool {
         self.iter().any(|flag| flag.is_decision(is_later))
     }
 }
 
-/// Returns the flags of a vector whose outcome on the literal executor is given; none if it cannot be
+/// Returns the flags of a vector. `outcome` is its outcome on the literal executor. Empty if the vector cannot be
 /// executed.
 #[must_use]
 pub fn flags_of(vector: &Vector, outcome: &Outcome) -> FlagSet {
@@ -83,8 +82,7 @@ pub fn flags_of(vector: &Vector, outcome: &Outcome) -> FlagSet {
 pub struct Flag {
     /// The name, in lower case with hyphens.
     pub name: &'static str,
-    /// What it means, in one sentence, and the clause of docs/ld.md, docs/load-family.md or
-    /// docs/load-sm70.md.
+    /// Its meaning in one sentence, with the clause of docs/ld.md, docs/load-family.md or docs/load-sm70.md.
     pub note: &'static str,
     pub(super) decided: Decided,
     pub(super) ending: Ending,
@@ -92,7 +90,8 @@ pub struct Flag {
     pub(super) recipe: Recipe,
 }
 
-/// Where this project decided what happens, because no public source does: the points marked with †.
+/// The SMs on which a flag is about a decision of this project, because no public source settles the point. The
+/// documents mark these points with †.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decided {
     Nowhere,
@@ -109,18 +108,18 @@ impl std::fmt::Debug for Flag {
 }
 
 impl Flag {
-    /// Returns how loads end that show the flag, a bit for each [`Ending`].
+    /// The endings of loads that show the flag, one bit for each [`Ending`].
     pub(crate) fn endings(&self) -> u8 {
         self.ending as u8
     }
 
-    /// Lets a draft show the flag; false, and the draft as it was, if it cannot.
+    /// Makes a draft show the flag. If it cannot, returns false and leaves the draft unchanged.
     pub(crate) fn apply(&self, draft: &mut Draft<'_>) -> bool {
         draft.apply(self.ending, self.recipe)
     }
 
-    /// Returns whether no public source decides what vectors with this flag expect: on all SMs, or from
-    /// SM 7.0 on if `is_later`.
+    /// Returns whether the expectations of vectors with this flag are decisions of this project: on all SMs, or from SM
+    /// 7.0 on if `is_later`.
     #[must_use]
     pub fn is_decision(&self, is_later: bool) -> bool {
         match self.decided {

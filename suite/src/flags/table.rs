@@ -1,4 +1,4 @@
-//! [`TABLE`]: every flag with its note, what shows it, and the recipe that draws it.
+//! [`TABLE`]: every flag with its note, the test for vectors that show it, and the recipe that draws one.
 
 use warpload_encoding::{LoadSize, MemorySpace};
 

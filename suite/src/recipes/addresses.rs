@@ -1,4 +1,4 @@
-//! Offsets and addresses, wherever they lie.
+//! Offsets and addresses, in any memory.
 
 use crate::draft::{Draft, Stage, Step, default_address_bits};
 use crate::recipes::memory;
@@ -11,7 +11,7 @@ pub(crate) fn above_address_bits(draft: &mut Draft<'_>) -> bool {
             // Another recipe may have chosen 64.
             let Some(most) = 63u64.checked_sub(d.state.address_bits.into()) else { return };
             let bit = 1 << (u64::from(d.state.address_bits) + d.random.below(most + 1));
-            // The low bits are those of an address that could be loaded from.
+            // The low bits come from an address that could be loaded from.
             let rest = d.addresses[0] & ((1 << d.state.address_bits) - 1);
             let address = bit | if d.random.one_in(2) { rest } else { 0 };
             d.claim_at(Space::Global, address);
@@ -51,11 +51,11 @@ pub(crate) fn address_wraps(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// Where the low word of an address ends, and how far from there offsets lead.
+/// An end of the low word of addresses, and the distance of allocations and offsets from it.
 pub(crate) const WORD_ENDS: u64 = 0x2_0000_0000;
 pub(crate) const BESIDE: i64 = 0x400;
 
-/// Wants global memory at a base, and an address whose offset leads over the end of the low word.
+/// Wants global memory near an end of the low word, and an offset that carries into the high word.
 pub(crate) fn cross_word(draft: &mut Draft<'_>, layout: Step, offset: Step) -> bool {
     draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, layout)
@@ -118,7 +118,7 @@ pub(crate) fn uniform(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Has all lanes load from one address in a memory.
+/// Lets all lanes load from one address in a memory.
 pub(crate) fn together_in(draft: &mut Draft<'_>, main: Step) -> bool {
     draft.keep(|form| form.may_broadcast() && form.is_generic())
         && draft.then(Stage::Machine, |d| d.is_together = true)

@@ -1,4 +1,4 @@
-//! Settings of the machine, which memory the lanes' addresses are in, and where there.
+//! Settings of the machine, the memory of the lanes' addresses, and the place in it.
 
 use warpload::memory::{GenericAddress, Space, Window};
 
@@ -13,7 +13,7 @@ pub(crate) fn own_address_bits(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// Returns the memory that a generic address is in for the Plg that asks for it; else the load's own.
+/// The memory that the windows select for a generic address. Other loads have one memory.
 fn space_of(draft: &Draft<'_>, address: u64) -> Space {
     let is_in = |window: Window| window.offset_of(GenericAddress(address)).is_some();
     if !draft.form.is_generic() {
@@ -28,7 +28,7 @@ fn space_of(draft: &Draft<'_>, address: u64) -> Space {
     }
 }
 
-/// Returns an address at which nothing is allocated, most of the time.
+/// An address outside the allocations, most of the time.
 fn nowhere(draft: &mut Draft<'_>) -> u64 {
     let bytes = draft.form.bytes();
     let space = draft.layout.main;
@@ -43,12 +43,12 @@ fn nowhere(draft: &mut Draft<'_>) -> u64 {
     if is_near { near } else { far[draft.random.below(4) as usize] }
 }
 
-/// Gives some lanes an address where Plg asks for the memory that it is in.
+/// Gives some lanes an address, with the Plg that selects the address's memory.
 pub(crate) fn claim_in_its_space(draft: &mut Draft<'_>, address: u64) -> bool {
     draft.claim_at(space_of(draft, address), address)
 }
 
-/// Gives some lanes the address of an access in a memory; false if there is none, or no lane is free.
+/// Gives some lanes the address of an allocated access in a memory. False if there is none, or no lane is free.
 pub(crate) fn claim_slot(draft: &mut Draft<'_>, space: Space) -> bool {
     let slots = draft.slots(space);
     draft.random.pick(&slots).is_some_and(|address| draft.claim_at(space, address))
@@ -73,7 +73,7 @@ pub(crate) fn one_lane_outside(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Gives all lanes that are free one address in a memory.
+/// Gives all free lanes one address in a memory.
 fn place_all(draft: &mut Draft<'_>, space: Space, address: u64) {
     for lane in draft.free.lanes() {
         draft.place(lane, space, address);
@@ -88,14 +88,14 @@ pub(crate) fn all_outside(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// Wants allocations of whole accesses, none of which follows another.
+/// Wants allocations of whole accesses that do not touch.
 pub(crate) fn want_whole_accesses(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         (d.layout.has_partial_ends, d.layout.has_adjacent) = (false, false);
     })
 }
 
-/// Returns the first or the last access of an allocation of the memory that the lanes load from.
+/// The first or the last access of the lanes' memory.
 fn access_at_end(draft: &Draft<'_>, is_last: bool) -> Option<u64> {
     let slots = draft.slots(draft.layout.main);
     if is_last { slots.last().copied() } else { slots.first().copied() }
@@ -109,7 +109,7 @@ pub(crate) fn load_at_end(draft: &mut Draft<'_>, is_last: bool) {
     }
 }
 
-/// Claims an access at an end of an allocation, at an address within it.
+/// Claims an access at an end of an allocation, by a misaligned address that rounds to it.
 pub(crate) fn claim_within_end(draft: &mut Draft<'_>, is_last: bool) {
     let bytes = draft.form.bytes();
     if let Some(address) = access_at_end(draft, is_last) {
@@ -163,7 +163,7 @@ pub(crate) fn claim_beside_windows(draft: &mut Draft<'_>, step: Step) -> bool {
         && draft.then(Stage::Lanes, step)
 }
 
-/// Wants lanes that load from an address of more bits than that.
+/// Wants lanes that load from an address of more than `BITS` bits.
 pub(crate) fn beyond<const BITS: u32>(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, |d| d.layout.reach.0 = d.layout.reach.0.max(1 << BITS))
@@ -224,7 +224,7 @@ pub(crate) fn highest_address(draft: &mut Draft<'_>) -> bool {
         && draft.then(Stage::Machine, |d| {
             d.layout.is_at_top = true;
             if !d.form.is_wide() {
-                // Its addresses end at 2^32, and the default windows with them.
+                // Addresses of the form end at 2^32, where the default local window ends too.
                 d.state.address_bits = 32;
                 d.move_windows();
             }
@@ -285,7 +285,7 @@ pub(crate) fn divided_predicate(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Has another Plg in one of the lanes that execute.
+/// Inverts Plg in one executing lane.
 fn divide_predicate(draft: &mut Draft<'_>) {
     let lanes: Vec<usize> = draft.executing().lanes().collect();
     if let Some(lane) = draft.random.pick(&lanes) {
@@ -294,7 +294,7 @@ fn divide_predicate(draft: &mut Draft<'_>) {
     }
 }
 
-/// Gives some lanes an address in `space`, and a Plg that does not ask for it.
+/// Gives some lanes an address in `space`, and a Plg that selects another memory.
 fn claim_with_plg(draft: &mut Draft<'_>, space: Space, plg: bool) {
     let slots = draft.slots(space);
     let Some(address) = draft.random.pick(&slots) else { return };
@@ -328,7 +328,7 @@ pub(crate) fn outside_window(draft: &mut Draft<'_>) -> bool {
     }
 }
 
-/// Returns an edge of a window that is no end of all addresses.
+/// An edge of a window, except 0.
 fn some_edge(draft: &mut Draft<'_>) -> u64 {
     let (shared, local) = (draft.state.shared_window, draft.state.local_window);
     let edges = [shared.base, shared.base + shared.size, local.base, local.base + local.size];

@@ -1,5 +1,5 @@
-//! Recipes: what makes a draft show a flag. They are named after the flags, most of them; those that only
-//! choose a form are in the [table](super::flags).
+//! Recipes: each makes a draft show a flag. Most are named after their flag. Recipes that only choose a form are in the
+//! [table](super::flags).
 
 pub(crate) mod addresses;
 pub(crate) mod memory;

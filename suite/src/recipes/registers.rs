@@ -1,10 +1,10 @@
-//! Registers, their limit, the base of an address, and what a word has beside them.
+//! Registers, their limit, the base of an address, and other fields of the word.
 
 use warpload_encoding::MemorySpace;
 
 use crate::draft::{Draft, Form, Stage, Step};
 
-/// Has global memory where an offset alone reaches it.
+/// Keeps global memory within reach of an offset alone.
 pub(crate) fn within_offsets(draft: &mut Draft<'_>) -> bool {
     draft.then(Stage::Machine, |d| {
         let (_, most) = d.offset_range();
@@ -14,7 +14,7 @@ pub(crate) fn within_offsets(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// Chooses a limit above the destination, and an Ra that is not below it.
+/// Chooses a limit above the destination, and an Ra at or above the limit.
 pub(crate) fn put_base_beyond_limit(draft: &mut Draft<'_>) {
     let above = draft.rd.max(draft.other_rd).saturating_add(8).min(200);
     draft.state.register_limit = above + draft.random.below(8) as u8;
@@ -96,7 +96,7 @@ pub(crate) fn last_base(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Moves the first register that is filled away from the multiples of their number.
+/// Misaligns the first destination register.
 pub(crate) fn misalign(draft: &mut Draft<'_>) {
     let count = draft.form.group().max(2);
     let residue = 1 + draft.random.below(u64::from(count) - 1) as u8;
@@ -123,13 +123,13 @@ pub(crate) fn destination_range(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| !form.fills_uniform())
         && draft.then(Stage::Warp, |d| {
             put_limit_within(d);
-            // Of 256 bits, the other half is below it.
+            // The high half of a 256-bit load is below the limit.
             d.other_rd = 0;
             d.state.register_limit = d.rd + d.form.group() - 1;
         })
 }
 
-/// Changes the pair of Ra, if it is one.
+/// Changes a base that is a pair of registers.
 pub(crate) fn change_base(draft: &mut Draft<'_>, step: Step) -> bool {
     draft.keep(|form| form.parts.address.extended) && draft.then(Stage::Warp, step)
 }
@@ -158,7 +158,7 @@ pub(crate) fn order_operands(draft: &mut Draft<'_>) -> bool {
             } else {
                 d.ur |= 1;
             }
-            // Rd is aligned, and at the limit; Ra is below it, and so is what follows it.
+            // Rd is aligned and at the limit. Ra and the register after it are below the limit.
             let ra = if d.has_base() { d.ra } else { 0 };
             d.rd = (ra / 4 + 2) * 4;
             d.state.register_limit = d.rd;
@@ -180,7 +180,7 @@ fn has_uniform(form: &Form) -> bool {
     form.fills_uniform() || form.uniform().is_some()
 }
 
-/// Returns whether a form has uniform registers that must be aligned.
+/// Whether a form has uniform registers that must be aligned.
 fn has_uniform_group(form: &Form) -> bool {
     form.fills_uniform() && form.registers() > 1 || form.has_uniform_pair()
 }
@@ -217,7 +217,7 @@ pub(crate) fn uniform_fault(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Returns the first register of the last group of uniform registers.
+/// The first register of the last group of uniform registers.
 fn last_group(draft: &Draft<'_>, count: u8) -> u8 {
     let all = draft.form.parts.uniform_registers;
     (all - count) / count * count
@@ -260,7 +260,7 @@ pub(crate) fn uniform_beyond_limit(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Returns the number of a group of registers of the warp that ends above the last one.
+/// The first register of a group of uniform registers that extends beyond the last register.
 fn beyond_uniform(draft: &Draft<'_>, count: u8) -> u8 {
     let all = draft.form.parts.uniform_registers;
     all - all % count.max(2)
@@ -278,7 +278,7 @@ pub(crate) fn register_limit(draft: &mut Draft<'_>) -> bool {
                 // Ra is below the limit, and Ra+1 is not.
                 d.state.register_limit = d.ra.saturating_add(1);
             } else if d.has_base() && d.rd <= d.ra && d.ra < d.rd.saturating_add(count - 1) {
-                // They overlap: Ra is below the limit.
+                // Destination and base overlap, so the limit is put just above Ra.
                 d.state.register_limit = d.ra + 1;
             } else {
                 put_limit_within(d);
@@ -286,7 +286,7 @@ pub(crate) fn register_limit(draft: &mut Draft<'_>) -> bool {
         })
 }
 
-/// Chooses a limit within the registers that are filled. Ra stays on its side of the limit.
+/// Chooses a limit within the destination. Ra stays on its side of the limit.
 fn put_limit_within(draft: &mut Draft<'_>) {
     let has_base = draft.has_base();
     draft.rd = draft.rd.min(200) + 20;
@@ -317,7 +317,7 @@ pub(crate) fn misaligned_or_out_of_range(draft: &mut Draft<'_>) -> bool {
 
 pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
     draft.keep(|form| {
-        // Of two uniform registers, the last ones that are misaligned do exist.
+        // A misaligned pair of uniform registers cannot extend beyond the last one, so two faults need a larger group.
         let least = if form.fills_uniform() { 4 } else { 2 };
         form.registers() >= least || form.parts.address.extended
     }) && draft.then(Stage::Warp, |d| {
@@ -328,7 +328,7 @@ pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
             misalign(d);
             put_limit_within(d);
         } else {
-            // Ra below the limit is odd, and Rd, if there is one, is out of range.
+            // Ra is odd and below the limit. Rd, unless it is RZ, is out of range.
             d.ra = d.ra.min(200) | 1;
             if d.rd != 255 {
                 d.rd = d.ra + 1;
@@ -338,7 +338,7 @@ pub(crate) fn two_register_faults(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// The fields that say how caches are used and how accesses are ordered.
+/// The fields for caches and for the order of accesses.
 const CACHE_FIELDS: [&str; 6] = ["cop", "evict", "order", "scope", "prefetch", "policy"];
 
 pub(crate) fn cache_operator(draft: &mut Draft<'_>) -> bool {

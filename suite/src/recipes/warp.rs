@@ -1,17 +1,17 @@
-//! Which lanes execute, and the predicates that decide.
+//! The lanes that execute, and the predicates that select them.
 
 use crate::draft::{Draft, Stage};
 
 /// Chooses a guard if there is none.
 pub(crate) fn choose_guard(draft: &mut Draft<'_>) {
     if draft.guard.0 == 7 {
-        // Plg is one of the others.
+        // P4 to P6 are left for Plg.
         let count = if draft.form.has("Plg") { 4 } else { 7 };
         draft.guard.0 = draft.random.below(count) as u8;
     }
 }
 
-/// Returns some lanes, at least one of them.
+/// A random mask of lanes, never empty.
 fn some_lanes(draft: &mut Draft<'_>) -> u32 {
     let many = draft.random.next() as u32 | draft.random.next() as u32;
     let mask = if draft.random.one_in(2) { many } else { !many };
