@@ -13,7 +13,7 @@ use warpload::memory::Arena;
 use warpload::warp::Warp;
 use warpload_suite::image::Manifest;
 
-/// One load out of an image of 256 MiB: mapped, one page is read; copied, all of it.
+/// One load from an image of 256 MiB. Mapped, a single page of it is read; copied, all of it.
 fn open_image(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut file = File::create(folder.path().join("heap.bin")).expect("created");

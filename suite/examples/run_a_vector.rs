@@ -1,4 +1,4 @@
-//! Executes a test vector on both executors: one load, the state before it and the state after.
+//! Executes a test vector on both executors: one load, with the state before and after it.
 //!
 //! `cargo run --example run_a_vector [FILE]` runs every vector of a file, one JSON object a line.
 #![allow(clippy::print_stdout, reason = "an example")]
@@ -6,7 +6,7 @@
 use warpload::load::Executor;
 use warpload_suite::vector::Vector;
 
-/// Lane 0 loads four bytes; nothing is allocated where lane 1 points.
+/// Lane 0 loads four bytes. Lane 1 points outside the allocation.
 const VECTOR: &str = r#"{
     "name": "lane 1 is outside", "instruction": "LD R0, [R2]",
     "initial": {
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if failed > 0 { Err(format!("{failed} vectors failed").into()) } else { Ok(()) }
 }
 
-/// Returns whether both executors do what the vector expects.
+/// Whether both executors meet the expectation of the vector.
 fn run(text: &str) -> Result<bool, Box<dyn std::error::Error>> {
     let vector = Vector::from_json(text)?;
     println!("{}: {}", vector.name, vector.instruction);

@@ -51,8 +51,8 @@ const FLAGS_OF_SIZES: [&str; 7] = [
     "crosses-allocation",
 ];
 
-/// Candidates drawn per case; the one that shows the most of its pairs is kept. Each is the first pair that it aims at,
-/// and the number of pairs.
+/// Candidates drawn per case. The one that shows the most of the case's pairs is kept. Each row is the first pair that
+/// a candidate aims at, and the number of pairs.
 const DRAWS: [(usize, usize); 6] = [(0, 3), (1, 2), (2, 2), (0, 1), (1, 1), (2, 1)];
 
 /// The most draws of a case with certain flags.

@@ -94,7 +94,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Takes some of the lanes without an address; all of them if lanes must have one address.
+    /// Takes some of the free lanes, or all of them if the lanes must have one address. Empty if none is free.
     pub(crate) fn claim(&mut self, most: u32) -> LaneMask {
         let free = self.free;
         if self.is_together {

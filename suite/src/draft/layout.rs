@@ -103,7 +103,7 @@ impl Draft<'_> {
             _ => Space::Global,
         };
         self.layout.main = main;
-        // Local memory is 32 times as large, so wide loads keep theirs small.
+        // Local memory is 32 times as large, so wide loads from it get no partial ends.
         let is_large = self.form.is_local() && self.form.bytes() >= 16;
         self.layout.has_partial_ends = !is_large && self.random.one_in(2);
         self.layout.has_adjacent = self.random.one_in(4);

@@ -17,7 +17,8 @@ pub(crate) use state::{Drawn, State, default_address_bits};
 
 /// Makes a draft show a flag: excludes forms, and adds steps. Returns false if the draft cannot show it.
 pub(crate) type Recipe = fn(&mut Draft<'_>) -> bool;
-/// One change of a draft. It may fail to show the flag, because the flags of a vector are computed from its execution.
+/// One change of a draft. It need not succeed: the flags of a vector are computed from its execution, not from its
+/// recipes.
 pub(crate) type Step = fn(&mut Draft<'_>);
 
 /// The next multiple of `bytes`, a power of two. Wraps at 2^64.

@@ -1,4 +1,4 @@
-//! `coalescing`: what an access costs.
+//! `coalescing`: the costs of an access.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use warpload::json::{self, JsonError};
@@ -10,7 +10,7 @@ use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
 use crate::json::values::hexadecimal;
 use crate::text::difference;
 
-/// What an access costs; `None` is what its memory does not have.
+/// The costs of an access. `None` for counts that its memory does not have.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Costs {
@@ -24,7 +24,8 @@ struct Costs {
     wavefronts: Option<u64>,
 }
 
-/// A key that must be there, whatever its value.
+/// Reads a value that can be null. Through this function the key must be there, whereas serde reads a missing `Option`
+/// as null.
 fn present_or_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Option::deserialize(from)
 }

@@ -1,4 +1,4 @@
-//! `execute`: vectors, whose `final` is the answer; and checking vectors with both executors at once.
+//! `execute`: vectors, with `final` as the answer; and checking vectors with both executors at once.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(super) fn compare(
     Ok(vector.compare(&got))
 }
 
-/// Returns the instruction of a vector and its SM.
+/// The instruction of a vector and its SM.
 pub(super) fn subject(case: &JsonObject<'_>) -> Option<CaseSubject> {
     let text: Cow<'_, str> = case.read("instruction").ok()??;
     let initial = case.read::<JsonObject<'_>>("initial").ok()?;
@@ -39,7 +39,7 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
     })
 }
 
-/// Executes a vector with each of these executors, which must do what it expects and agree with each other.
+/// Executes a vector with each of these executors. They must meet its expectation and agree with each other.
 ///
 /// # Errors
 /// Returns [`JsonError`] if the line is not a vector.
@@ -49,8 +49,8 @@ pub fn check(line: &str, executors: &[Executor]) -> Result<CheckedCase, JsonErro
     Ok(CheckedCase { name: vector.name, differences })
 }
 
-/// Executes a vector with both executors, which must agree, and returns its line with the result of the literal
-/// one as its `final`; all else is as it was written. There is no line if they differ.
+/// Executes a vector with both executors, and returns its line with the result of the literal one as `final`. The rest
+/// of the line is unchanged. There is no line if the executors differ.
 ///
 /// # Errors
 /// Returns [`JsonError`] if the line is not a vector.
@@ -70,7 +70,7 @@ struct Replaced<'l> {
     expected: Option<&'l RawValue>,
 }
 
-/// An error says why there is no such vector.
+/// The error is a message.
 fn filled_in(line: &str, vector: &Vector) -> Result<String, String> {
     let run = |executor| vector.run(executor).map_err(|error| error.to_string());
     let (after, outcome) = run(Executor::Reference)?;
@@ -81,12 +81,12 @@ fn filled_in(line: &str, vector: &Vector) -> Result<String, String> {
     let observed = observed.map_err(|error| error.to_string())?;
     let replaced: Replaced<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let filled = match replaced.expected.map(RawValue::get) {
-        // The text of the old value lies in the line.
+        // The old value borrows from the line, so its address gives its place.
         Some(old) => old.as_ptr().addr().checked_sub(line.as_ptr().addr()).and_then(|start| {
             let (before, after) = (line.get(..start)?, line.get(start + old.len()..)?);
             Some(format!("{before}{observed}{after}"))
         }),
-        // `instruction` is always there, so that a comma is needed.
+        // The object is not empty, because `instruction` is always there, so a comma is needed.
         None => line
             .trim_end()
             .strip_suffix('}')
@@ -97,7 +97,7 @@ fn filled_in(line: &str, vector: &Vector) -> Result<String, String> {
 
 const EXECUTORS_DIFFER: &str = "the executors differ";
 
-/// Returns how the vector's outcome differs from the expected one, and how two executors disagree.
+/// The differences of the outcomes from the expected one, and whether two executors disagree.
 fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
     if vector.expected.is_none() {
         return vec!["final: missing key; expected the state after".to_owned()];
@@ -122,7 +122,7 @@ fn differences(executors: &[Executor], vector: &Vector) -> Vec<String> {
     if let [first, second] = executors
         && vector.run(*first) != vector.run(*second)
     {
-        // First, since only the first ones are shown.
+        // Inserted first, because only the first differences are shown.
         differences.insert(0, EXECUTORS_DIFFER.to_owned());
     }
     differences

@@ -1,5 +1,5 @@
-//! [`CaseFamily`]: how the questions of a family are answered and how an answer is compared with the expectation of
-//! a case; and what its functions take and return.
+//! [`CaseFamily`]: the functions of a family, which answer its questions and compare answers with expectations; and the
+//! types of their arguments and results.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ use crate::tensor_case::PatternMemories;
 pub struct CaseFamily {
     /// The value of `family` in a case.
     pub name: &'static str,
-    /// The key of a case that is not part of the question: the answer that is expected.
+    /// The key of a case with the expected answer. It is not part of the question.
     pub expectation: &'static str,
-    /// The key of a question that names a file, relative to that of the case.
+    /// The key of a question that names a file, relative to the case's own.
     pub(crate) file: Option<&'static str>,
-    /// Returns the instruction and the SM that a case is about; `None` of a family whose cases have none.
+    /// Returns the instruction and the SM of a case; `None` if the family's cases have no instruction.
     pub(crate) subject: Option<SubjectOf>,
-    /// The flags of cases in which nothing special happens. That these fail explains nothing.
+    /// The flags of cases without anything special. They are never given as the explanation of failures.
     pub(crate) plain: &'static [&'static str],
-    /// Returns how an answer differs from the expectation of a case, one line each.
+    /// Returns the differences of an answer from the expectation of a case, one line each.
     pub(crate) compare: fn(&CaseExpectation<'_>, answer: &str) -> Result<Vec<String>, Uncomparable>,
     /// Answers a question.
     pub(super) answer: AnswerQuestion,
@@ -36,7 +36,7 @@ type SubjectOf = fn(&JsonObject<'_>) -> Option<CaseSubject>;
 type AnswerQuestion = fn(question: &str, &mut Answerer) -> Result<CaseAnswer, JsonError>;
 
 impl CaseFamily {
-    /// A family whose cases have the key `expect`, and whose questions name no file.
+    /// Creates a family with the expectation `expect` and without files.
     pub(super) const fn new(
         name: &'static str,
         compare: fn(&CaseExpectation<'_>, &str) -> Result<Vec<String>, Uncomparable>,
@@ -68,28 +68,28 @@ impl CaseFamily {
 pub(crate) struct CaseExpectation<'c> {
     /// The whole case.
     pub(crate) case: &'c str,
-    /// The expected answer as it is written in the case.
+    /// The expected answer, as written in the case.
     pub(crate) answer: &'c str,
 }
 
-/// Why an answer could not be compared.
+/// The reason why an answer could not be compared.
 #[derive(Debug)]
 pub(crate) enum Uncomparable {
-    /// The case is not one of its family.
+    /// The case is malformed.
     Case(JsonError),
-    /// The answer is not one of its family.
+    /// The answer is malformed.
     Answer(JsonError),
 }
 
 /// Opens the trace in a file.
 pub type OpenTrace = fn(&Path) -> Result<BinaryTrace, UnopenedTrace>;
 
-/// Why a trace cannot be opened.
+/// The reason why a trace cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnopenedTrace {
     /// The file is not a trace, or is damaged.
     Refused,
-    /// Anything else, for example that it cannot be read.
+    /// Another failure, for example an unreadable file.
     Failed(String),
 }
 
@@ -102,29 +102,29 @@ pub struct Answerer {
 }
 
 impl Answerer {
-    /// Creates an answerer that executes vectors with that executor.
+    /// Creates an answerer that executes vectors with this executor.
     #[must_use]
     pub fn new(executor: Executor) -> Self {
         let (memories, registers) = (PatternMemories::default(), TensorRegisters::new());
         Self { executor, memories, registers, open: None }
     }
 
-    /// Sets how traces are opened. Without it, `traces` is skipped, because text traces are imported, for which callers
-    /// have a place.
+    /// Sets the function that opens traces. Without it, `traces` is skipped: opening a text trace imports it into a
+    /// file, and only the caller knows a place for that.
     #[must_use]
     pub fn opening(self, open: OpenTrace) -> Self {
         Self { open: Some(open), ..self }
     }
 }
 
-/// An answer, of which there is one to each question.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseAnswer {
     /// JSON on one line.
     Known(String),
-    /// The question is not answered, and why.
+    /// The question is not answered, for this reason.
     Skip(String),
-    /// The text is not a question of its family.
+    /// The question is malformed.
     Error(String),
 }
 
@@ -139,7 +139,7 @@ impl CaseAnswer {
     /// Reads an answer from its line.
     ///
     /// # Errors
-    /// Returns the failure of a case if the line is not JSON, or its `skip` or `error` not a text.
+    /// Returns the failure of the case if the line is not a JSON object, or its `skip` or `error` is not a text.
     pub fn from_line(line: &[u8]) -> Result<CaseAnswer, CaseFailure> {
         let answer = std::str::from_utf8(line).map_err(|error| {
             let column = error.valid_up_to() + 1;
@@ -160,7 +160,7 @@ impl CaseAnswer {
         Ok(CaseAnswer::Known(answer.to_owned()))
     }
 
-    /// Returns the answer as it is written, one line without its end.
+    /// Returns the answer as one line of JSON, without a line end.
     #[must_use]
     pub fn into_json(self) -> String {
         let object = |key: &str, text: String| serde_json::json!({ key: text }).to_string();
@@ -172,7 +172,7 @@ impl CaseAnswer {
     }
 }
 
-/// A case that our own executors have run: how the result differs from the expected one.
+/// A case that our own executors have run, with the differences from its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedCase {
     /// Its name; may be empty.

@@ -1,6 +1,6 @@
-//! The families of the conformance suite (docs/conformance.md): [`FAMILIES`] is the list. A family says how
-//! its questions are answered and how an answer is compared with the expectation of a case. Another family is a
-//! row of that list and a file beside this one.
+//! The families of the conformance suite (docs/conformance.md). A family answers its questions by our own executors,
+//! and compares an answer with the expectation of a case. To add one, add a row to [`FAMILIES`] and a file beside this
+//! one.
 
 mod coalescing;
 pub mod execute;
@@ -37,7 +37,8 @@ pub const FAMILIES: [CaseFamily; 8] = [
     CaseFamily::new("traces", traces::compare, traces::answer).with_file("file"),
 ];
 
-/// Returns the family of a case or a question: that of `execute` is a vector, which names none.
+/// The family of a case or a question. An object without `family` is of `execute` if it has an `instruction`, because
+/// vectors do not name their family.
 pub(crate) fn family_of(object: &JsonObject<'_>) -> Result<&'static CaseFamily, JsonError> {
     let Some(name) = object.read::<Cow<'_, str>>("family")? else {
         let is_vector = object.get("instruction").is_some();
@@ -51,7 +52,7 @@ pub(crate) fn family_of(object: &JsonObject<'_>) -> Result<&'static CaseFamily, 
     })
 }
 
-/// Answers a question, whatever the text is.
+/// Answers a question. A text that is not a question is answered with an error.
 pub fn answer(question: &str, answerer: &mut Answerer) -> CaseAnswer {
     let answer = JsonObject::from_json(question)
         .and_then(|object| family_of(&object))

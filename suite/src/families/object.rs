@@ -1,5 +1,4 @@
-//! The JSON of answers: [`JsonObject`], an object whose values are text that is not read, and how values
-//! are compared.
+//! The JSON of answers: [`JsonObject`], an object with unparsed values, and the comparison of values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +12,7 @@ use warpload::json::{self, JsonError};
 use crate::json::values::hexadecimal;
 use crate::text::{self, shortened};
 
-/// A JSON object: its keys in order, each with its value as it is written.
+/// A JSON object: its keys in order, each with its value as written.
 pub(crate) struct JsonObject<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> JsonObject<'t> {
@@ -22,24 +21,24 @@ impl<'t> JsonObject<'t> {
         json::from_str(text)
     }
 
-    /// Returns the value of a key as it is written.
+    /// The value of a key, as written.
     pub(crate) fn get(&self, key: &str) -> Option<&'t str> {
         let found = self.0.iter().find(|(name, _)| name == key);
         found.map(|(_, value)| value.get())
     }
 
-    /// Returns the value of a key; `None` if there is no such key.
+    /// The parsed value of a key; `None` if the key is missing.
     pub(crate) fn read<T: Deserialize<'t>>(&self, key: &str) -> Result<Option<T>, JsonError> {
         let value = self.get(key).map(serde_json::from_str).transpose();
         value.map_err(|error| JsonError::at(key, error.to_string()))
     }
 
-    /// Returns the only value, if the object has that key alone.
+    /// The value of a key, if the object has no other key.
     pub(crate) fn only(&self, key: &str) -> Option<&'t str> {
         self.get(key).filter(|_| self.0.len() == 1)
     }
 
-    /// Returns the object on one line, with other values; a key whose value is `None` is left out.
+    /// The object on one line, with values replaced by `value`. Keys without a new value are left out.
     pub(crate) fn with<'v>(
         &'v self,
         value: impl Fn(&str, &'v str) -> Option<Cow<'v, str>>,
@@ -59,7 +58,7 @@ impl<'t> JsonObject<'t> {
     }
 }
 
-/// Returns a text as JSON.
+/// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -97,14 +96,14 @@ impl<'de: 't, 't> Deserialize<'de> for JsonObject<'t> {
     }
 }
 
-/// Bounds the search for a key that is there twice.
+/// Bounds the search for duplicate keys, which compares each key with all before it.
 const MAX_KEYS: usize = 1000;
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are shown.
 const MAX_SHOWN: usize = 120;
 
-/// Returns how a value differs from what is expected, one line for each place. A key of an object that is not
-/// expected is a difference, unless it is `ignored`.
+/// The differences of a value from the expected one, one line for each place. An unexpected key of an object is a
+/// difference, unless it is `ignored`.
 pub(super) fn differences(expected: &Value, got: &Value, ignored: fn(&str) -> bool) -> Vec<String> {
     let mut differences = Vec::new();
     compare(&mut String::new(), expected, got, ignored, &mut differences);
@@ -153,8 +152,7 @@ fn compare(
     }
 }
 
-/// Whether two values that do not hold others are equal. Numbers in hexadecimal are, however many zeros
-/// they begin with.
+/// Whether two scalar values are equal. Hexadecimal numbers are compared by value, because leading zeros do not matter.
 fn is_equal(expected: &Value, got: &Value) -> bool {
     let number = |value: &Value| hexadecimal(value.as_str()?);
     expected == got || number(expected).is_some_and(|expected| Some(expected) == number(got))

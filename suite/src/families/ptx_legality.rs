@@ -1,4 +1,4 @@
-//! `ptx-legality`: which loads of a module are legal.
+//! `ptx-legality`: the legality of a module's loads.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ pub(super) fn compare(
     })
 }
 
-/// Returns the loads of the module that a case is about, each with the first rule that it breaks.
+/// The loads of the case's module, each with the first rule that it breaks.
 fn judged_loads(case: &str) -> Vec<String> {
     let Ok(ModuleQuestion { module }) = json::from_str(case) else { return Vec::new() };
     let Ok(module) = read(&module) else { return Vec::new() };
@@ -47,7 +47,7 @@ fn judged_loads(case: &str) -> Vec<String> {
     judged.take(MAX_LOADS).collect()
 }
 
-/// How many loads of a module are shown.
+/// The number of loads of a module that are shown.
 const MAX_LOADS: usize = 4;
 
 #[derive(Deserialize)]

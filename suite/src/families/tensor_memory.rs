@@ -1,5 +1,4 @@
-//! `tensor-memory`: loads from Tensor Memory, whose `expect` is the answer. Their JSON is in
-//! [`tensor_case`](crate::tensor_case).
+//! `tensor-memory`: loads from Tensor Memory. Their JSON is in [`tensor_case`](crate::tensor_case).
 
 use crate::json::JsonError;
 
@@ -19,14 +18,13 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
     let case = TensorCase::from_json(question)?;
     let mut answer = case.answer(&answerer.memories, &mut answerer.registers);
     if let ExpectedTensorLoad::Loaded(registers) = &mut answer {
-        // Their digest is enough.
+        // The digest stands for all registers and keeps the answer short.
         registers.all = None;
     }
     Ok(CaseAnswer::new(&answer))
 }
 
-/// Executes a case and compares register by register. Returns `None` for a case that was inferred, if those are
-/// skipped.
+/// Executes a case and compares register by register. Returns `None` for an inferred case if `skip_inferred` is set.
 ///
 /// # Errors
 /// Returns [`JsonError`] if the line is not a case.

@@ -39,7 +39,7 @@ struct Question {
 
 pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnswer, JsonError> {
     let Question { file, mut options } = json::from_str(question)?;
-    // A question is about one file.
+    // A question is about one file, so options cannot name others.
     if options.image.is_some() || !options.cubin.is_empty() {
         return Err(JsonError::at("options", "expected options without other files"));
     }
@@ -47,7 +47,8 @@ pub(super) fn answer(question: &str, answerer: &mut Answerer) -> Result<CaseAnsw
         return Ok(CaseAnswer::Skip("traces are not opened here".to_owned()));
     };
     options.threads = Some(NonZero::<usize>::MIN);
-    // A case may expect a refusal, but not of a missing file. `-` would be the input that has the questions.
+    // A missing file is an error rather than a refusal, which a case can expect. `-` would read the questions
+    // themselves.
     if file == "-" || !Path::new(&file).is_file() {
         let message = format!("no file {file:?}; expected the path of a file");
         return Err(JsonError::at("file", message));

@@ -11,14 +11,14 @@ use super::object::JsonObject;
 use crate::explain::CaseSubject;
 use crate::json::values::hexadecimal;
 
-/// Returns the instruction of a case, a word or a text with that key, and its SM.
+/// The subject of a case with a word or a text under `key`.
 pub(super) fn subject(case: &JsonObject<'_>, key: &str) -> Option<CaseSubject> {
     let sm: Cow<'_, str> = case.read("sm").ok()??;
     let text: Cow<'_, str> = case.read(key).ok()??;
     subject_of(&text, read_sm(&sm).ok()?)
 }
 
-/// Returns the subject of a word in hexadecimal, or of a text.
+/// The subject of a word in hexadecimal, or of a text.
 pub(super) fn subject_of(text: &str, sm: Sm) -> Option<CaseSubject> {
     let load = match read_word(text, sm) {
         Ok(word) => Instruction::decode(word, sm).load(),
@@ -27,7 +27,7 @@ pub(super) fn subject_of(text: &str, sm: Sm) -> Option<CaseSubject> {
     Some(load.map_or_else(|| CaseSubject::of_sm(sm), |load| CaseSubject::new(&load)))
 }
 
-/// What a word or a text becomes: one of these.
+/// The result of decoding a word or encoding a text: exactly one of these keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outcome {
@@ -63,7 +63,7 @@ pub(super) fn compare_word(
     })
 }
 
-/// Compares what `read` returns of both; `None` is illegal.
+/// Compares expectation and answer after `read` has normalized both. It returns `None` for illegal.
 fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,
@@ -85,7 +85,7 @@ fn compare(
     })
 }
 
-/// Returns the text with single spaces and without the semicolon at its end.
+/// The text with single spaces, without the semicolon at its end.
 fn plain(text: &str) -> String {
     let text = text.trim_end().strip_suffix(';').unwrap_or(text);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -125,7 +125,7 @@ pub(super) fn encode(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     ))
 }
 
-/// Reads a word with or without its `0x`, in hexadecimal digits that the SM's words have room for.
+/// Reads a word in hexadecimal, with or without `0x`, of at most the width of the SM's words.
 fn read_word(text: &str, sm: Sm) -> Result<MachineWord, JsonError> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);

@@ -191,7 +191,7 @@ impl<'v> Facts<'v> {
         fields.filter(|field| field.name() == name).last().map(|field| field.raw)
     }
 
-    /// Whether the load has a modifier for caches or order that its text does not imply.
+    /// Whether the load has a modifier for caches or order, other than the plain `SYS` and `ENL2`.
     pub(crate) fn has_cache_operator(&self) -> bool {
         !matches!(self.vector.instruction.cache_modifiers().as_str(), "" | "SYS" | "ENL2")
     }

@@ -1,5 +1,4 @@
-//! `initial`: the state before a load, of which a memory image manifest is the part without
-//! the warp.
+//! `initial`: the state before a load. The manifest of a memory image is the same without the warp.
 
 use std::path::PathBuf;
 
@@ -21,7 +20,7 @@ use warpload::warp::Warp;
 const WARP_KEYS: [&str; 5] =
     ["active", "registers", "predicates", "uniform_registers", "uniform_predicates"];
 
-/// The address bits of SM 7.0 and later, if nothing says otherwise (docs/load-sm70.md section 10).
+/// The default address bits of SM 7.0 and later (docs/load-sm70.md section 10).
 pub(crate) const WIDE_ADDRESS_BITS: u32 = 49;
 
 #[derive(Deserialize, Serialize, Default)]
@@ -96,8 +95,8 @@ fn misaligned<S: Serializer>(misaligned: &Misaligned, to: S) -> Result<S::Ok, S:
     to.serialize_str(if is_forced(misaligned) { "force" } else { "report" })
 }
 
-/// The objects that hold bytes: their own keys, then either `hex`, or `file` with `offset` and
-/// `length`. (serde cannot flatten a common part and refuse unknown keys at once.)
+/// Objects with bytes: their own keys, then either `hex`, or `file` with `offset` and `length`. A macro, because serde
+/// cannot both flatten a common part and refuse unknown keys.
 macro_rules! byte_objects {
     ($($name:ident { $($key:ident: $type:ty),* $(; $last:ident: $last_type:ty)? })+) => {
         $(
@@ -155,7 +154,7 @@ byte_objects! {
 }
 
 impl Initial {
-    /// Returns whose instructions are executed: SM 5.0 if nothing is said.
+    /// The SM of the instruction, 5.0 by default.
     pub(crate) fn sm(&self) -> Sm {
         self.sm.map_or(Sm::SPA5, |SmName(sm)| sm)
     }
@@ -177,7 +176,7 @@ impl Initial {
         }
     }
 
-    /// Returns the machine alone, for a manifest.
+    /// The machine alone, for a manifest.
     pub(crate) fn machine(self, files: Files<'_>) -> Result<Machine, JsonError> {
         self.refuse_warp()?;
         Ok(self.machine_and_warp(files)?.0)
@@ -245,8 +244,7 @@ impl Initial {
         Memory::new(map, arena, regions).map_err(|error| JsonError::at("memory", error))
     }
 
-    /// Returns where the memories of a manifest lie, and in how many bytes. Of files only the sizes
-    /// are read.
+    /// The layout of a manifest's memories, and their size in bytes. Only the sizes of files are read.
     pub(crate) fn layout(self, files: Files<'_>) -> Result<(AddressMap, Regions, u64), JsonError> {
         self.refuse_warp()?;
         let map = self.map()?;
@@ -262,7 +260,7 @@ fn required<T>(value: Option<T>, key: &str, name: &str) -> Result<T, JsonError> 
 }
 
 impl MemoryJson {
-    /// Returns where the bytes of every object come from.
+    /// The sources of all objects' bytes.
     fn sources(self, files: Files<'_>) -> Result<Sources<'_>, JsonError> {
         let mut sources = Sources::new(files);
         for (i, mut global) in self.global.into_iter().enumerate() {

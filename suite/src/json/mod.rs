@@ -1,5 +1,4 @@
-//! The JSON that vectors and memory images share (docs/vectors.md): strict values, and the
-//! state before a load.
+//! The JSON of both vectors and memory images (docs/vectors.md): strict values, and the state before a load.
 
 pub(crate) mod initial;
 pub(crate) mod sources;

@@ -1,5 +1,5 @@
-//! Where the bytes of an image come from: the JSON itself, or files that it names. Sizes are known
-//! and checked before a byte is read or memory is allocated.
+//! The sources of an image's bytes: the JSON itself, or files that it names. Sizes are checked before a byte is read or
+//! memory is allocated.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -10,13 +10,13 @@ use super::JsonError;
 use warpload::memory::{Allocation, Arena, ConstantBank, LocalPart, Regions};
 use warpload_binary::regular_file;
 
-/// Where an object's bytes come from.
+/// The source of an object's bytes.
 pub(crate) enum BytesSource {
     Bytes(Vec<u8>),
     File { path: PathBuf, offset: u64, length: Option<u64> },
 }
 
-/// Which memory the bytes are.
+/// The memory that the bytes are for.
 #[derive(Clone, Copy)]
 pub(crate) enum Target {
     Global { base: u64 },
@@ -26,10 +26,10 @@ pub(crate) enum Target {
     Constant { bank: u8 },
 }
 
-/// Maps a file, which has a name for messages.
+/// Maps a file. The path is for messages.
 pub(crate) type Map<'p> = &'p dyn Fn(&Path, &File) -> io::Result<Arena>;
 
-/// Whether a manifest's files may be named, and how they are used.
+/// Whether JSON may name files, and how they are used.
 #[derive(Clone, Copy)]
 pub(crate) enum Files<'p> {
     /// Vectors hold all their bytes themselves.
@@ -37,10 +37,9 @@ pub(crate) enum Files<'p> {
     /// Paths are relative to this folder.
     Under {
         folder: &'p Path,
-        /// Maps a file that holds all bytes; without it, and if there are more files, they are
-        /// read.
+        /// Maps a file that holds all bytes. Without this function, and if there are several files, they are read.
         map: Option<Map<'p>>,
-        /// Is called with each file that is opened.
+        /// Called with each file that is opened.
         opened: &'p dyn Fn(&Path, &File),
     },
 }
@@ -48,7 +47,7 @@ pub(crate) enum Files<'p> {
 /// Byte sources on their way into one arena.
 pub(crate) struct Sources<'p> {
     files: Files<'p>,
-    /// With the key of each.
+    /// Each with its key, for messages.
     sources: Vec<(String, Target, BytesSource)>,
 }
 
@@ -61,7 +60,7 @@ impl<'p> Sources<'p> {
         self.sources.push((key, target, source));
     }
 
-    /// Returns the regions, whose bytes are at the `places` of the sources.
+    /// The regions. `places` are the ranges of the sources in the arena.
     pub(crate) fn regions(&self, places: &[Range<usize>]) -> Result<Regions, JsonError> {
         let mut regions = Regions::default();
         for ((key, target, _), place) in self.sources.iter().zip(places.iter().cloned()) {
@@ -86,8 +85,8 @@ impl<'p> Sources<'p> {
         Ok(regions)
     }
 
-    /// Returns where each source's bytes are in the arena, in order, and how many bytes the arena
-    /// has. If `whole`, that is the file that holds all bytes, if there is one. Opens no file.
+    /// The range of each source in the arena, in order, and the size of the arena in bytes. With `whole`, a single file
+    /// that holds all bytes is the arena. Opens no file.
     pub(crate) fn places(&self, whole: bool) -> Result<(Vec<Range<usize>>, u64), JsonError> {
         let is_file = whole && self.only_file().is_some();
         let mut places = Vec::with_capacity(self.sources.len());
@@ -118,7 +117,7 @@ impl<'p> Sources<'p> {
         Ok((places, end))
     }
 
-    /// Returns the bytes of all sources, and their regions.
+    /// Loads the bytes of all sources, with their regions.
     pub(crate) fn load(self) -> Result<(Arena, Regions), JsonError> {
         let map = match self.files {
             Files::Under { map, .. } => map,
@@ -157,7 +156,7 @@ impl<'p> Sources<'p> {
         Ok((arena, self.regions(&places)?))
     }
 
-    /// Returns the file that holds all bytes, with the first key that names it.
+    /// The file that holds all bytes, if there is one, with the first key that names it.
     fn only_file(&self) -> Option<(&str, &Path)> {
         let (key, _, BytesSource::File { path: only, .. }) = self.sources.first()? else {
             return None;
@@ -189,7 +188,7 @@ fn at_file(key: &str, path: &Path, message: impl std::fmt::Display) -> JsonError
     JsonError::at(key, format!("{}: {message}", path.display()))
 }
 
-/// Returns the part of a file of `size` bytes that an object names.
+/// The part of a file of `size` bytes that an object names.
 fn span(size: u64, offset: u64, length: Option<u64>) -> Result<Range<u64>, String> {
     let length = length.unwrap_or(size.saturating_sub(offset));
     match offset.checked_add(length).filter(|end| *end <= size) {

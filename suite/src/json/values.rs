@@ -1,5 +1,5 @@
-//! Values as docs/vectors.md writes them: hexadecimal numbers and bytes, register and
-//! predicate names, objects without a key twice.
+//! The values of docs/vectors.md: hexadecimal numbers and bytes, names of registers and predicates, objects without
+//! duplicate keys.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -26,14 +26,15 @@ impl<T> Visitor<'_> for TextVisitor<T> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         (self.read)(text).ok_or_else(|| {
-            // Long strings are shown by their beginning: a memory's bytes can have a megabyte.
+            // Cut, because the bytes of a memory can be a megabyte of digits.
             let shown: String = text.chars().take(40).collect();
             E::invalid_value(Unexpected::Str(&shown), &self)
         })
     }
 }
 
-/// Types that are text in JSON: what is expected of a text, how it is read, and how it is written.
+/// Types that are text in JSON. Each row has the description for messages, the function that reads the text, and the
+/// function that writes it.
 macro_rules! texts {
     ($($(#[$meta:meta])* $name:ident($type:ty): $expected:literal, $read:expr, $write:expr;)+) => {$(
         $(#[$meta])*
@@ -89,15 +90,15 @@ texts! {
     #[derive(Clone, Copy, PartialEq)]
     UniformPredicateName(Pred): "a uniform predicate, UP0 to UP6",
         |text| numbered(text, "UP").and_then(predicate), |one| format!("U{one}");
-    /// `50` to `121`, with the letter after it if there is one.
+    /// `50` to `121`, with an optional letter.
     #[derive(Clone, Copy)]
     SmName(Sm): "an SM, such as \"80\" or \"90a\"", |text| text.parse().ok(), Sm::to_string;
 }
 
-/// Returns the number of at most 128 bits that `0x` and hexadecimal digits spell.
+/// Parses `0x` and hexadecimal digits, up to 128 bits.
 pub(crate) fn hexadecimal(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    // `from_str_radix` takes a sign too.
+    // Checked, because `from_str_radix` accepts a sign too.
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_number.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
 }
@@ -114,7 +115,7 @@ fn digits(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Returns the number after the letters, without leading zeroes.
+/// The number after the letters. Leading zeros are refused.
 fn numbered(text: &str, letters: &str) -> Option<u8> {
     let digits = text.strip_prefix(letters)?;
     let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
@@ -163,7 +164,7 @@ impl<'de> Deserialize<'de> for Lanes {
     }
 }
 
-/// An object, in the order of the text; a key that appears twice is an error.
+/// An object, in the order of the text. A duplicate key is an error.
 pub(crate) struct UniqueMap<K, V>(pub(crate) Vec<(K, V)>);
 
 impl<K: Serialize, V: Serialize> Serialize for UniqueMap<K, V> {
@@ -214,11 +215,11 @@ where
     }
 }
 
-/// Reads the value of a key that can be left out, for `#[serde(default, deserialize_with)]`: null is
-/// not a value.
+/// Reads the value of an optional key, for `#[serde(default, deserialize_with)]`. The key can be left out, but null is
+/// an error.
 ///
 /// # Errors
-/// Returns those of the value.
+/// Returns the errors of the value.
 pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
@@ -227,9 +228,8 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`: an object
-/// is read as derived, all else is a wrong type. (Derived alone, a struct can be read from an array
-/// of its fields too.)
+/// Implements `Deserialize` for structs that derive it with `#[serde(remote = "Self")]`, so that only objects are
+/// accepted. The derived code alone also reads a struct from an array of its fields.
 macro_rules! only_objects {
     ($($type:ident),+ $(,)?) => {
         $(impl<'de> serde::Deserialize<'de> for $type {

@@ -1,4 +1,4 @@
-//! [`ProgramExaminee`]: asks one run of the program after the other, and judges the lines that come back.
+//! [`ProgramExaminee`]: asks a program, restarting it when needed, and judges the lines that come back.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use crate::case::CaseLine;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::runner::{AskError, Examinee, NextPlace};
 
-/// How many cases are asked again, each of a run of its own, if a run has written more lines than it was
-/// asked: the line that is too much may be older than the last case.
+/// The number of cases that are asked again, each in a run of its own, if a run has written an extra line. The line can
+/// belong to an earlier case than the last one.
 const MAX_REASKED: usize = 64;
-/// How long, and how often at most, a failed case is followed by waiting for a line too much. Whether it is
-/// seen then decides how many cases are asked again, not what becomes of them.
+/// The time to wait for an extra line after a failed case, and the most such waits. Seeing the line early reduces the
+/// number of cases that are asked again, and does not change their outcomes.
 const WAIT: Duration = Duration::from_millis(20);
 const MAX_WAITS: u32 = 100;
-/// The same after the last case of many.
+/// The time to wait after the last case of a batch.
 const LAST_WAIT: Duration = Duration::from_millis(1);
 
-/// A program that is asked, in one run of it after the other: a run goes on until it ends, takes too long or
-/// writes a line too much.
+/// A program that is asked cases. A run of it lasts until it ends, takes too long or writes an extra line. Then another
+/// run is started.
 pub struct ProgramExaminee<'p> {
     program: &'p Program,
     cases: ChosenCases<'p>,
     running: Option<Running>,
-    /// The cases of which the run has been asked, by their places among the lines.
+    /// The cases that this run has been asked, by their places among the lines.
     asked: Vec<usize>,
     waits: u32,
 }
@@ -68,7 +68,8 @@ impl Examinee for ProgramExaminee<'_> {
                 continue;
             }
             self.asked.push(place);
-            // The answer to another question fails; the answer to this one comes after it.
+            // After an extra line, answers are shifted: this case fails, because its line answers an earlier question,
+            // and its own answer follows.
             let is_waiting = has_failed && self.asked.len() > 1 && self.waits < MAX_WAITS;
             self.waits += u32::from(is_waiting);
             if self.has_more(is_waiting.then_some(WAIT)) {
@@ -90,7 +91,7 @@ impl Examinee for ProgramExaminee<'_> {
 }
 
 impl<'p> ProgramExaminee<'p> {
-    /// Creates an examinee that is asked these cases.
+    /// Creates an examinee for these cases.
     #[must_use]
     pub fn new(program: &'p Program, cases: ChosenCases<'p>) -> Self {
         Self { program, cases, running: None, asked: Vec::new(), waits: 0 }
@@ -100,7 +101,7 @@ impl<'p> ProgramExaminee<'p> {
         self.running.as_mut().is_some_and(|running| running.has_more(wait))
     }
 
-    /// Asks the last cases again, each of a run that ends after it: the run has written a line too much.
+    /// Asks the last cases again, each in a run of its own, to find the case with an extra line.
     fn ask_again(
         &mut self,
         lines: &[CaseLine],
@@ -116,7 +117,7 @@ impl<'p> ProgramExaminee<'p> {
                 && let Some(line) = running.finish()?
             {
                 let mut failure = too_many();
-                // If the first line is no answer, it is the one too much.
+                // If the first line is not an answer, it is the extra one.
                 if let CaseVerdict::Failed(first) = &outcome.verdict
                     && first.kind == CaseFailureKind::WrongLine
                 {
@@ -128,7 +129,7 @@ impl<'p> ProgramExaminee<'p> {
             }
             outcomes.push((place, outcome));
         }
-        // If runs of their own write one line each, it has to be the last one's.
+        // If no single run writes an extra line, the last case is blamed.
         if let Some(place) = last.filter(|_| !is_found)
             && let Some((_, outcome)) = outcomes.iter_mut().rev().find(|(other, _)| *other == place)
         {
@@ -137,7 +138,7 @@ impl<'p> ProgramExaminee<'p> {
         Ok(())
     }
 
-    /// Asks the program, which is started if it does not run; after a failure it does not.
+    /// Asks the program, and starts it first if it is not running. After a failure it is ended.
     fn ask(&mut self, question: &str) -> Result<Result<Vec<u8>, CaseFailure>, AskError> {
         let running = match &mut self.running {
             Some(running) => running,
@@ -180,7 +181,7 @@ impl<'p> ProgramExaminee<'p> {
     }
 }
 
-/// Returns how a program ended: `exit status 3`, `signal 11 (SIGSEGV)`.
+/// The end of a program in words: `exit status 3`, `signal 11 (SIGSEGV)`.
 fn how(status: ExitStatus) -> String {
     let text = status.to_string().replacen(": ", " ", 1);
     text.strip_suffix(" (core dumped)").unwrap_or(&text).to_owned()

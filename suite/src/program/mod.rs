@@ -1,4 +1,4 @@
-//! [`Program`]: an emulator under test, asked over pipes; [`ProgramExaminee`] is one that is examined.
+//! [`Program`]: an emulator under test, asked over pipes. [`ProgramExaminee`] asks it the cases of a suite.
 
 mod examinee;
 #[cfg(unix)]
@@ -23,11 +23,11 @@ use self::stream::Received;
 use crate::runner::AskError;
 use crate::text::shown;
 
-/// How long a program may take to end once its output has.
+/// The time that a program may take to exit after the end of its output.
 const END: Duration = Duration::from_secs(1);
 
-/// A program with its arguments, and how long it may take for an answer. It reads questions from its standard
-/// input, one line each, and writes a line for each to its standard output.
+/// A program with its arguments, and its time limit for an answer. It reads questions from its standard input, one line
+/// each, and writes a line for each to its standard output.
 #[derive(Clone, Debug)]
 pub struct Program {
     name: String,
@@ -36,7 +36,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Creates a program with its arguments. No shell runs it.
+    /// Creates a program with its arguments. It is started directly, not by a shell.
     #[must_use]
     pub fn new(name: String, arguments: Vec<String>, timeout: Duration) -> Self {
         Self { name, arguments, timeout }
@@ -48,11 +48,11 @@ impl Program {
         &self.name
     }
 
-    /// Returns the paths that the command names: the program, in each folder in which it may be, and the arguments.
-    /// Not all of them are files.
+    /// Returns the paths that the command can refer to: the program in each folder of the search path, and the
+    /// arguments. Not all of them exist.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         let program = Path::new(&self.name);
-        // A name alone is looked for in these folders only.
+        // The system looks up a bare name only in the folders of `PATH`.
         let is_name = program.components().count() == 1 && !program.has_root();
         let folders = if is_name { std::env::var_os("PATH") } else { Some(OsString::new()) };
         let folders: Vec<PathBuf> = std::env::split_paths(&folders.unwrap_or_default()).collect();
@@ -82,7 +82,7 @@ impl Program {
     }
 }
 
-/// A program that runs. Dropping it ends it, and what it started.
+/// A running program. Dropping it ends the program and its children.
 struct Running {
     child: Child,
     pipes: Pipes,
@@ -90,7 +90,7 @@ struct Running {
     is_waited_for: bool,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 enum Silence {
     /// The program has ended, or has closed its output.
     Ended(Option<ExitStatus>),
@@ -110,7 +110,7 @@ impl Running {
         }
     }
 
-    /// Asks a question, a line with its end; returns the line that comes back.
+    /// Writes a question, a whole line, and returns the line that comes back.
     fn ask(&mut self, question: &[u8]) -> io::Result<Result<Vec<u8>, Silence>> {
         let deadline = Instant::now() + self.timeout;
         let received = self.pipes.ask(question, deadline, || group::has_exited(&mut self.child))?;
@@ -122,20 +122,19 @@ impl Running {
         })
     }
 
-    /// Returns whether the program has written more than its answers, now or in a while.
+    /// Whether the program has written more than its answers, now or within `wait`.
     fn has_more(&mut self, wait: Option<Duration>) -> bool {
         self.pipes.has_more(wait.map(|wait| Instant::now() + wait))
     }
 
-    /// Lets the program end, unless it has written more than its answers: then returns what there is of
-    /// the next line.
+    /// Lets the program end. If it has written more than its answers, returns the next line, which may be unfinished.
     fn finish(mut self) -> io::Result<Option<String>> {
         let until = Instant::now() + self.timeout.min(END);
         let more = self.pipes.finish(until, || group::has_exited(&mut self.child))?;
         Ok(more.map(shown))
     }
 
-    /// Returns what the program has written of a line that has not ended.
+    /// The start of an unfinished line.
     fn unfinished(&mut self) -> Option<String> {
         self.pipes.unfinished().map(shown)
     }
@@ -144,7 +143,7 @@ impl Running {
         self.pipes.last_errors()
     }
 
-    /// Returns how the program ended whose output has; `None` if it goes on.
+    /// The exit status of a program after the end of its output; `None` if it keeps running.
     fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         let until = Instant::now() + self.timeout.min(END);
         let mut pause = Duration::from_micros(50);
@@ -155,7 +154,7 @@ impl Running {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
         }
-        // What it started goes before its number is free for others.
+        // Ends its children first: after the wait, the system can give the group's number to another process.
         group::end(&mut self.child);
         self.is_waited_for = true;
         self.child.wait().map(Some)

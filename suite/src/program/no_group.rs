@@ -1,20 +1,18 @@
-//! In place of process groups, which only Unix has. Apart from `group.rs` because each is a whole file of its
-//! system.
+//! Stands in for process groups on systems other than Unix. A file beside `group.rs`, because the two share no code.
 
 use std::io;
 use std::process::{Child, Command};
 
-/// Starts a program.
 pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Calls a function that ends this process. Programs are left alone.
+/// Calls `end`, which ends this process. Programs are left alone.
 pub fn end_programs(end: &dyn Fn()) {
     end();
 }
 
-/// Ends a program; what it started goes on.
+/// Ends a program. Its children keep running.
 pub(super) fn end(child: &mut Child) {
     let _ = child.kill();
 }

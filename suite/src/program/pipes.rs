@@ -1,9 +1,8 @@
-//! [`Pipes`]: a program's three streams, a thread for each. Neither a program that does not read nor one that never stops
-//! writing keeps the caller waiting beyond its deadline, and memory is bounded. A thread that a program keeps waiting is
-//! abandoned.
+//! [`Pipes`]: a program's three streams, with a thread for each. The caller never waits beyond its deadline, even if
+//! the program does not read or never stops writing, and memory is bounded. A blocked thread is abandoned.
 //!
-//! Threads are the only way that all systems have. To wait for several pipes with `poll` where there is one costs as
-//! much: asking a program that answers at once all 7,148 cases of the suite takes 0.33 s so, and 0.35 s with threads.
+//! Threads work on all systems, and `poll` would not be faster: asking all 7,148 cases of the suite of a program that
+//! answers at once takes 0.33 s with `poll`, and 0.35 s with threads.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin};
@@ -14,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use super::stream::{OutputLines, Received, Tail};
 
-/// How long to wait for output before checking whether the program has ended.
+/// The time to wait for output before checking whether the program has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The streams of a program, and the output that was not taken yet.
+/// The streams of a program, and its output that was not taken yet.
 pub(super) struct Pipes {
     /// `None` at the end of the program's input.
     questions: Option<Sender<Vec<u8>>>,
@@ -34,7 +33,7 @@ impl Pipes {
     /// Takes the streams of a program that was started with pipes.
     pub(super) fn new(child: &mut Child) -> io::Result<Self> {
         let (questions, asked) = channel();
-        // Few, so that a program that never stops waits for its reader.
+        // A small buffer, so that a program that never stops writing blocks.
         let (answer, answers) = sync_channel(4);
         let tail: Arc<Mutex<Tail>> = Arc::default();
         let (open, errors) = channel();
@@ -55,8 +54,8 @@ impl Pipes {
         Ok(Self { questions, answers, has_ended: false, tail, errors, lines })
     }
 
-    /// Writes a question, a whole line, and reads until a line comes back. What the program started may
-    /// keep its output open: that it `has_exited` ends it too.
+    /// Writes a question, a whole line, and reads until a line comes back. The exit of the program ends its output too,
+    /// because its children can keep the pipe open.
     pub(super) fn ask(
         &mut self,
         question: &[u8],
@@ -65,7 +64,7 @@ impl Pipes {
     ) -> io::Result<Received> {
         self.tail().clear();
         if let Some(questions) = &self.questions {
-            // The thread that would take it ends if the program does not read any more.
+            // Fails if the program has closed its input, because the writing thread has ended then.
             let _ = questions.send(question.to_owned());
         }
         loop {
@@ -79,14 +78,14 @@ impl Pipes {
                 return Ok(Received::End);
             }
             let Some(left) = left(deadline) else { return Ok(Received::Late) };
-            // What it wrote before it ended is there by then.
+            // Output from before its end has arrived by then.
             if !self.wait(left.min(LOOK)) && has_exited()? && !self.wait(LOOK) {
                 return Ok(Received::End);
             }
         }
     }
 
-    /// Returns whether there is more than was taken, now or until then.
+    /// Whether there is output that was not taken, now or before `until`.
     pub(super) fn has_more(&mut self, until: Option<Instant>) -> bool {
         self.wait(Duration::ZERO);
         while self.lines.is_empty()
@@ -98,8 +97,8 @@ impl Pipes {
         !self.lines.is_empty()
     }
 
-    /// Ends the program's input and reads its output until there is another line, or to the end, until then
-    /// at most. Returns what there is of that line.
+    /// Closes the program's input and reads its output to the next line or to the end, until `until` at most. Returns
+    /// that line, which may be unfinished.
     pub(super) fn finish(
         &mut self,
         until: Instant,
@@ -117,15 +116,15 @@ impl Pipes {
         Ok(self.lines.rest())
     }
 
-    /// Returns what there is of a line that has not ended.
+    /// The start of an unfinished line.
     pub(super) fn unfinished(&mut self) -> Option<&[u8]> {
         self.lines.rest()
     }
 
-    /// Returns the last lines of the program's standard error since the last question.
+    /// The last lines of the program's standard error since the last question.
     pub(super) fn last_errors(&mut self) -> Vec<String> {
         if self.has_ended {
-            // Another thread reads the reason for the end.
+            // Another thread reads standard error, and may still be busy with the reason for the end.
             let _ = self.errors.recv_timeout(LOOK);
         }
         self.tail().lines()
@@ -135,7 +134,7 @@ impl Pipes {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for output, and adds it to the lines; `false` if there was none in time.
+    /// Waits for output and adds it to the lines. `false` if there was none in time.
     fn wait(&mut self, at_most: Duration) -> bool {
         match self.answers.recv_timeout(at_most) {
             Ok(read) => self.lines.extend(&read),
@@ -146,7 +145,7 @@ impl Pipes {
     }
 }
 
-/// Returns the time until then; `None` if it has come.
+/// The time until the deadline; `None` if it has passed.
 fn left(deadline: Instant) -> Option<Duration> {
     deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }
@@ -225,7 +224,7 @@ mod tests {
         assert!(pipes.has_more(Some(deadline)));
         assert_eq!(pipes.unfinished(), Some(&b"half"[..]));
         child.wait()?;
-        // One that never stops is not read for as long as it may take.
+        // A program that never stops writing is not read until the deadline.
         let (mut child, mut pipes) = started("yes")?;
         assert_eq!(pipes.finish(deadline, || Ok(false))?, Some(&b"y"[..]));
         assert!(Instant::now() < deadline);

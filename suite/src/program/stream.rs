@@ -4,14 +4,14 @@ use warpload_binary::lines::MAX_LINE_BYTES;
 
 use crate::text::shown;
 
-/// What comes back for a question.
+/// The response to a question.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
     /// A line without its end.
     Line(Vec<u8>),
-    /// The output has ended, in the middle of a line or not.
+    /// The output has ended, perhaps in the middle of a line.
     End,
-    /// It did not come in time.
+    /// No line came in time.
     Late,
     /// A line is longer than [`MAX_LINE_BYTES`].
     TooLong,
@@ -21,7 +21,7 @@ pub(super) enum Received {
 #[derive(Default)]
 pub(super) struct OutputLines {
     bytes: Vec<u8>,
-    /// No line ends before this.
+    /// The bytes before this contain no line end.
     searched: usize,
 }
 
@@ -45,25 +45,25 @@ impl OutputLines {
         Some(Received::Line(line))
     }
 
-    /// Returns where the first line ends.
+    /// The place of the first line end.
     fn first_end(&mut self) -> Option<usize> {
         let found = memchr::memchr(b'\n', self.bytes.get(self.searched..)?);
         self.searched = found.map_or(self.bytes.len(), |at| self.searched + at);
         found.map(|_| self.searched)
     }
 
-    /// Whether a line is whole, or too long to become one.
+    /// Whether the first line is complete or too long.
     pub(super) fn has_line(&mut self) -> bool {
         self.is_full() || self.first_end().is_some()
     }
 
-    /// Returns what there is of the first line; `None` if there is nothing.
+    /// The first line, which may be unfinished; `None` without output.
     pub(super) fn rest(&mut self) -> Option<&[u8]> {
         let end = self.first_end().unwrap_or(self.bytes.len());
         (!self.is_empty()).then(|| &self.bytes[..end])
     }
 
-    /// Whether more is held than a line may have.
+    /// Whether there are more bytes than a line may have.
     pub(super) fn is_full(&self) -> bool {
         self.bytes.len() > MAX_LINE_BYTES
     }
@@ -73,7 +73,7 @@ impl OutputLines {
     }
 }
 
-/// The end of what was written to standard error.
+/// The end of the output to standard error.
 #[derive(Default)]
 pub(super) struct Tail(Vec<u8>);
 
@@ -91,7 +91,7 @@ impl Tail {
         self.0.clear();
     }
 
-    /// Returns the last lines, each made visible and its end left out if it is long.
+    /// The last lines, escaped and shortened.
     pub(super) fn lines(&self) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.0);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

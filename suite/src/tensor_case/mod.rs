@@ -1,4 +1,5 @@
-//! Test cases in JSON: a load, what it reads, and the expected registers, fault or broken rule. The format: docs/tensor-memory.md.
+//! Test cases in JSON: a load, the contents of Tensor Memory, and the expected registers, fault or broken rule. The
+//! format is in docs/tensor-memory.md.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -14,17 +15,17 @@ use warpload_ptx::tensor::{
 
 mod read;
 
-/// How certain a case's expectation is.
+/// The certainty of a case's expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// The PTX ISA says so.
+    /// The PTX ISA states it.
     Documented,
     /// Several independent sources agree.
     Corroborated,
     /// Measured on hardware by a public project.
     Measured,
-    /// Inferred; no source says so.
+    /// Inferred: no source states it.
     Inferred,
 }
 
@@ -33,28 +34,28 @@ pub enum Confidence {
 pub struct TensorCase {
     /// Its name.
     pub id: String,
-    /// How certain its expectation is.
+    /// The certainty of its expectation.
     pub confidence: Confidence,
-    /// What it is about.
+    /// A note about it.
     pub note: Option<String>,
     /// The load, or the rule that its combination breaks.
     pub load: Result<TensorLoad, IllegalLoadError>,
     /// The warp and the address.
     pub issue: Issue,
-    /// What the load is checked against.
+    /// The rules that the load is checked against.
     pub rules: Rules,
-    /// What Tensor Memory holds.
+    /// The contents of Tensor Memory.
     pub pattern: Pattern,
     /// The expected outcome; `None` if the case has no `expect`.
     pub expected: Option<ExpectedTensorLoad>,
 }
 
-/// What a case expects.
+/// The expectation of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpectedTensorLoad {
-    /// The assembler refuses the instruction, by the rule of this code.
+    /// The assembler refuses the instruction by the rule with this code.
     Illegal(String),
-    /// Executing it is undefined, by the rule of this code.
+    /// Executing it is undefined by the rule with this code.
     Fault(String),
     /// Registers are loaded.
     Loaded(Box<ExpectedRegisters>),
@@ -63,18 +64,18 @@ pub enum ExpectedTensorLoad {
 /// The registers that a case expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedRegisters {
-    /// How many data registers each thread gets.
+    /// The number of data registers of each thread.
     pub count: usize,
-    /// The digest of all of them, see [`digest`], in lower-case hexadecimal digits.
+    /// The [`digest`] of all of them.
     pub sha256: String,
-    /// All of them, by thread, if given.
+    /// All of them, by thread, if the case lists them.
     pub all: Option<Vec<Vec<u32>>>,
     /// Some of them: thread, register, value.
     pub samples: Vec<(usize, usize, u32)>,
     /// The result of the reduction, thread 0 first.
     pub reduced: Option<LaneValues>,
-    /// The result under the other reading of a reduction of `.16x32bx2`, in which both threads of a
-    /// lane get the result over both halves.
+    /// The result under the other reading of a reduction of `.16x32bx2`: both threads of a lane get the result over
+    /// both halves.
     pub reduced_by_lane: Option<LaneValues>,
 }
 
@@ -83,7 +84,7 @@ pub struct ExpectedRegisters {
 pub struct PatternMemories([OnceCell<TensorMemory>; Pattern::ALL.len()]);
 
 impl PatternMemories {
-    /// Returns the memory that holds this pattern.
+    /// Returns the memory filled with this pattern.
     #[must_use]
     pub fn get(&self, pattern: Pattern) -> &TensorMemory {
         // The patterns are numbered as `ALL` lists them.
@@ -91,8 +92,8 @@ impl PatternMemories {
     }
 }
 
-/// Returns the SHA-256 of all data registers, thread after thread, each register as four little-endian bytes;
-/// in lower-case hexadecimal digits.
+/// Returns the SHA-256 of all data registers in lower-case hexadecimal digits. Registers are hashed thread by thread,
+/// as four little-endian bytes each.
 #[must_use]
 pub fn digest(registers: &TensorRegisters) -> String {
     let mut hasher = Sha256::new();
@@ -103,8 +104,8 @@ pub fn digest(registers: &TensorRegisters) -> String {
 }
 
 impl TensorCase {
-    /// Executes the load and returns how the outcome differs from the expected one, one line each; empty if it does
-    /// not, or if the case expects nothing.
+    /// Executes the load and returns the differences from the expected outcome, one line each. Empty if the case has no
+    /// `expect`.
     pub fn check(
         &self,
         memories: &PatternMemories,
@@ -113,7 +114,7 @@ impl TensorCase {
         self.compare(&self.answer(memories, registers))
     }
 
-    /// Executes the load and returns the outcome, with all registers if it loads any.
+    /// Executes the load and returns its outcome, with all registers unless it is illegal or faults.
     pub fn answer(
         &self,
         memories: &PatternMemories,
@@ -138,9 +139,9 @@ impl TensorCase {
         }))
     }
 
-    /// Returns how an outcome differs from the expected one, one line each; empty if the case expects nothing. Registers are
-    /// compared by their digest, and one by one if the outcome has them. A reduction that does not exist is
-    /// illegal, whatever the code: cases have no common one for it.
+    /// Returns the differences of an outcome from the expected one, one line each. Empty if the case has no `expect`.
+    /// Registers are compared by their digest, and one by one if the outcome has them. For a reduction that does not
+    /// exist the code does not matter, because cases have no common code for it.
     #[must_use]
     pub fn compare(&self, outcome: &ExpectedTensorLoad) -> Vec<String> {
         use ExpectedTensorLoad::{Illegal, Loaded};

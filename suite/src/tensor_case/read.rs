@@ -1,4 +1,4 @@
-//! The JSON of a case, and the rules that its keys keep.
+//! The JSON of a case, and the rules for its keys.
 
 use crate::json::values::only_objects;
 use crate::json::{self, JsonError, present};
@@ -49,7 +49,7 @@ struct CaseJson {
     alloc: Option<Vec<(usize, usize)>>,
     #[serde(default, deserialize_with = "present")]
     expect: Option<ExpectJson>,
-    /// What suites say about a case; it changes nothing.
+    /// The keys of a suite. They have no effect.
     #[serde(default, rename = "family")]
     _family: IgnoredAny,
     #[serde(default, rename = "flags")]
@@ -160,10 +160,10 @@ impl CaseJson {
         })
     }
 
-    /// The reduction, if there is one; `Err` inside for one that no instruction has, which only a
-    /// case of kind `illegal` may name.
+    /// The reduction, if there is one. The inner `Err` is a reduction that no instruction has, which only a case of
+    /// kind `illegal` may name.
     fn reduction(&self) -> Result<Result<Option<Reduction>, IllegalLoadError>, JsonError> {
-        // Without a kind, nothing says that it is legal.
+        // A case without a kind can be illegal too.
         let may_be_illegal = matches!(self.kind, None | Some(Kind::Illegal));
         let (operation, kind) = match (self.op.as_deref(), self.kind_of_values.as_deref()) {
             (Some(operation), Some(kind)) => (operation, kind),
@@ -248,7 +248,8 @@ impl Serialize for ExpectedTensorLoad {
 }
 
 impl ExpectJson {
-    /// Returns what is expected of a case of that kind, if it is known. `prefix` is where the keys are.
+    /// Reads an expectation. `kind` is the kind of the case, if it is known; `prefix` is the path of the keys, for
+    /// messages.
     fn read(self, kind: Option<Kind>, prefix: &str) -> Result<ExpectedTensorLoad, JsonError> {
         let expected = match (self.error, kind) {
             (Some(ErrorJson::Assemble), None | Some(Kind::Illegal)) => ExpectedTensorLoad::Illegal,

@@ -1,4 +1,4 @@
-//! Each flag of vectors, by a vector that has it and one that barely has not.
+//! Each flag of vectors, by a vector that shows it and a similar one that does not.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
@@ -26,7 +26,7 @@ fn memory() -> String {
     )
 }
 
-/// Reads a vector: the instruction, and after `|` other keys of `initial`.
+/// Reads a vector: the instruction and, after `|`, other keys of `initial`.
 fn vector(text: &str) -> Vector {
     let (instruction, rest) = text.split_once('|').unwrap_or((text, ""));
     let comma = if rest.trim().is_empty() { "" } else { "," };
@@ -49,7 +49,7 @@ fn flags(text: &str) -> FlagSet {
     flags_of(&vector, &outcome)
 }
 
-/// Returns the values of a register in which lane 0 differs from all others.
+/// The values of a register that differs in lane 0.
 fn first(value: &str, others: &str) -> String {
     let rest = format!(r#","{others}""#).repeat(31);
     format!(r#"["{value}"{rest}]"#)
@@ -75,7 +75,7 @@ fn filled(row: &str) -> String {
     .fold(row.to_owned(), |row, (name, values)| row.replace(name, &values))
 }
 
-/// A flag, a vector that has it, and one that has not.
+/// A flag, a vector that shows it, and one that does not.
 const ROWS: &[[&str; 3]] = &[
     [
         "above-address-bits",
@@ -457,7 +457,7 @@ fn each_flag_is_in_the_table_above() {
     assert_eq!(tested, all);
 }
 
-/// Nothing is said of a plain load but what it is.
+/// A plain load shows no flags beyond its kind.
 #[test]
 fn a_plain_load_has_few_flags() {
     let text = filled(r#"LD R4, [R2] | "registers": {"R2": <A>}"#);

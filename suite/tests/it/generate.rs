@@ -1,4 +1,4 @@
-//! Vectors that are drawn: always the same, right, and of every kind there is.
+//! Drawn vectors are reproducible and correct, and cover every flag.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
@@ -23,7 +23,7 @@ fn flag(name: &str) -> &'static Flag {
     Flag::named(name).unwrap()
 }
 
-/// Returns the checksum of 300 lines with their ends.
+/// The checksum of 300 lines with their ends.
 fn checksum(instruction: &str, sm: Sm) -> String {
     let mut hasher = Sha256::new();
     for line in lines(instruction, sm, 0, 300).unwrap() {
@@ -35,8 +35,8 @@ fn checksum(instruction: &str, sm: Sm) -> String {
     })
 }
 
-/// Checksums of 300 vectors of seed 0. They change with the recipes and the table of flags, and are then
-/// recorded again; a change of the executors must not change them.
+/// Checksums of 300 vectors of seed 0. A change of the recipes or the table of flags changes them, and they are
+/// recorded again. A change of the executors must not.
 const CHECKSUMS: &[(&str, &str, &str)] = &[
     ("LD", "50", "5a55c3d63a1598118c5db343aa61d06baaadd0e1c41c2a9de2e7d63c58c91397"),
     ("LDG", "50", "a67f4d3e519a2b75c1641aa6c77621b41fdc2235c26fa0f4dae04e72052b23e0"),
@@ -75,12 +75,11 @@ fn a_case_depends_on_its_seed_and_number_alone() {
     assert_eq!(few, more[..10]);
     assert_eq!(line(39), more[39]);
     assert_ne!(Generator::new("LDS", Sm::SPA5, 4).unwrap().case(39).unwrap().line(), more[39]);
-    // Numbers without an end.
+    // Numbers have no limit.
     assert!(line(u64::MAX).contains("-18446744073709551615"));
 }
 
-/// Every line is a vector with a name of its own that both executors pass, and has the flags that are
-/// computed from it.
+/// Every line is a vector with a unique id, both executors pass it, and its flags are the ones computed from it.
 fn check_lines(instruction: &str, sm: Sm, count: u64) {
     let generator = Generator::new(instruction, sm, 1).unwrap();
     let mut ids = BTreeSet::new();
@@ -123,7 +122,7 @@ fn lines_of_128_bits_are_vectors_that_both_executors_pass() {
     }
 }
 
-/// The flags that the loads of SPA 5.0 can show, and their pairs of which 300 vectors show how many.
+/// The number of flags that the loads of SPA 5.0 can show, of their pairs, and of the pairs that 300 vectors show.
 #[test]
 fn few_vectors_cover_all_flags_and_most_pairs() {
     for (instruction, flags, all, least) in [
@@ -155,7 +154,7 @@ fn few_vectors_cover_all_flags_and_most_pairs() {
     }
 }
 
-/// Returns the vectors of the suite with their flags, by instruction and SM.
+/// The vectors of the suite with their flags, by instruction and SM.
 fn suite() -> BTreeMap<(String, Sm), Vec<(Instruction, FlagSet)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/v1/execute");
     let mut vectors: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -171,8 +170,8 @@ fn suite() -> BTreeMap<(String, Sm), Vec<(Instruction, FlagSet)>> {
     vectors
 }
 
-/// What has to be among the quotas, whatever the flags of an instruction are: the flag, and how many instructions
-/// of SM 5.0, 7.5, 8.0, 9.0 and 10.0 have it.
+/// The required quotas: a flag, and the number of instructions of SM 5.0, 7.5, 8.0, 9.0 and 10.0 that have a quota for
+/// it.
 const QUOTAS: &[(&str, u64)] = &[
     ("distinct-words", 33),
     ("destination-alignment", 29),

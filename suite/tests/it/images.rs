@@ -15,7 +15,7 @@ use warpload::memory::Arena;
 use warpload::warp::Warp;
 use warpload_suite::image::{self, ImageError, Manifest};
 
-/// How a file that holds all bytes is used.
+/// The use of a file that holds all bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mapping {
     ReadOnly,
@@ -25,7 +25,7 @@ enum Mapping {
 
 fn open(manifest: &Path, mapping: Mapping) -> Result<Machine, ImageError> {
     let map: fn(&Path, &fs::File) -> std::io::Result<Arena> = match mapping {
-        // SAFETY: no test changes a file that is mapped.
+        // SAFETY: no test changes a mapped file.
         Mapping::ReadOnly => |_, file| unsafe { Arena::map_read_only(file) },
         // SAFETY: as above.
         Mapping::CopyOnWrite => |_, file| unsafe { Arena::map_copy_on_write(file) },
@@ -46,7 +46,7 @@ impl Folder {
         Self(folder)
     }
 
-    /// Writes a manifest with that `memory` and opens it.
+    /// Writes a manifest with this `memory` and opens it.
     fn open(&self, memory: &str, mapping: Mapping) -> Result<Machine, ImageError> {
         self.open_manifest(&format!(r#"{{"memory": {memory}}}"#), mapping)
     }
@@ -65,7 +65,7 @@ fn counting() -> Vec<u8> {
     (0..=255).collect()
 }
 
-/// How the arena came to be, as it says itself.
+/// The kind of the arena, from its `Debug`.
 fn backing(machine: &Machine) -> String {
     format!("{:?}", machine.memory.arena())
 }
@@ -76,7 +76,7 @@ fn allocated(machine: &Machine) -> &[u8] {
     machine.memory.allocation_bytes(allocation)
 }
 
-/// Returns an error and its sources, as they are shown to people.
+/// An error and its sources, as people see them.
 fn shown(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {}", shown(source)),
@@ -111,7 +111,7 @@ fn bytes_in_the_manifest() {
     }
 }
 
-/// From the offset on, as many bytes as there are or as the manifest says.
+/// From the offset on, as many bytes as the file has or as the manifest says.
 #[test]
 fn parts_of_a_file() {
     let folder = Folder::new();
@@ -189,7 +189,7 @@ fn changes_never_reach_the_file() {
     }
 }
 
-/// Loads from global, shared and local memory; what is in bounds and what is not.
+/// Loads from global, shared and local memory, in bounds and out of bounds.
 #[test]
 fn a_mapped_image_loads_as_a_copied_one() {
     let folder = Folder::new();
@@ -223,7 +223,7 @@ fn a_mapped_image_loads_as_a_copied_one() {
     assert!(results.iter().all(|other| other == &results[0]));
 }
 
-/// The manifest's folder counts, not the process's.
+/// Paths are relative to the manifest's folder, not to the working folder.
 #[test]
 fn paths_are_relative_to_the_manifest() {
     let folder = Folder::new();
@@ -326,7 +326,7 @@ fn broken_manifests() {
     assert_eq!(key, "memory.global[0]");
     assert!(message.contains("expected either `hex`"));
 
-    // A configuration that cannot be has no position.
+    // An impossible configuration has no position.
     let beyond = r#"{"global": [{"base": "0xffffffffff", "file": "bytes.bin"}]}"#;
     let message = shown(&folder.open(beyond, Mapping::ReadOnly).unwrap_err());
     let rest = "no memory image: memory: the allocation (base 0xffffffffff, size 0x100) reaches beyond 2^40";
@@ -353,7 +353,7 @@ fn a_manifest_that_cannot_be_read() {
     assert!(message.contains("expected a manifest of at most 67108864 bytes"), "{message}");
 }
 
-/// Neither what is larger than any memory nor what has no end is read.
+/// Endless inputs, and files larger than any memory, are refused before they are read.
 #[test]
 fn sources_are_bounded_before_they_are_read() {
     let folder = Folder::new();
@@ -373,7 +373,7 @@ fn sources_are_bounded_before_they_are_read() {
     assert_eq!((layout.bytes, layout.regions.global[0].size), ((1 << 39) + 1, 1 << 39));
 }
 
-/// The library opens no pipe and no device: neither would end, or begin.
+/// The library opens no pipe and no device, because reading them may never begin or never end.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_are_sources() {
@@ -400,7 +400,7 @@ fn only_regular_files_are_sources() {
     }
 }
 
-/// What a manifest describes is the same with and without its bytes.
+/// The layout of a manifest equals the layout of the opened memory.
 #[test]
 fn a_layout_is_that_of_the_memory() {
     let folder = Folder::new();

@@ -11,7 +11,7 @@ mod tensor_cases;
 mod vector_errors;
 mod vectors;
 
-/// Errors can leave a thread, and outlive what they tell of.
+/// Errors can be sent to another thread, and outlive the input.
 #[test]
 fn errors_are_send_sync_and_static() {
     fn is_portable<E: std::error::Error + Send + Sync + 'static>() {}

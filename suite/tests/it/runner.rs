@@ -1,4 +1,4 @@
-//! Cases that are asked of our own executors.
+//! Cases asked of our own executors.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn outcomes_are_in_the_order_of_the_lines() {
     assert_eq!((tally.counts.passed, tally.counts.failed), (1, 3));
 }
 
-/// Where text traces are imported to is the caller's to say.
+/// Traces need a function that opens them, because the caller chooses the place for imported text.
 #[test]
 fn traces_are_skipped_unless_something_opens_them() {
     let mut answerer = Answerer::new(Executor::Fast);
@@ -65,7 +65,7 @@ fn traces_are_skipped_unless_something_opens_them() {
     assert_eq!(answer(&question, &mut answerer), CaseAnswer::Error("not now".to_owned()));
 }
 
-/// An executor that is wrong is named if there are several.
+/// If there are several executors, a message names the wrong one.
 #[test]
 fn each_function_must_give_the_expected_answer() {
     let case =

@@ -44,8 +44,8 @@ fn the_first_of_several_faults() {
     assert_eq!(codes, expected.map(|(code, count)| (code.to_owned(), count)).into());
 }
 
-/// Where the sources leave two readings of a reduction, the cases have both results; all of them
-/// hold under the reading by threads, so none is to be listed as holding under the other alone.
+/// If the sources leave two readings of a reduction, the cases have both results, and the two differ. The reading by
+/// threads is the expected one.
 #[test]
 fn reductions_of_halves_are_read_by_threads() {
     let mut both = 0;
@@ -61,7 +61,7 @@ fn reductions_of_halves_are_read_by_threads() {
     assert_eq!(both, 16);
 }
 
-/// A case that is changed fails, and says where.
+/// A changed case fails, and the message has the place.
 #[test]
 fn failures_say_what_was_expected() {
     let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
@@ -89,8 +89,7 @@ fn failures_say_what_was_expected() {
     assert_eq!(shorter, ["expected fault, column-range, got registers"]);
 }
 
-/// An operation or a type that there is not is a reason for the assembler to refuse, not for a
-/// reader of cases.
+/// An unknown operation or type makes a case illegal rather than malformed, because refusing it is the assembler's job.
 #[test]
 fn a_reduction_that_does_not_exist_is_illegal() {
     let (memories, mut registers) = (PatternMemories::default(), TensorRegisters::new());
@@ -109,11 +108,11 @@ fn a_reduction_that_does_not_exist_is_illegal() {
             assert_eq!(case.check(&memories, &mut registers), [""; 0]);
         }
     }
-    // A reduction that does exist and is illegal for another reason keeps its code.
+    // An existing reduction that is illegal for another reason keeps its code.
     let wrong = TensorCase::from_json(&good.replace("red-modifier", "red-kind")).unwrap();
     let differences = wrong.check(&memories, &mut registers);
     assert_eq!(differences[0], "expected illegal, red-kind, got illegal, red-modifier");
-    // Registers cannot come of it.
+    // It cannot have registers as its outcome.
     let loaded = CASES.lines().find(|line| line.contains("\"ld_red\"")).unwrap();
     for (key, valid, message) in [
         ("op", ["min", "max"].as_slice(), "op: no operation \"add\"; expected min or max"),

@@ -1,4 +1,4 @@
-//! Vectors that are not what docs/vectors.md says: the key, the position and the message.
+//! Malformed vectors: the key, the position and the message of the error.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ fn error(text: &str) -> JsonError {
     Vector::from_json(text).unwrap_err()
 }
 
-/// The key and the message of the error in a vector with that `initial` and `final`.
+/// The key and the message of the error in a vector with this `initial` and `final`.
 fn at(initial: &str, expected: &str) -> (String, String) {
     let text = format!(
         "{{\"instruction\": \"LD R0, [R2]\",\n\"initial\": {initial},\n\"final\": {expected}}}"

@@ -8,7 +8,7 @@ use warpload::encoding::Reg;
 use warpload::load::Executor;
 use warpload_suite::vector::Vector;
 
-/// Every vector of a file, and how many there are.
+/// Every vector of a file holds. `expected` is their number.
 fn hold(file: &str, expected: usize) {
     hold_text(&std::fs::read_to_string(format!("../tests/data/{file}")).unwrap(), expected);
 }
@@ -33,7 +33,7 @@ fn all_vectors_of_ld_hold_on_both_executors() {
     hold("ld-vectors.jsonl", 1000);
 }
 
-/// What an independent model of SM 7.0 to 12.x expects (tests/independent/sm70).
+/// The expectations are from an independent model of SM 7.0 to 12.x (tests/independent/sm70).
 #[test]
 fn all_vectors_of_128_bit_words_hold_on_both_executors() {
     for (file, expected) in [("sm70-vectors", 1000), ("sm70-more-vectors", 360)] {

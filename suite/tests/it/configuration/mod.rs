@@ -1,4 +1,4 @@
-//! Invalid machines, refused by the library and in vectors, and those that are just valid.
+//! Invalid machines, refused by the library and in vectors, and machines that are just valid.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ fn window(base: u64, size: u64) -> Window {
     Window { base, size }
 }
 
-/// Returns the key and the message of the error for a vector with that `initial`.
+/// The key and the message of the error for a vector with this `initial`.
 fn vector_error(initial: &str) -> (String, String) {
     let text = format!(r#"{{"instruction": "LD R0, [R2]", "initial": {initial}}}"#);
     let error = Vector::from_json(&text).unwrap_err();
@@ -178,8 +178,7 @@ fn allocate(map: AddressMap, allocations: &[(u64, usize)]) -> Result<Memory, Con
     builder.build()
 }
 
-/// By one byte each: the windows are 0xfe000000..0xff000000..0x1_00000000, the space ends at
-/// 2^40.
+/// Each is off by one byte. The windows are 0xfe000000..0xff000000..0x1_00000000, and addresses end at 2^40.
 #[test]
 fn allocations_that_cannot_be() {
     let in_window = |base, size, space| ConfigError::AllocationInWindow { base, size, space };
@@ -251,7 +250,7 @@ fn allocations_that_touch() {
     assert_eq!(Vector::from_json(&text).unwrap().machine.memory.allocations().len(), 6);
     let map = AddressMap::new(64, SHARED, LOCAL).unwrap();
     assert!(allocate(map, &[(u64::MAX, 1)]).is_ok());
-    // Without bytes nothing can overlap.
+    // Empty allocations cannot overlap.
     let memory = allocate(map, &[(0x1000, 4), (0x1001, 0), (0xfe00_0000, 0)]).unwrap();
     assert_eq!(memory.allocations().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Shared and local memory, constant banks, and the arena that all of it lies in.
+//! Shared and local memory, constant banks, and the arena around them.
 
 use warpload::memory::{
     AddressMap, Allocation, Arena, ConfigError, ConstantBank, LocalPart, Memory, MemoryBuilder,
@@ -12,7 +12,7 @@ fn small_map() -> AddressMap {
     AddressMap::new(40, window(0x1000, 16), window(0x2000, 16)).unwrap()
 }
 
-/// The same windows, and that memory.
+/// The same windows, with this memory.
 fn small(memory: &str) -> String {
     let windows = windows(40, window(0x1000, 16), window(0x2000, 16));
     format!(r#"{}, "memory": {memory}}}"#, windows.strip_suffix('}').unwrap())
@@ -126,7 +126,7 @@ fn constant_banks() {
         let json = format!(r#"{{"memory": {{"constant": [{}]}}}}"#, list.join(", "));
         assert_eq!(vector_error(&json), ("initial.memory".into(), message.into()));
     }
-    // A number that the library's type cannot hold.
+    // A number beyond the library's type.
     let json = r#"{"memory": {"constant": [{"bank": 256, "hex": ""}]}}"#;
     let message = "there is no constant bank 256; expected 0..=31";
     assert_eq!(vector_error(json), ("initial.memory.constant[0]".into(), message.into()));
@@ -164,7 +164,7 @@ fn regions_lie_in_the_arena() {
             assert_eq!(error.to_string(), message);
         }
     }
-    // No sum of these overflows.
+    // Sums with these must not overflow.
     let far = Regions { global: vec![allocation(usize::MAX)], ..Regions::default() };
     assert!(matches!(memory(far), Err(ConfigError::OutsideArena { .. })));
     let huge = LocalPart { bytes_per_lane: usize::MAX, start: usize::MAX };

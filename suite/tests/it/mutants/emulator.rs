@@ -1,5 +1,5 @@
-//! [`Emulator`]: a third executor of loads, in steps that a mutant replaces. It shares the decoder with the other two
-//! and no code of theirs.
+//! [`Emulator`]: a third executor of loads, in steps that mutants replace. It shares the decoder with the other two,
+//! but no code.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Load {
     pub(super) size: LoadSize,
     pub(super) bytes: u64,
     pub(super) sm: u32,
-    /// What the emulator that is right makes of it.
+    /// The outcome of the correct emulator.
     pub(super) right: Final,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Rule {
     OutOfRange,
 }
 
-/// What one lane finds.
+/// The access of one lane.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) address: u64,
@@ -44,23 +44,23 @@ pub(super) struct Access {
 /// A part of the bytes of a memory: the offset of the first one, and the bytes.
 pub(super) type Block<'l> = (u64, &'l [u8]);
 
-/// Reads so many bytes from the blocks of a memory, if all of them are allocated.
+/// Reads `bytes` bytes from the blocks of a memory, if all of them are allocated.
 type ReadBlocks = fn(&[Block<'_>], Space, offset: u64, bytes: u64) -> Option<[u8; 32]>;
 
 /// The steps of a load.
 #[derive(Clone)]
 pub(super) struct Emulator {
     pub(super) executes: fn(&Load, lane: usize) -> bool,
-    /// Whether rules are checked before it is known that a lane executes.
+    /// Whether rules are checked even if no lane executes.
     pub(super) checks_first: bool,
-    /// The rules of registers that are broken, of which the first is the fault.
+    /// The broken register rules. The first one is the fault.
     pub(super) rules: fn(&Load) -> Vec<Rule>,
     /// The value of a general register as part of an address.
     pub(super) register: fn(&Load, number: u8, lane: usize) -> u32,
     pub(super) uniform_register: fn(&Load, number: u8) -> u32,
-    /// What Ra adds; `None` if there is no base.
+    /// The summand from Ra; `None` without a base.
     pub(super) base: fn(&Emulator, &Load, lane: usize) -> Option<u64>,
-    /// What the uniform register adds.
+    /// The summand from the uniform register.
     pub(super) uniform: fn(&Emulator, &Load) -> u64,
     pub(super) offset: fn(&Load, has_base: bool) -> i64,
     pub(super) sum: fn(&Load, base: u64, uniform: u64, offset: i64) -> u64,
@@ -71,14 +71,14 @@ pub(super) struct Emulator {
     pub(super) blocks: for<'l> fn(&'l Load, Space, lane: usize) -> Vec<Block<'l>>,
     pub(super) read: ReadBlocks,
     pub(super) words: fn(&Load, [u8; 32]) -> [u32; 8],
-    /// What a lane without a value gets.
+    /// The words of a lane outside the allocations.
     pub(super) outside: fn(&Load) -> Option<[u32; 8]>,
     pub(super) is_broadcast: fn(&Load, &[Access]) -> bool,
     /// The row and the column of each of the two elements that a lane gets of a matrix.
     pub(super) elements: fn(transposed: bool, lane: usize) -> [(usize, usize); 2],
     /// The register of each word.
     pub(super) registers: fn(&Load) -> Vec<u8>,
-    /// Changes what the load has done.
+    /// Changes the outcome of the load.
     pub(super) finish: fn(&Load, &[Access], &mut Final),
 }
 
@@ -163,7 +163,7 @@ impl Load {
         }
     }
 
-    /// The first register and the number of those that are filled together.
+    /// The groups of destination registers: first register and count.
     pub(super) fn groups(&self) -> Vec<(u8, u8)> {
         let count = self.size.registers() as u8;
         match self.parts.destination {
@@ -187,7 +187,7 @@ fn executes(load: &Load, lane: usize) -> bool {
     warp.active.contains(lane) && value != guard.negated
 }
 
-/// The rules of one group of registers below a limit.
+/// The broken rules of one group of registers with a limit.
 pub(super) fn rules_of(first: u8, count: u8, limit: u8) -> Vec<Rule> {
     if first == 255 {
         return Vec::new();
@@ -198,7 +198,7 @@ pub(super) fn rules_of(first: u8, count: u8, limit: u8) -> Vec<Rule> {
     misaligned.into_iter().chain(out_of_range).collect()
 }
 
-/// The rules of the registers that are filled, of the pair of Ra, and of uniform registers.
+/// The broken rules of the destination, of the pair of Ra, and of uniform registers.
 pub(super) fn rules_by_operand(load: &Load) -> [Vec<Rule>; 3] {
     let (address, uniform_limit) = (&load.parts.address, load.parts.uniform_registers);
     let limit = if load.fills_uniform() { uniform_limit } else { load.limit() };

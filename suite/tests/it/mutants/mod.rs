@@ -1,5 +1,4 @@
-//! Mistakes that the suite must find and name: an [`Emulator`] that is right, and [`MUTANTS`] of it that are wrong in
-//! one step each.
+//! Mistakes that the suite must find and name: a correct [`Emulator`], and [`MUTANTS`] of it with one wrong step each.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
@@ -18,7 +17,7 @@ use warpload_suite::vector::Vector;
 use self::emulator::{Emulator, Load, RIGHT};
 use self::table::{MUTANTS, Mutant};
 
-/// The vectors of the suite, with what reports say of each.
+/// The vectors of the suite, each with its keys for reports.
 fn vectors() -> Vec<(Load, CaseAbout)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/v1/execute");
     let mut files: Vec<_> =
@@ -40,12 +39,13 @@ fn vectors() -> Vec<(Load, CaseAbout)> {
     cases
 }
 
-/// Executes all vectors, and counts what is wrong.
+/// Executes all vectors and counts the outcomes.
 fn tally(emulator: &Emulator, vectors: &[(Load, CaseAbout)]) -> CaseTally {
     let mut tally = CaseTally::default();
     for (load, about) in vectors {
         let after = emulator.execute(load);
-        // Most are as expected but for registers that they write and do not change.
+        // A shortcut: most mutants leave an outcome as it is, and the correct emulator's outcomes differ from the
+        // expectation only in registers that are written and keep their values.
         let differences = match after == load.right {
             true => Vec::new(),
             false => load.vector.compare(&after),
@@ -88,7 +88,7 @@ fn mutants_are_found_and_named() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Says what is wrong with how a mutant is found.
+/// A message if a mutant is not found, or not named.
 fn wrong(mutant: &Mutant, vectors: &[(Load, CaseAbout)]) -> Option<String> {
     let mut emulator = RIGHT.clone();
     (mutant.change)(&mut emulator);

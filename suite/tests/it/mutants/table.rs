@@ -1,5 +1,5 @@
-//! [`MUTANTS`]: mistakes that authors of emulators make, each in one step of the [`Emulator`], and what must be said of
-//! the cases that show it.
+//! [`MUTANTS`]: mistakes of authors of emulators, each in one step of the [`Emulator`], with the names that the report
+//! must give them.
 
 use warpload::encoding::{LoadSize, MemorySpace, UniformReg};
 use warpload::lane::LaneMask;
@@ -12,7 +12,7 @@ use super::emulator::{Block, Emulator, Load, RIGHT, Rule, byte, rules_by_operand
 /// A mistake.
 pub(super) struct Mutant {
     pub(super) name: &'static str,
-    /// What names it: the first sentence that explains the failures has one of these.
+    /// The accepted names. The first sentence that explains the failures must contain one.
     pub(super) says: &'static [&'static str],
     pub(super) change: fn(&mut Emulator),
 }
@@ -29,7 +29,7 @@ fn is_global(load: &Load) -> bool {
     matches!(load.parts.space, MemorySpace::Generic { .. } | MemorySpace::Global)
 }
 
-/// Changes the first register of a group that is filled before its rules are checked.
+/// Applies `of` to the first register, the count and the limit of each destination group, in place of its rules.
 fn filled_rules(load: &Load, of: fn(u8, u8, u8) -> Vec<Rule>) -> Vec<Rule> {
     let [filled, base, uniform] = rules_by_operand(load);
     let filled = match load.fills_uniform() {
@@ -43,7 +43,7 @@ fn filled_rules(load: &Load, of: fn(u8, u8, u8) -> Vec<Rule>) -> Vec<Rule> {
     [filled, base, uniform].concat()
 }
 
-/// Rules of the pair of Ra as `of` has them.
+/// Replaces the rules of the pair of Ra by `of`.
 fn base_rules(load: &Load, of: fn(u8, u8) -> Vec<Rule>) -> Vec<Rule> {
     let [filled, _, uniform] = rules_by_operand(load);
     let is_pair = load.parts.address.extended && load.has_base();
@@ -56,7 +56,7 @@ fn low_parts(load: &Load, base: u64, uniform: u64, offset: i64) -> i128 {
     if load.is_wide() { low(base) + low(uniform) + i128::from(offset) } else { 0 }
 }
 
-/// Where a block ends; 0 if that is 2^64.
+/// The end of a block; 0 for 2^64.
 fn end_of(block: &Block<'_>) -> u64 {
     block.0.wrapping_add(block.1.len() as u64)
 }
@@ -86,7 +86,7 @@ fn with_registers(after: &mut Final, change: impl Fn(usize, u32) -> u32) {
 
 #[rustfmt::skip]
 pub(super) const MUTANTS: &[Mutant] = &[
-    // Who executes.
+    // Executing lanes.
     mutant("the guard is ignored", &["`guarded-off`", "`guard`", "`no-lane`"],
         |e| e.executes = |load, lane| load.vector.warp.active.contains(lane)),
     mutant("@!P is taken as @P", &["`negated-guard`"], |e| e.executes = |load, lane| {
@@ -608,7 +608,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     }),
     mutant("bounds are checked before rounding", &["`misaligned-last`", "`crosses-allocation`", "`rounds-out`"], |e| {
         e.finish = |load, accesses, after| {
-            // An access that ends beyond its allocation before it is rounded is marked.
+            // Marks an access that ends beyond its allocation before rounding.
             if load.fills_uniform() || load.is_matrix() { return; }
             let lanes = (0..32).filter(|lane| (RIGHT.executes)(load, *lane)).zip(accesses);
             let mut bits = after.lane_faults.outside_allocation.bits();
@@ -652,7 +652,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         }, lane)
     }),
 
-    // What is not loaded.
+    // Lanes outside the allocations.
     mutant("a lane outside keeps its registers", &["`outside-allocation`", "`all-outside`", "`one-lane-outside`", "`outside-window`"], |e| e.outside = |_| None),
     mutant("a lane outside loads ones", &["`outside-allocation`", "`all-outside`", "`one-lane-outside`", "`outside-window`"], |e| e.outside = |_| Some([u32::MAX; 8])),
     mutant("one lane outside stops all", &["`one-lane-outside`", "`outside-allocation`"], |e| e.finish = |load, accesses, after| {
