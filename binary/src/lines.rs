@@ -52,7 +52,7 @@ pub struct Line<'l> {
     pub text: &'l str,
 }
 
-/// Why a line could not be read.
+/// The reason why a line could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {

@@ -1,5 +1,5 @@
-//! The part that all examinees share: [`ChosenCases`] selects the cases and compares each answer with the expected one.
-//! [`FunctionExaminee`] is asked by calling functions. The other kind of examinee is a [program](crate::program).
+//! The part that all examinees share: [`ChosenCases`] selects the cases, and answers are compared with the expected
+//! ones. [`FunctionExaminee`] is asked by calling functions. The other kind of examinee is a [program](crate::program).
 
 use std::path::Path;
 

@@ -124,7 +124,7 @@ impl Manifest {
     /// Reads the files into a machine's memory.
     ///
     /// # Errors
-    /// Those of [`open`].
+    /// As [`open`].
     pub fn machine(self) -> Result<Machine, ImageError> {
         self.use_files(None, &|_, _| {}, Initial::machine)
     }
@@ -146,7 +146,7 @@ impl Manifest {
     /// layout covers the whole file, as if it were mapped.
     ///
     /// # Errors
-    /// Those of [`open`].
+    /// As [`open`].
     pub fn layout(self) -> Result<ImageLayout, ImageError> {
         self.use_files(None, &|_, _| {}, |initial, files| {
             let (map, regions, bytes) = initial.layout(files)?;

@@ -19,7 +19,7 @@ use crate::json::JsonError;
 use crate::outcome::{CaseFailure, CaseFailureKind, CaseOutcome, CaseVerdict};
 use crate::text::with_column;
 
-/// A party that answers the cases of a suite.
+/// Answers the cases of a suite: an emulator under test, or our own executors.
 pub trait Examinee: Send {
     /// The most lines that [`Self::examine`] gets at once.
     const MAX_LINES: usize;

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use super::error::{ContainerError, ContainerErrorKind as Kind};
 
-/// How an entry is compressed. Displays as its name: `lz4`, `zlib`, `zstd`.
+/// The compression of an entry. Displays as its name: `lz4`, `zlib`, `zstd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
@@ -90,7 +90,7 @@ impl Payload<'_> {
 /// The shortest match.
 const MIN_MATCH: usize = 4;
 
-/// Why a block ended early.
+/// The reason why a block ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     /// It is damaged or cut off.

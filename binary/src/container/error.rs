@@ -112,7 +112,7 @@ pub enum ContainerErrorKind {
         /// The rest of the container after the entry's header.
         left: u64,
     },
-    /// An entry with more compressed bytes than it has bytes.
+    /// An entry that claims more compressed bytes than its payload has.
     #[error("{compressed} compressed bytes in an entry of {size}")]
     CompressedOutside {
         /// The claimed number of compressed bytes.

@@ -62,7 +62,7 @@ pub struct GpuCode<'f> {
     pub name: Option<&'f [u8]>,
     /// The command line of the compiler, as the container has it.
     pub options: Option<&'f [u8]>,
-    /// How it is compressed; `None` if it is not.
+    /// The compression; `None` for plain bytes.
     pub compression: Option<Compression>,
     /// The flags of its entry; 0 without a container.
     pub flags: u64,

@@ -20,7 +20,7 @@ pub(super) struct Host<'f> {
     /// Sorted; empty if the file is not an archive.
     members: Vec<Member<'f>>,
     object: Option<HostObject<'f>>,
-    /// Limits the bytes of names that may still be read, because many sections of a crafted file can share one long
+    /// The bytes of names that may still be read. Limited, because many sections of a crafted file can share one long
     /// name.
     names_left: usize,
     /// The first damage of the archive.

@@ -9,7 +9,7 @@ use warpload_encoding::{Control, MachineWord, Sm};
 
 use super::source_lines::SourceLine;
 
-/// The unit of code, of which a section has a whole number.
+/// The unit of code. A section consists of a whole number of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeUnit {

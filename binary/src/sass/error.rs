@@ -28,7 +28,7 @@ pub enum SassError {
     /// A raw stream is empty.
     #[error("the input is empty; expected a bare stream of {unit}")]
     RawEmpty {
-        /// What it should consist of.
+        /// The unit that the code should consist of.
         unit: CodeUnit,
     },
     /// Binary, but not ELF.
@@ -45,13 +45,13 @@ pub enum SassError {
     NotRaw {
         /// The kind of file.
         kind: FileKind,
-        /// What it should consist of.
+        /// The unit that the code should consist of.
         unit: CodeUnit,
     },
     /// Text instead of a raw stream.
     #[error("text; expected a bare stream of {unit}")]
     RawText {
-        /// What it should consist of.
+        /// The unit that the code should consist of.
         unit: CodeUnit,
     },
     /// An ELF file that is not a cubin.
@@ -72,7 +72,7 @@ pub enum SassError {
          or maxas, or a .cuasm file"
     )]
     NoListingLine {
-        /// How many lines the text has.
+        /// The number of lines.
         lines: u64,
     },
     /// Code for an unknown GPU.
@@ -132,7 +132,7 @@ pub enum SassError {
         size: u64,
         /// The offset at which the last whole one ends.
         whole: u64,
-        /// What it should consist of.
+        /// The unit that the code should consist of.
         unit: CodeUnit,
     },
     /// A part of the ELF file cannot be read; most often the file is truncated.
@@ -173,11 +173,11 @@ pub enum SassError {
     PartialSection {
         /// The section's name.
         name: String,
-        /// Where its data begin.
+        /// The offset of its data.
         offset: u64,
         /// The size of its data in bytes.
         size: u64,
-        /// What it should consist of.
+        /// The unit that the code should consist of.
         unit: CodeUnit,
     },
     /// The text sections together are larger than the file, so some overlap.
@@ -188,7 +188,7 @@ pub enum SassError {
     SectionsOverlap {
         /// The first section beyond that size.
         name: String,
-        /// Where its data begin.
+        /// The offset of its data.
         offset: u64,
         /// The size of the file in bytes.
         file_size: u64,

@@ -12,7 +12,7 @@ pub enum FoundInstruction {
     Load(Instruction),
     /// A load without a word, with a displacement that the linker fills in.
     Relocated,
-    /// A word with the opcode of a load that no SM has.
+    /// A word with a load's opcode that the disassembler calls illegal.
     Illegal(Illegal),
     /// Another instruction.
     Other,

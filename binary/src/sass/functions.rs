@@ -74,7 +74,7 @@ pub struct Located {
     pub source: Option<SourceLine>,
 }
 
-/// A problem of one of a file's cubins.
+/// A problem of one cubin of a file.
 #[cfg(feature = "container")]
 #[derive(Debug)]
 pub struct CubinRemark {
@@ -108,7 +108,7 @@ pub enum CubinError {
 }
 
 impl Functions {
-    /// Adds the functions of a cubin. Of functions with the same name, the first one stays. Returns the damage of its
+    /// Adds the functions of a cubin. If a name is there already, the first function stays. Returns the damage of its
     /// line information, if there is any.
     ///
     /// # Errors

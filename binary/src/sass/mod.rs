@@ -169,7 +169,7 @@ fn raw<R: BufRead>(
 }
 
 fn read_whole(mut start: Vec<u8>, input: impl Read, limit: u64) -> Result<Vec<u8>, SassError> {
-    // One byte more than allowed shows that there are more.
+    // One byte above the limit is enough to see that the input is too large.
     let rest = (limit + 1).saturating_sub(start.len() as u64);
     input.take(rest).read_to_end(&mut start).map_err(SassError::Read)?;
     if start.len() as u64 > limit {

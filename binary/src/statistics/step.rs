@@ -61,11 +61,11 @@ pub enum AccessOrder {
 pub struct RegisterRange {
     /// The number of the first one.
     pub first: u8,
-    /// How many.
+    /// The number of registers.
     pub count: u8,
 }
 
-/// The registers of an address.
+/// The registers that an address is computed from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseRegisters {
     /// The base register, or the pair; `None` for `RZ`.

@@ -49,7 +49,7 @@ impl Program {
     }
 
     /// Returns the paths that the command can refer to: the program in each folder of the search path, and the
-    /// arguments. Not all of them exist.
+    /// arguments. Not all of these are files.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         let program = Path::new(&self.name);
         // The system looks up a bare name only in the folders of `PATH`.

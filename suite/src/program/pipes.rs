@@ -78,7 +78,7 @@ impl Pipes {
                 return Ok(Received::End);
             }
             let Some(left) = left(deadline) else { return Ok(Received::Late) };
-            // Output from before its end has arrived by then.
+            // By then, output from before its end has arrived.
             if !self.wait(left.min(LOOK)) && has_exited()? && !self.wait(LOOK) {
                 return Ok(Received::End);
             }

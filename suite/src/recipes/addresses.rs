@@ -51,11 +51,11 @@ pub(crate) fn address_wraps(draft: &mut Draft<'_>) -> bool {
     })
 }
 
-/// An end of the low word of addresses, and the distance of allocations and offsets from it.
+/// An address at which the low word wraps, and the distance of allocations and offsets from it.
 pub(crate) const WORD_ENDS: u64 = 0x2_0000_0000;
 pub(crate) const BESIDE: i64 = 0x400;
 
-/// Wants global memory near an end of the low word, and an offset that carries into the high word.
+/// Wants global memory beside [`WORD_ENDS`], and an offset that crosses it.
 pub(crate) fn cross_word(draft: &mut Draft<'_>, layout: Step, offset: Step) -> bool {
     draft.keep(|form| form.is_wide() && (form.is_generic() || form.is_global()))
         && draft.then(Stage::Machine, layout)
