@@ -57,7 +57,7 @@ const MAGICS: [(&[u8], FileKind); 25] = [
     (b"\x64\xaa", Coff),
     (b"\0\0\xff\xff", Coff),
     (b"MZ", Pe),
-    // Deflate is the one method there is.
+    // Deflate is the only method.
     (b"\x1f\x8b\x08", Gzip),
     (b"\x28\xb5\x2f\xfd", Zstd),
     (SKIPPABLE, Zstd),

@@ -8,13 +8,13 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 /// The byte order mark of UTF-8, which some editors write before a text.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Returns a whole text without a byte order mark before it.
+/// Returns a whole text without the byte order mark before it, if there is one.
 #[must_use]
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// Returns `input` from its current position on, without a byte order mark there.
+/// Returns `input` from its current position on, without the byte order mark there, if there is one.
 ///
 /// # Errors
 /// Returns an error if the first bytes cannot be read.
@@ -27,9 +27,8 @@ pub fn skip_mark<R: BufRead>(mut input: R) -> io::Result<impl BufRead> {
     Ok(io::Cursor::new(start).chain(input))
 }
 
-/// Reads lines one by one into one buffer. Line ends are `
-/// ` and `\r
-/// `; the last line may have none. A byte order mark before the first line is skipped.
+/// Reads lines one by one into one buffer. Line ends are `\n` and `\r\n`; the last line may have none. A byte order
+/// mark before the first line is skipped.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,

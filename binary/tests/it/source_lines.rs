@@ -217,7 +217,7 @@ fn damaged_lines_are_located() {
     let program = section(&cubin, ".debug_line");
     let relocations = header(&cubin, ".rel.debug_line");
     let start = program.start as u64;
-    // The opcode after the first row, 0xe6, becomes that of a definition: name, folder, time, size.
+    // The opcode after the first row, 0xe6, is replaced by the definition of a file: name, folder, time, size.
     let row = find(&cubin[program.clone()], b"\x03\x0d\x01") + program.start + 2;
     let definition = b"\0\x06\x03f\0\0\0\0\x02\x08\x01\x02\x08\x01";
     for (input, expected, kept) in [
@@ -342,7 +342,7 @@ proptest! {
         prop_assert_eq!(word, MachineWord::Bits64(0xeed4200000470206));
     }
 
-    /// Any change of a cubin is an error or a cubin.
+    /// A changed cubin is an error, or still a cubin.
     #[test]
     fn any_cubin_is_read_or_refused(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),

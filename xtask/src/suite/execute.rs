@@ -14,9 +14,9 @@ pub(crate) const FAMILY: Family = Family {
     flags: || flags::all().iter().map(|flag| (flag.name, flag.note)).collect(),
 };
 
-/// The SMs with cases that aim at pairs of flags: SM, cases of each instruction, and the only such instruction, if not
-/// all. On SM 12.0 that is LDCU, which can fill two groups of uniform registers there, but not on earlier SMs. Other
-/// SMs get a case for the values of each size.
+/// The SMs with cases that aim at pairs of flags: the SM, the number of cases for each instruction, and an instruction
+/// if there is only one. On SM 12.0 that is LDCU, which can fill two groups of uniform registers there, but not on
+/// earlier SMs. Other SMs get a case for the values of each size.
 const SMS: [(u32, u64, Option<&str>); 6] = [
     (50, 180, None),
     (75, 42, None),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-/// An entry as its header and payload say it; each field can be made wrong.
+/// An entry, with the fields of its header and its payload. Each field can be made wrong.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) kind: u16,
@@ -13,7 +13,7 @@ pub(crate) struct Entry {
     pub(crate) sm: u32,
     pub(crate) flags: u64,
     pub(crate) claimed: u64,
-    /// What is in the header after its 64 bytes.
+    /// The rest of the header after its 64 bytes.
     pub(crate) extra: Vec<u8>,
     pub(crate) payload: Vec<u8>,
 }
@@ -81,7 +81,7 @@ fn header(kind: u16, version: u16, size: u32, payload: u64, sm: u32, flags: u64)
     header
 }
 
-/// The header of an image in the table of several: where it is in the stream, its size, its SM.
+/// The header of an image in a table: its offset in the stream, its size, its SM.
 pub(crate) fn record(start: u32, size: u64, sm: u32) -> [u8; 64] {
     header(ELF, 0x0101, start, size, sm, 0x11)
 }

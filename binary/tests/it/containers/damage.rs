@@ -245,7 +245,7 @@ fn obfuscated_entries_are_named() {
     let images: Vec<_> = GpuCodes::new(&file).map(Result::unwrap).collect();
     assert_eq!((images.len(), images[0].kind), (1, GpuCodeKind::Other(8)));
     assert_eq!(outcomes(&file), [Err(Kind::Obfuscated { size: 4928 })]);
-    // Without the flag or the key it is read as what it is.
+    // Without the flag or the key the payload is read like any other.
     for change in [42, 48] {
         let mut file = file.clone();
         file[16 + change..][..if change == 42 { 1 } else { 8 }].fill(0);

@@ -209,7 +209,7 @@ fn loads_are_counted() {
         load("LDG.E.CV.64 R8, [R2]"),
         load("LDG.E R8, [R2]"),
         load("LDS.U.32 R8, [R2]"),
-        // The size 7 of LDS is none.
+        // LDS has no size 7.
         0xef4f_0000_0007_0000,
         NOP,
     ]);

@@ -1,5 +1,5 @@
-//! [`Emulator`]: a third executor of loads, in steps that mutants replace. It shares the decoder with the other two,
-//! but no code.
+//! [`Emulator`]: a third executor of loads, in steps that mutants replace. It shares only the decoder with the other
+//! two.
 
 use std::collections::BTreeMap;
 
