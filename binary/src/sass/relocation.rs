@@ -1,5 +1,5 @@
-//! [`without_relocations`]: replaces the operands that the linker fills in, `` `(symbol) `` and `` `((symbol + 0x8))
-//! ``.
+//! [`without_relocations`]: replaces the operands that the linker fills in, `` `(symbol) `` and
+//! `` `((symbol + 0x8)) ``.
 
 /// Returns the text of an instruction with its relocated operands replaced by 0, so that it can be parsed; `None`
 /// without any.
