@@ -30,7 +30,7 @@ BASE = 0x7F00_0000_0000
 MIB = 1 << 20
 ROUNDS = 5
 JUMPING = "8-byte strides that jump"
-# The lines among which their first addresses jump.
+# The number of lines that the first addresses of `JUMPING` are drawn from.
 JUMPED = 16_384
 STRIDES = {"stride 4": 4, JUMPING: 8}
 
