@@ -1,7 +1,7 @@
 //! The differential test against NVIDIA's disassembler. [`run`] disassembles fresh words of all loads with nvdisasm and
 //! with `warpload_encoding`, and assembles nvdisasm's text again.
 //!
-//! `cargo xtask oracle` downloads nvdisasm and runs this; the ignored test `oracle` runs it with the nvdisasm that the
+//! `cargo xtask oracle` downloads nvdisasm and runs this; `tests/it/oracle.rs` runs it with the nvdisasm that the
 //! environment names. This crate does not use the network.
 #![forbid(unsafe_code)]
 
