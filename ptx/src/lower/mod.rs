@@ -39,7 +39,7 @@ use crate::syntax::load::PtxLoad;
 ///         ret;
 ///     }")?;
 /// let lowered: Vec<_> = lower(&module, OptimizationLevel::O3).collect::<Result<_, _>>()?;
-/// // The parameter is an operand of what uses it; the address is the same in the whole warp.
+/// // The parameter is an operand of its users; the address is the same in the whole warp.
 /// assert!(lowered[0].instructions.is_empty());
 /// assert_eq!(lowered[1].instructions[0].to_string(), "LD.E.U.128 R4, [R2], P0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

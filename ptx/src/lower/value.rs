@@ -333,7 +333,7 @@ impl Values {
         self.scaled(value, factor, Node::Scaled)
     }
 
-    /// The 64-bit product of two 32-bit factors, of which `extended` is not constant.
+    /// The 64-bit product of two 32-bit factors; `extended` is the one that is not constant.
     pub(super) fn wide_product(&mut self, extended: Value, factor: i64) -> Value {
         let node = if is_power_of_two(factor) { Node::Scaled } else { Node::Product };
         self.scaled(extended, factor, node)

@@ -66,7 +66,7 @@ pub enum TensorFault {
         /// The first unallocated column.
         column: usize,
     },
-    /// The column of the address is odd, and [`Rules::hardware_alignment`](super::Rules::hardware_alignment) is set.
+    /// The column of the address is odd, and [`Rules`](super::Rules) check hardware alignment.
     #[error("address {address}: hardware wants an even column here, and its alignment is checked")]
     ColumnAlignment {
         /// The address.

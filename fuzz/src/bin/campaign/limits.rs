@@ -8,7 +8,7 @@ use crate::samples::{Made, Work, arguments, work};
 use crate::{Campaign, file, files};
 
 /// The options of `ulimit` with their values. `-v` is address space in KiB; with less the system does not load the
-/// program, whose own pages are 17 MB. `-s` is the main thread's stack in KiB; reading the arguments takes more than
+/// program, which has 17 MB of its own. `-s` is the main thread's stack in KiB; reading the arguments takes more than
 /// 64. `-f` is the size of a file in blocks of 512 bytes (1,024 in some shells); a message, which goes to a file here,
 /// fits in one block.
 const ULIMITS: [(&str, &[u32]); 4] = [

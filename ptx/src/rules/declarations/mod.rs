@@ -42,10 +42,11 @@ const CONST_BANKS: u64 = 11;
 /// The first version without `.const[n]`.
 const NO_CONST_BANKS: Version = Version::new(2, 2);
 
-/// The first version whose ABI cannot be turned off: from it on, registers and local variables belong to functions.
+/// The first version without an option to turn the ABI off: from it on, registers and local variables belong to
+/// functions.
 const ABI_ALONE: Version = Version::new(3, 0);
 
-/// The first version whose calls pass parameters in `.param`.
+/// The first version with calls that pass parameters in `.param`.
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
 /// Judges all declarations. Only illegal ones have a verdict, in the order of the text.

@@ -390,7 +390,7 @@ impl QualifierKind {
         matches!(self, Self::Space(_, None) | Self::Vector(_) | Self::Type(_))
     }
 
-    /// Whether it is an L2 eviction priority whose name only L1 has.
+    /// Whether it is an L2 eviction priority with a name that only L1 has.
     pub(crate) fn is_l1_only(self) -> bool {
         matches!(self, Self::Eviction(CacheLevel::L2, Eviction::Unchanged | Eviction::NoAllocate))
     }

@@ -4,7 +4,7 @@ use warpload_ptx::rules::{Rule, features};
 
 const DOCUMENT: &str = include_str!("../../../../docs/ptx.md");
 
-/// The rows of the table whose header begins with `heading`.
+/// The rows of the table with a header that begins with `heading`.
 fn table(heading: &str) -> Vec<&'static str> {
     let lines = DOCUMENT.lines().skip_while(|line| !line.starts_with(heading));
     lines.skip(2).take_while(|line| line.starts_with('|')).collect()

@@ -128,7 +128,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any text is a load or an error whose span is part of the text.
+    /// Any text is a load, or an error with a span inside the text.
     #[test]
     fn no_text_panics(
         parts in proptest::collection::vec(

@@ -33,7 +33,7 @@ const DISAGREEMENTS: [(&str, &str); 17] = [
     ("s2-1444", WIDE_V8),
 ];
 
-/// Rows refused for several reasons, of which we find another than ptxas's first.
+/// Rows refused for several reasons. We report another one than ptxas's first.
 const SECOND_REASONS: [(&str, &str); 5] = [
     ("s2-212", "a syntax error after an index: nothing is said of the array"),
     ("s2-237", "a message of ptxas 13.5 in a version that 12.9 compiles as well"),
@@ -200,7 +200,7 @@ fn number(error: &str) -> Option<String> {
     Some(format!("`.target {}`", rest.strip_suffix(" or higher")?))
 }
 
-/// Whether a text matches a pattern, in which `*` is any text and `?` any character.
+/// Whether a text matches a pattern: `*` is any text and `?` any character.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let (mut at, mut p) = (0, 0);

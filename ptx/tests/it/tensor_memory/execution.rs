@@ -74,7 +74,7 @@ fn one_column_too_far() {
     }
 }
 
-/// A packed load equals a plain load from a memory in which the low halves of every two columns form one column.
+/// A packed load equals a plain load from a memory with columns made of the low halves of every two columns.
 #[test]
 fn packing_is_a_plain_load_of_squeezed_memory() {
     let memory = TensorMemory::filled(Pattern::PackIdentity);
