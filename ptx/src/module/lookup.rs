@@ -86,8 +86,8 @@ impl Module<'_> {
         best.map(|(_, symbol)| symbol)
     }
 
-    /// The run that `name` would belong to if it had more registers: its prefix and its count. Used for the message about a
-    /// number that is too high.
+    /// The run that `name` would belong to if it had more registers: its prefix and its count. Used for the message
+    /// about a number that is too high.
     pub(crate) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let (prefix, _) = numbered(name)?;
