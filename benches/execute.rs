@@ -1,4 +1,4 @@
-//! Executing loads, each kind of warp beside its limit: reading 32 addresses of 64 bits and copying the bytes there.
+//! Executes loads, each kind of warp next to its limit: reading 32 addresses of 64 bits and copying the bytes there.
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench")]
 #![allow(missing_docs, reason = "the macros of criterion make an undocumented function")]
 
@@ -53,7 +53,7 @@ fn execute(criterion: &mut Criterion) {
             let load = Prepared::new(&instruction, machine.register_limit).expect("executable");
             b.iter(|| black_box(&load).execute(&machine, &mut prepared));
         });
-        // The state that a coalesced instruction touches, only summed up.
+        // The state that a coalesced load touches, only summed up.
         let mut touched = warp(|lane| 4 * lane);
         let limit = "limit: two registers and 128 bytes read, one register written";
         group.bench_function(limit, |b| {
@@ -78,8 +78,8 @@ fn execute(criterion: &mut Criterion) {
     }
 }
 
-/// Loads from random addresses in 1 GiB, with more warps than the caches hold: one by one and many at a time,
-/// beside gathers on the same pages.
+/// Loads from random addresses in 1 GiB, by more warps than the caches hold: one by one, and many at a time, next to
+/// gathers on the same pages.
 fn far(criterion: &mut Criterion) {
     const WARPS: usize = 1 << 16;
     // `cargo test --benches` only checks that it runs.
@@ -171,7 +171,7 @@ fn prefetch(byte: &u8) {
 /// not.
 const WARPS: usize = 256;
 
-/// The load alone, beside its limits.
+/// The load alone, next to its limits.
 fn loads(
     group: &mut BenchmarkGroup<'_, WallTime>,
     machine: &Machine,

@@ -1,4 +1,4 @@
-//! Assembles instructions, changes a field of one, and draws the place of an error.
+//! Assembles instructions, changes a field, and marks the place of an error.
 //!
 //! `cargo run --example assemble`
 #![allow(clippy::print_stdout, reason = "an example")]
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}  {load}", load.word());
     assert_eq!(Instruction::decode(load.word(), Sm::SPA5).load(), Some(load));
 
-    // Each field can be changed separately, to any number that fits.
+    // Each field can be set separately, to any number that fits.
     let changed = load.with(Slot::Destination, 8).ok_or("R8 fits")?;
     println!("{}  {changed}", changed.word());
     assert_eq!(changed.to_string(), "@P0 LD.E.64 R8, [R2+0x10]");

@@ -1,5 +1,4 @@
-//! A memory of your own: pages in frames, found through a page table. Executes a warp on it with
-//! both executors.
+//! A custom memory: pages in frames, found through a page table. Both executors run a warp on it.
 //!
 //! ```text
 //! cargo run --example own_memory
@@ -18,12 +17,12 @@ use warpload::warp::Warp;
 
 const PAGE: u64 = 4096;
 
-/// Global memory in pages, which lie in frames in any order. There is no other memory.
+/// Global memory in pages, stored in frames in any order. There is no other memory.
 #[derive(Default)]
 struct PagedMemory {
     map: AddressMap,
     frames: Vec<[u8; PAGE as usize]>,
-    /// The frame of each page, by the page's number.
+    /// From page numbers to frames.
     table: BTreeMap<u64, usize>,
 }
 
@@ -48,7 +47,7 @@ impl LoadMemory for PagedMemory {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Consecutive pages, in frames that are not consecutive.
+    // Consecutive pages in frames that are not consecutive.
     let mut memory = PagedMemory::default();
     memory.insert(0x10_0001, [0xbb; PAGE as usize]);
     memory.insert(0x10_0000, [0xaa; PAGE as usize]);
@@ -67,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!([values[15], values[16]], [0xaaaa_aaaa, 0xbbbb_bbbb]);
         println!("{executor}: {load} loads {:#x} .. {:#x}", values[0], values[31]);
 
-        // One page further, half of the lanes are outside.
+        // One page further, half of the lanes are outside the memory.
         let load = Instruction::parse("LD.E R0, [R2 + 0x1000]", Sm::SPA5)?;
         let outcome = executor.execute(&load, &machine, &mut warp)?;
         let outside = outcome.lane_faults.lanes(LaneFaultKind::OutsideAllocation);

@@ -1,4 +1,5 @@
-//! [`BlockReader`]: the loads of one block as a record batch, with [`Names`]: columns of few texts, as dictionaries.
+//! [`BlockReader`], which turns the loads of one block into a record batch, and [`Names`], dictionaries for columns
+//! with few distinct texts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,16 +18,16 @@ use warpload_replay::{LoadExecutor, Selection};
 use warpload_trace::binary::{RawBlock, WarpPositions};
 use warpload_trace::{BinaryTrace, MemoryRecord, TraceBlock, WarpPosition};
 
-/// Makes batches of blocks, in any order. Clones share what is the same for all.
+/// Makes batches from blocks, in any order. Clones share everything that does not change.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockReader<'a> {
     trace: Arc<BinaryTrace>,
     executor: LoadExecutor<'a>,
-    /// The selection in place of the executor's own.
+    /// Overrides the executor's selection.
     pub(crate) selection: Option<Arc<Selection>>,
     pub(crate) schema: SchemaRef,
     pub(crate) has_values: bool,
-    /// Of each operation, its keys in `opcodes` and `spaces`.
+    /// The keys of each operation in `opcodes` and `spaces`.
     keys: Arc<[(i32, i32)]>,
     opcodes: Names,
     spaces: Names,
@@ -46,7 +47,7 @@ impl<'a> BlockReader<'a> {
         Self { trace, executor, selection: None, schema, has_values, keys, opcodes, spaces }
     }
 
-    /// Returns the loads of a block.
+    /// The loads of a block.
     pub(crate) fn batch(&self, raw: &RawBlock) -> Result<RecordBatch, BatchError> {
         let Self { trace, keys, .. } = self;
         let mut executor: LoadExecutor<'_> = self.executor.clone();
@@ -67,14 +68,14 @@ impl<'a> BlockReader<'a> {
         }
         let opcode = self.opcodes.column(std::mem::take(&mut columns.opcode))?;
         let space = self.spaces.column(std::mem::take(&mut columns.space))?;
-        // A trace of a set's parts begins with a kernel of the whole; a kernel's number is 32 bits wide.
+        // The parts of a set may begin at a later kernel. The sum fits, because a kernel's number has 32 bits.
         let kernel = raw.kernel + trace.first_kernel() as u32;
         let columns = columns.finish(kernel, opcode, space)?;
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
 
-/// The columns of a block, in the order of the schema but for those that are the same in all rows.
+/// The columns of a block in the order of the schema, without the constant ones.
 struct Columns {
     record: Vec<u64>,
     cta: Numbers<3>,
@@ -86,10 +87,10 @@ struct Columns {
     active: Vec<u32>,
     lanes: Vec<u8>,
     addresses: AddressColumn,
-    /// Both kinds of sectors.
+    /// Sectors and ideal sectors.
     sectors: Costs<2>,
     lines: Costs<1>,
-    /// Both kinds of wavefronts.
+    /// Wavefronts and ideal wavefronts.
     wavefronts: Costs<2>,
     values: Option<ValueColumn>,
 }
@@ -114,7 +115,7 @@ impl Columns {
         }
     }
 
-    /// Adds the row of a load, all but its names; returns false if the record does not become one.
+    /// Adds the row of a load without its names. False if the record does not become a row.
     #[inline]
     fn push(
         &mut self,
@@ -129,7 +130,7 @@ impl Columns {
         self.cta.push(cta);
         self.warp.push(warp.map(|warp| [warp]));
         self.pc.push(record.pc.into());
-        // At most 32.
+        // At most 32, so it fits.
         self.bytes.push(record.operation().width.bytes() as u8);
         self.active.push(record.mask.bits());
         self.lanes.push(load.executing.count() as u8);
@@ -139,7 +140,7 @@ impl Columns {
             self.addresses.push_unknown();
         }
         let costs = &load.costs;
-        // One load costs at most 256: 32 lanes with 8 words each.
+        // A load costs at most 256, for 32 lanes with 8 words each, so it fits.
         let cost = |cost: Option<u64>| cost.map(|cost| cost as u16);
         let pair = |one, other| Some([cost(one)?, cost(other)?]);
         self.sectors.push(pair(costs.sectors(), costs.ideal_sectors()));
@@ -190,8 +191,7 @@ impl Columns {
     }
 }
 
-/// Adds the values of a load's executing lanes: those that the trace has; if it has none, those that the
-/// load loads.
+/// Adds the values of a load's executing lanes: the trace's values, or the loaded ones if the trace has none.
 fn push_values(
     column: &mut ValueColumn,
     record: &MemoryRecord<'_>,
@@ -214,14 +214,14 @@ fn push_values(
     column.push(executing, &rows[..count]);
 }
 
-/// Texts without repetition, in the order of their addition.
+/// Distinct texts in order of first occurrence.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     texts: Arc<StringArray>,
 }
 
 impl Names {
-    /// Returns the distinct texts, and the key of each text.
+    /// Collects the distinct texts, and the key of each text.
     pub(crate) fn new<'t>(all: impl IntoIterator<Item = &'t str>) -> (Self, Vec<i32>) {
         let (mut texts, mut known) = (Vec::new(), HashMap::new());
         let keys = all
@@ -236,7 +236,6 @@ impl Names {
         (Self { texts: Arc::new(StringArray::from_iter_values(texts)) }, keys)
     }
 
-    /// Returns a column with those keys.
     pub(crate) fn column(&self, keys: Vec<i32>) -> Result<ArrayRef, ArrowError> {
         let texts: ArrayRef = Arc::clone(&self.texts) as ArrayRef;
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys.into(), texts)?))

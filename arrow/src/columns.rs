@@ -1,5 +1,4 @@
-//! The columns and their schema, and builders that are filled row by row, in buffers that have their final size from
-//! the start.
+//! The columns with their schema, and builders that are filled row by row. Buffers are allocated in their final size.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::memory::WarpAddresses;
 use warpload_trace::BinaryTrace;
 
-/// A column of numbers, each of which can be missing, and others that are missing with it.
+/// `N` columns of numbers that are null in the same rows.
 pub(crate) struct Optional<T: ArrowPrimitiveType, const N: usize> {
     values: [Vec<T::Native>; N],
     valid: NullBufferBuilder,
@@ -47,17 +46,17 @@ impl<T: ArrowPrimitiveType, const N: usize> Optional<T, N> {
 
     pub(crate) fn finish(mut self) -> [ArrayRef; N] {
         let nulls = self.valid.finish();
-        // Does not panic: each row has a value and a bit.
+        // This does not panic, because each row has a value and a bit.
         self.values.map(|values| {
             Arc::new(PrimitiveArray::<T>::new(values.into(), nulls.clone())) as ArrayRef
         })
     }
 }
 
-/// The addresses of loads: a list of 32 each.
+/// The addresses of loads: for each load a list of 32.
 pub(crate) struct AddressColumn {
     addresses: Vec<u64>,
-    /// The active lanes, which have an address.
+    /// The active lanes, which are the ones with an address.
     active: Vec<u32>,
     known: NullBufferBuilder,
 }
@@ -71,12 +70,12 @@ impl AddressColumn {
         }
     }
 
-    /// Adds the addresses of the active lanes; 0 is what is stored of others.
+    /// Adds the addresses of the active lanes. Other lanes are stored as 0 and become null.
     #[inline]
     pub(crate) fn push(&mut self, active: LaneMask, addresses: &WarpAddresses) {
         match (active == LaneMask::ALL, addresses) {
             (true, &WarpAddresses::Stride { base, stride }) => {
-                // Sums, because vectors are slow to multiply.
+                // Adds up instead of multiplying, because vector multiplications are slow.
                 let mut next = base;
                 self.addresses.extend((0..LANES).map(|_| {
                     let address = next;
@@ -97,7 +96,7 @@ impl AddressColumn {
         self.known.append_non_null();
     }
 
-    /// Adds a load whose addresses are unknown.
+    /// Adds a load without known addresses.
     pub(crate) fn push_unknown(&mut self) {
         self.addresses.extend_from_slice(&[0; LANES]);
         self.active.push(0);
@@ -114,12 +113,12 @@ impl AddressColumn {
     }
 }
 
-/// The values of loads: a list of 32 lists of registers each.
+/// The values of loads: for each load a list of 32 lists of registers.
 pub(crate) struct ValueColumn {
     values: Vec<u32>,
-    /// Where each lane's values end.
+    /// The end of each lane's values.
     ends: Vec<i32>,
-    /// The lanes that have values.
+    /// The lanes with values.
     lanes: Vec<u32>,
     known: NullBufferBuilder,
 }
@@ -137,20 +136,20 @@ impl ValueColumn {
         }
     }
 
-    /// Adds the values of lanes, for each of which `registers` has one in each row.
+    /// Adds the values of `lanes`. Each row of `registers` is one register.
     pub(crate) fn push(&mut self, lanes: LaneMask, registers: &[[u32; LANES]]) {
         for lane in 0..LANES {
             if lanes.contains(lane) {
                 self.values.extend(registers.iter().map(|row| row[lane]));
             }
-            // At most 4,096 loads of 32 lanes and 8 registers.
+            // Fits, because a block has at most 4,096 loads of 32 lanes and 8 registers.
             self.ends.push(self.values.len() as i32);
         }
         self.lanes.push(lanes.bits());
         self.known.append_non_null();
     }
 
-    /// Adds a load whose values are unknown.
+    /// Adds a load without known values.
     pub(crate) fn push_unknown(&mut self) {
         let end = self.values.len() as i32;
         self.ends.extend_from_slice(&[end; LANES]);
@@ -169,7 +168,7 @@ impl ValueColumn {
     }
 }
 
-/// Returns which lanes of all rows have a value: bit n of a mask is lane n.
+/// The validity of all lanes in all rows. Bit n of a mask stands for lane n.
 fn lanes_valid(masks: Vec<u32>) -> NullBuffer {
     let length = masks.len() * LANES;
     let masks: Vec<u32> = if cfg!(target_endian = "big") {
@@ -180,11 +179,10 @@ fn lanes_valid(masks: Vec<u32>) -> NullBuffer {
     NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(masks), 0, length))
 }
 
-/// The version of the program that made the batches.
+/// The version of the crate that makes the batches.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the schema of the batches of a trace's loads. Its metadata say `version`, `source` and
-/// `options`.
+/// Returns the schema of a trace's batches. Its metadata has the keys `version`, `source` and `options`.
 #[must_use]
 pub fn load_schema(trace: &BinaryTrace, options: &LoadOptions<'_>) -> SchemaRef {
     let metadata = HashMap::from([
@@ -224,22 +222,22 @@ fn fields(has_values: bool) -> Fields {
     fields.into()
 }
 
-/// Returns the type of names: a dictionary with keys of 32 bits, as pyarrow and Polars make them.
+/// The type of names: a dictionary with 32-bit keys, the type that pyarrow and Polars make.
 pub(crate) fn names() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// Returns one lane's address.
+/// The field for one lane's address.
 pub(crate) fn address_item() -> FieldRef {
     Arc::new(Field::new("item", DataType::UInt64, true))
 }
 
-/// Returns one lane's registers.
+/// The field for one lane's registers.
 pub(crate) fn lane_item() -> FieldRef {
     Arc::new(Field::new("item", DataType::List(register_item()), true))
 }
 
-/// Returns one register.
+/// The field for one register.
 pub(crate) fn register_item() -> FieldRef {
     Arc::new(Field::new("item", DataType::UInt32, false))
 }

@@ -1,4 +1,4 @@
-//! The command `warpload` that writes Parquet. All else is as in the package `warpload-cli`.
+//! The command `warpload` with Parquet export. Everything else is in the package `warpload-cli`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ fn write(export: ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>> 
     let ParquetExport { trace, threads, output, progress, .. } = export;
     let options = LoadOptions::new(ReplayOptions::new(ReplayData::Absent)).threads(threads);
     match write_parquet(LoadBatches::new(trace, options)?, output, progress) {
-        // The command tells errors of the output from others.
+        // Unwrapped, because the command treats errors of the output differently from others.
         Err(warpload_arrow::BatchError::Parquet(ParquetError::External(source))) => Err(source),
         written => Ok(written?),
     }

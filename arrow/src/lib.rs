@@ -1,8 +1,8 @@
-//! The loads of a trace, and what a replay counts of each program counter, as Arrow record batches; with
-//! feature `parquet`, as Parquet files. docs/arrow.md lists the columns.
+//! Arrow record batches of the loads of a trace, and of a replay's counters per program counter; with feature
+//! `parquet`, Parquet files. docs/arrow.md lists the columns.
 //!
-//! [`LoadBatches`] makes a batch of each block of a trace, lazily; [`per_pc`] makes one of a replay's
-//! summary. With feature `ffi`, the reexported [`arrow_array`] hands them to other languages.
+//! [`LoadBatches`] lazily makes one batch for each block of a trace; [`per_pc`] makes one for the summary of a replay.
+//! With feature `ffi`, the reexported [`arrow_array`] passes them to other languages.
 //!
 //! ```
 //! use std::path::Path;

@@ -1,4 +1,5 @@
-//! [`LoadBatches`]: the loads of a trace, a batch a block; its [`LoadOptions`], and why there are no batches.
+//! [`LoadBatches`]: the loads of a trace, one batch per block. [`LoadOptions`] are its options, [`BatchError`] its
+//! errors.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -15,11 +16,11 @@ use warpload::memory::{Fill, Window};
 use warpload_replay::{LoadExecutor, ReplayData, ReplayError, ReplayOptions, Selection};
 use warpload_trace::{BinaryTrace, TraceError};
 
-/// How many batches each thread makes before the first of them is handed out.
+/// The number of batches per thread that are made at once. They are held in memory until they are handed out.
 const BLOCKS_A_THREAD: usize = 4;
 
-/// The loads of a trace as record batches: one of each block that has loads, made when it is asked for. With
-/// several threads, a few are made ahead.
+/// The loads of a trace as record batches, one for each block that has loads. A batch is made on request; with several
+/// threads, a few are made ahead.
 ///
 /// Ends after the first error.
 #[derive(Debug)]
@@ -27,11 +28,11 @@ pub struct LoadBatches<'a> {
     trace: Arc<BinaryTrace>,
     reader: BlockReader<'a>,
     threads: usize,
-    /// The number of the block that is read next.
+    /// The index of the next block.
     next: usize,
     bytes: u64,
     ready: VecDeque<RecordBatch>,
-    /// What follows them.
+    /// The error after these batches.
     error: Option<BatchError>,
 }
 
@@ -39,8 +40,8 @@ impl<'a> LoadBatches<'a> {
     /// Creates the batches of a trace.
     ///
     /// # Errors
-    /// Returns [`BatchError`] if the windows of a kernel are invalid and it has loads that need them, or if a
-    /// block that has to be read for that is damaged. Other damage is found when its block is read.
+    /// Returns [`BatchError`] if a kernel has invalid windows and loads that need them, or if a block read to find that
+    /// out is damaged. Other damage is reported when its block is read.
     pub fn new(trace: Arc<BinaryTrace>, options: LoadOptions<'a>) -> Result<Self, BatchError> {
         let executor = LoadExecutor::new(&trace, options.get_replay())?;
         let schema = load_schema(&trace, &options);
@@ -49,8 +50,8 @@ impl<'a> LoadBatches<'a> {
         Ok(Self { trace, reader, threads, next: 0, bytes: 0, ready: VecDeque::new(), error: None })
     }
 
-    /// Selects the loads that become rows, in place of the options' selection. It is shared because the options borrow
-    /// theirs, which then has to outlive the batches.
+    /// Overrides the selection of loads that become rows. Shared, because the selection in the options is borrowed and
+    /// would have to outlive the batches.
     #[must_use]
     pub fn select(mut self, selection: impl Into<Option<Arc<Selection>>>) -> Self {
         self.reader.selection = selection.into();
@@ -63,13 +64,13 @@ impl<'a> LoadBatches<'a> {
         Arc::clone(&self.reader.schema)
     }
 
-    /// Returns how many bytes of the trace's blocks have been read, for showing progress.
+    /// Returns the number of bytes of blocks read so far, to show progress.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.bytes
     }
 
-    /// Makes the batches of the next blocks; returns false if there are none.
+    /// Makes the batches of the next blocks. False if there are none.
     fn read(&mut self) -> bool {
         let count =
             if self.threads == 1 { 1 } else { BLOCKS_A_THREAD.saturating_mul(self.threads) };
@@ -124,7 +125,7 @@ impl RecordBatchReader for LoadBatches<'_> {
     }
 }
 
-/// Which loads become rows, what memory holds, and what columns there are.
+/// The loads that become rows, the contents of memory, and the columns.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadOptions<'a> {
     replay: ReplayOptions<'a>,
@@ -133,21 +134,22 @@ pub struct LoadOptions<'a> {
 }
 
 impl<'a> LoadOptions<'a> {
-    /// Creates options for rows with the costs of this replay. Its data, its addresses and its selection of
-    /// loads apply; its shard does not.
+    /// Creates options for rows with the costs of this replay. Its data, addresses and selection of loads apply; its
+    /// shard does not.
     #[must_use]
     pub fn new(replay: ReplayOptions<'a>) -> Self {
         Self { replay, has_values: false, threads: NonZero::<usize>::MIN }
     }
 
-    /// Sets whether there is a column of values, by default not.
+    /// Sets whether there is a column of values. Off by default.
     #[must_use]
     pub fn values(mut self, has_values: bool) -> Self {
         self.has_values = has_values;
         self
     }
 
-    /// Sets how many threads of the current rayon pool make batches, by default one: the caller's own.
+    /// Sets the number of threads of the current rayon pool that make batches. The default is one, which is the
+    /// caller's own thread.
     #[must_use]
     pub fn threads(mut self, threads: NonZero<usize>) -> Self {
         self.threads = threads;
@@ -166,14 +168,14 @@ impl<'a> LoadOptions<'a> {
         self.has_values
     }
 
-    /// Returns how many threads make batches.
+    /// Returns the number of threads that make batches.
     #[must_use]
     pub fn get_threads(&self) -> NonZero<usize> {
         self.threads
     }
 }
 
-/// Returns a replay's options as the command has them, such as `--fill address --address-bits 49`.
+/// A replay's options as arguments of the command, such as `--fill address --address-bits 49`.
 pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
     let mut text = String::new();
     match options.get_data() {
@@ -199,14 +201,14 @@ pub(crate) fn in_words(options: &ReplayOptions<'_>) -> String {
     text.trim_start().to_owned()
 }
 
-/// Why a trace could not be turned into batches, or these not be written.
+/// The reason why batches could not be made or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// A block is damaged.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The windows of a kernel are invalid, or a block that tells whether it needs them is damaged.
+    /// A kernel has invalid windows, or a block read to find out whether it needs them is damaged.
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// A batch could not be made.
@@ -219,7 +221,7 @@ pub enum BatchError {
 }
 
 impl From<ArrowError> for BatchError {
-    /// Returns the error of this crate that [`ArrowError::ExternalError`] holds, if it does.
+    /// Unwraps a [`BatchError`] from [`ArrowError::ExternalError`].
     fn from(error: ArrowError) -> Self {
         match error {
             ArrowError::ExternalError(source) => match source.downcast::<Self>() {

@@ -10,17 +10,17 @@ use parquet::schema::types::ColumnPath;
 use crate::columns::VERSION;
 use crate::loads::{BatchError, LoadBatches};
 
-/// The rows of a group, which is held in memory until it is written: about 40 MB of addresses at most.
+/// The rows in a group. A group is held in memory until it is written: about 40 MB of addresses at most.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// The columns whose neighbours are close to each other: their differences are stored.
+/// Columns with close neighbours, stored as differences.
 const ASCENDING: [&[&str]; 3] = [&["record"], &["pc"], &["addresses", "list", "item"]];
 
-/// Writes the batches of a trace as a Parquet file. Calls `progress` after each batch with the bytes of the
-/// trace read since the call before.
+/// Writes the batches of a trace to a Parquet file. Calls `progress` after each batch with the bytes of the trace read
+/// since the last call.
 ///
 /// # Errors
-/// Returns [`BatchError`] if a block is damaged or the output cannot be written, which is then incomplete.
+/// Returns [`BatchError`] if a block is damaged or the output cannot be written. The output is then incomplete.
 pub fn write_parquet(
     mut batches: LoadBatches<'_>,
     output: impl Write + Send,

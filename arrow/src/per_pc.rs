@@ -1,4 +1,4 @@
-//! [`per_pc`]: what a replay counted of each program counter.
+//! [`per_pc`]: the counters of a replay per program counter.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,13 +12,12 @@ use crate::block::Names;
 use crate::columns::{VERSION, names};
 use crate::loads::{BatchError, in_words};
 
-/// Returns the columns of counters. They are integers: a mean is a sum divided by the loads.
+/// The counters that become columns. Means are left out, because a reader can divide a sum by the loads.
 fn counters() -> impl Iterator<Item = PcColumn> {
     PcSummary::columns().into_iter().filter(|column| !column.is_mean)
 }
 
-/// Returns the schema of [`per_pc`]. Its metadata say `version`, and `digest` and `options` if there are
-/// any.
+/// Returns the schema of [`per_pc`]. Its metadata has the key `version`, and `digest` and `options` if they are known.
 #[must_use]
 pub fn per_pc_schema(summary: &Summary, options: Option<&ReplayOptions<'_>>) -> SchemaRef {
     let mut metadata = HashMap::from([("version".to_owned(), VERSION.to_owned())]);
@@ -39,11 +38,10 @@ pub fn per_pc_schema(summary: &Summary, options: Option<&ReplayOptions<'_>>) -> 
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Returns a row for each program counter and opcode of a summary, [`Summary::per_pc`], with the
-/// [columns](PcSummary::columns) of its counters. Local memory has the sectors of its own; what does not apply to an
-/// opcode is null.
+/// Returns a row for each program counter and opcode of [`Summary::per_pc`], with the [columns](PcSummary::columns) of
+/// its counters. Local memory has its own sectors. Counters that do not apply to an opcode are null.
 ///
-/// The options are those of the replay, for the metadata.
+/// `options` are the replay's, for the metadata.
 ///
 /// # Errors
 /// Returns [`BatchError::Arrow`] if the batch cannot be made.
@@ -83,7 +81,7 @@ fn batch(
     let reaches_global: Vec<bool> =
         rows.iter().map(|row| MemoryOperation::of_opcode(&row.opcode).reaches_global()).collect();
     for column in counters() {
-        // Local memory has sectors of its own.
+        // Local memory counts its own sectors.
         let of_local = |row: &PcSummary| match column.name {
             "sectors" => Some(row.local?.sectors),
             "ideal_sectors" => Some(row.local?.ideal_sectors),

@@ -1,16 +1,16 @@
 """Counts sectors per program counter with warpload, NumPy and Polars, in turns, on the same loads.
 
-Installs nothing itself. What it needs, from the repository's root:
+Setup, from the repository's root:
 
     cargo build --release
     python3 -m venv target/peers
     target/peers/bin/pip install numpy==2.4.6 polars==2.1.0
     target/peers/bin/python benches/peers/peers.py target/release/warpload
 
-warpload replays a binary trace (decoding, checksums and all its other counts included; the start of
-the process, too). NumPy and Polars begin with the addresses expanded in memory, 32 to a load. All
-compute, for each program counter, the loads and the distinct 32-byte sectors of each load, and the
-distinct 128-byte lines of all. The results are compared. Processor time, best of the rounds.
+warpload replays a binary trace, including decoding, checksums, all its other counts and the start of the
+process. NumPy and Polars begin with the addresses expanded in memory, 32 to a load. All compute, for each
+program counter, the loads and the distinct 32-byte sectors of each load, and the distinct 128-byte lines of
+all loads. The results are compared. Times are processor time, the best of the rounds.
 """
 
 import json
@@ -30,7 +30,7 @@ BASE = 0x7F00_0000_0000
 MIB = 1 << 20
 ROUNDS = 5
 JUMPING = "8-byte strides that jump"
-# The lines among which their first addresses jump.
+# The number of lines that the first addresses of `JUMPING` are drawn from.
 JUMPED = 16_384
 STRIDES = {"stride 4": 4, JUMPING: 8}
 
@@ -76,7 +76,7 @@ def write_trace(path, pattern, offsets):
 
 
 def with_numpy(offsets, pcs):
-    """Sectors as 32-bit numbers: half the bytes of addresses, and twice the lanes a vector."""
+    """Computes sectors as 32-bit numbers: half the bytes of addresses, so twice the lanes per vector."""
     sectors = numpy.sort(offsets >> 5, axis=1)
     distinct = (sectors[:, 1:] != sectors[:, :-1]).sum(axis=1) + 1
     lines = numpy.unique(offsets >> 7)
@@ -85,7 +85,7 @@ def with_numpy(offsets, pcs):
 
 
 def with_polars(frame):
-    """One row per lane, grouped by load and then by program counter."""
+    """Groups one row per lane by load, and then by program counter."""
     sectors = (
         frame.lazy()
         .group_by("load", "pc")
@@ -110,14 +110,14 @@ def with_warpload(warpload, trace):
 
 
 def seconds(work):
-    """Returns what the work returns, and the processor time of this process and of its children."""
+    """Returns the result of the work, and the processor time of this process and of its children."""
     before = processor_time()
     result = work()
     return result, processor_time() - before
 
 
 def processor_time():
-    """Returns what this process and its ended children have computed, in seconds."""
+    """Returns the processor time of this process and its ended children in seconds."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers a conformance suite's questions by the models in tests/independent, one JSON object a line.
+"""Answers a conformance suite's questions with the models in tests/independent, one JSON object a line.
 
     warpload conform --command 'python3 examples/conform/adapter.py' vectors/v1
 """
@@ -19,7 +19,7 @@ from warptrace.answers import cost, replayed  # noqa: E402
 
 
 def answer(question):
-    """Returns the `final` of an execute case, the `expect` of another, or why there is none."""
+    """Returns the `final` of an execute case, the `expect` of another case, or the reason to skip it."""
     family, initial = question.get("family", "execute"), question.get("initial", {})
     sm = question.get("sm") or initial.get("sm", "50")
     model = sm70.model if int(sm.rstrip("af")) >= 70 else spa50.model

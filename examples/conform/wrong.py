@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adapter with a mistake in its model of SPA 5.0: what a suite must find, and name by a flag.
+"""The adapter with a mistake in its model of SPA 5.0. A suite must find it, and name it by a flag.
 
     wrong.py MISTAKE     answers as adapter.py does; MISTAKE is a name or a number
     wrong.py --list      prints each mistake: number, name, flag, what it does
@@ -32,7 +32,7 @@ def mistake(name, flag, description):
 
 
 def wrap(owner, name):
-    """Replaces a function by one that gets the former as its first argument."""
+    """Replaces a function by one that receives the original as its first argument."""
     former = getattr(owner, name)
 
     def install(function):

@@ -27,10 +27,10 @@ fn make() -> Result<TempDir> {
     Ok(folder)
 }
 
-/// Calls `work` with a folder of files, and returns its result. Changes to the folder persist.
+/// Passes a folder of files to `work`. Changes to the folder persist.
 ///
 /// # Panics
-/// Panics if the folder cannot be created: the target would then check nothing.
+/// Panics if the folder cannot be created, because the target would check nothing without it.
 pub(crate) fn with<T>(work: impl FnOnce(&Path) -> T) -> T {
     FOLDER.with(|folder| match folder {
         Ok(folder) => work(folder.path()),
@@ -48,8 +48,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// Returns whether a name in `text` could lead out of the folder that it is relative to.
+/// Whether a name in `text` could lead out of the folder that it is relative to.
 pub(crate) fn leads_out(text: &[u8]) -> bool {
-    // A backslash writes any character in JSON.
+    // In JSON, a backslash can encode any character.
     text.iter().any(|byte| b"/\\".contains(byte)) || text.windows(2).any(|two| two == b"..")
 }

@@ -1,4 +1,4 @@
-//! What the targets of text traces share: an import, and the replay of its result.
+//! The import that targets of text traces share, and the replay of its result.
 
 use std::io::{Cursor, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -8,10 +8,10 @@ use warpload_binary::file_kind::FileKind;
 use warpload_replay::{ReplayData, ReplayError, ReplayOptions, replay};
 use warpload_trace::{BinaryTrace, ImportError, TraceError, TraceWriter, import_from};
 
-/// The largest binary trace that an import may write; a few compressed bytes can be a long text.
+/// The limit on the binary trace that an import writes. Without it, a few compressed bytes could become a long text.
 const MAX_OUTPUT: u64 = 8 << 20;
 
-/// A file in memory that is never larger than [`MAX_OUTPUT`].
+/// A file in memory, limited to [`MAX_OUTPUT`] bytes.
 struct Output(Cursor<Vec<u8>>);
 
 impl Write for Output {
@@ -33,14 +33,13 @@ impl Seek for Output {
     }
 }
 
-/// Returns whether `text` could be read as a list of kernels, which names files whose contents are
-/// not part of the input.
+/// Whether `text` could be a list of kernels. Such a list names files, and their contents are not part of the input.
 pub(crate) fn could_name_files(text: &[u8]) -> bool {
     let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
     [&b".trace"[..], b"Memcpy", b".gz", b".xz", b".zst"].into_iter().any(has)
 }
 
-/// Returns whether `text` is compressed, so that its contents cannot be inspected.
+/// Whether `text` is compressed, so that its contents cannot be inspected.
 pub(crate) fn is_compressed(text: &[u8]) -> bool {
     matches!(FileKind::detect(text), Some(FileKind::Gzip | FileKind::Xz | FileKind::Zstd))
 }
@@ -48,7 +47,7 @@ pub(crate) fn is_compressed(text: &[u8]) -> bool {
 /// Imports `input`, called `name`, into a binary trace.
 ///
 /// # Errors
-/// Returns why it cannot be imported.
+/// Returns the reason why it cannot be imported.
 ///
 /// # Panics
 /// Panics if the binary trace cannot be written for a reason other than its size.
@@ -67,7 +66,7 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
     Ok(output.0.into_inner())
 }
 
-/// Replays what an import wrote.
+/// Replays the result of an import.
 ///
 /// # Panics
 /// Panics if it is not a binary trace, or cannot be replayed.

@@ -1,6 +1,6 @@
-//! Properties of any input: [`targets`] are functions of bytes that panic if their property does not
-//! hold. libFuzzer calls them through `fuzz_targets/`; on the stable toolchain the
-//! command of this package feeds them files and simple mutants.
+//! Properties that hold for any input: [`targets`] are functions of bytes that panic if their property does not hold.
+//! libFuzzer calls them through `fuzz_targets/`; on the stable toolchain, the command of this package passes them files
+//! and simple mutants.
 
 pub mod mutate;
 pub mod seeds;
@@ -12,7 +12,7 @@ mod made_trace;
 #[path = "../../trace/tests/bounds/peak.rs"]
 mod peak;
 
-/// Returns the exit status of a command by whether everything held; prints its error.
+/// Returns a command's exit status: 0 if everything held, 1 if not, 2 for an error, which it prints.
 #[must_use]
 pub fn exit_code(outcome: std::io::Result<bool>) -> std::process::ExitCode {
     match outcome {

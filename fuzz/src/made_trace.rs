@@ -1,7 +1,8 @@
-//! Binary traces from arbitrary bytes, with matching checksums: else no input would get past them.
+//! Makes binary traces with matching checksums from arbitrary bytes. Without that, no input would get past the
+//! checksums.
 
-/// Returns the input if it is a binary trace, else one with these contents and the input's blocks.
-/// Checksums match as far as the parts can be found.
+/// The input if it is a binary trace, otherwise a trace with these contents and the input as blocks. Checksums match as
+/// far as the parts can be found.
 pub(crate) fn made_trace(contents: &[u8], input: &[u8]) -> Vec<u8> {
     let is_whole = input.starts_with(b"WARPLOAD");
     let mut bytes = if is_whole { input.to_vec() } else { put_together(contents, input) };
@@ -9,7 +10,7 @@ pub(crate) fn made_trace(contents: &[u8], input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The kernels and operations of traces that are assembled here: [`LOADS`], a store, an atomic, others.
+/// The kernels and operations of assembled traces: [`LOADS`] loads, a store, an atomic, and others.
 pub(crate) const CONTENTS: &[u8] =
     br#"{"source":"","names":["a","b"],"kernels":[{"name":0,"grid":[1,1,1],"block":[1,1,1]},
 {"name":1,"grid":[1,1,1],"block":[1,1,1],"shared_base":4096,"local_base":67108864}],"operations":[
@@ -25,32 +26,32 @@ pub(crate) const CONTENTS: &[u8] =
 {"opcode":"UTMALDG","kind":"transfer","space":"global","bytes":4,"signed":false,"uniform":false},
 {"opcode":"STSM","kind":"other","space":"shared","bytes":4,"signed":false,"uniform":false}]}"#;
 
-/// Returns [`CONTENTS`], to be changed.
+/// [`CONTENTS`] as a value that can be changed.
 pub(crate) fn contents() -> serde_json::Value {
     serde_json::from_slice(CONTENTS).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How many of the operations are loads: the first ones.
+/// The number of loads, which are the first operations.
 pub(crate) const LOADS: u8 = 6;
-/// How many operations there are.
+/// The number of operations.
 const OPERATIONS: u8 = 11;
-/// The one that moves blocks.
+/// The operation that moves blocks.
 const TRANSFER: u8 = LOADS + 3;
 
-/// Returns a number of four bytes, if it could be an offset.
+/// Reads a number of four bytes, if it could be an offset.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let number = u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize;
     (number <= bytes.len()).then_some(number)
 }
 
-/// Writes the checksum of some bytes to offset `at`.
+/// Writes the checksum of the bytes `covered` at offset `at`.
 fn seal(bytes: &mut [u8], at: usize, covered: std::ops::Range<usize>) -> Option<()> {
     let crc = crc32fast::hash(bytes.get(covered)?);
     bytes.get_mut(at..at + 4)?.copy_from_slice(&crc.to_le_bytes());
     Some(())
 }
 
-/// Where the bytes of a column of the footer are that is not compressed, and their width.
+/// The bytes of an uncompressed column of the footer, and their width.
 fn footer_column(
     bytes: &[u8],
     footer: usize,
@@ -101,7 +102,7 @@ fn repair(bytes: &mut [u8]) -> Option<()> {
     seal(bytes, 48, 0..48)
 }
 
-/// Columns of a block or of the footer.
+/// The columns of a block or of the footer.
 #[derive(Default)]
 struct Columns {
     count: u8,
@@ -110,13 +111,13 @@ struct Columns {
 }
 
 impl Columns {
-    /// Adds a column of plain bytes, of numbers of that width.
+    /// Adds an uncompressed column of numbers of `width` bytes.
     fn add(&mut self, id: u8, width: u8, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
         self.count += 1;
-        // A length of up to 21 bits, in three bytes.
+        // The length has up to 21 bits, in three bytes.
         let length = [bytes.len() as u8 | 0x80, (bytes.len() >> 7) as u8 | 0x80];
         self.directory.extend([id, 0x80 | width]);
         self.directory.extend(length);
@@ -129,7 +130,7 @@ impl Columns {
     }
 }
 
-/// Takes bytes of the input; zeros after its end.
+/// Takes bytes from the input, and zeros after its end.
 struct Source<'i>(&'i [u8]);
 
 impl Source<'_> {
@@ -142,7 +143,7 @@ impl Source<'_> {
     }
 }
 
-/// What the index says of a block.
+/// The counts of a block in the index.
 #[derive(Default)]
 struct Counts {
     instructions: u16,
@@ -151,7 +152,7 @@ struct Counts {
     atomics: u8,
 }
 
-/// Returns a block of that many records, whose columns come from the input and are as long as they must be.
+/// A block of `records` records. Its columns have the right lengths, with contents from the input.
 fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
     const FORMS: u8 = 7;
     let (mut columns, mut counts) = (Columns::default(), Counts::default());
@@ -167,7 +168,7 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
     let operations: Vec<u8> =
         source.bytes(sites).into_iter().map(|byte| byte % OPERATIONS).collect();
     columns.add(17, 1, &operations);
-    // The last site is used, so that the table is as long as it seems.
+    // The last site is used, so that the table has the length that its indices imply.
     let mut of_records: Vec<u8> =
         source.bytes(records).into_iter().map(|byte| byte % sites.max(1) as u8).collect();
     of_records.iter_mut().take(1).for_each(|site| *site = sites as u8 - 1);
@@ -186,7 +187,7 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
         let bits = (0..4).map(|plane| inactive[plane * records + i].count_zeros());
         let active: u32 = bits.sum();
         forms[i] %= FORMS;
-        // Transfers are of the one operation that moves blocks; lanes need one that is active.
+        // Only the operation that moves blocks has transfers. Forms with addresses of lanes need an active lane.
         if forms[i] == 6 && operation != TRANSFER || (1..=4).contains(&forms[i]) && active == 0 {
             forms[i] = 0;
         }
@@ -195,7 +196,7 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
         (plg, guard) = (plg + usize::from(flags[i] & 1), guard + usize::from((flags[i] / 2) & 1));
         let registers = match operation {
             0 => 4,
-            // `LDSM` has a register for each of its two matrices.
+            // `LDSM` has one register for each of its two matrices.
             3 | 5 | LOADS => 2,
             _ => 1,
         };
@@ -222,10 +223,10 @@ fn block(source: &mut Source<'_>, records: usize) -> (Vec<u8>, Counts) {
     (columns.finish(), counts)
 }
 
-/// A row of the block index: the length of the block, its records, its kernel and its counts.
+/// A row of the block index: length of the block, records, kernel and counts.
 type Row = (usize, u8, u8, Counts);
 
-/// Returns a trace with up to four blocks, whose records and columns come from the input.
+/// A trace with up to four blocks, with records and columns from the input.
 fn put_together(contents: &[u8], input: &[u8]) -> Vec<u8> {
     let (mut bytes, mut source, mut rows) = (vec![0; 52], Source(input), Vec::new());
     while rows.len() < 4 && !source.0.is_empty() {
@@ -263,7 +264,7 @@ mod tests {
     use warpload::memory::{Arena, mix};
     use warpload_trace::BinaryTrace;
 
-    /// Inputs get past the checksums, and past what is checked of the columns: most are traces.
+    /// Inputs must get past the checksums and the checks of the columns, so that most of them are traces.
     #[test]
     fn most_inputs_are_traces() {
         let mut read = 0;

@@ -1,4 +1,4 @@
-//! Feeds files, and simple mutants of them, to the targets; `--help` says how.
+//! Passes files and simple mutants of them to the targets. `--help` describes the options.
 
 mod arguments;
 
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     exit_code(run(&Arguments::parse()))
 }
 
-/// Returns whether each target held for each of its inputs.
+/// Runs the targets. True if each of them held for all its inputs.
 fn run(arguments: &Arguments) -> Result<bool> {
     let is_asked = |target: &&Target| arguments.target.as_deref().is_none_or(|n| n == target.name);
     let mut all_held = true;
@@ -43,14 +43,14 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(all_held)
 }
 
-/// Runs a target on all inputs and their mutants, up to the first that fails, which is then in a file named after
-/// the target; with `keep` each input is there before it runs, in case the process ends.
+/// Runs a target on all inputs and their mutants, up to the first failure. The failing input is then in a file named
+/// after the target. With `keep`, every input is written there before it runs, because a crash may end the process.
 fn holds(target: &Target, inputs: &[Seed], arguments: &Arguments) -> Result<bool> {
     let start = Instant::now();
     fs::create_dir_all(&arguments.failures)?;
     let (name, file) = (target.name, arguments.failures.join(target.name));
     for (which, seed) in inputs.iter().enumerate() {
-        // The first is the input itself.
+        // Mutant 0 is the input itself.
         for number in 0..=arguments.mutations {
             let input = match number {
                 0 => seed.bytes.clone(),
@@ -91,7 +91,7 @@ mod tests {
         sources: "",
     };
 
-    /// Returns whether the target holds for an input and mutants of it, and the input that is kept.
+    /// Whether the target held for an input and its mutants, and the input that was kept.
     fn kept(input: &[u8], mutations: u64) -> Result<(bool, Option<Vec<u8>>)> {
         let folder = tempfile::tempdir()?;
         let failures = folder.path().to_owned();

@@ -1,6 +1,5 @@
-//! Simple mutants of an input: changed bits, bytes and numbers, and parts cut off, repeated or taken
-//! from another input; and changes of texts that keep them almost valid, JSON above all. The same numbers
-//! produce the same mutant.
+//! Simple mutants of an input: changed bits, bytes and numbers, parts cut off, repeated or taken from another input,
+//! and changes of texts, above all JSON, that keep them almost valid. The same numbers produce the same mutant.
 
 use std::ops::Range;
 
@@ -8,30 +7,30 @@ pub use warpload_suite::random::Random;
 
 use super::seeds::Seed;
 
-/// No mutant is longer, unless its seed is.
+/// The limit on a mutant's length, unless its seed is longer.
 pub const MAX_BYTES: usize = 1 << 17;
 
-/// The longest part that is moved at once.
+/// The longest part that is moved.
 const MAX_PART: usize = 1 << 12;
 
-/// Returns a number below `bound`; 0 if `bound` is 0.
+/// Returns a number below `bound`, or 0 if `bound` is 0.
 pub fn below(random: &mut Random, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
 
-/// Returns a range of at most `most` places below `length`.
+/// A random range of at most `most` indices below `length`.
 fn range(random: &mut Random, length: usize, most: usize) -> Range<usize> {
     let start = below(random, length);
     start..start + below(random, (length - start).min(most) + 1)
 }
 
-/// Returns a mutant of `seeds[which]`, with one to four changes.
+/// Returns a mutant of `seeds[which]` with one to four changes.
 pub fn mutant(seeds: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
     let changes = 1 + below(random, 4);
     changed(seeds, which, changes, random)
 }
 
-/// Returns `seeds[which]` with as many changes.
+/// Returns `seeds[which]` with `changes` changes.
 pub fn changed(seeds: &[Seed], which: usize, changes: usize, random: &mut Random) -> Vec<u8> {
     let Some(seed) = seeds.get(which) else { return Vec::new() };
     let mut bytes = seed.bytes.clone();
@@ -77,7 +76,7 @@ fn insert(bytes: &mut Vec<u8>, at: usize, part: &[u8]) {
     drop(bytes.splice(at..at, part.iter().copied()));
 }
 
-/// Returns a number at or beside a boundary of an integer type.
+/// A number at or next to a limit of an integer type.
 fn boundary(random: &mut Random) -> u64 {
     let power = [0, 3, 4, 5, 7, 8, 12, 15, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64];
     let power = power[below(random, power.len())];
@@ -85,7 +84,7 @@ fn boundary(random: &mut Random) -> u64 {
     number.wrapping_add(below(random, 3) as u64).wrapping_sub(1)
 }
 
-/// Writes a boundary as a little-endian number.
+/// Writes such a number in little-endian bytes.
 fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     let number = boundary(random).to_le_bytes();
     let width = 1 << below(random, 4);
@@ -94,7 +93,7 @@ fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     }
 }
 
-/// Replaces the next digits by a boundary, in one of several notations.
+/// Replaces the next digits by such a number, in one of several notations.
 fn set_written_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let Some(start) = bytes[at..].iter().position(is_digit).map(|start| at + start) else { return };
@@ -103,7 +102,7 @@ fn set_written_number(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     drop(bytes.splice(start..end, written_number(random)));
 }
 
-/// Returns a boundary in one of several notations.
+/// Such a number in one of several notations.
 fn written_number(random: &mut Random) -> Vec<u8> {
     let number = boundary(random);
     let written = match below(random, 6) {
@@ -117,7 +116,7 @@ fn written_number(random: &mut Random) -> Vec<u8> {
     written.into_bytes()
 }
 
-/// Returns the words of a text: runs of characters that separate nothing in any format that is read.
+/// The words of a text: runs of characters that are not separators in any of the formats.
 fn words(text: &[u8]) -> Vec<Range<usize>> {
     let separates = |byte: &u8| byte.is_ascii_whitespace() || b"\"{}[]():;,=+<>|".contains(byte);
     let mut end = 0;
@@ -129,17 +128,17 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
     text.split(separates).map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// What a value of JSON is replaced by. Some are no JSON.
+/// Replacements for values of JSON. Some are not valid JSON.
 const VALUES: &str = r#"null true -1 -0 0.5 1e999 1E-400 01 0x10 "" "0x" "-" "\u0000" "\ud800" [] {} [[]] {"":0} ".." NaN"#;
 
-/// Characters that a terminal acts on, that forge lines, or that turn the direction of writing.
+/// Characters that a terminal interprets, that forge lines, or that change the direction of text.
 const CONTROL_CHARACTERS: [&str; 3] = [
     "\x1b[31m\x07\x7f\u{9b}31m\u{202e}\u{2066}",
     "a\r\0b\u{85}\u{2028}",
     "\\u001b[2J\\u0007\\u202e\\n",
 ];
 
-/// Changes one word of a text: to another of its words, a number at a boundary, a value of JSON, or a very long
+/// Changes a text at one of its words. Replaces it by another word, a number at a limit, a value of JSON or a very long
 /// word; or repeats or removes its line, nests it deeply, or adds control characters.
 pub fn change(text: &mut Vec<u8>, random: &mut Random) {
     let words = words(text);
@@ -148,7 +147,7 @@ pub fn change(text: &mut Vec<u8>, random: &mut Random) {
     }
     let word = words[below(random, words.len())].clone();
     let is_string = word.start > 0 && text[word.start - 1] == b'"';
-    // With its quotes.
+    // The word with its quotes.
     let value = if is_string && word.end < text.len() {
         word.start - 1..word.end + 1
     } else {
@@ -168,7 +167,7 @@ pub fn change(text: &mut Vec<u8>, random: &mut Random) {
             (value, nested)
         }
         6 => (line(text, word.start), Vec::new()),
-        // A line has at most a mebibyte.
+        // The longest line accepted has a mebibyte.
         7 => (word, vec![b"A9f"[below(random, 3)]; (1 << (16 + 2 * below(random, 3))) - 1]),
         8 => (word.end..word.end, random.pick(&CONTROL_CHARACTERS).unwrap_or_default().into()),
         _ => {
@@ -179,7 +178,7 @@ pub fn change(text: &mut Vec<u8>, random: &mut Random) {
     drop(text.splice(place, new));
 }
 
-/// Returns the line around a place, with its end.
+/// The line around an offset, including its newline.
 fn line(text: &[u8], at: usize) -> Range<usize> {
     let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let end = text[at..].iter().position(|byte| *byte == b'\n');

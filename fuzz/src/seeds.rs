@@ -1,4 +1,4 @@
-//! Inputs: files of the repository, lines of them, and what they are joined to.
+//! The inputs of targets: files of the repository, lines of files, concatenations and drawn vectors.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -16,23 +16,22 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// Returns the repository that this was built in.
+/// Returns the repository that this program was built in.
 #[must_use]
 pub fn repository() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package)
 }
 
-/// Reads the inputs that the words of `sources` name, always in the same order. Paths are relative to the
-/// repository:
+/// Reads the inputs named by the words of `sources`, always in the same order. Paths are relative to the repository:
 ///
-/// * `file` and `one+other`: a file, and the concatenation of files as one input;
+/// * `file` and `one+other`: a file, or several files concatenated into one input;
 /// * `folder/*.extension`: the files of a folder;
-/// * `file%20`: lines of a file, each an input: the first one, and every 20th after it;
-/// * `LDG#4`: so many drawn vectors of an instruction of SM 5.0.
+/// * `file%20`: lines of a file as inputs, the first one and every 20th after it;
+/// * `LDG#4`: a number of drawn vectors for an instruction of SM 5.0.
 ///
 /// # Errors
-/// Returns those of the system, with the file's name; and an error if a word names no inputs.
+/// Returns an error of the system, with the file's name, or an error if a word names no inputs.
 pub fn read_sources(sources: &str) -> Result<Vec<Seed>> {
     let mut seeds = Vec::new();
     for source in sources.split_whitespace() {
@@ -70,7 +69,7 @@ fn vectors(instruction: &str, count: u64) -> Result<Vec<Seed>> {
 /// Reads a file, or recursively all files of a folder.
 ///
 /// # Errors
-/// Returns those of the system, with the file's name.
+/// Returns an error of the system, with the file's name.
 pub fn read(path: &Path) -> Result<Vec<Seed>> {
     if !path.is_dir() {
         return Ok(vec![read_file(path)?]);
@@ -85,7 +84,7 @@ pub fn read(path: &Path) -> Result<Vec<Seed>> {
 /// Writes inputs to a folder as a corpus of libFuzzer.
 ///
 /// # Errors
-/// Returns those of the system.
+/// Returns an error of the system.
 pub fn write_corpus(folder: &Path, inputs: &[Seed]) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut inputs = inputs.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Compares the texts and words of both sides, of either width: [`Report`]; [`run`] those of 64 bits.
+//! Compares texts and words with nvdisasm, for both widths: [`Report`] counts, [`run`] compares words of 64 bits.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use warpload_encoding::{Decoded, Instruction, MachineWord, Sm};
 use crate::nvdisasm::{Answer, Nvdisasm};
 use crate::words::{Random, fresh};
 
-/// How many differences a [`Report`] keeps.
+/// The number of differences that a [`Report`] keeps.
 const SHOWN_DIFFERENCES: usize = 20;
 
 /// The number of words in one run of nvdisasm: 3,000 bundles.
@@ -19,18 +19,18 @@ const BATCH: usize = 9_000;
 pub struct Report {
     /// The number of words compared.
     pub words: usize,
-    /// How many of them both call a load.
+    /// The number of words that both sides decode as a load.
     pub loads: usize,
-    /// How many of them both refuse.
+    /// The number of words that both sides refuse.
     pub refused: usize,
     /// The number of words that differed.
     pub differences: usize,
-    /// The first of them.
+    /// The first differences, for display.
     first: Vec<String>,
 }
 
 impl Report {
-    /// Counts a word, called `name`, for which nvdisasm prints `theirs`; `problem` is how ours differs.
+    /// Counts the word `name`. `theirs` is nvdisasm's answer; `problem` describes our difference from it.
     pub(crate) fn add(&mut self, name: impl fmt::Display, theirs: &str, problem: Option<String>) {
         self.words += 1;
         let Some(problem) = problem else { return };
@@ -65,7 +65,7 @@ pub fn run(nvdisasm: &Nvdisasm, words: usize, seed: u64) -> Result<Report> {
     compare(Sm::SPA5, words, BATCH, draw, |batch| nvdisasm.disassemble(batch))
 }
 
-/// Compares `words` words of an SM, which `draw` draws and `ask` asks nvdisasm about, up to `batch` at once.
+/// Compares `words` words of an SM in batches. `draw` generates words, and `ask` passes them to nvdisasm.
 pub(crate) fn compare<W: Copy + Into<MachineWord>>(
     sm: Sm,
     words: usize,
@@ -91,7 +91,7 @@ pub(crate) fn compare<W: Copy + Into<MachineWord>>(
     Ok(report)
 }
 
-/// Returns how the answers for one word differ, if they do.
+/// The difference between the answers for one word, if there is one.
 fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<String> {
     match (ours, answer) {
         (Decoded::Load(load), Answer::Text(text)) => {
@@ -101,9 +101,9 @@ fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<St
             if load.text().as_str() != text {
                 return Some(load.text().to_string());
             }
-            // The modifiers for which nvdisasm has no name; the assembler refuses them.
+            // nvdisasm has no name for these modifiers, and the assembler refuses them.
             let is_invalid = text.contains("INVALID") || text.contains("???");
-            // The text of a word of 128 bits says nothing of its scheduling.
+            // The text of a 128-bit word omits its scheduling, so only texts can be compared.
             let is_same = |parsed: &Instruction| match word {
                 MachineWord::Bits64(_) => {
                     parsed.word().bits() == word.bits() & !load.reserved_bits()
@@ -119,18 +119,18 @@ fn check(word: MachineWord, sm: Sm, ours: Decoded, answer: &Answer) -> Option<St
             }
         }
         (Decoded::Illegal(_), Answer::Illegal) => None,
-        // An instruction that is none of the loads, or none at all.
+        // An instruction that is not a load, or not an instruction.
         (Decoded::Other, Answer::Illegal | Answer::Nothing) => None,
         (Decoded::Other, Answer::Text(text)) if !is_load(text, sm) => None,
         (Decoded::Other, _) => Some("no load".to_owned()),
         (Decoded::Illegal(reason), _) => Some(format!("illegal: {reason}")),
-        // Version 13.5 prints no line for this one.
+        // nvdisasm 13.5 prints no line for this load.
         (Decoded::Load(load), Answer::Nothing) if load.text().contains(".U4TO8.") => None,
         (Decoded::Load(load), _) => Some(load.text().to_string()),
     }
 }
 
-/// Returns whether the text is that of one of the loads.
+/// Whether the text is a load's.
 fn is_load(text: &str, sm: Sm) -> bool {
     let text = text.strip_prefix('@').map_or(text, |t| t.split_once(' ').map_or("", |(_, t)| t));
     let mnemonic = text.split(['.', ' ']).next().unwrap_or_default();

@@ -1,9 +1,8 @@
-//! The differential test against NVIDIA's disassembler: [`run`] disassembles fresh words of all
-//! loads with nvdisasm and with `warpload_encoding`, and assembles nvdisasm's
-//! text again.
+//! The differential test against NVIDIA's disassembler. [`run`] disassembles fresh words of all loads with nvdisasm and
+//! with `warpload_encoding`, and assembles nvdisasm's text again.
 //!
-//! `cargo xtask oracle` fetches nvdisasm and runs this; `tests/oracle.rs` runs it with the
-//! nvdisasm that the environment names. Nothing here uses the network.
+//! `cargo xtask oracle` downloads nvdisasm and runs this; `tests/it/oracle.rs` runs it with the nvdisasm that the
+//! environment names. This crate does not use the network.
 #![forbid(unsafe_code)]
 
 mod compare;

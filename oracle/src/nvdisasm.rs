@@ -10,35 +10,35 @@ use warpload_encoding::Bundle;
 /// The environment variable that names the nvdisasm to use.
 pub const NVDISASM: &str = "NVDISASM";
 
-/// What nvdisasm says of a word.
+/// The answer of nvdisasm for a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// This text, without the semicolon and without scheduling.
+    /// The text, without semicolon and scheduling.
     Text(String),
-    /// It refuses the word.
+    /// nvdisasm refuses the word.
     Illegal,
-    /// It prints no line; of 64 bits it always does.
+    /// No line. Does not happen with words of 64 bits.
     Nothing,
 }
 
-/// An nvdisasm that can be run.
+/// An nvdisasm executable.
 #[derive(Clone, Debug)]
 pub struct Nvdisasm {
     path: PathBuf,
 }
 
 impl Nvdisasm {
-    /// Creates the program at `path`.
+    /// Uses the program at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Returns the program that the environment names, if it names one.
+    /// Returns the program named in the environment, if any.
     pub fn from_env() -> Option<Self> {
         std::env::var_os(NVDISASM).filter(|path| !path.is_empty()).map(Self::new)
     }
 
-    /// Returns the release that it reports, such as `12.8, V12.8.55`.
+    /// Returns the release as printed by the program, such as `12.8, V12.8.55`.
     ///
     /// # Errors
     /// Returns an error if it cannot be run.
@@ -55,12 +55,12 @@ impl Nvdisasm {
     pub fn disassemble(&self, words: &[u64]) -> Result<Vec<Answer>> {
         let mut texts = texts(&self.text(self.raw(&bundles(words), &["SM50", "-raw"])?)?)?;
         ensure!(texts.len() >= words.len(), "nvdisasm printed too few lines: {}", texts.len());
-        // The NOPs that fill the last bundle.
+        // Drops the NOPs that fill the last bundle.
         texts.truncate(words.len());
         Ok(texts.into_iter().map(Answer::Text).collect())
     }
 
-    /// Runs the program on raw words; `options` are those after `--binary`, an architecture first.
+    /// Runs the program on raw bytes. `options` follow `--binary`, the architecture first.
     pub(crate) fn raw(&self, bytes: &[u8], options: &[&str]) -> Result<Output> {
         let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
         file.write_all(bytes).context("cannot write a temporary file")?;
@@ -71,7 +71,7 @@ impl Nvdisasm {
         command.output().with_context(|| format!("cannot run {}", self.path.display()))
     }
 
-    /// Returns what the program printed; an error if it failed.
+    /// The output of the program, or an error if it failed.
     fn text(&self, output: Output) -> Result<String> {
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
@@ -81,8 +81,8 @@ impl Nvdisasm {
     }
 }
 
-/// Returns the words in 32-byte bundles, each with the default schedule, so that no two issue together
-/// and nvdisasm prints no braces.
+/// Packs words into 32-byte bundles with the default schedule. No two instructions issue together then, so nvdisasm
+/// prints no braces.
 fn bundles(words: &[u64]) -> Vec<u8> {
     let bundle = |words: &[u64]| {
         let mut bundle = Bundle::nops();
@@ -92,8 +92,8 @@ fn bundles(words: &[u64]) -> Vec<u8> {
     words.chunks(3).flat_map(bundle).collect()
 }
 
-/// Returns the instructions of a listing without gaps, each of the form `/*0008*/  TEXT ;`. Control
-/// words have offsets, but no line.
+/// The instructions of a listing, each of the form `/*0008*/  TEXT ;`, without gaps. Control words take an offset but
+/// have no line.
 fn texts(listing: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for line in listing.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -107,7 +107,6 @@ fn texts(listing: &str) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Returns a text without the semicolon and the spaces around it.
 pub(crate) fn without_end(text: &str) -> String {
     text.trim().trim_end_matches(';').trim_end().to_owned()
 }

@@ -1,5 +1,4 @@
-//! Words of 128 bits, compared with nvdisasm: refused ones are compared, too, and what both say of
-//! words that are near to compiled ones.
+//! Compares words of 128 bits with nvdisasm: fresh ones and mutations of compiled ones, refused words included.
 
 use std::collections::HashSet;
 
@@ -10,11 +9,11 @@ use crate::compare::{Report, compare};
 use crate::nvdisasm::{Answer, Nvdisasm, without_end};
 use crate::words::{Random, fresh};
 
-/// Words in one run of nvdisasm.
+/// The number of words in one run of nvdisasm.
 const BATCH: usize = 16_384;
 
-/// Compares `words` fresh words of `sm` generated from `seed`: half of them have random fields, half
-/// differ in a few bits from a word of `compiled`, if there are any.
+/// Compares `words` fresh words of `sm` generated from `seed`. Half of them have random fields. The other half differ
+/// in a few bits from a word of `compiled`, unless it is empty.
 ///
 /// # Errors
 /// Returns an error if nvdisasm cannot be run or its output cannot be parsed. A difference is not an
@@ -40,7 +39,7 @@ pub fn run_wide(
     compare(sm, words, BATCH, draw, |batch| nvdisasm.disassemble_wide(batch, sm))
 }
 
-/// Returns a word that differs from `word` in up to four bits, seldom in those of the opcode.
+/// Flips up to four bits, seldom in the opcode.
 fn neighbour(word: u128, random: &mut Random) -> u128 {
     (0..1 + random.below(4)).fold(word, |word, _| {
         let low = if random.below(16) == 0 { 0 } else { 12 };
@@ -49,14 +48,14 @@ fn neighbour(word: u128, random: &mut Random) -> u128 {
 }
 
 impl Nvdisasm {
-    /// Returns what the program says of each word of `sm`.
+    /// Returns the program's answer for each word of `sm`.
     ///
     /// # Errors
-    /// Returns an error if it cannot be run, or fails for another reason than the words.
+    /// Returns an error if the program cannot be run, or fails for a reason other than the words.
     pub fn disassemble_wide(&self, words: &[u128], sm: Sm) -> Result<Vec<Answer>> {
         let mut answers = vec![Answer::Nothing; words.len()];
         let mut left: Vec<usize> = (0..words.len()).collect();
-        // It names all refused words and prints none of the others.
+        // nvdisasm names the words that it refuses, and then prints none of the others. So these are asked for again.
         for _ in 0..4 {
             let bytes: Vec<u8> = left.iter().flat_map(|n| words[*n].to_le_bytes()).collect();
             let output = self.raw(&bytes, &[&format!("SM{sm}"), "-raw", "-ndf"])?;
@@ -84,7 +83,7 @@ impl Nvdisasm {
     }
 }
 
-/// Returns the offsets that errors name.
+/// The offsets in error messages.
 fn refused(errors: &str) -> HashSet<usize> {
     let after = |line: &str| {
         let digits = line.rsplit_once("at address 0x")?.1;
@@ -94,7 +93,7 @@ fn refused(errors: &str) -> HashSet<usize> {
     errors.lines().filter_map(after).collect()
 }
 
-/// Returns offset and text of each line, the text without scheduling.
+/// The offset and text of each line, without scheduling.
 fn lines(listing: &str) -> impl Iterator<Item = (usize, String)> {
     listing.lines().filter_map(|line| {
         let (offset, text) = line.trim().strip_prefix("/*")?.split_once("*/")?;

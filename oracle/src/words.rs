@@ -2,7 +2,7 @@
 
 use warpload_encoding::Instruction;
 
-/// Returns a word of a form with random fields.
+/// A word of a form with random fields.
 pub(crate) fn fresh(form: &Instruction, random: &mut Random) -> u128 {
     form.describe().fold(form.bits(), |word, reading| {
         let (field, opcode) = (reading.field(), reading.name() == "opcode");
@@ -10,7 +10,7 @@ pub(crate) fn fresh(form: &Instruction, random: &mut Random) -> u128 {
         let value = match (reading.fixed(), random.below(8)) {
             (Some(_), _) if opcode || random.below(64) > 0 => return word,
             (_, 0) => return word,
-            // Few schedules are valid.
+            // Most fields keep their schedule, because few schedules are valid.
             (_, 1..=5) if field.low() >= 105 && random.below(2) == 0 => return word,
             (_, 1..=4) => random.next(),
             _ => random.edge(width),
@@ -19,7 +19,7 @@ pub(crate) fn fresh(form: &Instruction, random: &mut Random) -> u128 {
     })
 }
 
-/// splitmix64.
+/// The splitmix64 generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -39,8 +39,8 @@ impl Random {
         (self.next() % u64::from(limit)) as u32
     }
 
-    /// Returns a value at an edge of a field of that many bits: of its unsigned range, of its signed
-    /// range, or one at which the number of hexadecimal digits changes.
+    /// A boundary value for a field of `width` bits: of the unsigned or signed range, or one at which the number of
+    /// hexadecimal digits changes.
     pub(crate) fn edge(&mut self, width: u32) -> u64 {
         let largest = u64::MAX >> (64 - width);
         let power = 1 << self.below(width);

@@ -1,9 +1,8 @@
-//! Loads of PTX: which are legal, what they do, and what they become on SM 5.x.
+//! Loads of PTX: legality, execution, and lowering to SM 5.x.
 //!
-//! [`read`] reads a whole module. [`Module::loads`] returns its loads as they are written, legal or
-//! not; [`check`] judges them, [`run`] executes them and [`lower()`] translates them. Everything keeps
-//! its place in the text as a [`Span`](syntax::Span), and [`Module::find`] looks names up.
-//! docs/ptx.md lists the rules.
+//! [`read`] reads a whole module. [`Module::loads`] returns its loads as written, legal or not; [`check`] judges them,
+//! [`run`] executes them and [`lower()`] lowers them. Every part has its place in the text, a [`Span`](syntax::Span),
+//! and [`Module::find`] looks names up. [`machine`] executes whole kernels. docs/ptx.md lists the rules.
 //!
 //! ```
 //! use warpload_ptx::syntax::{ScalarType, StateSpace};

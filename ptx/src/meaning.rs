@@ -1,5 +1,5 @@
-//! [`Meaning`]: the memory, the width, the address and the destinations of a legal load, with every
-//! name looked up. Both [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
+//! [`Meaning`]: the memory, width, address and destinations of a legal load, with every name looked up. Both
+//! [`run`](crate::run) and [`lower`](crate::lower::lower) begin here.
 
 use crate::module::{Declaration, DeclarationId, Module, ScopeId, Symbol};
 use crate::syntax::load::{
@@ -16,28 +16,28 @@ pub const CONST_BANK: u8 = 3;
 /// The constant bank of a kernel's parameters.
 pub const PARAMETER_BANK: u8 = 0;
 
-/// The offset of the first parameter in its bank, as on SM 5.x. Addresses of parameters, which are a
-/// space of their own, begin with 0 here.
+/// The offset of the first parameter in its bank, as on SM 5.x. In PTX, parameters are a space of their own, and their
+/// addresses begin at 0.
 pub const PARAMETER_BASE: u64 = 0x140;
 
-/// How loads of `.const` variables read their addresses.
+/// The address space of `.const` variables.
 pub(crate) const CONSTANTS: AddressSpace = AddressSpace::Constant { bank: CONST_BANK };
 
-/// How loads of parameters read their addresses, to which [`PARAMETER_BASE`] is added.
+/// The address space of parameters. [`PARAMETER_BASE`] is added to their addresses.
 pub(crate) const PARAMETERS: AddressSpace = AddressSpace::Constant { bank: PARAMETER_BANK };
 
 /// A load with its names looked up.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Meaning {
-    /// The memory; a generic load whose address is a variable has that variable's. `.const` is
-    /// bank [`CONST_BANK`], `.param` is bank [`PARAMETER_BANK`].
+    /// The memory. A generic load from a named variable has the space of the variable. `.const` is bank [`CONST_BANK`],
+    /// `.param` is bank [`PARAMETER_BANK`].
     pub space: AddressSpace,
     /// The type of one element.
     pub scalar: ScalarType,
-    /// How many elements are loaded, 1 to 8.
+    /// The number of elements, 1 to 8.
     pub elements: u8,
-    /// What the cache operator says, `.volatile` included.
+    /// The cache operator, if any. `.volatile` is not one: see [`Self::is_volatile`].
     pub cache: Option<CacheOperator>,
     /// `.nc`.
     pub is_non_coherent: bool,
@@ -62,37 +62,37 @@ impl Meaning {
 /// A register, or an element of a vector register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register {
-    /// Its declaration.
+    /// The declaration of the register, its run or its vector.
     pub declaration: DeclarationId,
-    /// Its number in a run of registers, else 0.
+    /// The number in a run of registers, else 0.
     pub number: u32,
-    /// Its place in a vector register, else 0.
+    /// The element of a vector register, else 0.
     pub component: u8,
 }
 
-/// An address: a base and bytes to add to it.
+/// An address: a base plus an offset in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResolvedAddress {
-    /// What is added to.
+    /// The base.
     pub base: AddressBase,
-    /// Bytes, added modulo 2^64.
+    /// The offset in bytes, added modulo 2^64.
     pub offset: i64,
 }
 
-/// What an address begins with.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressBase {
-    /// Zero: the offset is the address.
+    /// No base: the offset is the address.
     Zero,
     /// A register.
     Register(Register),
     /// A variable or parameter.
     Variable(DeclarationId),
-    /// A variable and a register that counts its elements.
+    /// A variable, plus a register that counts its elements.
     Indexed(DeclarationId, Register),
 }
 
-/// Why a load has no meaning; [`check`](crate::rules::check) says more of most of them.
+/// The reason why a load has no meaning. [`check`](crate::rules::check) gives more detail on most of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeaningError {
@@ -102,7 +102,7 @@ pub enum MeaningError {
     /// A name is not declared.
     #[error("this name is not declared")]
     Undeclared(Span),
-    /// A name is that of a special register.
+    /// A name is a special register's.
     #[error("a special register, whose value is not known here")]
     Special(Span),
     /// The load is malformed.
@@ -111,7 +111,7 @@ pub enum MeaningError {
 }
 
 impl MeaningError {
-    /// Returns the place; `None` for loads of Tensor Memory.
+    /// Returns the place of the error; `None` for loads of Tensor Memory.
     #[must_use]
     pub fn span(self) -> Option<Span> {
         match self {
@@ -122,7 +122,7 @@ impl MeaningError {
 }
 
 impl Register {
-    /// Returns the register of a symbol that is not an element of a vector.
+    /// The register of a symbol that is not an element of a vector.
     pub(crate) fn of(symbol: Symbol<'_>) -> Self {
         let number = symbol.number.unwrap_or(0);
         Self { declaration: symbol.id, number, component: 0 }
@@ -130,7 +130,7 @@ impl Register {
 }
 
 impl Module<'_> {
-    /// Returns what a load means.
+    /// Resolves the names of a load and returns its [`Meaning`].
     ///
     /// ```
     /// use warpload::memory::AddressSpace;
@@ -149,8 +149,8 @@ impl Module<'_> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`MeaningError`] if the load is malformed or names what is not declared. Accepts some
-    /// illegal loads; [`check`](crate::rules::check) finds them.
+    /// Returns [`MeaningError`] if the load is malformed or uses an undeclared name. Accepts some illegal loads;
+    /// [`check`](crate::rules::check) finds them.
     pub fn meaning(&self, load: &PtxLoad<'_>) -> Result<Meaning, MeaningError> {
         if load.opcode != Opcode::Ld {
             return Err(MeaningError::Tensor);
@@ -188,7 +188,7 @@ impl Module<'_> {
         })
     }
 
-    /// Returns the variable that an address begins with, if it does.
+    /// Returns the variable at the base of an address, if there is one.
     #[must_use]
     pub fn variable_of(&self, place: ResolvedAddress) -> Option<&Declaration> {
         match place.base {
@@ -204,7 +204,6 @@ impl Module<'_> {
         })
     }
 
-    /// Returns the register of a name.
     pub(crate) fn register(&self, scope: ScopeId, name: Span) -> Result<Register, MeaningError> {
         let symbol = self.symbol(scope, name)?;
         match symbol.declaration.space {
@@ -213,7 +212,7 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the register of a place: a name, or `Q.x`.
+    /// The register written as a name, or as an element `Q.x`.
     pub(crate) fn register_written(
         &self,
         scope: ScopeId,
@@ -292,14 +291,14 @@ impl Module<'_> {
     }
 }
 
-/// Returns the place of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
+/// The index of `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a` in a vector register.
 pub(crate) fn component(letter: u8) -> Option<u8> {
     let place = b"xyzw".iter().chain(b"rgba").position(|known| *known == letter)?;
     Some(place as u8 % 4)
 }
 
 impl StateSpace {
-    /// Returns how loads of the space read their addresses; `None` if no load reads it.
+    /// Returns the address space that loads of this state space use; `None` if no load reads it.
     #[must_use]
     pub fn addresses(self) -> Option<AddressSpace> {
         match self {

@@ -1,7 +1,6 @@
-//! The conformance suite of [warpload](https://crates.io/crates/warpload): cases that say what loads of NVIDIA
-//! GPUs do, for whoever writes an emulator, a decoder, an assembler or a tool that reads memory traces.
-//! [`CASES`] has the files of cases, one JSON object a line; `README.md` and `docs/conformance.md` of the
-//! repository say what they mean.
+//! The conformance suite of [warpload](https://crates.io/crates/warpload): cases that specify the loads of NVIDIA GPUs,
+//! for authors of emulators, decoders, assemblers and tools that read memory traces. [`CASES`] are the files of cases,
+//! one JSON object a line; `README.md` and `docs/conformance.md` of the repository describe their format.
 //!
 //! ```
 //! let (_, cases) = warpload_vectors::CASES
@@ -18,8 +17,8 @@ mod files;
 
 pub use files::{CASES, SCHEMAS, TRACES};
 
-/// The flags of each family with what they mean: a JSON object.
+/// The flags of each family with their meanings, as a JSON object.
 pub const FLAGS: &str = include_str!("../v1/flags.json");
 
-/// What each file holds, with its SHA-256: a JSON object.
+/// The contents of each file with its SHA-256, as a JSON object.
 pub const MANIFEST: &str = include_str!("../v1/MANIFEST.json");

@@ -1,5 +1,5 @@
-//! Statements of the suite about itself: flags, the manifest, ids. The schemas are checked by
-//! python/tests/test_suite.py, because a validator in Rust brings 40 crates.
+//! Checks the suite's flags, manifest and ids. python/tests/test_suite.py checks the schemas, because a validator in
+//! Rust brings 40 crates.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -14,12 +14,12 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Returns every case with the name of its file.
+/// All cases, with the names of their files.
 fn cases() -> impl Iterator<Item = (&'static str, Value)> {
     CASES.iter().flat_map(|(name, text)| text.lines().map(|line| (*name, json(line))))
 }
 
-/// Returns the form of a case: vectors name no family.
+/// The form of a case. Vectors do not name a family.
 fn form(case: &Value) -> &str {
     case["family"].as_str().unwrap_or("execute")
 }
@@ -53,7 +53,7 @@ fn flags_are_sorted_and_have_notes() {
             used.insert((family, flag.to_owned()));
         }
     }
-    // Each is one that a case shows.
+    // Every documented flag needs a case.
     for (family, flags) in notes.as_object().unwrap() {
         for flag in flags.as_object().unwrap().keys() {
             assert!(used.contains(&(&**family, flag.clone())), "{family}: no case has {flag}");

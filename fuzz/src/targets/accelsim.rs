@@ -2,7 +2,7 @@ use std::path::Path;
 
 use crate::import::{could_name_files, import, is_compressed, replay_import};
 
-/// Enough of a header for most inputs to be read as Accel-Sim's; an input can have its own.
+/// Enough of a header for most inputs to be read as Accel-Sim's. An input may have its own.
 fn header(version: &str) -> String {
     format!(
         "-kernel name = k\n-grid dim = (2,2,1)\n-block dim = (48,1,1)\n\
@@ -11,9 +11,9 @@ fn header(version: &str) -> String {
     )
 }
 
-/// Any text, and any `.tracez`, is refused, or imported into a binary trace that can be replayed.
+/// Any text or `.tracez` is refused, or imported into a binary trace that can be replayed.
 pub fn accelsim_does_not_panic(input: &[u8]) {
-    // A version, or 0 for 4.
+    // The first byte selects the version; 0 stands for 4.
     let version = match input.first() {
         Some(b'0' | b'4') => Some("4"),
         Some(b'1') => Some("1.2"),
@@ -26,7 +26,7 @@ pub fn accelsim_does_not_panic(input: &[u8]) {
         Some(version) => [header(version).as_bytes(), &input[1..]].concat(),
         None => input.to_vec(),
     };
-    // Compressed files have a target of their own.
+    // Compressed files have their own target.
     if could_name_files(&text) || is_compressed(&text) {
         return;
     }

@@ -12,23 +12,23 @@ use warpload_binary::file_kind::FileKind;
 use crate::import::{could_name_files, import, is_compressed, replay_import};
 use crate::peak;
 
-/// How much any import may allocate, however long its decompressed text is. Decoders in C allocate
-/// separately, within their own bounds.
+/// The limit on memory that an import allocates, however long the decompressed text is. Decoders in C allocate
+/// separately, within their own limits.
 const MAX_BYTES: usize = 200 << 20;
 
-/// Enough of a text to tell whether it is a list of kernels.
+/// The bytes inspected to recognize a list of kernels.
 const START: u64 = 2 << 20;
 
 type Compress = fn(&[u8]) -> std::io::Result<Vec<u8>>;
 
 const COMPRESS: [Compress; 3] = [xz, gzip, zstd];
 
-/// Any compressed file is imported in bounded memory, or refused. A compressed text trace, in one part
-/// or two, imports like the text itself, and a truncated part is refused.
+/// Any compressed file is refused, or imported in bounded memory. A compressed text trace, in one part or two, imports
+/// like the text itself, and a truncated part is refused.
 ///
-/// The input is a compressed file, or a byte that says what to do with the text that follows: its
-/// remainder by three is the compression; the rest is 0 and 1 for as many parts and one more, else how
-/// many bytes are cut off.
+/// The input is a compressed file, or a byte that selects the compression and the damage of the text after it. The byte
+/// modulo 3 is the compression. The byte divided by 3 is 0 for one part, 1 for two parts, and otherwise the number of
+/// bytes cut off.
 pub fn compressed_is_bounded(input: &[u8]) {
     if is_compressed(input) {
         if !could_name_files(&start(input)) {
@@ -57,7 +57,7 @@ pub fn compressed_is_bounded(input: &[u8]) {
     }
 }
 
-/// Returns the first decompressed bytes, as far as they can be read.
+/// The first decompressed bytes, as far as they can be read.
 fn start(input: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let decoder: Option<Box<dyn Read>> = match FileKind::detect(input) {
@@ -68,7 +68,7 @@ fn start(input: &[u8]) -> Vec<u8> {
             .map(|stream| Box::new(XzDecoder::new_stream(input, stream)) as _),
     };
     if let Some(decoder) = decoder {
-        // What was read before an error counts.
+        // After an error, the bytes read so far are used.
         let _ = decoder.take(START).read_to_end(&mut text);
     }
     text

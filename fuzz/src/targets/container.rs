@@ -2,13 +2,13 @@ use warpload_binary::container::{GpuCodes, Limits};
 
 use crate::peak;
 
-/// What one image may decompress to, and how much memory reading one at a time may take: a decoder
-/// allocates its window, and what it returns grows by doubling.
+/// The limits on the decompressed size of an image, and on the memory for reading one at a time. The latter is larger,
+/// because a decoder allocates its window and its output grows by doubling.
 const IMAGE_BYTES: u64 = 1 << 20;
 const MAX_BYTES: usize = 16 << 20;
 
-/// Any bytes have images or errors, in the order of the file and no more than their entries take
-/// bytes; each is read or refused, in bounded memory.
+/// In any bytes, images and errors come in the order of the file, and their number is at most the number of bytes. Each
+/// image is read or refused, in bounded memory.
 pub fn container_is_bounded(input: &[u8]) {
     let limits = Limits::default().image(IMAGE_BYTES).total(4 * IMAGE_BYTES);
     let most = MAX_BYTES + 4 * input.len();

@@ -1,20 +1,20 @@
 use warpload::encoding::{Decoded, Instruction, MachineWord, ParseErrorKind, Sm, parse_opcode};
 use warpload::explain::{certain_fault, effect, remarks};
 
-/// Returns the SM that a number stands for; each has one.
+/// The SM for a number. Every number has one.
 pub(super) fn sm_of(number: u8) -> Sm {
     let count = Sm::all().count();
     Sm::all().nth(usize::from(number) % count).unwrap_or(Sm::SPA5)
 }
 
-/// Returns a word of an SM with these bits.
+/// The instruction word of an SM with these bits.
 pub(super) fn word_of(bits: u128, sm: Sm) -> MachineWord {
     if sm.has_wide_words() { bits.into() } else { (bits as u64).into() }
 }
 
-/// Each word that decodes encodes to itself, whatever the SM. Its text parses to the same text, unless it has
-/// what means nothing; what nvdisasm appends parses to the same scheduling. Reserved bits change neither. The
-/// input is the number of an SM and little-endian words.
+/// Each word that decodes encodes to itself on every SM. Its text parses to the same text, unless it contains an
+/// invalid modifier. With nvdisasm's annotations it parses to the same scheduling. Reserved bits change none of this.
+/// The input is the number of an SM and little-endian words.
 pub fn decode_then_encode_is_identity(input: &[u8]) {
     let Some((number, words)) = input.split_first() else { return };
     let sm = sm_of(*number);
@@ -53,7 +53,7 @@ fn check(load: Instruction, word: u128) {
     opcode_is_read(&load);
 }
 
-/// Each bit is in one field.
+/// Each bit must be in exactly one field.
 fn fields_cover_the_word(load: &Instruction) {
     let (mut bits, mut next) = (0, load.word().width());
     for reading in load.describe() {
@@ -81,8 +81,8 @@ fn reserved_bits_do_not_matter(load: &Instruction) {
     }
 }
 
-/// From SM 12.0 on the annotations name all of the scheduling, before that the PM field at most. If there
-/// are none, the scheduling is that of any text without them.
+/// Checks that the text with its annotations parses to the same. From SM 12.0 on the annotations are the complete
+/// scheduling, and before that at most the PM field. A load without annotations is not checked.
 fn is_read_with_scheduling(load: &Instruction) {
     let (sm, annotations) = (load.sm(), load.annotations().to_string());
     if annotations.is_empty() {
@@ -91,7 +91,7 @@ fn is_read_with_scheduling(load: &Instruction) {
     let line = format!("{load}{annotations}");
     let parsed = match Instruction::parse(&line, sm) {
         Ok(parsed) => parsed,
-        // It is written, but no instruction has it.
+        // The notation can write such a barrier, but no instruction has it.
         Err(error) => {
             assert_eq!(error.kind, ParseErrorKind::BarrierTooHigh, "SM {sm}: {line}");
             let control = load.control().unwrap_or_default();

@@ -7,9 +7,8 @@ use warpload_binary::sass::{Format, read};
 
 use super::parse::is_in;
 
-/// Each line of any text is assembled, or refused with a place in it. What is assembled decodes to the
-/// same, is read back with its control code in each notation that can write it, and is found in its
-/// bundles.
+/// Each line of any text is assembled, or refused with a place in it. An assembled instruction decodes to itself,
+/// parses again with its control code in every notation that can write it, and is found in its bundles.
 pub fn encode_then_decode_is_identity(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let mut assembled = Vec::new();
@@ -44,14 +43,14 @@ fn is_read_in_each_notation(load: Instruction, control: Control) {
         };
         let parsed = match parse_line(&line, Sm::SPA5) {
             Ok(parsed) => parsed,
-            // It is written, but cannot be read.
+            // The notation can write such a barrier, but not read it.
             Err(error) if notation == Notation::Nvidia && has_barrier_6(control) => {
                 assert_eq!(error.kind, ParseErrorKind::BarrierTooHigh, "{line}");
                 continue;
             }
             Err(error) => panic!("{line}: {error}"),
         };
-        // No notation includes the reuse flags.
+        // No notation contains the reuse flags.
         let expected = Control { reuse: Bits::default(), ..control };
         assert_eq!((parsed.instruction, parsed.control), (load, Some(expected)), "{line}");
     }

@@ -7,7 +7,7 @@ use warpload::warp::Warp;
 
 use super::decode::{sm_of, word_of};
 
-/// Takes numbers from the input; zeroes after its end.
+/// Takes numbers from the input, and zeros after its end.
 struct Input<'i>(&'i [u8]);
 
 impl Input<'_> {
@@ -31,7 +31,7 @@ impl Input<'_> {
         u32::from_le_bytes(self.bytes())
     }
 
-    /// Returns a warp with executing lanes and predicates of the input.
+    /// A warp with active lanes and predicates from the input.
     fn warp(&mut self) -> Warp {
         let mut warp = Warp::new();
         warp.active = LaneMask::from_bits(self.word());
@@ -41,7 +41,7 @@ impl Input<'_> {
         warp
     }
 
-    /// Returns addresses about a stride apart.
+    /// Addresses at about equal distances.
     fn addresses(&mut self) -> [u32; LANES] {
         let (base, stride) = (self.word(), u32::from(self.byte()));
         let spread: [u8; LANES] = self.bytes();
@@ -50,8 +50,7 @@ impl Input<'_> {
     }
 }
 
-/// Returns a machine with everything in about the first 64 KiB, so that addresses often hit and often
-/// miss.
+/// A machine with everything in about the first 64 KiB, so that addresses often hit and often miss.
 fn machine(input: &mut Input<'_>) -> Option<Machine> {
     let window =
         |at: u8, size: u8| Window { base: u64::from(at) * 256, size: (u64::from(size) + 1) * 16 };
@@ -78,8 +77,7 @@ fn machine(input: &mut Input<'_>) -> Option<Machine> {
     })
 }
 
-/// The two executors agree: on any machine, form, SM, fields, registers, uniform registers,
-/// predicates and memory.
+/// The two executors agree on any machine, SM, form, fields, registers, uniform registers, predicates and memory.
 pub fn fast_equals_literal(input: &[u8]) {
     let mut input = Input(input);
     let Some(machine) = machine(&mut input) else { return };
@@ -96,7 +94,7 @@ pub fn fast_equals_literal(input: &[u8]) {
     }
     warp.set_register(address.base, input.addresses());
     let mut warp = executed_by_both(&load, &machine, warp);
-    // The registers after the first of pairs decide whether 64-bit addresses are in range.
+    // The second registers of pairs decide whether 64-bit addresses are in range, so both cases are executed.
     let high = input.word();
     if address.base.number() < 254 {
         warp.set_register(Reg::new(address.base.number() + 1), [high & 1; LANES]);
@@ -107,7 +105,7 @@ pub fn fast_equals_literal(input: &[u8]) {
     executed_by_both(&load, &machine, warp);
 }
 
-/// Returns a load with the bits of the input in some of its fields; `None` if the word is refused.
+/// A load with bits of the input in some of its fields; `None` if the word is not a load.
 fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction> {
     let count = Instruction::forms(sm).count();
     let form = Instruction::forms(sm).nth(usize::from(input.byte()).checked_rem(count)?)?;
@@ -122,7 +120,7 @@ fn instruction(input: &mut Input<'_>, sm: Sm) -> Option<Instruction> {
     Instruction::decode(word_of(word, sm), sm).load()
 }
 
-/// Executes a load on both executors, which must agree; returns the warp after it.
+/// Executes a load on both executors, which must agree. The result is the warp afterwards.
 pub(super) fn executed_by_both(load: &Instruction, machine: &Machine, mut warp: Warp) -> Warp {
     let mut other = warp.clone();
     let fast = Executor::Fast.execute(load, machine, &mut warp);

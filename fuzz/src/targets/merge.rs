@@ -1,8 +1,8 @@
 use warpload_replay::{Comparison, PartialSummary, Summary};
 use warpload_report::comparison_html;
 
-/// Partial summaries merge to the same in any order and in two steps, or are refused in any order; any two whole ones
-/// are compared. The input is summaries in JSON, one a line.
+/// Partial summaries merge to the same result in any order and in two steps, or are refused in any order. Any two
+/// complete summaries are compared. The input is summaries in JSON, one a line.
 pub fn summaries_merge_in_any_order(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
     let texts: Vec<&str> = input.lines().collect();
@@ -52,7 +52,7 @@ fn compare(wholes: &[Summary]) {
     }
 }
 
-/// Returns a partial summary with the checksum of its text, of which most inputs would have another.
+/// Corrects the checksum of a partial summary, because most inputs would have a wrong one.
 fn sealed(text: &str) -> String {
     let sealed = text.rsplit_once(",\"checksum\":").and_then(|(start, _)| {
         let checksum = crc32fast::hash(start.strip_prefix("{\"partial\":")?.as_bytes());
@@ -61,7 +61,7 @@ fn sealed(text: &str) -> String {
     sealed.unwrap_or_else(|| text.to_owned())
 }
 
-/// Writes a summary as JSON, and reads it.
+/// Writes a summary as JSON, and reads it again.
 pub(super) fn read_again(summary: &Summary) -> Summary {
     let json = serde_json::to_string(summary).unwrap_or_else(|error| panic!("{error}"));
     serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}"))

@@ -1,4 +1,4 @@
-//! The targets: **the list**, and one file each. A target is named after the property that it checks.
+//! The targets: **the list**, and a file for each. A target is named after the property that it checks.
 
 mod accelsim;
 mod compressed;
@@ -22,17 +22,17 @@ use std::io::{Error, Result};
 
 use crate::seeds::{Seed, read, read_sources, repository};
 
-/// A property, and its seeds.
+/// A property with its seeds.
 #[derive(Debug)]
 pub struct Target {
-    /// The name of the function.
+    /// The function's name.
     pub name: &'static str,
-    /// Panics if the property does not hold for this input.
+    /// Panics if the property does not hold for the input.
     pub run: fn(&[u8]),
-    /// How many inputs a campaign runs, if there is time.
+    /// The number of inputs that a campaign runs, time permitting.
     pub aim: u64,
-    /// Seeds elsewhere in the repository, as [`read_sources`] reads them; those in `fuzz/seeds/NAME/` are
-    /// not listed.
+    /// Seeds elsewhere in the repository, for [`read_sources`]. The files in `fuzz/seeds/NAME/` are always read and not
+    /// listed.
     pub sources: &'static str,
 }
 
@@ -40,7 +40,7 @@ impl Target {
     /// Reads all seeds, always in the same order.
     ///
     /// # Errors
-    /// Returns those of the system, with the file's name; and an error if there are no seeds.
+    /// Returns an error of the system, with the file's name, or an error if there are no seeds.
     pub fn seeds(&self) -> Result<Vec<Seed>> {
         let own = repository().join("fuzz/seeds").join(self.name);
         let mut seeds = if own.is_dir() { read(&own)? } else { Vec::new() };
@@ -52,10 +52,10 @@ impl Target {
     }
 }
 
-/// The aim of a target of words or of a line's text.
+/// The aim of a target that takes words or lines of text.
 const SHORT: u64 = 10_000_000;
 
-/// The aim of a target of files.
+/// The aim of a target that takes files.
 const FILE: u64 = 1_000_000;
 
 /// The aim of a target that imports, compresses or replays whole traces several times.
@@ -127,8 +127,8 @@ targets! {
 mod tests {
     use super::*;
 
-    /// cargo-fuzz finds a target by its entry in Cargo.toml; without one it would never run, and no
-    /// stable build compiles these files.
+    /// cargo-fuzz finds a target by its entry in Cargo.toml. Without an entry the target would never run, and nobody
+    /// would notice, because no stable build compiles these files.
     #[test]
     fn each_target_has_a_binary_of_libfuzzer() -> std::result::Result<(), Box<dyn std::error::Error>>
     {

@@ -7,13 +7,13 @@ use warpload_trace::{BinaryTrace, Shard};
 use super::merge::read_again;
 use crate::made_trace::{self, made_trace};
 
-/// Tags that the page of any trace contains exactly once.
+/// Tags that every page has exactly once.
 const ONCE: [&str; 4] = ["<script", "</script", "<style", "</style"];
 
-/// Any trace is refused, or replayed, surveyed and drawn as a page; no name in the trace becomes markup,
-/// a control character or a change of text direction, and the summary survives JSON.
+/// Any trace is refused, or replayed, surveyed and drawn as a page. No name in the trace becomes markup, a control
+/// character or a change of text direction, and the summary survives a round trip through JSON.
 ///
-/// The input is a binary trace, or three bytes of options, the length of a name, the name and blocks.
+/// The input is a binary trace, or three bytes of options, the length of a name, the name, and blocks.
 pub fn page_is_inert(input: &[u8]) {
     let (choices, rest) = match input.split_first_chunk::<4>() {
         Some((choices, rest)) if !input.starts_with(b"WARPLOAD") => (*choices, rest),
@@ -44,14 +44,13 @@ pub fn page_is_inert(input: &[u8]) {
     assert_eq!(read_again(&summary), summary);
 }
 
-/// Returns whether the character changes the text direction, or is a line break but not a control
-/// character.
+/// Whether a character changes the text direction, or is a line break without being a control character.
 fn turns_direction(character: char) -> bool {
     matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns kernels and operations with `name` wherever a trace contains text.
+/// Kernels and operations with `name` wherever a trace has text.
 fn contents(name: &str) -> Value {
     let mut contents = made_trace::contents();
     for (key, value) in

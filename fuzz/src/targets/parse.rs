@@ -2,8 +2,8 @@ use warpload::encoding::{Instruction, ParseError, Sm, parse_opcode};
 
 use super::decode::sm_of;
 
-/// Any text is refused with a span in it, or is a load of the SM, whose text parses to the same, line by
-/// line. The first byte is the number of the SM.
+/// Each line of any text is refused with a span in it, or is a load of the SM that parses to the same from its own
+/// text. The first byte is the number of the SM.
 pub fn parse_does_not_panic(input: &[u8]) {
     let Some((number, text)) = input.split_first() else { return };
     let (sm, Ok(text)) = (sm_of(*number), str::from_utf8(text)) else { return };
@@ -29,7 +29,7 @@ fn check(line: &str, sm: Sm) {
     }
 }
 
-/// Asserts that an error says something about a place in the text.
+/// Asserts that an error has a message and a place in the text.
 pub(super) fn is_in(text: &str, error: &ParseError, sm: Sm) {
     assert!(text.get(error.span.range()).is_some(), "{text}");
     let (message, hint) = (error.to_string(), error.hint_in(text, sm));

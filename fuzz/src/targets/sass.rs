@@ -1,11 +1,10 @@
 use warpload::encoding::Sm;
 use warpload_binary::sass::{Format, Functions, read, read_raw};
 
-/// How many functions of an input are looked up.
+/// The number of functions of an input that are looked up.
 const MAX_FUNCTIONS: usize = 4;
 
-/// Any bytes are SASS or an error, and have no more instructions than bytes. What is a cubin can be looked
-/// up in, at any offset.
+/// Any bytes are refused, or are SASS with no more instructions than bytes. In a cubin, any offset can be looked up.
 pub fn sass_does_not_panic(input: &[u8]) {
     let mut names = Vec::new();
     let wide = read_raw(input, 0, Sm::new(80));

@@ -4,8 +4,8 @@ use warpload_trace::{BinaryTrace, Shard};
 
 use crate::made_trace::{CONTENTS, made_trace};
 
-/// Any bytes are an error, or a binary trace whose replay in shards has the same result as the whole.
-/// Checksums are made to match.
+/// Any bytes are refused, or are a binary trace that gives the same result replayed in shards and as a whole. Checksums
+/// are made to match.
 pub fn trace_does_not_panic(input: &[u8]) {
     let bytes = made_trace(CONTENTS, input);
     let Ok(trace) = BinaryTrace::new(Arena::from(bytes)) else { return };

@@ -7,14 +7,14 @@ use warpload_trace::{BinaryTrace, SetBuilder, Shard, TraceSet};
 
 use crate::made_trace::{CONTENTS, contents, made_trace};
 
-/// The parts that the text of a set can name.
+/// The parts that a set's text can name.
 const PARTS: [(&str, &[u8]); 2] = [
     ("generic.wlt", include_bytes!("../../../traces/generic.wlt")),
     ("example.wlt", include_bytes!("../../../tests/data/cmd/example.wlt")),
 ];
 
-/// Any text is an error, or a set that is read as it was written and can be opened, or not. Any binary
-/// traces that can be replayed are a set that can be replayed, and its counts are the sums of theirs.
+/// Any text is refused, or is a set that is unchanged after writing and reading; opening it may fail but not panic. Any
+/// binary traces that can be replayed form a set that can be replayed, and its counts are the sums of theirs.
 ///
 /// The input is the text of a set, or two binary traces of equal length.
 pub fn trace_set_does_not_panic(input: &[u8]) {
@@ -43,7 +43,7 @@ pub fn trace_set_does_not_panic(input: &[u8]) {
     assert_eq!(whole, sum);
 }
 
-/// Replays a trace and returns counts of all its kernels; `None` if it is damaged.
+/// Replays a trace and sums up some counts of all its kernels; `None` if it is damaged.
 fn counts(trace: &BinaryTrace) -> Option<[u64; 5]> {
     let found = replay(trace, &ReplayOptions::new(ReplayData::Fill(Fill::Address))).ok()?;
     let Summary { counts, .. } = found.summary();
@@ -51,8 +51,8 @@ fn counts(trace: &BinaryTrace) -> Option<[u64; 5]> {
     Some([counts.records, counts.loads, skipped, counts.lanes, counts.sectors])
 }
 
-/// The contents with other numbers of operations: loads still come first, and each has as many registers as the one that
-/// it replaces.
+/// The contents with their operations in another order. Loads still come first, and each has as many registers as the
+/// load that it replaces.
 fn in_other_order() -> Vec<u8> {
     let mut contents = contents();
     if let Some(operations) = contents["operations"].as_array_mut() {
@@ -76,13 +76,13 @@ fn text(input: &[u8]) {
     assert!(needed.into_iter().all(|is_needed| is_needed), "a part is in no shard");
 }
 
-/// Returns one of the parts.
+/// Reads one of [`PARTS`].
 fn part(path: &Path) -> Result<Arena, Error> {
     let part = PARTS.iter().find(|(name, _)| path == Path::new(name));
     part.map(|(_, bytes)| Arena::from(bytes.to_vec())).ok_or(Error::from(ErrorKind::NotFound))
 }
 
-/// Reads the text of a set as if its content hash were right, which it hardly ever is after a change.
+/// Reads the text of a set with its content hash corrected, because after a change it is almost always wrong.
 fn with_its_content_hash(input: &[u8]) -> Option<TraceSet> {
     let error = match TraceSet::from_json(input) {
         Ok(set) => return Some(set),
@@ -110,7 +110,8 @@ mod tests {
         include_bytes!("../../seeds/trace_set_does_not_panic/three.set.json"),
     ];
 
-    /// Seeds that are no sets would be errors alone, and so would all that is made of them: `warpload set` renews them.
+    /// Seeds must be valid sets. Otherwise they, and all their mutants, would only test errors. `warpload set` renews
+    /// them.
     #[test]
     fn seeds_are_sets_of_the_parts() -> Result<(), Box<dyn std::error::Error>> {
         for seed in SEEDS {
@@ -119,7 +120,7 @@ mod tests {
         Ok(())
     }
 
-    /// Changed sets get past the content hash: else all that is run of a set would be its seeds.
+    /// Changed sets must get past the content hash. Otherwise only the unchanged seeds would be opened.
     #[test]
     fn most_changed_sets_are_read() {
         let (mut changed, mut read) = (0, 0);

@@ -1,7 +1,7 @@
 use warpload::load::Executor;
 use warpload_suite::vector::Vector;
 
-/// Any text is a vector or an error; a vector has the same result on both executors.
+/// Any text is refused, or is a vector that gives the same result on both executors.
 pub fn vector_does_not_panic(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     if let Ok(vector) = Vector::from_json(text) {

@@ -1,4 +1,4 @@
-//! The generic addresses that have been formed in registers, together with their Plg.
+//! Generic addresses already formed in registers, together with their Plg.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,29 @@ use crate::syntax::load::Rounding::{Rm, Rn, Rp, Rz};
 use crate::syntax::load::{PtxInstruction, QualifierKind};
 use crate::syntax::{Opcode, ScalarType};
 
-/// The formed addresses that a further access can take a displacement from.
+/// The formed addresses that a later access of the same block can reuse.
 ///
-/// The first access of a block from some root forms its address, the anchor; later ones take a
-/// displacement from it. The rules were found with ptxas 12.9: docs/ptx-lower.md.
+/// The first access of a block from some root forms its address, the anchor; later ones take a displacement from it.
+/// The rules were found with ptxas 12.9: docs/ptx-lower.md.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
     constants: HashMap<Root, i64>,
-    /// How many blocks there have been.
+    /// The index of the current block.
     block: u32,
 }
 
-/// The constants that count: those of 24 signed bits.
+/// The range of constants that form or reuse an anchor: 24 signed bits, as in a displacement.
 const NEAR: std::ops::Range<i64> = -0x80_0000..0x80_0000;
 
 impl Anchors {
-    /// Returns the constant in the formed address that an access to `value` uses; the rest of the
-    /// value's own constant is the displacement. `is_in_bank` says whether a root is in a constant
-    /// bank.
+    /// The constant in the formed address that an access to `value` uses. The rest of the value's own constant is the
+    /// displacement. `is_in_bank` tells whether a root is in a constant bank.
     pub(super) fn of(&mut self, value: Value, is_in_bank: impl Fn(Root) -> bool) -> i64 {
         let Some(root) = value.root.filter(|_| NEAR.contains(&value.constant)) else {
             return value.constant;
         };
         let anchor = *self.constants.entry(root).or_insert(value.constant);
-        // A value in a constant bank is added from there each time.
+        // The sum with a value in a constant bank is formed anew for each access.
         if anchor != 0 && is_in_bank(root) { value.constant } else { anchor }
     }
 
@@ -40,7 +39,6 @@ impl Anchors {
         self.block += 1;
     }
 
-    /// The number of the block.
     pub(super) fn block(&self) -> u32 {
         self.block
     }
@@ -58,16 +56,16 @@ pub(super) fn ends_block(instruction: &PtxInstruction<'_>) -> bool {
         instruction.first(is_mode).is_some()
     };
     match instruction.opcode {
-        // With and without a guard. A label, or the end, follows other branches.
+        // Blocks end here with or without a guard. An unguarded branch is followed by a label or the end anyway.
         O::Call | O::Fence | O::Membar => true,
-        // Divisions and roots that are subroutines.
+        // These divisions and roots are subroutine calls.
         O::Div | O::Rem => {
             let is_long =
                 instruction.form.has_type(&[ScalarType::F64, ScalarType::S64, ScalarType::U64]);
             is_long || is_rounded()
         }
         O::Sqrt | O::Rcp => is_rounded(),
-        // Instructions that are a branch, or that one goes around, if they have a guard.
+        // With a guard, these are a branch or are branched around.
         O::Atom
         | O::Bar
         | O::Barrier

@@ -1,7 +1,7 @@
-//! What the registers of a function hold, from one instruction to the next.
+//! The values of a function's registers, followed from one instruction to the next.
 //!
-//! A register that a single instruction writes holds that value wherever it is read. Others are
-//! followed from one label that code jumps to up to the next.
+//! A register that a single instruction writes holds that value wherever it is read. Other registers are followed only
+//! up to the next label that code jumps to, because another value may arrive there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,11 +21,11 @@ pub(super) struct Flow<'m> {
     module: &'m Module<'m>,
     function: &'m Function,
     layout: &'m VariableLayout<'m>,
-    /// Whether the assembler looks at how values are computed.
+    /// Whether the assembler follows the computation of values.
     is_optimized: bool,
     uses: Uses<'m>,
     values: Values,
-    /// What each register holds, and the block that it was written in.
+    /// Each register's value, and the block that wrote it.
     registers: HashMap<Register, (Value, u32)>,
     block: u32,
 }
@@ -36,7 +36,7 @@ struct Uses<'s> {
     reads: HashMap<Register, u32>,
     writes: HashMap<Register, u32>,
     targets: HashSet<&'s str>,
-    /// Whether some jump may lead to any label.
+    /// Whether a `brx` exists, so that any label may be a target.
     is_indirect: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'s> Uses<'s> {
             match instruction.opcode {
                 Opcode::Brx => uses.is_indirect = true,
                 Opcode::Bra => {
-                    // Declarations may lie between.
+                    // Declarations may stand between the branch and its label.
                     while ids.next_if(|id| module.is_silent(*id)).is_some() {}
                     let next = ids.peek().and_then(|id| module.label(*id));
                     let goes_to_next = |name| next.is_some_and(|label| module.text(label) == name);
@@ -90,7 +90,7 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Passes a label, and returns whether code jumps to it.
+    /// Passes a label. True if code jumps to it.
     pub(super) fn label(&mut self, name: &str) -> bool {
         let is_target = self.uses.is_indirect || self.uses.targets.contains(name);
         self.block += u32::from(is_target);
@@ -137,7 +137,7 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Returns the bank and the offset that a load reads from, if they are known.
+    /// The bank and the offset of a load, if both are known.
     fn bank_offset(&mut self, meaning: &Meaning) -> Option<(u8, i64)> {
         let address = self.address(meaning.address);
         let offset = address.constant;
@@ -150,7 +150,6 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// What a register holds.
     pub(super) fn register(&mut self, register: Register) -> Value {
         let is_written_once = self.uses.writes.get(&register).is_none_or(|count| *count == 1);
         match self.registers.get(&register) {
@@ -159,7 +158,6 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// The value of an address.
     pub(super) fn address(&mut self, place: ResolvedAddress) -> Value {
         let base = match place.base {
             AddressBase::Zero => Value::number(0),
@@ -183,7 +181,6 @@ impl<'m> Flow<'m> {
         base.offset(place.offset)
     }
 
-    /// The address of a variable.
     fn variable(&mut self, id: DeclarationId) -> Value {
         let Some(declaration) = self.module.declaration(id) else { return self.values.opaque(0) };
         let alignment = declaration.alignment();
@@ -199,17 +196,16 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// The local variable that an address is in.
+    /// The local variable that contains an address.
     pub(super) fn local_variable(&self, address: Value) -> Option<DeclarationId> {
         self.values.local_variable(address)
     }
 
-    /// Whether a root lies in a constant bank.
     pub(super) fn is_in_bank(&self, root: Root) -> bool {
         self.values.is_in_bank(root)
     }
 
-    /// The low bits of a root that are known to be 0.
+    /// The number of a root's low bits known to be 0.
     pub(super) fn zero_bits(&self, root: Root) -> u32 {
         self.values.zero_bits(root)
     }
@@ -225,7 +221,7 @@ impl<'m> Flow<'m> {
         value
     }
 
-    /// What an instruction computes, if the assembler follows it.
+    /// The result of an instruction, if the assembler follows it.
     fn computed(&mut self, instruction: &PtxInstruction<'_>) -> Option<Value> {
         let types: Vec<ScalarType> = instruction.form.types().collect();
         let kinds = instruction.qualifiers().map(|qualifier| qualifier.kind);
@@ -296,7 +292,7 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// `mul.wide` of operands of this type.
+    /// `mul.wide` with operands of type `scalar`.
     fn wide(&mut self, scalar: ScalarType, a: SourceOperand, b: SourceOperand) -> Option<Value> {
         let (a, factor) = factors(self.term(a)?.value, self.term(b)?.value)?;
         let (conversion, factor) = match (scalar.bits()?, scalar.class()) {
@@ -319,7 +315,7 @@ impl<'m> Flow<'m> {
         Some(self.values.converted(value, conversion))
     }
 
-    /// `cvta`. Global addresses are generic ones.
+    /// `cvta`. A global address equals its generic address, so only the other spaces convert.
     fn address_converted(&mut self, value: Value, kinds: &[Q]) -> Value {
         use StateSpace::{Const, Local, Param, Shared};
         let space = |kind: &Q| match kind {
@@ -333,7 +329,6 @@ impl<'m> Flow<'m> {
         self.values.converted(value, conversion)
     }
 
-    /// An operand.
     fn term(&mut self, source: SourceOperand) -> Option<Term> {
         match source {
             SourceOperand::Number(number) => Some(shared(Value::number(number))),
@@ -349,12 +344,12 @@ impl<'m> Flow<'m> {
     }
 }
 
-/// A value that does not become one instruction with what uses it.
+/// A value that the assembler does not fuse with its user.
 fn shared(value: Value) -> Term {
     Term { value, is_single: false }
 }
 
-/// A value and the number that it is multiplied with.
+/// A value and its constant factor, in either order.
 fn factors(a: Value, b: Value) -> Option<(Value, i64)> {
     match (a.root, b.root) {
         (_, None) => Some((a, b.constant)),

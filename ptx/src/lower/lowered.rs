@@ -1,4 +1,4 @@
-//! [`LoweredLoad`], what a load becomes, and [`LowerError`], why it has no form.
+//! [`LoweredLoad`], a load with its SM 5.x instructions, and [`LowerError`], the reason why it has none.
 
 use warpload::encoding::{Instruction, Pred, Reg};
 
@@ -7,7 +7,7 @@ use crate::module::{LayoutError, StatementId};
 use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
 
-/// How much the assembler optimizes, as ptxas counts it.
+/// The optimization level, numbered as in ptxas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OptimizationLevel {
     /// `-O0`: addresses are unknown, and parameters are loaded.
@@ -21,28 +21,28 @@ pub enum OptimizationLevel {
     O3,
 }
 
-/// A load and what it becomes.
+/// A load and its SM 5.x instructions.
 #[derive(Clone, Debug)]
 pub struct LoweredLoad<'m> {
     /// The load.
     pub load: PtxLoad<'m>,
-    /// The instructions in their order; empty if the load becomes a constant operand of what
-    /// uses it, or a register of the calling convention.
+    /// The instructions in order. Empty if the load becomes a constant operand of its users, or a register of the
+    /// calling convention.
     pub instructions: Vec<Instruction>,
-    /// What the instructions' registers hold.
+    /// The contents of the instructions' registers.
     pub bindings: Vec<Binding>,
 }
 
-/// What a register of a lowered load holds.
+/// The contents of a register of a lowered load, before or after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// Before the load: an address.
     Address {
-        /// The register; the lower word of two if the address is wide.
+        /// The register; the lower of two if the address is wide.
         register: Reg,
         /// Whether it has 64 bits, in two registers.
         is_wide: bool,
-        /// What it is the address of.
+        /// The address in the PTX.
         place: ResolvedAddress,
     },
     /// Before the load: true if the generic address is not in shared memory.
@@ -56,76 +56,74 @@ pub enum Binding {
     Guard {
         /// The predicate.
         predicate: Pred,
-        /// The PTX register that it is.
+        /// The PTX register that holds the guard.
         register: Register,
     },
-    /// Before the load: the offset in local memory from which on the function's own variables
-    /// lie.
+    /// Before the load: the offset in local memory at which the function's own variables begin.
     Frame {
         /// The register.
         register: Reg,
     },
-    /// Instead of an instruction: the place of the elements as an operand of what uses them,
-    /// `c[bank][offset]`.
+    /// Instead of an instruction: the elements as an operand `c[bank][offset]` of the instructions that use them.
     Constant {
         /// The constant bank.
         bank: u8,
-        /// The first byte.
+        /// The offset of the first byte.
         offset: u32,
         /// The PTX registers, the first element first; `None` for a sink.
         elements: Vec<Option<Register>>,
     },
-    /// After the load: elements, side by side from the lowest byte of the first register on.
+    /// After the load: elements, packed from the lowest byte of the first register on.
     Destination {
         /// The instruction's place in [`LoweredLoad::instructions`].
         instruction: usize,
         /// The first register.
         register: Reg,
-        /// How many there are, 1, 2 or 4.
+        /// The number of registers: 1, 2 or 4.
         count: u32,
         /// The PTX registers, the first element first; `None` for a sink.
         elements: Vec<Option<Register>>,
     },
 }
 
-/// Why a load has no SPA 5.0 form, and its place.
+/// The reason why a load has no SPA 5.0 form, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct LowerError {
     /// The load's place in [`Module::statements`](crate::Module::statements).
     pub load: StatementId,
-    /// The place at fault in it.
+    /// The part of the load at fault.
     pub span: Span,
-    /// Why.
+    /// The reason.
     pub kind: LowerErrorKind,
 }
 
-/// Why a load has no SPA 5.0 form.
+/// The reason why a load has no SPA 5.0 form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerErrorKind {
     /// The load has no meaning.
     #[error(transparent)]
     Meaning(#[from] MeaningError),
-    /// The variables that it may name have no layout.
+    /// A variable that the load may name has no layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// It reads Tensor Memory.
     #[error("SM 5.x has no Tensor Memory")]
     Tensor,
-    /// It orders memory as only later machines do.
+    /// It has a memory order that SM 5.x lacks.
     #[error("no load of SM 5.x is `.relaxed`, `.acquire` or `.mmio`")]
     Ordered,
     /// It loads more than 16 bytes, or 16 bytes from a constant bank.
     #[error("no load of SM 5.x has {bytes} bytes in this space")]
     TooWide {
-        /// The bytes of a lane.
+        /// The access size of a lane in bytes.
         bytes: u32,
     },
 }
 
 impl LowerErrorKind {
-    /// Returns the place at fault in the load at `load`.
+    /// The place at fault; `load` if the error concerns the load as a whole.
     pub(super) fn span(self, load: Span) -> Span {
         match self {
             Self::Meaning(error) => error.span().unwrap_or(load),

@@ -1,9 +1,8 @@
-//! What PTX loads become on SM 5.x: the SPA 5.0 instructions that NVIDIA's assembler would emit.
+//! Lowers PTX loads to the SPA 5.0 instructions that NVIDIA's assembler would emit for SM 5.x.
 //!
-//! Each load is lowered by itself, with what is known of its address: which other code removes,
-//! unrolls or combines, it stays the load that it is. The instructions are those of ptxas 12.9
-//! (docs/ptx-lower.md); the numbers of their registers are given here, and [`Binding`]s say what each
-//! register holds.
+//! Each load is lowered on its own, with its address as far as it is known. ptxas also removes, unrolls and merges
+//! loads; we do not. The instructions are those of ptxas 12.9 (docs/ptx-lower.md) except for register numbers, which
+//! are assigned here; [`Binding`]s tell the contents of each register.
 
 mod anchors;
 mod flow;
@@ -40,14 +39,14 @@ use crate::syntax::load::PtxLoad;
 ///         ret;
 ///     }")?;
 /// let lowered: Vec<_> = lower(&module, OptimizationLevel::O3).collect::<Result<_, _>>()?;
-/// // The parameter is an operand of what uses it; the address is the same in the whole warp.
+/// // The parameter is an operand of its users; the address is the same in the whole warp.
 /// assert!(lowered[0].instructions.is_empty());
 /// assert_eq!(lowered[1].instructions[0].to_string(), "LD.E.U.128 R4, [R2], P0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`LowerError`] in the place of each load that has no SPA 5.0 form.
+/// The item of a load without an SPA 5.0 form is a [`LowerError`].
 pub fn lower<'m>(
     module: &'m Module<'_>,
     level: OptimizationLevel,
@@ -71,19 +70,20 @@ pub fn lower<'m>(
     })
 }
 
-/// A statement that is judged, and, if it is a load, what it becomes.
+/// A judged statement, with its lowered form if it is a load.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoweredStatement<'m> {
-    /// Whether it is legal. What only today's assemblers refuse is not counted: SM 5.x has loads with 32-bit addresses.
+    /// Whether it is legal, apart from the rules of current assemblers on address sizes: SM 5.x has loads with 32-bit
+    /// addresses.
     pub verdict: StatementVerdict<'m>,
-    /// What the load becomes, legal or not; `None` of other statements.
+    /// The lowered load, legal or not; `None` for other statements.
     pub lowered: Option<Result<LoweredLoad<'m>, LowerError>>,
 }
 
 impl<'m> LoweredStatement<'m> {
-    /// Returns what the load becomes, or why it becomes nothing: that it is illegal comes first. `None` of other
-    /// statements.
+    /// Returns the lowered load, or the reason why there is none. An illegal load gives its first violation, even if it
+    /// was lowered. `None` for other statements.
     #[must_use]
     pub fn result(&self) -> Option<Result<&LoweredLoad<'m>, String>> {
         let lowered = self.lowered.as_ref()?;
@@ -94,15 +94,14 @@ impl<'m> LoweredStatement<'m> {
     }
 }
 
-/// Returns what the loads of a module become, with the verdicts on all of its statements that are judged, in the order
-/// of the text.
+/// Returns the judged statements of a module in the order of the text, its loads with their lowered form.
 pub fn lower_statements<'m>(
     module: &'m Module<'m>,
     level: OptimizationLevel,
 ) -> impl Iterator<Item = LoweredStatement<'m>> + 'm {
     let mut all_lowered = lower(module, level);
     check_as(module, Unit::Part).map(move |mut verdict| {
-        // Statements that are not loads are judged as well.
+        // Judged statements other than loads have no lowered item, so the two sequences are matched by id.
         let lowered = verdict.load.and_then(|load| {
             all_lowered.find(|lowered| match lowered {
                 Ok(lowered) => lowered.load.id == load.id,

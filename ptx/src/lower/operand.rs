@@ -1,4 +1,4 @@
-//! Where a lowered load reads: a base register and a displacement.
+//! The address operand of a lowered load: a base register and a displacement.
 
 use warpload::encoding::Reg;
 
@@ -8,19 +8,19 @@ use super::select::Selector;
 use super::value::Value;
 use crate::meaning::ResolvedAddress;
 
-/// Where an instruction reads: `[base+displacement]`.
+/// The address operand of an instruction: `[base+displacement]`.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     pub(super) base: Reg,
     pub(super) displacement: i64,
 }
 
-/// The address of a piece, as it is written and as it is computed.
+/// The address of a piece, both as written and as computed.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
     pub(super) place: ResolvedAddress,
     pub(super) value: Value,
-    /// Bytes from the load's first.
+    /// The piece's offset in the load, in bytes.
     pub(super) piece: i64,
 }
 
@@ -34,27 +34,27 @@ impl Address {
         Self { piece: bytes, ..self.offset(bytes) }
     }
 
-    /// The address in a space of 32 bits.
+    /// The address truncated to a space of 32 bits.
     pub(super) fn in_32_bits(self) -> Self {
         Self { value: self.value.in_32_bits(), ..self }
     }
 }
 
-/// The bits of a displacement of `LDG`, `LDL` and `LDS`.
+/// The width of a displacement of `LDG`, `LDL` and `LDS`.
 pub(super) const DISPLACEMENT_BITS: u32 = 24;
-/// The largest address that an instruction holds itself.
+/// The largest address that fits in an instruction without a base.
 pub(super) const MAX_IMMEDIATE: i64 = (1 << DISPLACEMENT_BITS) - 1;
-/// The bits of a displacement of `LDC`.
+/// The width of a displacement of `LDC`.
 pub(super) const CONSTANT_BITS: u32 = 16;
 
 impl Selector<'_> {
-    /// Returns the address itself, if the assembler knows it.
+    /// The address itself, if the assembler knows it.
     pub(super) fn known(&self, address: Address) -> Option<i64> {
         let is_known = self.is_optimized() && address.value.root.is_none();
         is_known.then_some(address.value.constant)
     }
 
-    /// An address in a space of 32 bits, from zero if it is known and an immediate.
+    /// An address in a space of 32 bits: an immediate if it is known and small enough.
     pub(super) fn narrow(&mut self, address: Address) -> Operand {
         let known = self.known(address).map(|known| i64::from(known as u32));
         match known.filter(|known| *known <= MAX_IMMEDIATE) {
@@ -63,8 +63,8 @@ impl Selector<'_> {
         }
     }
 
-    /// A base in a register, and as the displacement the low bits of the constant that is added to
-    /// it; at level 0 that of a piece in its load.
+    /// A base in a register, with the low bits of the address's constant as the displacement. At level 0 the
+    /// displacement is the offset of the piece in its load, because constants are not followed.
     pub(super) fn based(&mut self, address: Address, is_wide: bool, bits: u32) -> Operand {
         let words = if is_wide { 2 } else { 1 };
         let displacement = match self.is_optimized() {
@@ -80,7 +80,6 @@ impl Selector<'_> {
     }
 }
 
-/// The low bits of a number, as a signed one.
 pub(super) fn sign_extended(number: i64, bits: u32) -> i64 {
     let unused = 64 - bits;
     number << unused >> unused

@@ -1,8 +1,7 @@
-//! Numbers for the registers of lowered loads.
+//! Register numbers for lowered loads.
 //!
-//! Not a register allocator: registers are numbered in the order of their first use, from R2 (R1 is
-//! the base of local memory), and predicates from P0. When the numbers run out they start again, and
-//! earlier ones are forgotten.
+//! Not a register allocator: registers are numbered in the order of their first use, from R2 (R1 is the base of local
+//! memory), and predicates from P0. When the numbers run out they start again, and earlier assignments are forgotten.
 
 use std::collections::HashMap;
 
@@ -14,19 +13,19 @@ const FIRST: u8 = 2;
 /// R254 is the last register; the last whole group of four ends before it.
 const END: u8 = 252;
 
-/// What has a number.
+/// The numbers assigned so far.
 #[derive(Default)]
 pub(super) struct Numbers {
     general: Numbering,
     predicates: Numbering,
 }
 
-/// What a register of the lowered code holds.
+/// The contents of a numbered register or predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RegisterContents {
-    /// A value: a root and a constant that is added to it.
+    /// A value: a root plus a constant.
     Value(Option<Root>, i64),
-    /// A generic address that was formed in a block, or its predicate.
+    /// A generic address formed in the block of that index, or its Plg.
     Formed(Option<Root>, i64, u32),
 }
 
@@ -37,7 +36,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// `count` numbers from a multiple of it on, between `first` and `end`.
+    /// Takes `count` numbers, aligned to a multiple of `count`.
     fn take(&mut self, count: u8, first: u8, end: u8) -> u8 {
         let mut number = self.next.max(first).next_multiple_of(count);
         if number > end - count {
@@ -56,26 +55,26 @@ impl Numbering {
     }
 }
 
-/// What one load takes at most: a pair for the address of each of its pieces, and four registers for
-/// what each loads.
+/// The most registers that one load takes: a pair for the address of each of its pieces, and four destinations for
+/// each.
 const ROOM: u8 = 32;
-/// Its guard and its Plg.
+/// One load takes two predicates, the guard and Plg.
 const PREDICATES: u8 = 2;
 
 impl Numbers {
-    /// Starts again if the numbers that are left might not be enough for one load, so that all that
-    /// it takes are different.
+    /// Starts again if too few numbers are left for one load. Otherwise a restart in the middle of a load would give
+    /// two of its values the same register.
     pub(super) fn make_room(&mut self) {
         self.general.make_room(ROOM, END);
         self.predicates.make_room(PREDICATES, Pred::PT.number());
     }
 
-    /// `count` new registers, 1, 2 or 4.
+    /// Numbers `count` new registers, 1, 2 or 4.
     pub(super) fn fresh(&mut self, count: u8) -> Reg {
         Reg::new(self.general.take(count, FIRST, END))
     }
 
-    /// The registers of what has some, or new ones.
+    /// The registers that hold `source`, or new ones.
     pub(super) fn of(&mut self, source: RegisterContents, count: u8) -> Reg {
         if let Some(known) = self.general.numbers.get(&source) {
             return Reg::new(*known);
@@ -89,7 +88,7 @@ impl Numbers {
         self.general.numbers.insert(source, register.number());
     }
 
-    /// The predicate of what has one, or a new one.
+    /// The predicate that holds `source`, or a new one.
     pub(super) fn predicate(&mut self, source: RegisterContents) -> Pred {
         if let Some(known) = self.predicates.numbers.get(&source) {
             return predicate(*known);
@@ -99,7 +98,6 @@ impl Numbers {
         predicate
     }
 
-    /// A new predicate.
     pub(super) fn fresh_predicate(&mut self) -> Pred {
         predicate(self.predicates.take(1, 0, Pred::PT.number()))
     }

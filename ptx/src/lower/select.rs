@@ -1,4 +1,4 @@
-//! [`Selector`]: what is known at a load, and the choice of the instructions that it becomes.
+//! [`Selector`]: the state of a function at a load, and the choice of its instructions.
 
 use std::mem::take;
 
@@ -20,34 +20,32 @@ use crate::syntax::load::{
     CacheOperator, MemoryOrder, Opcode, PtxInstruction, PtxLoad, QualifierKind,
 };
 
-/// What is known at a load.
+/// The state of a function at a load.
 pub(super) struct Selector<'m> {
     pub(super) module: &'m Module<'m>,
     pub(super) function: &'m Function,
     pub(super) layout: &'m VariableLayout<'m>,
     pub(super) level: OptimizationLevel,
-    /// `None` at level 0, which knows nothing of addresses.
+    /// `None` at level 0, because addresses are not analysed there.
     pub(super) uniformity: Option<Uniformity>,
     pub(super) flow: Flow<'m>,
     pub(super) anchors: Anchors,
     pub(super) numbers: Numbers,
-    /// What the load becomes.
+    /// The instructions of the current load.
     pub(super) instructions: Vec<Instruction>,
     pub(super) bindings: Vec<Binding>,
 }
 
 impl Selector<'_> {
-    /// Whether the assembler looks at how addresses are computed.
     pub(super) fn is_optimized(&self) -> bool {
         self.level > OptimizationLevel::O0
     }
 
-    /// Whether addresses have 64 bits.
     pub(super) fn is_wide(&self) -> bool {
         self.module.address_size.is_none_or(|size| size.bits != 32)
     }
 
-    /// Adds a binding, unless the pieces of a load share it.
+    /// Adds a binding once, because pieces of a load may share it.
     pub(super) fn bind(&mut self, binding: Binding) {
         if !self.bindings.contains(&binding) {
             self.bindings.push(binding);
@@ -57,7 +55,7 @@ impl Selector<'_> {
 
 /// A part of a load that becomes one instruction.
 struct Piece<'d> {
-    /// Bytes from the load's first.
+    /// The offset in the load, in bytes.
     offset: i64,
     bytes: u32,
     elements: &'d [Option<Register>],
@@ -66,9 +64,9 @@ struct Piece<'d> {
 /// The widest load of a constant bank, in bytes.
 const WIDEST: u32 = 8;
 
-/// Returns what becomes one instruction each: the whole load, or elements of a vector in constant
-/// memory. Those of two or four bytes are loaded together as far as the offset from an aligned base
-/// allows it; `aligned` is that offset if the base is known to be a multiple of 8.
+/// Splits a load into pieces of one instruction each. Only vectors in constant memory have several: one for each
+/// element, or one for up to 8 bytes of elements of two or four bytes if alignment is known to allow it. `aligned` is
+/// the offset from a base that is a multiple of 8, or `None` if the base is not known to be one.
 fn pieces(meaning: &Meaning, aligned: Option<i64>) -> Vec<Piece<'_>> {
     let element = meaning.bytes() / u32::from(meaning.elements.max(1));
     let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
@@ -129,7 +127,7 @@ impl Selector<'_> {
         Ok(LoweredLoad { load, instructions, bindings })
     }
 
-    /// Passes an instruction that may be a generic store, which forms its address as loads do.
+    /// Passes an instruction. A generic store without a guard forms an anchor as a load does.
     pub(super) fn store(&mut self, store: &PtxInstruction<'_>) {
         if store.opcode != Opcode::St || store.guard.is_some() || store.space().is_some() {
             return;
@@ -170,8 +168,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Whether a piece becomes an operand of what uses it, and no instruction: a constant whose
-    /// place is known, and parameters that are in registers.
+    /// Whether a piece becomes an operand of its users rather than an instruction: constants at a known address, and
+    /// function parameters in registers.
     fn is_operand(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> bool {
         match meaning.space {
             PARAMETERS if !self.is_kernel_parameter(address.place) => true,
@@ -184,7 +182,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Whether the low bits of an aligned word are loaded, and the rest is set to zero.
+    /// Whether the load takes the low bits of an aligned word and zero-extends them.
     fn is_low_part(&self, meaning: &Meaning, known: i64, piece: &Piece<'_>) -> bool {
         let register = piece.elements.first().copied().flatten();
         let declared = register.and_then(|register| self.module.declaration(register.declaration));
@@ -204,7 +202,7 @@ impl Selector<'_> {
         let offset = self
             .known(address)
             .filter(|_| space == CONSTANTS || self.is_kernel_parameter(address.place))?;
-        // Far outside the bank the operand has no meaning anyway.
+        // An offset beyond the bank is truncated; an operand there has no meaning anyway.
         let offset = offset.wrapping_add(first) as u32;
         Some(Binding::Constant { bank, offset, elements: piece.elements.to_vec() })
     }
@@ -215,7 +213,8 @@ impl Selector<'_> {
             && variable.is_none_or(|variable| variable.role == Role::Parameter)
     }
 
-    /// Returns the size of a piece; a constant at a known place is sign-extended later.
+    /// The size of a piece. A signed constant at a known address is loaded unsigned, because ptxas extends it in a
+    /// later instruction.
     fn size(&self, meaning: &Meaning, address: Address, piece: &Piece<'_>) -> Option<Size> {
         let is_constant = matches!(meaning.space, AddressSpace::Constant { .. });
         let is_known = is_constant && self.known(address).is_some();
@@ -233,8 +232,8 @@ impl Selector<'_> {
         })
     }
 
-    /// Whether a load of 128 bits has the form for one address in the whole warp: a default or
-    /// `.ca` load, from level 1 on, of 64-bit addresses.
+    /// Whether a load of 128 bits becomes `.U.128`, the form for one address in the whole warp: default or `.ca`,
+    /// 64-bit addresses, level 1 or higher.
     fn is_uniform_wide(&self, meaning: &Meaning) -> bool {
         matches!(meaning.space, AddressSpace::Generic | AddressSpace::Global)
             && matches!(meaning.cache, None | Some(CacheOperator::Ca))
@@ -251,7 +250,7 @@ impl Selector<'_> {
         Guard { pred: predicate, negated }
     }
 
-    /// New registers for the next instruction to write.
+    /// Numbers the destination registers of the next instruction.
     fn destination(&mut self, size: Size, piece: &Piece<'_>) -> Reg {
         let count = size.registers();
         let register = self.numbers.fresh(count as u8);
@@ -260,7 +259,7 @@ impl Selector<'_> {
         register
     }
 
-    /// Keeps the numbers of what was loaded.
+    /// Keeps the numbers of loaded registers, so that a later address or guard in them gets the same number.
     fn keep_destinations(&mut self, meaning: &Meaning) {
         let element_bytes = meaning.bytes() / u32::from(meaning.elements);
         for binding in &self.bindings {
@@ -269,7 +268,7 @@ impl Selector<'_> {
                 let Some(register) = *element else { continue };
                 let declared = self.module.declaration(register.declaration);
                 let bits = declared.and_then(|declared| declared.scalar.bits());
-                // Elements that are no whole register of their own are taken apart by further code.
+                // Later code unpacks elements that share a register, so their final registers are unknown here.
                 if element_bytes >= 4 && bits == Some(8 * element_bytes) {
                     let words = i as u8 * (element_bytes / 4) as u8;
                     let held = self.flow.register(register);

@@ -1,23 +1,22 @@
-//! The operands that an instruction computes its result from.
+//! The source operands of an instruction.
 
 use crate::meaning::{AddressBase, Register, ResolvedAddress};
 use crate::module::{DeclarationId, Module};
 use crate::syntax::load::{AddressForm, AddressOffset, Operand, OperandKind, PtxInstruction};
 use crate::syntax::{Span, StateSpace};
 
-/// One operand.
+/// A source operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SourceOperand {
     Register(Register),
     Number(i64),
-    /// The address of a variable, and bytes to add to it.
+    /// The address of a variable, plus an offset in bytes.
     Variable(DeclarationId, i64),
-    /// A float, the sink, or a name that is not declared.
+    /// A float, the sink, or an undeclared name.
     Other,
 }
 
-/// Returns the operands after the first one; `None` without any, and if one is neither a name, a
-/// number nor a sum of the two.
+/// The operands after the first one. `None` if there are none, or if one is not a name, a number or their sum.
 pub(super) fn sources(
     module: &Module<'_>,
     instruction: &PtxInstruction<'_>,
@@ -63,7 +62,7 @@ fn named(
     )
 }
 
-/// The address in an instruction's brackets, if it begins with a register.
+/// The address in an instruction's brackets, if its base is a register.
 pub(super) fn address(
     module: &Module<'_>,
     instruction: &PtxInstruction<'_>,

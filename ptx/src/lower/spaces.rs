@@ -1,4 +1,4 @@
-//! The instruction of each memory.
+//! The instruction of each state space.
 
 use warpload::encoding::{Instruction, Reg, Size, Slot, Sm};
 
@@ -14,12 +14,12 @@ use crate::meaning::{
 use crate::syntax::load::CacheOperator;
 use warpload::memory::AddressSpace;
 
-/// The register from whose value on local variables lie.
+/// The base of a function's local variables.
 const FRAME: Reg = Reg::new(1);
 
 impl Selector<'_> {
-    /// `LD`: an address that is formed in registers, together with its Plg. From level 1 on later
-    /// accesses take a displacement from it.
+    /// `LD`: the address is formed in registers, together with its Plg. From level 1 on later accesses take a
+    /// displacement from it.
     pub(super) fn generic(
         &mut self,
         meaning: &Meaning,
@@ -93,7 +93,7 @@ impl Selector<'_> {
         let operand = self.narrow(address);
         Instruction::new("LDS", Sm::SPA5)?
             .with(Slot::Size, size as u64)?
-            // The assembler sets it on every shared load.
+            // ptxas sets `.U` on every shared load.
             .with(Slot::UniformHint, 1)?
             .with(Slot::Base, operand.base.number().into())?
             .with_offset(operand.displacement)
@@ -106,7 +106,7 @@ impl Selector<'_> {
         size: Size,
     ) -> Option<Instruction> {
         let (bank, first) = bank(space);
-        // The space begins in the bank at `first`, which the displacement includes.
+        // The space begins at `first` in the bank, so the displacement includes it.
         let in_bank = if self.is_optimized() { address.offset(first) } else { address };
         let in_bank = in_bank.in_32_bits();
         let is_immediate = |known: &i64| sign_extended(*known, CONSTANT_BITS) == *known;
@@ -126,7 +126,7 @@ impl Selector<'_> {
     }
 }
 
-/// Returns the constant bank of a space, and the offset at which the space begins in it.
+/// The constant bank of a space, and the offset of the space in it.
 pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     match space {
         PARAMETERS => (PARAMETER_BANK, PARAMETER_BASE as i64),
@@ -134,7 +134,7 @@ pub(super) fn bank(space: AddressSpace) -> (u8, i64) {
     }
 }
 
-/// The cache operators of `LD` and `LDG`.
+/// The encoded cache operators of `LD` and `LDG`.
 const CA: u64 = 0;
 const CG: u64 = 1;
 const CI: u64 = 2;

@@ -1,16 +1,16 @@
-//! Which registers hold the same value in all threads of a warp, as far as their definitions tell.
+//! Finds the registers that hold the same value in all threads of a warp, as far as their definitions tell.
 //!
-//! Uniform are immediates, addresses of variables, parameters of a kernel, values that are loaded from
-//! a uniform address, special registers that a warp shares, votes, `activemask`, a shuffle from one
-//! lane, and what is computed from uniform values alone or is a constant whatever its sources. Not
-//! uniform are `%tid`, `%laneid`, `%warpid`, `%smid` and other special registers of a thread, the
-//! results of calls, and parameters of a `.func`. A function with atomics has nothing uniform.
+//! Uniform sources are immediates, addresses of variables, parameters of a kernel, values loaded from a uniform
+//! address, special registers that a warp shares, votes, `activemask` and a shuffle from one lane. A result is uniform
+//! if its sources are, or if it is constant whatever they hold. Not uniform are `%tid`, `%laneid`, `%warpid`, `%smid`
+//! and other special registers of a thread, the results of calls, and parameters of a `.func`. In a function with
+//! atomics no address is uniform.
 //!
-//! The analysis looks at definitions, not at paths: a register is uniform if all instructions that
-//! write it produce uniform values under uniform guards. If some branch is not uniform, a register
-//! that is written in more than one place is not uniform either, since threads may have come by
-//! different ones. The condition code counts as a register, and so does each element of a vector
-//! register. It starts with everything uniform and goes over the body until nothing changes.
+//! The analysis inspects definitions, not paths: a register is uniform if all instructions that write it produce
+//! uniform values under uniform guards. If some branch is not uniform, a register written in more than one place is not
+//! uniform either, since threads may have arrived along different paths. The condition code counts as a register, and
+//! so does each element of a vector register. The analysis starts with everything uniform and repeats over the body
+//! until it reaches a fixed point.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,12 +21,12 @@ use crate::module::{DeclarationId, Function, FunctionKind, Module, Role};
 use crate::syntax::load::{Keyword, PtxInstruction, QualifierKind as Q};
 use crate::syntax::{Opcode, ScalarType, StateSpace};
 
-/// How often a body is gone over before what is left counts as not uniform. Each time decides all
+/// The number of passes over a body before the analysis gives up and no address counts as uniform. One pass settles all
 /// registers whose definitions are in order; real code needs two or three.
 const MAX_PASSES: usize = 64;
 
-/// Special registers whose value is that of the whole warp. ptxas does not take `%smid` and `%warpid`
-/// for such, since a warp may be moved.
+/// Special registers with one value for the whole warp. ptxas does not count `%smid` and `%warpid`, since a warp may be
+/// moved.
 const UNIFORM_SPECIALS: [&str; 14] = [
     "%clock",
     "%clock64",
@@ -44,14 +44,14 @@ const UNIFORM_SPECIALS: [&str; 14] = [
     "%total_smem_size",
 ];
 
-/// Prefixes of special registers with numbers, which a warp shares too.
+/// Prefixes of numbered special registers that a warp shares.
 const UNIFORM_NUMBERED: [&str; 2] = ["%envreg", "%pm"];
 
-/// The condition code that `.cc` writes, under a number that no declaration has.
+/// The condition code that `.cc` writes. Its id belongs to no declaration.
 const CONDITION_CODE: Register =
     Register { declaration: DeclarationId(u32::MAX), number: 0, component: 0 };
 
-/// What local memory holds: uniform if all that is stored in it is.
+/// The contents of local memory, as one register: uniform if every value stored there is.
 const LOCAL_MEMORY: Register =
     Register { declaration: DeclarationId(u32::MAX), number: 1, component: 0 };
 
@@ -62,12 +62,12 @@ pub(super) struct Uniformity {
     is_all_divergent: bool,
 }
 
-/// An instruction by the registers that it reads and writes.
+/// An instruction, reduced to the registers that it reads and writes.
 struct Step {
     writes: Vec<Register>,
-    /// The guard among them.
+    /// Includes the guard.
     reads: Vec<Register>,
-    /// It reads something that is not uniform in itself.
+    /// Whether the result is not uniform even if all sources are.
     is_divergent: bool,
     is_branch: bool,
 }
@@ -76,7 +76,7 @@ impl Uniformity {
     pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
         let instructions = module.instructions(function);
         let steps: Vec<Step> = instructions.flat_map(|of| steps(module, function, &of)).collect();
-        // ptxas has no `.U.128` in a function with an atomic, wherever it is.
+        // ptxas emits no `.U.128` in a function with an atomic, wherever it is.
         let is_atomic = |opcode| matches!(opcode, Opcode::Atom | Opcode::Red);
         let is_all_divergent = module.instructions(function).any(|of| is_atomic(of.opcode));
         let mut uniformity = Self { divergent: HashSet::new(), is_all_divergent };
@@ -88,7 +88,7 @@ impl Uniformity {
         uniformity
     }
 
-    /// Goes over the steps until nothing changes.
+    /// Repeats over the steps until a fixed point, at most [`MAX_PASSES`] times.
     fn settle(&mut self, steps: &[Step]) {
         for _ in 0..MAX_PASSES {
             let before = self.divergent.len();
@@ -129,13 +129,13 @@ fn written_twice(steps: &[Step]) -> Vec<Register> {
     counts.into_iter().filter(|(_, count)| *count > 1).map(|(register, _)| register).collect()
 }
 
-/// Whether a result does not follow from its sources alone.
+/// Whether lanes with equal sources can have different results.
 fn is_divergent_result(opcode: Opcode) -> bool {
     use Opcode::{Atom, Call, Elect, LdMatrix, Match, Mma, MovMatrix, Red, Wmma};
     matches!(opcode, Atom | Call | Elect | LdMatrix | Match | Mma | MovMatrix | Red | Wmma)
 }
 
-/// An instruction as steps: one, or for a shuffle a second one for the predicate that it writes.
+/// The steps of an instruction: one, and for a shuffle a second one for the predicate that it writes.
 fn steps(module: &Module<'_>, function: &Function, instruction: &PtxInstruction<'_>) -> Vec<Step> {
     let RegisterOperands { mut writes, mut reads, others } =
         RegisterOperands::of(module, instruction);
@@ -184,18 +184,19 @@ fn steps(module: &Module<'_>, function: &Function, instruction: &PtxInstruction<
     std::iter::once(one).chain(second).collect()
 }
 
-/// The registers that decide whether a result is uniform, where it is not simply all that are read.
+/// The registers that decide whether a result is uniform, if not simply all that are read.
 enum Shape {
-    /// These, whatever the others hold; none if the result is the same constant for all of them.
+    /// Only these registers; none if the result is the same constant whatever they hold.
     Of(Vec<Register>),
-    /// These decide on the value, while the predicate says which lanes there were to read from.
+    /// These registers decide on the value. The predicate is never uniform, because it tells each lane whether its
+    /// source lane exists.
     Shuffle(Vec<Register>),
-    /// All that are read.
+    /// All registers that are read.
     Plain,
 }
 
-/// What ptxas knows of an instruction's result beyond its sources. Each row was found by compiling it;
-/// `sub x, x`, `min.u32 x, 0`, `rem.u32 x, 1` and `or.b16 x, -1` are not among them.
+/// The cases in which ptxas derives more from an instruction than from its sources. Each row was found by compiling it.
+/// ptxas does not know `sub x, x`, `min.u32 x, 0`, `rem.u32 x, 1` and `or.b16 x, -1`.
 fn shape(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Shape {
     use Opcode as O;
     use ScalarType::{B16, B64, S16, S32, S64, U16, U64};
@@ -239,7 +240,7 @@ fn shape(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Shape {
         _ => false,
     };
     match (opcode, &sources[..]) {
-        // Of these the lanes that take part alone matter.
+        // Only the set of executing lanes decides on these results.
         (O::Activemask, _) => Shape::Of(Vec::new()),
         (O::Vote, _) if !has(Q::Sync) => Shape::Of(Vec::new()),
         (O::Vote, [_, mask]) => Shape::Of(registers(std::slice::from_ref(mask))),
@@ -265,11 +266,11 @@ fn shape(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Shape {
     }
 }
 
-/// The bounds of a shuffle over the whole warp: clamp 31, no segments.
+/// The bounds operand of a shuffle over the whole warp: clamp 31, no segments.
 const LAST_LANE: i64 = 31;
 
-/// Whether a load from a uniform address produces a uniform value: from memory and of a kernel's
-/// parameters, not of a `.func`'s or of what a call returned.
+/// Whether a load from a uniform address produces a uniform value. Memory and kernel parameters do; parameters of a
+/// `.func` and results of a call do not.
 fn is_uniform_space(module: &Module<'_>, meaning: &Meaning, function: &Function) -> bool {
     let is_of_call =
         || module.variable_of(meaning.address).is_some_and(|known| known.role != Role::Parameter);

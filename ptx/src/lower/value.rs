@@ -1,20 +1,20 @@
 //! Addresses as the assembler sees them: a root, and a constant that a displacement can take over.
 //!
-//! The assembler joins an addition with the multiplication, shift or addition before it to one
-//! instruction, where nothing else uses the first result. A constant that ends up inside such an
-//! instruction is not found again when more is added; which do is what the operations here say.
-//! Found by compiling expressions with ptxas 12.9; docs/ptx-lower.md has the rules in words.
+//! The assembler fuses an addition with the multiplication, shift or addition before it if it is the only user of the
+//! first result. A constant inside a fused instruction is not found again by later additions. The operations below
+//! decide which constants stay visible. Found by compiling expressions with ptxas 12.9; docs/ptx-lower.md has the rules
+//! in words.
 
 use std::collections::HashMap;
 
 use crate::module::DeclarationId;
 use crate::syntax::StateSpace;
 
-/// What a value is computed from, whatever constant is added to it. Equal roots are equal values.
+/// The part of a value that is not its constant. Equal roots are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Root(u32);
 
-/// A root and a constant that is added to it; without a root, the constant alone.
+/// A root plus a constant; without a root, the constant alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Value {
     pub(super) root: Option<Root>,
@@ -23,55 +23,55 @@ pub(super) struct Value {
     hold: Hold,
 }
 
-/// What becomes of the constant when something is done with the value.
+/// How far further operations can move the constant out of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Hold {
-    /// It is moved past further additions and shifts.
+    /// Moved past further additions and shifts.
     Free,
-    /// It is part of a shift-and-add: moved past shifts only.
+    /// Part of a shift-and-add: moved past shifts only.
     ShiftAdd,
-    /// It is part of another instruction: not moved.
+    /// Part of another fused instruction: not moved.
     Kept,
-    /// It is the address of a variable, which is a number like others in 32 bits alone.
+    /// The address of a variable, which counts as a plain number only in 32 bits.
     Symbol,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
-    /// A value that is not analysed, with a number of its own.
+    /// A value that is not analysed, with a unique number.
     Opaque(u32),
-    /// What lies in a constant bank: a parameter or constant, by its bank and offset.
+    /// A word of a constant bank, a parameter or a constant: the bank and the offset.
     Bank(u8, i64),
     /// The address of a global variable, which the linker puts into a constant bank.
     Global(DeclarationId),
     /// The address of a local variable.
     Local(DeclarationId),
     Sum(Value, Value),
-    /// A sum that is one instruction with its multiplication, or a shift with its constant.
+    /// A sum fused with its multiplication, or with its shift and constant.
     Fused(Value, Value),
-    /// A value of 32 bits shifted that far.
+    /// A value of 32 bits and its shift count.
     Shifted(Value, u32),
-    /// A product that an addition can be one instruction with.
+    /// A product that can be fused with an addition.
     Product(Value, i64),
-    /// Other products of 64 bits, shifts among them.
+    /// Other products of 64 bits, including shifts.
     Scaled(Value, i64),
-    /// A copy of another width or space.
+    /// A copy with another width or space.
     Converted(Value, Conversion),
 }
 
-/// How a copy differs from what it is copied from.
+/// The conversion that a copy performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Conversion {
     SignExtend,
     ZeroExtend,
     Truncate,
-    /// The generic address of an address in a space.
+    /// A space's address made generic.
     FromSpace(StateSpace),
-    /// The address in a space of a generic one.
+    /// A generic address made an address of the space.
     ToSpace(StateSpace),
 }
 
-/// An operand: a value, and whether no other instruction uses it.
+/// An operand, and whether this is the only use of its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     pub(super) value: Value,
@@ -107,7 +107,7 @@ impl Value {
     }
 }
 
-/// The values of a function, each root once.
+/// The values of a function. Each root is stored once, so that equal computations get equal roots.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     nodes: Vec<Known>,
@@ -117,11 +117,11 @@ pub(super) struct Values {
 #[derive(Debug)]
 struct Known {
     node: Node,
-    /// The low bits that are known to be 0.
+    /// The number of low bits known to be 0.
     zero_bits: u32,
 }
 
-/// The bits of the number 0.
+/// The zero bits of the number 0.
 const ALL_ZERO: u32 = 64;
 
 impl Values {
@@ -138,13 +138,13 @@ impl Values {
         self.nodes.get(root?.0 as usize).map(|known| known.node)
     }
 
-    /// A value of which only the low bits are known.
+    /// A value known only in its low bits.
     pub(super) fn opaque(&mut self, zero_bits: u32) -> Value {
         let number = self.nodes.len() as u32;
         Value::of(self.root(Node::Opaque(number), zero_bits))
     }
 
-    /// What lies in a constant bank at a known offset.
+    /// The word at an offset of a constant bank.
     pub(super) fn bank(&mut self, bank: u8, offset: i64) -> Value {
         Value::of(self.root(Node::Bank(bank, offset), 0))
     }
@@ -159,7 +159,7 @@ impl Values {
         Value::of(self.root(Node::Local(id), alignment.trailing_zeros()))
     }
 
-    /// The local variable whose address a value is, with the value's constant added.
+    /// The local variable that the value points into.
     pub(super) fn local_variable(&self, value: Value) -> Option<DeclarationId> {
         match self.node(value.root) {
             Some(Node::Local(id)) => Some(id),
@@ -167,25 +167,24 @@ impl Values {
         }
     }
 
-    /// Whether a root lies in a constant bank, as parameters and addresses of variables do.
+    /// Whether a root lies in a constant bank, as parameters, constants and addresses of global variables do.
     pub(super) fn is_in_bank(&self, root: Root) -> bool {
         matches!(self.node(Some(root)), Some(Node::Bank(..) | Node::Global(_)))
     }
 
-    /// The low bits of a root that are known to be 0.
+    /// The number of a root's low bits known to be 0.
     pub(super) fn zero_bits(&self, root: Root) -> u32 {
         let zero_bits = self.nodes.get(root.0 as usize).map(|known| known.zero_bits);
         debug_assert!(zero_bits.is_some(), "roots are nodes of these values");
         zero_bits.unwrap_or(0)
     }
 
-    /// Those of the whole value.
+    /// [`Self::zero_bits`] of the root and the constant together.
     fn all_zero_bits(&self, value: Value) -> u32 {
         let of_root = value.root.map_or(ALL_ZERO, |root| self.zero_bits(root));
         of_root.min(value.constant.trailing_zeros())
     }
 
-    /// The sum of two operands.
     pub(super) fn sum(&mut self, a: Term, b: Term, width: Width) -> Value {
         match (a.value.root, b.value.root) {
             (_, None) => self.plus(a, b.value, width),
@@ -194,7 +193,7 @@ impl Values {
         }
     }
 
-    /// A value and a constant.
+    /// A value plus a constant.
     fn plus(&mut self, term: Term, number: Value, width: Width) -> Value {
         let value = term.value;
         if number == Value::number(0) {
@@ -238,7 +237,7 @@ impl Values {
         };
         let is_shifted = |value: Value| matches!(self.node(value.root), Some(Node::Shifted(..)));
         if is_multiplied(a) || is_multiplied(b) {
-            // Of what is added a shifted constant is still found.
+            // Of the other operand, only the constant of a shift stays visible.
             let other = if is_multiplied(a) { b.value } else { a.value };
             let is_found = is_shifted(other) && other.hold == Hold::Free;
             let moved = if is_found { other.constant } else { 0 };
@@ -246,7 +245,7 @@ impl Values {
             let product = if is_multiplied(a) { a.value } else { b.value };
             return Value { constant: moved, hold: Hold::Kept, ..self.fused(product, rest) };
         }
-        // Two additions are one instruction, so a shift-and-add finds no constant in them.
+        // ptxas fuses two additions into one instruction, so a shift-and-add finds no constant in a sum.
         let is_summed = |value: Value| matches!(self.node(value.root), Some(Node::Sum(..)));
         let moves = |value: Value, other: Value| {
             let is_hidden = width == Width::Bits32 && is_shifted(other) && is_summed(value);
@@ -283,7 +282,7 @@ impl Values {
         self.fused(product, added.value)
     }
 
-    /// The sum of a product and a value in 64 bits, in which the assembler finds every constant.
+    /// `mad.wide`: a 64-bit sum of a product and a value. Every constant in it stays visible.
     pub(super) fn add_product(&mut self, product: Value, added: Value) -> Value {
         let free = |value: Value| match value.hold {
             Hold::Symbol => Value { hold: Hold::Free, ..value },
@@ -298,7 +297,7 @@ impl Values {
         Value::of(self.root(Node::Fused(a.min(b), a.max(b)), zero_bits))
     }
 
-    /// A value times a number, in 32 bits.
+    /// A 32-bit product.
     pub(super) fn product(&mut self, value: Value, factor: i64) -> Value {
         let width = Width::Bits32;
         let constant = width.wrap(value.constant.wrapping_mul(factor));
@@ -310,7 +309,7 @@ impl Values {
         }
         let zero_bits = |values: &Self, of| values.all_zero_bits(of) + factor.trailing_zeros();
         if !is_power_of_two(factor) {
-            // A constant is multiplied apart, and is one instruction with the product.
+            // The constant is multiplied separately, and that multiplication is fused with the product.
             let node = match value.constant {
                 0 => Node::Product(value, factor),
                 _ => Node::Fused(value, Value::number(factor)),
@@ -329,12 +328,12 @@ impl Values {
         Value { root, constant, hold: Hold::Free }
     }
 
-    /// A value times a number, in 64 bits.
+    /// A 64-bit product.
     pub(super) fn long_product(&mut self, value: Value, factor: i64) -> Value {
         self.scaled(value, factor, Node::Scaled)
     }
 
-    /// The 64-bit product of two 32-bit factors, of which the first is extended.
+    /// The 64-bit product of two 32-bit factors; `extended` is the one that is not constant.
     pub(super) fn wide_product(&mut self, extended: Value, factor: i64) -> Value {
         let node = if is_power_of_two(factor) { Node::Scaled } else { Node::Product };
         self.scaled(extended, factor, node)
@@ -351,7 +350,6 @@ impl Values {
         Value::of(self.root(node(value, factor), zero_bits))
     }
 
-    /// A copy of another width or space.
     pub(super) fn converted(&mut self, value: Value, conversion: Conversion) -> Value {
         match conversion {
             Conversion::SignExtend if value.root.is_none() => value,
@@ -391,7 +389,7 @@ impl Width {
         if bits > 32 { Self::Bits64 } else { Self::Bits32 }
     }
 
-    /// A number, sign-extended from this width.
+    /// Sign-extends a number from this width.
     pub(super) fn wrap(self, number: i64) -> i64 {
         match self {
             Self::Bits32 => i64::from(number as i32),

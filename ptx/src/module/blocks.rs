@@ -1,5 +1,5 @@
-//! [`Module::blocks`]: the basic blocks of a function, which follow which, and where lanes that
-//! diverge rejoin.
+//! [`Module::blocks`]: the basic blocks of a function, their successors, and the points where diverged lanes
+//! reconverge.
 
 use std::ops::Range;
 
@@ -8,40 +8,39 @@ use crate::module::{Function, Module, ScopeId, StatementKind};
 use crate::syntax::Opcode;
 use crate::syntax::load::{OperandKind, PtxInstruction};
 
-/// Statements that are executed one after the other, the first one first.
+/// Consecutive statements that are always executed together, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BasicBlock {
-    /// Places in [`Module::statements`].
+    /// Indices into [`Module::statements`].
     pub statements: Range<usize>,
-    /// The blocks that may follow, places in [`Module::blocks`], each once: of a branch the target
-    /// first, and then the next block.
+    /// The blocks that may follow, as indices into [`Module::blocks`], without duplicates. A branch's targets come
+    /// before the next block.
     pub successors: Vec<usize>,
-    /// The block of each label that the last instruction names, as often as it names it.
+    /// The block of each label that the last instruction names, duplicates included.
     pub targets: Vec<usize>,
-    /// Whether the function may end after it.
+    /// Whether the function may end after this block.
     pub is_end: bool,
-    /// The immediate post-dominator: the first block that all paths from here to the function's end
-    /// pass. `None` if that is the end itself, or no path leads there.
+    /// The immediate post-dominator: the first block on all paths from here to the end of the function. `None` if that
+    /// is the end itself, or if no path reaches the end.
     pub post_dominator: Option<usize>,
 }
 
-/// What follows the last statement of a block.
+/// Where control continues after the last statement of a block.
 #[derive(Default)]
 struct Continuation<'m> {
-    /// The names of the labels that it may go to.
+    /// The names of the target labels.
     targets: Vec<&'m str>,
     goes_on: bool,
     is_end: bool,
 }
 
-/// Labels by name, with the scope of each and the block that it begins.
+/// Labels by name, each with its scope and the block that it begins.
 type Labels<'m> = NameMap<&'m str, Vec<(ScopeId, usize)>>;
 
 impl Module<'_> {
-    /// Returns the basic blocks of a function in the order of the text; none for a prototype. A block
-    /// begins at each label, and after each instruction that may go elsewhere than to the next; the
-    /// last one may be empty.
+    /// Returns the basic blocks of a function in the order of the text; none for a prototype. A block begins at each
+    /// label, and after each instruction that may not continue with the next one. The last block may be empty.
     ///
     /// ```
     /// let module = warpload_ptx::read(".version 8.0\n.target sm_50\n.address_size 64
@@ -122,7 +121,7 @@ impl Module<'_> {
         blocks
     }
 
-    /// Returns what follows an instruction, unless the next one always does.
+    /// Where control continues after a branch or an end; `None` for other instructions.
     fn continuation(&self, instruction: &PtxInstruction<'_>) -> Option<Continuation<'_>> {
         let goes_on = instruction.guard.is_some();
         let none = Continuation { goes_on, ..Continuation::default() };
@@ -143,7 +142,7 @@ impl Module<'_> {
         })
     }
 
-    /// Returns the names in the `.branchtargets` of a label.
+    /// The names listed by the `.branchtargets` after a label.
     fn targets_of(&self, instruction: &PtxInstruction<'_>, name: &str) -> Vec<&str> {
         let Some(function) = self.function_of(instruction.scope) else { return Vec::new() };
         let body = self.body(function);
@@ -156,7 +155,7 @@ impl Module<'_> {
         elements.iter().filter_map(|element| element.name()).map(|name| self.text(name)).collect()
     }
 
-    /// Returns the block of a label: the one in the innermost scope around `scope`.
+    /// The block of a label, searched from the innermost scope around `scope` outwards.
     fn labelled(&self, labels: &Labels<'_>, scope: ScopeId, name: &str) -> Option<usize> {
         let places = labels.get(name)?;
         let mut around = Some(scope);
@@ -166,13 +165,13 @@ impl Module<'_> {
             }
             around = self.scopes.get(scope.0 as usize)?.parent;
         }
-        // ptxas also finds a label in braces that are closed.
+        // ptxas also accepts a label in a scope that is already closed.
         places.first().map(|place| place.1)
     }
 }
 
-/// Finds the immediate post-dominators: dominators in the graph turned around, which begins at the end
-/// of the function. [Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"]
+/// Finds the immediate post-dominators, which are the dominators of the reversed graph rooted at the function's end.
+/// [Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"]
 fn post_dominators(blocks: &mut [BasicBlock]) {
     let end = blocks.len();
     let mut predecessors = vec![Vec::new(); end + 1];
@@ -185,7 +184,7 @@ fn post_dominators(blocks: &mut [BasicBlock]) {
         }
     }
     let order = postorder(&predecessors, end);
-    // A block's number is its place in the order: the end has the highest.
+    // Blocks are numbered in postorder, so the end has the highest number.
     let mut numbers = vec![None; end + 1];
     for (number, block) in order.iter().enumerate() {
         numbers[*block] = Some(number);
@@ -213,17 +212,17 @@ fn post_dominators(blocks: &mut [BasicBlock]) {
     }
 }
 
-/// The nearest dominator of two, all by their numbers.
+/// The nearest common dominator of two nodes, given by their numbers.
 fn common(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if a < b { &mut a } else { &mut b };
-        // Known for all that are compared, and higher.
+        // A processed node's dominator is known and has a higher number, so the loop ends.
         *lower = dominators[*lower].unwrap_or(dominators.len() - 1);
     }
     a
 }
 
-/// The nodes that are reached from `first`, each after those that are first reached from it.
+/// The nodes reachable from `first`, in postorder.
 fn postorder(edges: &[Vec<usize>], first: usize) -> Vec<usize> {
     let mut order = Vec::new();
     let mut is_seen = vec![false; edges.len()];
@@ -273,19 +272,19 @@ mod tests {
             graph("L: add.u32 r1, r1, 1; @p bra L; ret;"),
             [(vec![0, 1], false, Some(1)), (vec![], true, None), (vec![], true, None)]
         );
-        // A guarded `exit` ends some lanes, so that nothing but the end is on all paths.
+        // A guarded `exit` ends some lanes, so only the end is on all paths.
         assert_eq!(
             graph("@p exit; add.u32 r1, r1, 1; ret;")[..2],
             [(vec![1], true, None), (vec![], true, None)]
         );
-        // An endless loop has no way to the end.
+        // An endless loop has no path to the end.
         assert_eq!(graph("L: bra L;")[0], (vec![0], false, None));
     }
 
     #[test]
     fn labels_belong_to_their_braces() {
         let found = graph("{ @p bra L; add.u32 r1, r1, 1; L: } { bra L; L: } L: ret;");
-        // The first jump and the second each go to the label beside them.
+        // Each jump goes to the label in its own braces.
         assert_eq!(found[0].0, [2, 1]);
         assert_eq!(found[2].0, [3]);
     }
@@ -337,7 +336,7 @@ mod tests {
                     true => (0..count).filter(|other| dominates(*other)).collect(),
                     false => Vec::new(),
                 };
-                // The nearest one is that which all others post-dominate.
+                // All other post-dominators of a node post-dominate its nearest one.
                 let is_nearest = |near: usize| {
                     all.iter().all(|far| *far == near || !escapes(&blocks, near, Some(*far)))
                 };

@@ -1,4 +1,4 @@
-//! What variables hold when a program begins.
+//! The initial values of variables.
 
 use crate::module::{Declaration, Module};
 use crate::syntax::expression::{Constant, constant};
@@ -6,45 +6,45 @@ use crate::syntax::words::Words;
 use crate::syntax::{ScalarType, Span, SyntaxError, TypeClass};
 use crate::syntax::{Token, TokenKind};
 
-/// The values that a variable begins with. What none is for is zero.
+/// The initial values of a variable. Elements without a value are zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialValue {
     /// The values in the order of the text.
     pub values: Vec<PlacedValue>,
-    /// Bytes up to the end of the last value: the size of an array without one.
+    /// The end of the last value in bytes, which is the size of an array declared without a length.
     pub bytes: u64,
 }
 
-/// A value and its place in the variable.
+/// A value with its offset in the variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacedValue {
-    /// Bytes from the start of the variable.
+    /// The offset from the start of the variable, in bytes.
     pub offset: u64,
     /// The value.
     pub value: Initializer,
-    /// Where it is written.
+    /// The value's place in the text.
     pub span: Span,
 }
 
-/// One value that a variable begins with.
+/// One initial value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Initializer {
-    /// A number; [`Constant::bits`] makes it one of the variable's type.
+    /// A number; [`Constant::bits`] converts it to the variable's type.
     Number(Constant),
     /// The address of a variable or function: `name+8`, `generic(name)`, `0xff(name)`.
     Address {
         /// The name.
         name: Span,
-        /// What is added, in bytes, modulo 2^64.
+        /// The offset added to the address, in bytes, modulo 2^64.
         offset: u64,
-        /// Whether it is the generic address; else the one in the variable's state space.
+        /// Whether the generic address is meant; otherwise, the address in the variable's state space.
         is_generic: bool,
-        /// Which byte of the address alone is meant, as a mask.
+        /// The mask that selects one byte of the address, if only a byte is meant.
         mask: Option<u64>,
     },
 }
 
-/// Braces inside one another: more than any array has dimensions.
+/// The most nested braces, more than any array has dimensions.
 const MAX_DEPTH: usize = 16;
 
 impl Module<'_> {
@@ -63,7 +63,7 @@ impl Module<'_> {
     /// ```
     ///
     /// # Errors
-    /// Returns the place of a word that is not a value, or of a surplus one.
+    /// Returns the place of a word that is not a value, or of a value too many.
     #[must_use]
     pub fn initial_value(
         &self,
@@ -79,12 +79,12 @@ impl Module<'_> {
         self.lengths.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Returns the words of the initializer of a variable, which is at `span`.
+    /// The words of a variable's initializer, which is at `span`.
     pub(crate) fn initial_words(&self, declaration: &Declaration, span: Span) -> Words<'_> {
         Words::of_tokens(self.source(), span, self.initial_tokens(declaration))
     }
 
-    /// Returns the same as a list.
+    /// [`Self::initial_words`] as a slice.
     pub(crate) fn initial_tokens(&self, declaration: &Declaration) -> &[Token] {
         let (start, end) = declaration.initial_words;
         self.initial_words.get(start as usize..end as usize).unwrap_or_default()
@@ -129,7 +129,7 @@ impl Module<'_> {
     }
 }
 
-/// Returns the number of values of a pair of braces, the outermost first; 0 for as many as there are.
+/// The number of values in a pair of braces of each depth, the outermost first; 0 for an open length.
 fn strides(dimensions: &[u64]) -> Vec<u64> {
     let mut strides = dimensions.to_vec();
     for outer in (1..strides.len()).rev() {
@@ -143,7 +143,7 @@ struct List {
     /// Bytes of a value.
     size: u64,
     strides: Vec<u64>,
-    /// Where the braces that are open began, as numbers of values.
+    /// The starts of the open braces, counted in values.
     open: Vec<u64>,
     /// The number of the next value.
     next: u64,
@@ -165,8 +165,7 @@ impl List {
         Ok(())
     }
 
-    /// Returns the end of braces of this depth that begin at `start`; `None` if they have any
-    /// number of values.
+    /// The end of braces of this depth that begin at `start`, counted in values; `None` for an open length.
     fn end(&self, depth: usize, start: u64) -> Option<u64> {
         let stride = self.strides.get(depth).copied().unwrap_or(1);
         (stride > 0).then(|| start.saturating_add(stride))
@@ -188,7 +187,7 @@ impl List {
     }
 }
 
-/// A constant expression, or an address in one of its forms.
+/// Reads a constant expression, or an address in one of its forms.
 pub(crate) fn initializer(words: &mut Words<'_>) -> Result<Initializer, SyntaxError> {
     let is_address = words.kind() == TokenKind::Word && words.text() != "WARP_SZ";
     if is_address {
@@ -227,8 +226,8 @@ fn address(words: &mut Words<'_>, mask: Option<u64>) -> Result<Initializer, Synt
 }
 
 impl Constant {
-    /// Returns the value as bits of a type, in the low ones; `None` for types without numbers, and for
-    /// floats in integers.
+    /// Returns the value converted to a type, in the low bits. `None` for types without numbers, and for floats in
+    /// integer types other than `.b32` and `.b64`.
     #[must_use]
     pub fn bits(self, scalar: ScalarType) -> Option<u64> {
         let bits = scalar.bits()?;
@@ -290,7 +289,7 @@ mod tests {
             let rest = &source[error.span.start as usize..];
             assert!(rest.starts_with(at), "{wrong}: {rest}");
         }
-        // Brackets without an end, and an end alone, are malformed.
+        // Unclosed braces or parentheses, and a closing brace too many, are malformed.
         for wrong in ["x[2] = {1", "x[2] = {1}}", "x[2] = (1"] {
             let source = format!(".version 8.8\n.target sm_50\n.global .u32 {wrong};");
             assert!(read(&source).is_err(), "{wrong}");

@@ -1,5 +1,5 @@
-//! Instructions in the tree of a module: [`Instruction`], which refers to what lies side by side in the
-//! module, and [`PtxInstruction`], with which all of it is at hand.
+//! The instructions of a module. [`Instruction`] is compact and refers to lists that the module keeps for all
+//! statements; [`PtxInstruction`] is the view with everything resolved.
 
 use std::num::NonZeroU32;
 
@@ -15,17 +15,17 @@ use crate::syntax::{Span, SyntaxError, Target, Version};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
-    /// Which instruction it is.
+    /// The opcode.
     pub opcode: Opcode,
-    /// What is wrong with the statement, if anything is.
+    /// The error of the statement, if it has one; see [`Module::statement_error`].
     pub fault: Option<FaultId>,
     form: FormId,
     /// The first byte of the opcode.
     start: u32,
     operands: OperandRange,
-    /// The place of its guard in the module's, counted from 1.
+    /// The index of the guard in the module's list plus 1, so that `None` takes no room.
     guard: Option<NonZeroU32>,
-    /// Whether all operands were read.
+    /// Whether all operands could be read.
     is_whole: bool,
 }
 
@@ -34,11 +34,11 @@ pub struct Instruction {
 pub struct GuardPredicate {
     /// The predicate's name.
     pub register: Span,
-    /// Whether the instruction executes if the predicate is false.
+    /// Whether the guard is negated, as in `@!%p`.
     pub is_negated: bool,
 }
 
-/// The place of what is wrong with a statement in its module.
+/// The index of a statement's error in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultId(u32);
 
@@ -48,17 +48,16 @@ impl FaultId {
     }
 }
 
-/// What is wrong with an instruction.
+/// An error in a statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StatementFault {
     error: SyntaxError,
-    /// The end of the word before it.
+    /// The end of the word before the error.
     after: u32,
 }
 
 impl<'s> Module<'s> {
-    /// Returns a statement's instruction with its qualifiers and operands; `None` for another
-    /// statement.
+    /// Returns a statement's instruction with its qualifiers and operands; `None` for other statements.
     #[must_use]
     pub fn instruction(&self, id: StatementId) -> Option<PtxInstruction<'_>> {
         let statement = self.statements.get(id.index())?;
@@ -68,7 +67,7 @@ impl<'s> Module<'s> {
         }
     }
 
-    /// Returns the load of a statement; `None` for another statement.
+    /// Returns the load of a statement; `None` for other statements.
     #[must_use]
     pub fn load(&self, id: StatementId) -> Option<PtxLoad<'_>> {
         let statement = self.statements.get(id.index())?;
@@ -93,12 +92,12 @@ impl<'s> Module<'s> {
         self.statement_ids(function).filter_map(|id| self.instruction(id))
     }
 
-    /// Returns the places of the statements of one function.
+    /// Returns the ids of a function's statements.
     pub fn statement_ids(&self, function: &Function) -> impl Iterator<Item = StatementId> + use<> {
         function.body.clone().unwrap_or(0..0).map(|place| StatementId(place as u32))
     }
 
-    /// Whether a statement is a declaration, which no code comes of.
+    /// Whether a statement generates no code, as declarations and target lists do not.
     pub(crate) fn is_silent(&self, id: StatementId) -> bool {
         let statement = self.statements.get(id.index());
         statement.is_some_and(|statement| {
@@ -106,7 +105,7 @@ impl<'s> Module<'s> {
         })
     }
 
-    /// Returns the name of a statement that is a label.
+    /// The name, if the statement is a label.
     pub(crate) fn label(&self, id: StatementId) -> Option<Span> {
         match self.statements.get(id.index())?.kind {
             StatementKind::Label(name) => Some(name),
@@ -145,24 +144,23 @@ impl<'s> Module<'s> {
         self.faults.get(instruction.fault?.index())
     }
 
-    /// Returns what is wrong with a statement.
+    /// Returns the error of a statement.
     #[must_use]
     pub fn statement_error(&self, id: FaultId) -> Option<SyntaxError> {
         self.faults.get(id.index()).map(|fault| fault.error)
     }
 
-    /// Returns the line of the source that a statement of a body comes of: what the last `.loc` before
-    /// it says.
+    /// Returns the source line of a statement: the last `.loc` before it in the same function.
     #[must_use]
     pub fn location(&self, id: StatementId) -> Option<SourceLocation> {
         let before = self.locations.partition_point(|location| location.0 <= id);
         let (place, location) = *self.locations.get(before.checked_sub(1)?)?;
-        // That of another function says nothing.
+        // A `.loc` of another function does not apply.
         let function = self.function_of(self.statements.get(id.index())?.scope)?;
         function.body.as_ref()?.contains(&place.index()).then_some(location)
     }
 
-    /// Returns the end of the word before what is wrong with an instruction.
+    /// The end of the word before the error of an instruction.
     pub(crate) fn before_fault(&self, id: StatementId) -> Option<u32> {
         match &self.statements.get(id.index())?.kind {
             StatementKind::Instruction(instruction) => Some(self.fault(instruction)?.after),
@@ -170,16 +168,16 @@ impl<'s> Module<'s> {
         }
     }
 
-    /// Keeps what is wrong with an instruction.
+    /// Keeps an error.
     pub(super) fn add_fault(&mut self, error: SyntaxError, after: u32) -> FaultId {
-        // A text of 4 GiB has fewer.
+        // Each error takes at least a byte of text, so a text of 4 GiB cannot overflow the index.
         let id = FaultId(self.faults.len() as u32);
         self.faults.push(StatementFault { error, after });
         id
     }
 
-    /// Reads an instruction, of which guard, opcode and qualifiers were taken, up to its semicolon;
-    /// returns it, and why it is not read to its end.
+    /// Reads the rest of an instruction up to its semicolon; guard, opcode and qualifiers are already taken. A fault
+    /// tells where its operands could not be read.
     pub(super) fn read_instruction(
         &mut self,
         words: &mut Words<'s>,
@@ -212,8 +210,8 @@ impl<'s> Module<'s> {
         (instruction, fault)
     }
 
-    /// Makes a module without directives of the text of one load, of which the first word is current;
-    /// returns it with the place of the opcode and its qualifiers.
+    /// Makes a module that holds a single load and no directives. The first word of the load is current. The second
+    /// result is the span of opcode and qualifiers.
     pub(crate) fn of_load(
         source: &'s str,
         start: Span,
@@ -233,7 +231,7 @@ impl<'s> Module<'s> {
         (module, written)
     }
 
-    /// Takes the second operand of a load for an address, as PTX 1.0 and 1.1 write it.
+    /// Marks the second operand of a load as an address, because PTX 1.0 and 1.1 have no brackets.
     pub(super) fn bracket_address(&mut self, instruction: &Instruction) {
         if instruction.opcode == Opcode::Ld && self.version < BRACKETED_ADDRESSES {
             self.arena.bracket_address(instruction.operands);
@@ -241,5 +239,5 @@ impl<'s> Module<'s> {
     }
 }
 
-/// The first version in which addresses are in brackets.
+/// The first version that writes addresses in brackets.
 const BRACKETED_ADDRESSES: Version = Version::new(1, 2);

@@ -1,11 +1,10 @@
-//! Where the variables of a module lie, and the bytes that they begin with.
+//! The layout of a module's variables, and their initial bytes.
 //!
-//! Each space is laid out on its own, in the order of the declarations, each variable at the next
-//! multiple of its alignment: the module's variables first, then those of the one function that is
-//! of interest. Dynamic shared memory, `.extern .shared .b8 d[]`, begins after all other shared
-//! variables, whatever the order; all of its names are one address. Parameters lie in a space of
-//! their own. What a linker or a driver would
-//! make of a module is not public; a caller who knows better sets addresses.
+//! Each space is laid out on its own, in the order of the declarations, each variable at the next multiple of its
+//! alignment: first the module's variables, then the variables of one function. Dynamic shared memory, `.extern .shared
+//! .b8 d[]`, begins after all other shared variables, whatever the order; all its names have the same address.
+//! Parameters are a space of their own. The layouts of linkers and drivers are not public, so a caller who knows better
+//! can set addresses.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,21 +14,20 @@ use crate::module::{
 };
 use crate::syntax::{Span, StateSpace};
 
-/// No space of variables is larger, in bytes.
+/// The limit on the size of a space of variables, in bytes.
 pub const MAX_SPACE: u64 = 1 << 32;
 
-/// The most bytes of an initializer.
+/// The limit on an initializer, in bytes.
 const MAX_INITIAL: u64 = 1 << 26;
 
-/// Where variables lie, each in its own space: those of a module, or of a module and one of its
-/// functions.
+/// The offsets of variables in their spaces, for a module alone or together with one of its functions.
 #[derive(Clone, Debug, Default)]
 pub struct VariableLayout<'m> {
-    /// The module's, of a function's layout.
+    /// The layout of the module, if this is a function's.
     outer: Option<&'m VariableLayout<'m>>,
     places: HashMap<DeclarationId, Placed>,
     sizes: [u64; SPACES.len()],
-    /// Dynamic shared memory, the module's included, with the alignment that each name asks for.
+    /// All names of dynamic shared memory, the module's included, each with its alignment.
     dynamic: Vec<(DeclarationId, u64)>,
 }
 
@@ -39,7 +37,7 @@ struct Placed {
     bytes: u64,
 }
 
-/// The spaces that have variables.
+/// The spaces that can hold variables.
 const SPACES: [StateSpace; 5] = [
     StateSpace::Const,
     StateSpace::Global,
@@ -48,11 +46,11 @@ const SPACES: [StateSpace; 5] = [
     StateSpace::Shared,
 ];
 
-/// Why variables have no layout.
+/// The reason why variables have no layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// The variables of a space have more than 4 GiB.
+    /// The variables of a space exceed [`MAX_SPACE`].
     #[error("more than 4 GiB of .{space} variables")]
     TooLarge {
         /// The space.
@@ -60,13 +58,13 @@ pub enum LayoutError {
         /// The variable that does not fit.
         name: Span,
     },
-    /// The length of an array, and so the place of everything after it, is unknown.
+    /// The length of an array is unknown, and so the offset of every variable after it.
     #[error("the length of this array is that of its initial value, which cannot be read")]
     Length(Span),
 }
 
 impl LayoutError {
-    /// Where.
+    /// Returns the name of the variable at fault.
     #[must_use]
     pub fn span(self) -> Span {
         match self {
@@ -93,8 +91,7 @@ impl<'m> VariableLayout<'m> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
-    /// an array is unknown.
+    /// Returns [`LayoutError`] if a space exceeds [`MAX_SPACE`], or if the length of an array is unknown.
     pub fn new(module: &Module<'_>) -> Result<Self, LayoutError> {
         let mut layout = Self::default();
         for (id, declaration) in module.declarations_with_ids() {
@@ -109,8 +106,7 @@ impl<'m> VariableLayout<'m> {
     /// Lays out the variables and parameters of a function after those of the module.
     ///
     /// # Errors
-    /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
-    /// an array is unknown.
+    /// Returns [`LayoutError`] if a space exceeds [`MAX_SPACE`], or if the length of an array is unknown.
     pub fn with_function(
         &'m self,
         module: &Module<'_>,
@@ -155,8 +151,8 @@ impl<'m> VariableLayout<'m> {
         Ok(())
     }
 
-    /// Places dynamic shared memory after all shared variables that are known so far, the module's
-    /// again for each function.
+    /// Places dynamic shared memory after all shared variables known so far. The module's names are placed again for
+    /// each function, because its shared variables come first.
     fn place_dynamic(&mut self) {
         let alignment = self.dynamic.iter().map(|(_, alignment)| *alignment).max();
         let Some(alignment) = alignment else { return };
@@ -170,8 +166,8 @@ impl<'m> VariableLayout<'m> {
         self.placed(id).map(|placed| placed.offset)
     }
 
-    /// Returns the bytes of a variable, of an array without a length those of its initializer;
-    /// `None` if it was not laid out.
+    /// Returns the size of a variable in bytes; an array without a length is as long as its initializer. `None` if the
+    /// variable was not laid out.
     #[must_use]
     pub fn bytes(&self, id: DeclarationId) -> Option<u64> {
         self.placed(id).map(|placed| placed.bytes)
@@ -182,28 +178,28 @@ impl<'m> VariableLayout<'m> {
         self.places.get(&id).copied().or_else(outer)
     }
 
-    /// Returns the bytes that the variables of a space take, gaps included.
+    /// Returns the size of a space's variables in bytes, padding included.
     #[must_use]
     pub fn size(&self, space: StateSpace) -> u64 {
         space_index(space).map_or(0, |index| self.sizes[index])
     }
 }
 
-/// Whether the launch determines its size.
+/// Whether the size is set at launch.
 fn is_dynamic(declaration: &Declaration) -> bool {
     let Declaration { space, linkage, array, .. } = declaration;
     (*space, *linkage, *array) == (StateSpace::Shared, Linkage::Extern, Array::Unknown)
 }
 
-/// Returns the bytes of a variable; 0 if they are not known here.
+/// The size of a variable in bytes; 0 if it is unknown.
 pub(crate) fn variable_bytes(module: &Module<'_>, declaration: &Declaration) -> u64 {
     size(module, declaration).ok().flatten().unwrap_or(0)
 }
 
-/// Returns the bytes of a variable, 0 if its type has no size here; `None` for 2^64 or more.
+/// The size of a variable in bytes, 0 if its type has no size here; `None` for 2^64 or more.
 fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, LayoutError> {
     Ok(match declaration.array {
-        // As long as its initial value.
+        // As long as its initializer.
         Array::Unknown => {
             let initial = module.initial_value(declaration).transpose();
             let initial = initial.map_err(|_| LayoutError::Length(declaration.name))?;
@@ -215,21 +211,19 @@ fn size(module: &Module<'_>, declaration: &Declaration) -> Result<Option<u64>, L
     })
 }
 
-/// The address of a variable: in its space, or its generic one.
+/// Returns the address of a variable: generic if the second argument is true, and otherwise in its space.
 type Addresses<'a> = &'a dyn Fn(DeclarationId, bool) -> Option<u64>;
 
-/// What a variable begins with.
+/// The initial bytes of a variable.
 #[derive(Debug, Default)]
 pub(crate) struct InitialBytes {
-    /// From the variable's first byte on; zero after the last one.
+    /// From the first byte on; the rest of the variable is zero.
     pub(crate) bytes: Vec<u8>,
-    /// The unknown ones, and the place in the text that needs them.
+    /// The bytes of unknown value, with the part of the text that needs them.
     pub(crate) unknown: Vec<(Range<u64>, Span)>,
 }
 
-/// The bytes that a variable of `size` bytes begins with. `address` returns the value of a
-/// variable's name: its address in its space or, if the second argument is true, its generic
-/// address.
+/// The initial bytes of a variable of `size` bytes. `address` resolves the names of other variables.
 pub(crate) fn initial_bytes(
     module: &Module<'_>,
     declaration: &Declaration,
@@ -249,7 +243,7 @@ pub(crate) fn initial_bytes(
     for placed in values {
         let end = placed.offset.saturating_add(width).min(size);
         let range = placed.offset..end;
-        // A value after the end is never read.
+        // A value beyond the end is never read.
         if range.is_empty() {
             continue;
         }
@@ -266,7 +260,7 @@ pub(crate) fn initial_bytes(
     initial
 }
 
-/// One value as the lowest bytes of a number.
+/// One value, in the low bytes.
 fn element(
     module: &Module<'_>,
     declaration: &Declaration,
@@ -278,7 +272,7 @@ fn element(
         Initializer::Address { name, offset, is_generic, mask } => {
             let symbol = module.find(declaration.scope, module.text(name))?;
             let address = address(symbol.id, is_generic)?.wrapping_add(offset);
-            // One byte of the address, at the mask's place.
+            // Shifts the selected byte to the lowest place.
             Some(mask.map_or(address, |mask| (address & mask) >> (mask.trailing_zeros() & 63)))
         }
     }

@@ -1,9 +1,9 @@
 //! Name lookup: [`Module::find`] and [`Module::find_at`].
 //!
-//! Declarations are found by their text and function: a name is looked up in the scopes that
-//! declare it and in no other, however many braces enclose it.
+//! Names are indexed by function and text, so a lookup visits only the scopes that declare the name, however deeply
+//! braces are nested.
 //!
-//! Callers that have only the names look up registers and variables in a whole function.
+//! Callers that have only a name look up registers and variables in a whole function.
 
 use super::scopes::{DeclarationId, FunctionId, ScopeId, ScopedDeclaration};
 use crate::meaning::{Register, component};
@@ -11,15 +11,15 @@ use crate::module::{Declaration, Function, Module, Symbol};
 use crate::syntax::{Span, StateSpace};
 
 impl Module<'_> {
-    /// Returns the declaration that a name refers to, anywhere in a scope: the one in the innermost
-    /// enclosing scope. Registers of a run (`%r7` of `%r<9>`) are found too.
+    /// Returns the declaration that a name refers to anywhere in a scope, from the innermost enclosing scope that has
+    /// one. Also finds registers of a run (`%r7` of `%r<9>`).
     #[must_use]
     pub fn find(&self, scope: ScopeId, name: &str) -> Option<Symbol<'_>> {
         self.look_up(scope, name, u32::MAX)
     }
 
-    /// Returns the declaration that the name at `name` refers to: [`Self::find`] among the
-    /// declarations before it.
+    /// Returns the declaration that the name at `name` refers to: like [`Self::find`], but only among the declarations
+    /// before it.
     ///
     /// ```
     /// use warpload_ptx::syntax::ScalarType;
@@ -42,14 +42,14 @@ impl Module<'_> {
         self.look_up(scope, self.text(name), name.start)
     }
 
-    /// Returns the symbol of a name among the declarations before a byte of the text.
+    /// The symbol of a name, among the declarations before a byte of the text.
     fn look_up(&self, scope: ScopeId, name: &str, before: u32) -> Option<Symbol<'_>> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let inside = function.and_then(|_| self.find_in(function, scope, name, before));
         inside.or_else(|| self.find_in(None, ScopeId::MODULE, name, before))
     }
 
-    /// [`Self::look_up`] among the declarations of a function, or of none.
+    /// [`Self::look_up`] among the declarations of one function, or of the module.
     fn find_in(
         &self,
         function: Option<FunctionId>,
@@ -63,7 +63,7 @@ impl Module<'_> {
             #[cfg(test)]
             tests::count_step();
             if best.as_ref().is_some_and(|best| best.0 == scope) {
-                // No scope is further inside.
+                // No other scope can be further inside.
                 break;
             }
             let Some(places) = self.names.places(function, text, number.is_some()) else {
@@ -77,7 +77,7 @@ impl Module<'_> {
                 is_one && declared.name.start < before
             };
             let Some((found, id)) = self.innermost(places, scope, is_meant) else { continue };
-            // Of scopes inside one another the inner one has the higher id.
+            // Inner scopes have higher ids than the scopes around them.
             if best.as_ref().is_none_or(|best| found > best.0) {
                 let id = self.definition_in_its_space(id).unwrap_or(id);
                 best = Some((found, Symbol { id, declaration: self.declaration(id)?, number }));
@@ -86,8 +86,8 @@ impl Module<'_> {
         best.map(|(_, symbol)| symbol)
     }
 
-    /// Returns the run that `name` would be a register of if it had more of them: its name and
-    /// how many it has.
+    /// The run that `name` would belong to if it had more registers: its prefix and its count. Used for the message
+    /// about a number that is too high.
     pub(crate) fn run_without<'n>(&self, scope: ScopeId, name: &'n str) -> Option<(&'n str, u32)> {
         let function = self.scopes.get(scope.0 as usize)?.function;
         let (prefix, _) = numbered(name)?;
@@ -96,7 +96,7 @@ impl Module<'_> {
         Some((prefix, self.declaration(id)?.count?))
     }
 
-    /// The place that `is_meant` of those that are around a scope, the innermost one.
+    /// The innermost declaration around a scope for which `is_meant` is true.
     fn innermost(
         &self,
         mut places: &[ScopedDeclaration],
@@ -106,7 +106,7 @@ impl Module<'_> {
         loop {
             #[cfg(test)]
             tests::count_step();
-            // A scope's parent has a lower id than the scope.
+            // A scope's id is higher than its parent's.
             places = places.get(..places.partition_point(|place| place.0 <= scope))?;
             let (&(near, id), before) = places.split_last()?;
             while scope > near {
@@ -124,26 +124,25 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the function around a scope.
     pub(crate) fn function_id(&self, scope: ScopeId) -> Option<FunctionId> {
         self.scopes.get(scope.0 as usize)?.function
     }
 
-    /// Returns the definition that follows an `.extern` declaration. One in another space is another
-    /// variable, as for an assembler.
+    /// The definition that follows an `.extern` declaration. A definition in another space is another variable, as in
+    /// ptxas.
     fn definition_in_its_space(&self, declared: DeclarationId) -> Option<DeclarationId> {
         let defined = self.names.definition(declared)?;
         let space = |id| self.declaration(id).map(|declared| declared.space);
         (space(declared) == space(defined)).then_some(defined)
     }
 
-    /// Returns the name of the run in the same scope that has a register of this name, too.
+    /// The run in the same scope that has a register of this name as well.
     pub(crate) fn run_around(&self, scope: ScopeId, name: Span) -> Option<Span> {
         let text = self.text(name);
         let (prefix, number) = numbered(text)?;
         let id = self.names.first(self.function_id(scope), scope, prefix, true)?;
         let run = self.declaration(id)?;
-        // An assembler does not see register 0, or one with zeroes before it, that precedes the run.
+        // ptxas misses the conflict if the register is number 0, or has leading zeros, and precedes the run.
         let is_seen =
             run.name.start < name.start || text.as_bytes().get(prefix.len()) != Some(&b'0');
         (run.count.is_some_and(|count| number < count) && is_seen).then_some(run.name)
@@ -154,19 +153,18 @@ impl Module<'_> {
     }
 }
 
-/// Splits a name into what comes before its last digits, and their value: the run that it may be
-/// a register of, and its number there. `%r012` is number 12 of `%r<..>`, never 2 of `%r01<..>`.
+/// Splits a name into a run's prefix and the number at its end. All digits at the end count: `%r012` is number 12 of
+/// `%r<..>`, never 2 of `%r01<..>`.
 fn numbered(name: &str) -> Option<(&str, u32)> {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    // Digits are characters of one byte.
+    // Digits are one byte each, so their count is an offset in bytes.
     let (prefix, digits) = name.split_at_checked(name.len() - digits)?;
     if digits.is_empty() { None } else { Some((prefix, digits.parse().ok()?)) }
 }
 
 impl Module<'_> {
-    /// The registers of that name in a function, `Q.x` for an element of a vector register. More
-    /// than one if braces inside the function declare the name again; none if no
-    /// register is declared so.
+    /// Returns the registers of that name in a function; `Q.x` is an element of a vector register. There are several if
+    /// inner braces declare the name again, and none if it is not a register.
     #[must_use]
     pub fn registers_named(&self, function: &Function, name: &str) -> Vec<Register> {
         let (whole, component) = match name.split_once('.') {
@@ -188,8 +186,7 @@ impl Module<'_> {
         symbols.map(register).collect()
     }
 
-    /// The variables and parameters of that name: in a function, if one is given, and else in the
-    /// module.
+    /// Returns the variables and parameters of that name in a function, or in the module if `function` is `None`.
     #[must_use]
     pub fn variables_named(&self, function: Option<&Function>, name: &str) -> Vec<DeclarationId> {
         let symbols = self.symbols(function, name).into_iter();
@@ -197,8 +194,7 @@ impl Module<'_> {
         variables.map(|symbol| symbol.id).collect()
     }
 
-    /// How a register is written; an element after the fourth of a vector with its number,
-    /// `Q.4`.
+    /// Returns a register's name as PTX writes it. Elements after the fourth of a vector have a number, as in `Q.4`.
     ///
     /// ```
     /// use warpload_ptx::read;
@@ -220,7 +216,7 @@ impl Module<'_> {
             name += &register.number.to_string();
         }
         if declared.vector > 1 {
-            // PTX names no elements but four.
+            // PTX has names only for the first four elements.
             match ["x", "y", "z", "w"].get(usize::from(register.component)) {
                 Some(letter) => name += &format!(".{letter}"),
                 None => name += &format!(".{}", register.component),
@@ -229,7 +225,7 @@ impl Module<'_> {
         name
     }
 
-    /// Returns what a name refers to in any scope of a function, each once.
+    /// The symbols of a name in all scopes of a function, each once.
     fn symbols(&self, function: Option<&Function>, name: &str) -> Vec<Symbol<'_>> {
         let mut scopes = vec![function.map_or(ScopeId::MODULE, |function| function.scope)];
         let body = function.map(|function| self.body(function)).unwrap_or_default();
@@ -254,7 +250,7 @@ mod tests {
     use crate::rules::check;
 
     thread_local! {
-        /// The steps of look-ups of this thread: texts that were hashed, scopes that were passed.
+        /// The lookup steps of this thread: texts hashed and scopes visited.
         static STEPS: Cell<u64> = const { Cell::new(0) };
     }
 
@@ -262,7 +258,7 @@ mod tests {
         STEPS.set(STEPS.get() + 1);
     }
 
-    /// Undeclared names below as many braces as there may be: not one look-up per brace.
+    /// Undeclared names in the most deeply nested braces: the cost must not grow with the depth.
     #[test]
     fn names_in_deep_braces_cost_nothing() {
         const LOADS: usize = 2000;
@@ -276,7 +272,7 @@ mod tests {
         let before = STEPS.get();
         assert_eq!(check(&module).filter(|verdict| verdict.is_legal()).count(), 0);
         let steps = STEPS.get() - before;
-        // A few for each of two names; one a brace or a digit would be many times as many.
+        // A few steps for each of two names. One step per brace or digit would be many times as many.
         assert!((1..20 * LOADS as u64).contains(&steps), "{steps}");
     }
 
@@ -296,14 +292,14 @@ mod tests {
     #[test]
     fn the_innermost_declaration_counts() {
         let is = |scalar: &str, number| Some((scalar.to_owned(), number));
-        // An inner scope that has been left does not count, even if its id is the next one.
+        // A closed scope does not count, even if its id is the next one.
         let body = ".reg .b16 a; { .reg .b32 a; .reg .b32 b; } .reg .b64 c; {.reg .f32 g;}";
         assert_eq!(
             found(body, &["a", "b", "c", "g"]),
             [is("b16", None), None, is("b64", None), is("u8", None)]
         );
-        // A run is passed over for a number that it does not have, and for its bare name. All
-        // digits at the end are the number: `%r1<4>` has no register that can be named.
+        // A run does not match a number beyond its count, nor its bare name. All digits at the end are the number, so
+        // no register of `%r1<4>` can be named.
         let body = ".reg .b16 %r<20>; .reg .b32 %r1<4>;";
         assert_eq!(
             found(body, &["%r12", "%r19", "%r20", "%r", "%r010", "%r0000000000019"]),

@@ -1,4 +1,4 @@
-//! What a module holds: declarations in scopes, functions, and the statements of their bodies.
+//! The contents of a module: declarations in scopes, functions, and the statements of their bodies.
 
 mod blocks;
 mod initial;
@@ -29,24 +29,24 @@ use self::scopes::Names;
 pub use self::scopes::{DeclarationId, FunctionId, Scope, ScopeId, StatementId};
 pub(crate) use self::scopes::{NameHash, NameMap};
 
-/// A module that was read whole.
+/// A completely read module.
 #[derive(Clone, Debug)]
 pub struct Module<'s> {
     pub(crate) source: &'s str,
-    /// The version of PTX that the module asks for.
+    /// The version of PTX that the module requires.
     pub version: Version,
-    /// What the module's first `.target` names; [`Function::target`] has that of each function.
+    /// The first `.target` of the module; [`Function::target`] is the one that applies to a function.
     pub target: Target,
-    /// The bits of an address, if the module states them.
+    /// The size of an address, if the module states it.
     pub address_size: Option<AddressSize>,
-    /// The option `debug` of `.target`.
+    /// The `debug` option of `.target`.
     pub(crate) debug: Option<Span>,
-    /// Whether a `.section` is there, as debug information is.
+    /// Whether a `.section` exists, as in modules with debug information.
     pub(crate) has_sections: bool,
     pub(crate) declarations: Vec<Declaration>,
-    /// The lengths in the brackets of all declarations, side by side.
+    /// The array lengths of all declarations, concatenated.
     pub(crate) lengths: Vec<u64>,
-    /// The words of all initializers, side by side.
+    /// The words of all initializers, concatenated.
     pub(crate) initial_words: Vec<Token>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) functions: Vec<Function>,
@@ -55,26 +55,26 @@ pub struct Module<'s> {
     pub(crate) arena: OperandArena,
     guards: Vec<GuardPredicate>,
     faults: Vec<StatementFault>,
-    /// What `.loc` says, with the statement that it precedes.
+    /// The `.loc` directives, each with the id of the statement after it.
     locations: Vec<(StatementId, SourceLocation)>,
     pub(crate) mistakes: Vec<Mistake>,
-    /// The functions that an `.alias` defines.
+    /// The names that an `.alias` defines.
     pub(crate) aliases: Vec<Span>,
     pub(crate) names: Names<'s>,
     pub(crate) function_names: NameMap<&'s str, FunctionId>,
 }
 
-/// What `.address_size` says.
+/// The `.address_size` directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressSize {
-    /// 32 or 64.
+    /// The size in bits, 32 or 64.
     pub bits: u32,
-    /// The number.
+    /// The number's place in the text.
     pub span: Span,
 }
 
-/// A mistake in a directive or a declaration that is told by its words alone; what rules say of it is
-/// in `rules/declarations.rs`.
+/// A mistake in a directive or declaration that its words alone show, without any context. `rules/declarations` turns
+/// it into a violation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mistake {
     pub(crate) kind: MistakeKind,
@@ -82,7 +82,7 @@ pub(crate) struct Mistake {
     pub(crate) span: Span,
 }
 
-/// What is wrong with a directive or a declaration.
+/// The kind of a mistake in a directive or declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MistakeKind {
     /// A second `.version`.
@@ -93,17 +93,17 @@ pub(crate) enum MistakeKind {
     AddressSize,
     /// An unknown option of `.target`.
     Option,
-    /// Both texture modes.
+    /// Two different texture modes.
     TextureMode,
-    /// A directive that PTX does not have, or not here.
+    /// A directive that PTX does not have, or not in this place.
     Directive,
-    /// `.extern` and the like before something else than a variable or function.
+    /// `.extern` and the like before anything but a variable or a function.
     Linkage,
-    /// A semicolon that ends nothing.
+    /// A stray semicolon.
     Semicolon,
     /// An alignment that is not a power of two.
     Alignment,
-    /// A word of a declaration that is not a type, or comes after it.
+    /// A word of a declaration that is not a type, or that is out of order.
     Word,
 }
 
@@ -111,59 +111,59 @@ pub(crate) enum MistakeKind {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Declaration {
-    /// The name; of a run of registers, the part before the number.
+    /// The name; for a run of registers, the prefix.
     pub name: Span,
-    /// Where it lies.
+    /// The state space.
     pub space: StateSpace,
-    /// What it is to its function.
+    /// Its role in the function.
     pub role: Role,
     /// The type of one element.
     pub scalar: ScalarType,
-    /// How many elements a vector has; 1 without `.v2` and the like.
+    /// The number of elements of a vector; 1 without `.v2` and the like.
     pub vector: u8,
     /// The alignment in bytes, if `.align` states one.
     pub align: Option<u32>,
-    /// How many registers `<N>` declares. No register is allocated for any of them here.
+    /// The number of registers that `<N>` declares. No memory is allocated for them.
     pub count: Option<u32>,
-    /// The number of elements that the brackets after the name say.
+    /// The number of elements from the brackets after the name.
     pub array: Array,
-    /// The place of its lengths in the module's.
+    /// The range of its lengths in the module's list.
     pub(crate) lengths: (u32, u32),
-    /// The initializer after `=`, as it is written; [`Module::initial_value`] reads it.
+    /// The text of the initializer after `=`; [`Module::initial_value`] reads it.
     pub initial: Option<Span>,
-    /// The place of its words in the module's.
+    /// The range of its words in the module's list.
     pub(crate) initial_words: (u32, u32),
-    /// The bank that `.const[3]` names, as modules before PTX 2.2 may.
+    /// The bank of `.const[3]`, which modules before PTX 2.2 may name.
     pub bank: Option<u64>,
     /// Whether it has the attribute `.unified`.
     pub is_unified: bool,
     /// Whether it has the attribute `.managed`.
     pub is_managed: bool,
-    /// Who sees it.
+    /// Its visibility.
     pub linkage: Linkage,
-    /// Where it can be named.
+    /// The scope that declares it.
     pub scope: ScopeId,
 }
 
-/// What a declaration is to the function around it.
+/// The role of a declaration in its function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// It is outside all functions.
+    /// Outside all functions.
     Module,
-    /// It is in a body.
+    /// A variable of a body.
     Local,
     /// A parameter.
     Parameter,
-    /// A parameter that the function returns in.
+    /// A return parameter.
     Return,
 }
 
-/// How many elements a variable has.
+/// The number of elements of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Array {
     /// No brackets.
     Single,
-    /// Brackets with numbers: their product.
+    /// Brackets with numbers; the product of them.
     Of(u64),
     /// Empty brackets.
     Unknown,
@@ -171,10 +171,10 @@ pub enum Array {
     TooMany,
 }
 
-/// Who sees a function or a variable.
+/// The visibility of a function or variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
-    /// The module.
+    /// Visible in the module only.
     #[default]
     Internal,
     /// `.visible`.
@@ -188,13 +188,13 @@ pub enum Linkage {
 }
 
 impl Declaration {
-    /// Returns the bytes of one element, a whole vector; `None` if the type's size is unknown here.
+    /// Returns the size of one element in bytes, a whole vector if it is one; `None` if the type has no size here.
     #[must_use]
     pub fn element_bytes(&self) -> Option<u64> {
         self.scalar.bytes().map(|bytes| u64::from(bytes) * u64::from(self.vector))
     }
 
-    /// Returns the bytes of the whole variable; `None` if they are unknown or more than 2^64.
+    /// Returns the size of the whole variable in bytes; `None` if it is unknown or 2^64 or more.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self.array {
@@ -204,8 +204,7 @@ impl Declaration {
         }
     }
 
-    /// Returns the alignment in bytes: that of `.align`, else the size of an element. [PTX ISA,
-    /// Alignment]
+    /// Returns the alignment in bytes: `.align` if given, else the size of an element. [PTX ISA, Alignment]
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.align.map(u64::from).or_else(|| self.element_bytes()).unwrap_or(1).max(1)
@@ -216,21 +215,21 @@ impl Declaration {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Function {
-    /// Which of the two.
+    /// Kernel or device function.
     pub kind: FunctionKind,
     /// The name.
     pub name: Span,
-    /// Who sees it.
+    /// Its visibility.
     pub linkage: Linkage,
-    /// The `.target` that precedes it.
+    /// The `.target` that applies to it.
     pub target: Target,
-    /// Where its parameters and its body's declarations can be named.
+    /// The scope of its parameters. Its body's declarations are in it or in scopes inside it.
     pub scope: ScopeId,
-    /// What it returns in; places in [`Module::declarations`].
+    /// Its return parameters, as indices into [`Module::declarations`].
     pub returns: Range<usize>,
-    /// Its parameters; places in [`Module::declarations`].
+    /// Its parameters, as indices into [`Module::declarations`].
     pub parameters: Range<usize>,
-    /// Its statements, places in [`Module::statements`]; `None` for a prototype.
+    /// Its statements, as indices into [`Module::statements`]; `None` for a prototype.
     pub body: Option<Range<usize>>,
 }
 
@@ -243,61 +242,61 @@ pub enum FunctionKind {
     Func,
 }
 
-/// One step of a body.
+/// One statement of a body.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Statement {
-    /// All of it, a guard included, its semicolon not.
+    /// Its text, including a guard and without the semicolon.
     pub span: Span,
-    /// Where its names are looked up.
+    /// The scope that contains it.
     pub scope: ScopeId,
-    /// What it is.
+    /// The kind of the statement.
     pub kind: StatementKind,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum StatementKind {
-    /// A label; the name.
+    /// A label, with its name.
     Label(Span),
     /// `{`.
     Enter,
-    /// `}` of a pair inside the body.
+    /// `}`, apart from the one that closes the body.
     Leave,
     /// An instruction; [`Module::instruction`] returns its qualifiers and operands.
     Instruction(Instruction),
-    /// A declaration of registers or variables: the first of them, and the one after the last.
+    /// A declaration of registers or variables: the first id, and the id after the last.
     Declarations(DeclarationId, DeclarationId),
-    /// `.branchtargets` or `.calltargets`: the names, which the label before it stands for.
+    /// `.branchtargets` or `.calltargets`, with the names. The label before it names the list.
     Targets(ElementRange),
-    /// A malformed statement; [`Module::statement_error`] says why.
+    /// A malformed statement; [`Module::statement_error`] returns the error.
     Malformed(FaultId),
 }
 
-/// What `.loc` says.
+/// A `.loc` directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLocation {
     /// The number of a `.file`.
     pub file: u32,
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// From 1; 0 if it is not known.
+    /// The column, from 1; 0 if unknown.
     pub column: u32,
 }
 
-/// What a name refers to.
+/// The declaration that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Symbol<'m> {
-    /// The declaration's place.
+    /// The id of the declaration.
     pub id: DeclarationId,
     /// The declaration.
     pub declaration: &'m Declaration,
-    /// The number of a register out of a run.
+    /// The number, for a register of a run.
     pub number: Option<u32>,
 }
 
-/// Where a statement is, and its words in one line.
+/// The place of a statement, and its text on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StatementText {
@@ -305,12 +304,12 @@ pub struct StatementText {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
 impl<'s> Module<'s> {
-    /// Makes a module that nothing has been read of.
+    /// An empty module.
     fn new(source: &'s str, version: Version, target: Target) -> Self {
         Self {
             source,
@@ -343,7 +342,7 @@ impl<'s> Module<'s> {
         self.source
     }
 
-    /// Returns the place of a statement, and its words in one line, comments left out.
+    /// Returns the place of a statement, and its text on one line without comments.
     #[must_use]
     pub fn statement(&self, span: Span, lines: &LineIndex) -> StatementText {
         let Position { line, column } = lines.position(span.start);
@@ -365,13 +364,13 @@ impl<'s> Module<'s> {
         span.text(self.source)
     }
 
-    /// Returns everything declared, in the order of the text.
+    /// Returns all declarations in the order of the text.
     #[must_use]
     pub fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
 
-    /// Returns kernels and functions in the order of the text, prototypes among them.
+    /// Returns kernels and functions in the order of the text, including prototypes.
     #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
@@ -389,7 +388,7 @@ impl<'s> Module<'s> {
         function.body.clone().and_then(|body| self.statements.get(body)).unwrap_or_default()
     }
 
-    /// Returns the declaration of an id.
+    /// Returns the declaration with an id.
     #[must_use]
     pub fn declaration(&self, id: DeclarationId) -> Option<&Declaration> {
         self.declarations.get(id.index())
@@ -402,12 +401,11 @@ impl<'s> Module<'s> {
         self.functions.get(function.index())
     }
 
-    /// Returns the place of the function of that name.
     pub(crate) fn function_id_of(&self, name: &str) -> Option<FunctionId> {
         self.function_names.get(name).copied()
     }
 
-    /// Returns the function of that name.
+    /// Returns the function with a name, its definition rather than a prototype.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.function_names.get(name).and_then(|id| self.functions.get(id.index()))

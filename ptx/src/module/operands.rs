@@ -1,19 +1,18 @@
-//! The registers that an instruction writes and reads, whatever instruction it is.
+//! The registers that any instruction writes and reads.
 
 use crate::meaning::Register;
 use crate::module::Module;
 use crate::syntax::load::{Keyword, Opcode, OperandKind, PtxInstruction, QualifierKind};
 use crate::syntax::{Span, StateSpace};
 
-/// The registers of one instruction, its guard's left out. Of a vector register all components are
-/// named.
+/// The registers of one instruction, without its guard. A vector register counts as all its components.
 #[derive(Debug, Default)]
 pub(crate) struct RegisterOperands<'m> {
-    /// Those of the first operand, addresses left out: what is written, whatever the instruction.
+    /// Registers of the output operands, except in addresses.
     pub(crate) writes: Vec<Register>,
-    /// All others.
+    /// All other registers.
     pub(crate) reads: Vec<Register>,
-    /// Names that are declared nowhere, such as those of special registers.
+    /// Undeclared names, such as special registers.
     pub(crate) others: Vec<&'m str>,
 }
 
@@ -24,7 +23,7 @@ impl<'m> RegisterOperands<'m> {
         for (place, operand) in instruction.operands.iter().enumerate() {
             let is_address = matches!(operand.kind, OperandKind::Address(_));
             for name in instruction.names_in(operand) {
-                // Brackets without a comma before them follow what is written.
+                // In `d[i]` the name before the brackets is not part of an address, so it may be an output.
                 let is_indexed = is_address && name.start == operand.span.start;
                 let is_written = place < outputs && (!is_address || is_indexed);
                 found.add(module, instruction, name, is_written);
@@ -52,20 +51,20 @@ impl<'m> RegisterOperands<'m> {
     }
 }
 
-/// How many of the first operands are written.
+/// The number of leading operands that are outputs.
 fn outputs(instruction: &PtxInstruction<'_>) -> usize {
     let has_list = || {
         let first = instruction.operands.first();
         first.is_some_and(|first| matches!(first.kind, OperandKind::List(_)))
     };
     match instruction.opcode {
-        // The result of a reduction at a barrier is written.
+        // A barrier has a result only with `.red`.
         Opcode::Bar | Opcode::Barrier => {
             usize::from(instruction.has(QualifierKind::Keyword(Keyword::Red)))
         }
-        // Their first operand is only read.
+        // The first operand of these is a source.
         Opcode::Brx | Opcode::Nanosleep | Opcode::SetMaxNReg | Opcode::StackRestore => 0,
-        // A call returns in parentheses; without them it names what it calls.
+        // The results of a call are in parentheses. Without them, the first operand is the callee.
         Opcode::Call => usize::from(has_list()),
         // `tcgen05.ld.red r, redval, [taddr]`
         Opcode::TensorLdRed => 2,

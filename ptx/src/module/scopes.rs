@@ -1,29 +1,28 @@
-//! The scopes of a module, the places of what it declares, and [`Names`], which name is declared in
-//! which scope, by [`NameMap`].
+//! The scopes of a module, the ids of its parts, and [`Names`], the index of declared names by scope.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
-/// The place of a [`Scope`] in its module.
+/// The index of a [`Scope`] in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScopeId(pub(crate) u32);
 
-/// The place of a [`Declaration`](super::Declaration) in its module.
+/// The index of a [`Declaration`](super::Declaration) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeclarationId(pub(crate) u32);
 
-/// The place of a [`Function`](super::Function) in its module.
+/// The index of a [`Function`](super::Function) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub(crate) u32);
 
-/// The place of a [`Statement`](super::Statement) in its module.
+/// The index of a [`Statement`](super::Statement) in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StatementId(pub(crate) u32);
 
 impl StatementId {
-    /// The place in [`Module::statements`](super::Module::statements).
+    /// Returns the index in [`Module::statements`](super::Module::statements).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -31,12 +30,12 @@ impl StatementId {
 }
 
 impl ScopeId {
-    /// Around all functions.
+    /// The scope of the module, around all functions.
     pub const MODULE: Self = Self(0);
 }
 
 impl DeclarationId {
-    /// The place in [`Module::declarations`](super::Module::declarations).
+    /// Returns the index in [`Module::declarations`](super::Module::declarations).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -44,31 +43,31 @@ impl DeclarationId {
 }
 
 impl FunctionId {
-    /// The place in [`Module::functions`](super::Module::functions).
+    /// Returns the index in [`Module::functions`](super::Module::functions).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A pair of braces, or the module around all of them.
+/// A pair of braces, or the whole module.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The scope around it.
     pub parent: Option<ScopeId>,
-    /// The function that it is part of.
+    /// The function that contains it; `None` for the module.
     pub function: Option<FunctionId>,
 }
 
-/// Every name that is declared in a function, or outside of all, with the scopes that declare it.
+/// The declared names of the module and of each function, with the scopes that declare them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names<'s> {
-    /// Those outside of all functions, and after them those of each function: what is looked up for
-    /// one function is close together.
+    /// The module's table first, then one table per function, so that the names of one function are close together in
+    /// memory.
     names: Tables<'s>,
-    /// The same for runs: `.reg .b32 a, a<3>` declares two different names.
+    /// Runs of registers have their own tables, because `.reg .b32 a, a<3>` declares two different names.
     runs: Tables<'s>,
-    /// From a declaration that is `.extern` to the definition that follows it.
+    /// From an `.extern` declaration to the definition after it.
     definitions: HashMap<DeclarationId, DeclarationId>,
 }
 
@@ -77,7 +76,7 @@ type Tables<'s> = Vec<NameMap<&'s str, Places>>;
 /// A scope that declares a name, and the declaration.
 pub(super) type ScopedDeclaration = (ScopeId, DeclarationId);
 
-/// The scopes of one function that declare one name, in their order, each once. Most names have one.
+/// The scopes of one function that declare one name, ordered and without duplicates. Most names have just one.
 #[derive(Clone, Debug)]
 enum Places {
     One([ScopedDeclaration; 1]),
@@ -104,14 +103,14 @@ impl Places {
     }
 }
 
-/// The table of a function, or of what is outside of all.
+/// The index of the table of a function, or of the module.
 fn table(function: Option<FunctionId>) -> usize {
     function.map_or(0, |function| function.index() + 1)
 }
 
 impl<'s> Names<'s> {
-    /// Notes a declaration, of a run of registers or of one name, and returns the earlier one of that
-    /// name in its scope, which stays.
+    /// Records a declaration of one name or a run of registers. If the scope already declares the name, returns that
+    /// declaration, which stays.
     pub(crate) fn declare(
         &mut self,
         function: Option<FunctionId>,
@@ -144,7 +143,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// Returns the scopes of a function that declare a name.
+    /// The scopes of a function that declare a name.
     pub(super) fn places(
         &self,
         function: Option<FunctionId>,
@@ -155,7 +154,7 @@ impl<'s> Names<'s> {
         tables.get(table(function))?.get(name).map(Places::as_slice)
     }
 
-    /// Returns the first declaration of a name in a scope.
+    /// The first declaration of a name in a scope.
     pub(crate) fn first(
         &self,
         function: Option<FunctionId>,
@@ -168,23 +167,22 @@ impl<'s> Names<'s> {
         places.get(at).map(|place| place.1)
     }
 
-    /// Notes that a variable that is declared `.extern` is defined later.
+    /// Records the definition of a variable declared `.extern` before.
     pub(crate) fn define(&mut self, declared: DeclarationId, defined: DeclarationId) {
         self.definitions.entry(declared).or_insert(defined);
     }
 
-    /// Returns the definition that follows an `.extern` declaration.
+    /// The definition after an `.extern` declaration.
     pub(crate) fn definition(&self, declared: DeclarationId) -> Option<DeclarationId> {
         self.definitions.get(&declared).copied()
     }
 }
 
-/// A map from names of a module.
+/// A map from the names in a module.
 pub(crate) type NameMap<K, V> = HashMap<K, V, NameHash>;
 
-/// Hashes names in a few cycles, which the hash of the standard library, made for any keys, does not.
-/// Names come from untrusted files, which cannot choose names that collide: the secret numbers are
-/// drawn when the program starts.
+/// Hashes names in a few cycles; the standard library's hash is for keys of any kind and takes longer. Untrusted files
+/// cannot choose colliding names, because the seeds are drawn when the program starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameHash([u64; 2]);
 
@@ -192,7 +190,7 @@ impl Default for NameHash {
     fn default() -> Self {
         static SEEDS: LazyLock<[u64; 2]> = LazyLock::new(|| {
             let random = RandomState::new();
-            // Odd, or a product with it may be zero.
+            // Odd and therefore not zero, because a factor of zero would make all hashes equal.
             [random.hash_one(0), random.hash_one(1) | 1]
         });
         Self(*SEEDS)
@@ -207,7 +205,7 @@ impl BuildHasher for NameHash {
     }
 }
 
-/// Multiplies eight bytes at a time by a secret number, and folds the halves of the product.
+/// Multiplies eight bytes at a time by a secret number and folds the two halves of the product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameHasher {
     state: u64,
@@ -227,10 +225,11 @@ impl Hasher for NameHasher {
         for word in words {
             self.add(u64::from_le_bytes(*word));
         }
-        // With the length, so that zeros at the end count.
+        // The length is added, so that trailing zeros count.
         let length = bytes.len() as u64;
         match bytes.last_chunk::<8>() {
-            // Eight bytes at once, some of them again, rather than one by one.
+            // Hashes the last eight bytes at once, even if some were hashed before. That is faster than one byte at a
+            // time.
             Some(last) => {
                 if !rest.is_empty() {
                     self.add(u64::from_le_bytes(*last));
@@ -241,7 +240,7 @@ impl Hasher for NameHasher {
         }
     }
 
-    /// The end of a text, which its length has said.
+    /// The terminator of a string, which is redundant because the length is hashed.
     fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! Where a load reads.
+//! Rules for the address of a load.
 
 use super::judged::{Findings, Judged, OFFSETS, is_integer};
 use super::violation::{Rule, Unit};
@@ -7,10 +7,10 @@ use crate::syntax::load::{AddressForm, AddressOperand};
 use crate::syntax::special::SpecialRegister;
 use crate::syntax::{ScalarType, Span, StateSpace};
 
-/// What a register must be that holds an address or an index.
+/// The help for a register that cannot hold an address or an index.
 const ADDRESS_REGISTER: &str = "an address register holds integers or bits, at most 64 of them";
 
-/// [PTX ISA, "Addresses as Operands"; `ld`, Description].
+/// [PTX ISA, "Addresses as Operands"; `ld`, Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
     let Some(operand) = judged.load.operands.get(1) else { return };
     let Some(address) = judged.load.address_in(operand) else {
@@ -24,7 +24,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     };
     integer_offset(judged, &address);
     match (address.base, address.form) {
-        // A constant alone is an address in local memory.
+        // In local memory an address may be a constant.
         (None, _) if judged.is_of(StateSpace::Local) => {}
         (None, _) => {
             let message = "a constant address outside of `.local`";
@@ -42,7 +42,7 @@ pub(super) fn integer_offset(judged: &mut Judged<'_>, address: &AddressOperand) 
     }
 }
 
-/// `[base+offset]`: a register or a variable.
+/// Judges `[base+offset]`. The base is a register or a variable.
 fn bracketed(judged: &mut Judged<'_>, base: Span) {
     if let Some(special) = judged.special(base) {
         return special_register(judged, base, special);
@@ -58,7 +58,7 @@ fn bracketed(judged: &mut Judged<'_>, base: Span) {
     }
 }
 
-/// A special register that is one integer may be an address or an index, of any width.
+/// A special register that holds one integer may be an address or an index, whatever its width.
 fn special_register(judged: &mut Judged<'_>, name: Span, special: SpecialRegister) {
     judged.needs_special(name, special);
     if special.is_vector || !is_integer(special.scalar) {
@@ -71,7 +71,7 @@ fn special_register(judged: &mut Judged<'_>, name: Span, special: SpecialRegiste
     }
 }
 
-/// Whether a register can hold an address or an index.
+/// Reports a register that cannot hold an address or an index.
 fn register(judged: &mut Judged<'_>, name: Span, declared: &Declaration) -> bool {
     let is_one = is_integer(declared.scalar)
         && matches!(declared.scalar.bits(), Some(8..=64))
@@ -83,7 +83,7 @@ fn register(judged: &mut Judged<'_>, name: Span, declared: &Declaration) -> bool
     is_one
 }
 
-/// Generic and global addresses have 64 bits; the other spaces' fit in 32.
+/// Generic and global addresses have 64 bits; addresses in the other spaces fit in 32.
 fn width(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
     if declared.scalar.bits() == Some(32) && judged.may_be_global() {
         let kind = if judged.load.space().is_none() { "a generic" } else { "a global" };
@@ -92,7 +92,8 @@ fn width(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
     }
 }
 
-/// The variable's state space is the load's; a generic load takes those with a generic address.
+/// The state space of the variable must be the load's. A generic load accepts a variable if its space has generic
+/// addresses.
 fn variable(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
     let text = judged.text(name);
     if declared.scalar == ScalarType::Opaque && declared.array == Array::Single {
@@ -115,8 +116,8 @@ fn variable(judged: &mut Judged<'_>, name: Span, declared: &Declaration) {
     }
 }
 
-/// Reports what a program cannot have, since it needs a linker: unified variables, and arrays whose
-/// length it does not know.
+/// Reports a variable that needs a linker, which a whole program does not have: a unified variable, or an array of
+/// unknown length.
 pub(super) fn needs_linker(
     module: &Module<'_>,
     findings: &mut Findings,
@@ -129,14 +130,14 @@ pub(super) fn needs_linker(
     findings.add(Rule::CompileOnly, name, message, help);
 }
 
-/// Whether only a linker can tell how large a variable is. Shared memory is sized by the launch.
+/// Whether only a linker knows the size of a variable. Shared memory is not meant, because its size is set at launch.
 pub(super) fn is_unresolved(declared: &Declaration) -> bool {
     matches!(declared.space, StateSpace::Global | StateSpace::Const)
         && declared.linkage == Linkage::Extern
         && matches!(declared.array, Array::Unknown | Array::Of(0))
 }
 
-/// `var[4]`, `var[%r1]`.
+/// Judges `var[4]` and `var[%r1]`.
 fn indexed(judged: &mut Judged<'_>, base: Span, address: &AddressOperand) {
     let declared = judged.symbol(base).map(|symbol| symbol.declaration);
     let text = judged.text(base);
@@ -165,7 +166,7 @@ fn indexed(judged: &mut Judged<'_>, base: Span, address: &AddressOperand) {
     }
 }
 
-/// Whether a register holds a 32-bit integer or bits: what tensor memory is addressed with.
+/// Whether a register can hold an address of Tensor Memory: 32 bits, an integer or a bit type.
 pub(super) fn is_tensor_address(declared: &Declaration) -> bool {
     is_integer(declared.scalar) && declared.scalar.bits() == Some(32) && declared.vector == 1
 }

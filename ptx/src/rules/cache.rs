@@ -6,7 +6,7 @@ use super::violation::Rule;
 use crate::syntax::load::{AddressForm, CacheLevel, OperandKind, QualifierKind as Q};
 use crate::syntax::{StateSpace, TypeClass};
 
-/// [`ld` and `ld.global.nc`, Syntax and Description].
+/// [`ld` and `ld.global.nc`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
     l2_eviction(judged);
     policy(judged);
@@ -18,7 +18,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     }
 }
 
-/// An L2 priority goes with the 256-bit forms.
+/// An L2 priority needs one of the 256-bit forms.
 fn l2_eviction(judged: &mut Judged<'_>) {
     let span = judged.finds(|q| matches!(q, Q::Eviction(CacheLevel::L2, _)));
     if let Some(span) = span.filter(|_| !judged.is_wide()) {
@@ -28,7 +28,8 @@ fn l2_eviction(judged: &mut Judged<'_>) {
     }
 }
 
-/// The third operand: a 64-bit register, also one of a vector, not of floats, or an integer.
+/// The policy is the third operand: an integer, or a 64-bit register that is not a float. It may be an element of a
+/// vector register.
 fn policy(judged: &mut Judged<'_>) {
     let hint = judged.finds(|q| q == Q::CacheHint);
     let Some(policy) = judged.load.operands.get(2) else {
@@ -66,8 +67,8 @@ fn policy(judged: &mut Judged<'_>) {
     }
 }
 
-/// `.unified` after the address belongs to unified variables. A register may hold any address,
-/// and nothing is said of an element of an array.
+/// `.unified` after the address must match the attribute of the variable. A register may hold any address, so it is not
+/// checked; an element of an array may lack `.unified`.
 fn unified(judged: &mut Judged<'_>) {
     let Some(address) = judged.load.address() else { return };
     let written = address.unified.filter(|_| address.form == AddressForm::Bracketed);

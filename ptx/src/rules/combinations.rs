@@ -1,14 +1,14 @@
-//! Which qualifiers do not go with one another, or go with global memory alone.
+//! Qualifiers that exclude one another, or that need global memory.
 
 use super::judged::Judged;
 use super::violation::Rule;
 use crate::syntax::Span;
 use crate::syntax::load::{CacheLevel, CacheOperator, MemoryOrder, QualifierKind as Q};
 
-/// Picks qualifiers.
+/// A predicate over qualifiers.
 type Which = fn(Q) -> bool;
 
-/// The qualifiers that go with `.global` and generic addressing alone.
+/// Qualifiers that need `.global` or generic addressing.
 const GLOBAL_ONLY: [(Rule, Which); 4] = [
     (Rule::EvictionSpace, |q| matches!(q, Q::Eviction(..))),
     (Rule::CacheHintSpace, |q| q == Q::CacheHint),
@@ -16,7 +16,7 @@ const GLOBAL_ONLY: [(Rule, Which); 4] = [
     (Rule::MmioSpace, |q| q == Q::Mmio),
 ];
 
-/// The qualifiers that do not go with one another.
+/// Qualifiers that exclude one another.
 const PAIRS: [(Rule, Which, Which); 7] = [
     (Rule::CacheOpEviction, is_l1_eviction, |q| matches!(q, Q::Cache(_))),
     (Rule::EvictionOrder, is_l1_eviction, is_volatile),
@@ -50,7 +50,7 @@ fn is_not_for_mmio(qualifier: Q) -> bool {
     )
 }
 
-/// Holds each qualifier to the tables.
+/// Checks every qualifier against both tables.
 pub(super) fn check(judged: &mut Judged<'_>) {
     if judged.is_plain() {
         return;
@@ -68,7 +68,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     }
 }
 
-/// Reports a qualifier that goes with global memory alone on a load of another one.
+/// Reports a qualifier that needs global memory, if the load is for another space.
 pub(super) fn only_global(judged: &mut Judged<'_>, rule: Rule, span: Span) {
     if !judged.may_be_global() {
         let text = judged.text(span);

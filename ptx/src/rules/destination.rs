@@ -1,4 +1,4 @@
-//! Where the loaded values go.
+//! Rules for the destination of a load.
 
 use super::judged::{Findings, Judged, is_integer};
 use super::violation::Rule;
@@ -8,16 +8,16 @@ use crate::syntax::load::{
 };
 use crate::syntax::{ScalarType, Span, TypeClass};
 
-/// Operands a load has without and with a cache policy.
+/// The number of operands, without and with a cache policy.
 const OPERANDS: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// [`ld`, Description and Notes; PTX ISA, "Operand Size Exceeding Instruction-Type Size"].
+/// [`ld`, Description and Notes; PTX ISA, "Operand Size Exceeding Instruction-Type Size"]
 pub(super) fn check(judged: &mut Judged<'_>) {
     let load = judged.load;
     let is_indexed = |operand: &Operand| {
         load.address_in(operand).is_some_and(|address| address.form == AddressForm::Indexed)
     };
-    // Without its comma, `%r1 [%rd1]`, a destination and an address are one operand: said below.
+    // Without the comma, as in `%r1 [%rd1]`, destination and address are one operand. That is reported below.
     if !OPERANDS.contains(&load.operands.len()) && !load.destination().is_some_and(is_indexed) {
         let message = format!("a load with {} operands", load.operands.len());
         let help = "a load has a destination, an address, and with `.L2::cache_hint` a policy";
@@ -55,8 +55,8 @@ fn no_register(judged: &mut Judged<'_>, span: Span) {
     judged.no(Rule::DestinationRegister, span, "register", help);
 }
 
-/// At most 128 bits, or one of the 256-bit forms in global memory. `.v8` is such a form or
-/// nothing: an assembler takes or crashes on narrower elements, which no document has.
+/// A vector has at most 128 bits, or one of the 256-bit forms in global memory. `.v8` exists only in such a form: with
+/// narrower elements, which no document has, ptxas accepts it or crashes.
 fn vector_width(judged: &mut Judged<'_>) {
     let Some(span) = judged.finds(|kind| matches!(kind, Q::Vector(_))) else { return };
     let Some(bits) = judged.load.scalar().and_then(width) else { return };
@@ -73,7 +73,7 @@ fn vector_width(judged: &mut Judged<'_>) {
     }
 }
 
-/// `{a, b, _}`: as many as the load has elements; one alone for a scalar.
+/// Judges `{a, b, _}`: one register per element, and a single one for a scalar.
 fn vector(judged: &mut Judged<'_>, span: Span, elements: &[Element]) {
     size(judged, span, elements.len());
     if elements.iter().all(|element| element.kind == ElementKind::Sink) {
@@ -94,14 +94,14 @@ fn vector(judged: &mut Judged<'_>, span: Span, elements: &[Element]) {
         registers.extend(scalar.map(|scalar| (scalar, span)));
     }
     mixed(&registers, &mut judged.findings);
-    // Registers of different types are taken for bits.
+    // If the registers differ in type, only their widths count.
     let are_alike = registers.windows(2).all(|pair| pair[0].0 == pair[1].0);
     for (scalar, span) in registers {
         fits(judged, scalar, span, are_alike);
     }
 }
 
-/// What the registers of one vector have in common; those of bits go with all.
+/// Types that may be neighbours in a vector. Bit types go with every group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Integers,
@@ -110,7 +110,7 @@ enum Group {
     Predicates,
 }
 
-/// How many bits a register takes; a predicate counts as one of 32 bits.
+/// The width of a register in bits. A predicate counts as 32.
 fn held_bits(scalar: ScalarType) -> Option<u32> {
     if scalar == ScalarType::Pred { Some(32) } else { scalar.bits() }
 }
@@ -125,8 +125,8 @@ fn group(scalar: ScalarType) -> Option<Group> {
     }
 }
 
-/// Elements are of one width. Of two neighbours both are of integers, of floats or of pairs, or one
-/// is of bits: an assembler compares no others.
+/// All elements have one width, and neighbours are in the same group or one is of a bit type. Only neighbours are
+/// compared, as in ptxas.
 pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
     let before = std::iter::once(None).chain(registers.iter().map(|register| Some(register.0)));
     let Some((first, _)) = registers.first() else { return };
@@ -146,7 +146,7 @@ pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
 
 fn size(judged: &mut Judged<'_>, span: Span, written: usize) {
     let elements = usize::from(judged.load.elements());
-    // A vector size that is not known is wrong already.
+    // An unknown vector size is reported already.
     if written != elements && !judged.has_unknown() {
         let help = match (elements, written) {
             (1, _) => "`.v2`, `.v4` or `.v8` makes the load one of a vector".to_owned(),
@@ -157,7 +157,7 @@ fn size(judged: &mut Judged<'_>, span: Span, written: usize) {
     }
 }
 
-/// A name alone: a register, or a vector register.
+/// Judges a plain name: a register, or a vector register.
 fn name(judged: &mut Judged<'_>, span: Span) {
     let Some(register) = judged.register(span) else { return no_register(judged, span) };
     if register.vector > 1 || judged.load.elements() > 1 {
@@ -166,7 +166,7 @@ fn name(judged: &mut Judged<'_>, span: Span) {
     fits(judged, register.scalar, span, true);
 }
 
-/// The type of a register that is an element. An assembler lets special registers be elements, too.
+/// The type of a register in a vector. ptxas also accepts special registers there.
 fn scalar(judged: &mut Judged<'_>, name: Span) -> Option<ScalarType> {
     if let Some(special) = judged.special(name).filter(|special| !special.is_vector) {
         judged.needs_special(name, special);
@@ -179,7 +179,7 @@ fn scalar(judged: &mut Judged<'_>, name: Span) -> Option<ScalarType> {
     register.map(|register| register.scalar)
 }
 
-/// `Q.x`: one register out of a vector register.
+/// Judges `Q.x`, an element of a vector register.
 fn component<'j>(judged: &mut Judged<'j>, name: Span, span: Span) -> Option<&'j Declaration> {
     let register = judged.register(name).filter(|register| register.vector > 1);
     if register.is_none() {
@@ -188,8 +188,7 @@ fn component<'j>(judged: &mut Judged<'j>, name: Span, span: Span) -> Option<&'j 
     register
 }
 
-/// Whether a value of the load's type goes into a register; `is_typed` is false for one whose
-/// type does not count, its width alone.
+/// Checks that a value of the load's type fits into a register. If `is_typed` is false, only the width counts.
 fn fits(judged: &mut Judged<'_>, register: ScalarType, span: Span, is_typed: bool) {
     let Some(loaded) = judged.load.scalar() else { return };
     let (Some(bits), Some(register_bits)) = (loaded.bits(), held_bits(register)) else { return };
@@ -225,7 +224,7 @@ fn fits(judged: &mut Judged<'_>, register: ScalarType, span: Span, is_typed: boo
     judged.add(rule, span, message, help);
 }
 
-/// Whether values of one type go into registers of another that is wide enough.
+/// Whether a register that is wide enough accepts values of the loaded type.
 fn takes(loaded: ScalarType, register: ScalarType, is_vector: bool) -> bool {
     match loaded.class() {
         TypeClass::Bits => true,
@@ -238,7 +237,7 @@ fn takes(loaded: ScalarType, register: ScalarType, is_vector: bool) -> bool {
     }
 }
 
-/// Returns the bits of a value; `None` for a type that no load has.
+/// The width of a value in bits; `None` for types that no load has.
 fn width(scalar: ScalarType) -> Option<u32> {
     scalar.bits().filter(|bits| *bits >= 8)
 }

@@ -1,23 +1,22 @@
-//! From which `.version` and `.target` on a feature can be used: one table.
+//! The table of features with the first `.version` and `.target` that have them.
 
 use super::judged::{Gate, Judged};
 use super::violation::Rule;
 use crate::syntax::load::{CacheLevel, MemoryOrder, MemoryScope, Opcode, QualifierKind as Q};
 use crate::syntax::{Reach, ScalarType, Span, StateSpace, SubQualifier, Target, Version};
 
-/// What uses a feature.
+/// The part of a load that uses a feature.
 pub(super) enum Uses {
-    /// A qualifier, none of the plain ones.
+    /// A qualifier other than the plain ones ([`Q::is_plain`]).
     Qualifier(fn(Q) -> bool),
-    /// Whatever of the opcode and its qualifiers has its place returned.
+    /// The opcode and its qualifiers. Returns the place of the use.
     Form(fn(&Judged<'_>) -> Option<Span>),
-    /// The same of the names in the operands.
+    /// The names in the operands. Returns the place of the use.
     Names(fn(&Judged<'_>) -> Option<Span>),
 }
 
-/// Sections "PTX ISA Notes" and "Target ISA Notes" of the descriptions of `ld` and `ld.global.nc`.
-/// If an assembler decides otherwise, as it does for the target of `.shared::cta` and for
-/// `.weak`, its verdict is the one here.
+/// From the sections "PTX ISA Notes" and "Target ISA Notes" of `ld` and `ld.global.nc`. If ptxas decides otherwise, as
+/// for the target of `.shared::cta` and for `.weak`, its verdict counts.
 pub(super) const GATES: [Gate<Uses>; 24] = [
     (
         "`ld.volatile`",
@@ -54,7 +53,7 @@ pub(super) const GATES: [Gate<Uses>; 24] = [
         Some((6, 0)),
         Some(70),
         Uses::Form(|l| {
-            // The order that it belongs to needs the same.
+            // The order of the scope needs the same version and target, and is reported already.
             let is_ordered = l.finds(|q| matches!(q, Q::Order(_))).is_some();
             if is_ordered { None } else { l.finds(|q| matches!(q, Q::Scope(_))) }
         }),
@@ -148,8 +147,8 @@ fn window(kind: Q) -> Option<SubQualifier> {
     }
 }
 
-/// Returns the version from which on a machine is a target; `None` for one that is not known. [PTX
-/// ISA, Release Notes; `sm_107` from an assembler's verdicts]
+/// The first version that knows an SM as a target; `None` for an unknown SM. [PTX ISA, Release Notes; `sm_107` from an
+/// assembler's verdicts]
 const fn first_version(sm: u32) -> Option<(u8, u8)> {
     Some(match sm {
         12 | 13 => (1, 2),
@@ -176,11 +175,12 @@ const fn first_version(sm: u32) -> Option<(u8, u8)> {
     })
 }
 
-/// The first version with targets for one machine alone, and with those for a family.
+/// The first versions with architecture-specific (`sm_90a`) and family-specific (`sm_100f`) targets.
 const ALONE: Version = Version::new(8, 0);
 const FAMILY: Version = Version::new(8, 8);
 
-/// Holds a load to the table; one whose form is `sound` only by the names in its operands.
+/// Checks a load against the table. If `is_sound`, its form is known to be legal and only the names in its operands are
+/// checked.
 pub(super) fn check(judged: &mut Judged<'_>, is_sound: bool) {
     let is_plain = judged.is_plain();
     for (feature, version, sm, uses) in &GATES {
@@ -200,7 +200,7 @@ pub(super) fn check(judged: &mut Judged<'_>, is_sound: bool) {
     }
 }
 
-/// What `.target` names is a target of the module's version.
+/// The `.version` must know the `.target`.
 fn target_version(judged: &mut Judged<'_>) {
     let target = judged.findings.target;
     let machine = first_version(target.sm).map(|(major, minor)| Version::new(major, minor));
@@ -217,13 +217,12 @@ fn target_version(judged: &mut Judged<'_>) {
     }
 }
 
-/// Which machines have tensor memory, and its loads with a reduction: the number of the machine,
-/// and whether `tcgen05.ld.red` is there. Code for a family counts if the family is one of
-/// these. [tcgen05.ld, "Target ISA Notes"; `sm_107` from an assembler's verdicts]
+/// The SMs with Tensor Memory, and whether they have `tcgen05.ld.red`. A family-specific target counts by the SM of its
+/// name. [tcgen05.ld, "Target ISA Notes"; `sm_107` from an assembler's verdicts]
 const TENSOR_MACHINES: [(u32, bool); 5] =
     [(100, false), (101, true), (103, true), (107, true), (110, true)];
 
-/// Holds a `tcgen05.ld` to its versions and machines.
+/// Checks the version and target of a `tcgen05.ld`.
 pub(super) fn check_tensor(judged: &mut Judged<'_>) {
     let is_red = judged.load.opcode == Opcode::TensorLdRed;
     let version = if is_red { (8, 8) } else { (8, 6) };

@@ -1,4 +1,4 @@
-//! [`Judged`], a load with what the rules look up around it, and [`Findings`], what they report.
+//! [`Judged`], a load with its context, and [`Findings`], the violations found in it.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, Target, TypeClass
 /// The help for an offset that is not an integer constant.
 pub(super) const OFFSETS: &str = "addresses and offsets are integer constants";
 
-/// A feature, the version and the target from which on it can be used, and what uses it.
+/// A feature's name, the first version and target that have it, and a test for its use.
 pub(super) type Gate<U> = (&'static str, Option<(u8, u8)>, Option<u32>, U);
 
-/// The violations found so far, and the version and the target that features are compared with.
+/// The violations found so far, and the version and target that features are checked against.
 pub(super) struct Findings {
     pub(super) violations: Vec<Violation>,
     pub(super) version: Version,
@@ -23,7 +23,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Makes findings in a scope, whose function may have a target of its own.
+    /// Empty findings for a scope. A function may have a target of its own.
     pub(super) fn new(module: &Module<'_>, scope: ScopeId) -> Self {
         let target = target_in(module, scope);
         Self { violations: Vec::new(), version: module.version, target }
@@ -39,7 +39,7 @@ impl Findings {
         self.report(rule, span, message.into(), Some(help.into()));
     }
 
-    /// Adds a violation that may have no help.
+    /// Adds a violation, with or without help.
     pub(super) fn report(&mut self, rule: Rule, span: Span, message: String, help: Option<String>) {
         self.violations.push(Violation { rule, span, message, help });
     }
@@ -70,7 +70,6 @@ impl Findings {
         }
     }
 
-    /// Reports a feature that needs a later version.
     pub(super) fn needs_version(&mut self, feature: &str, version: Version, span: Span) {
         if version > self.version {
             let help = format!("this module has `.version {}`", self.version);
@@ -79,19 +78,17 @@ impl Findings {
         }
     }
 
-    /// Reports a feature that the target does not have.
     pub(super) fn needs_target(&mut self, feature: &str, targets: &str, span: Span) {
         let help = format!("this module has `.target {}`", self.target);
         self.add(Rule::NeedsTarget, span, format!("{feature} needs {targets}"), help);
     }
 }
 
-/// Returns the target of the function around a scope, or of the module.
 pub(super) fn target_in(module: &Module<'_>, scope: ScopeId) -> Target {
     module.function_of(scope).map_or(module.target, |function| function.target)
 }
 
-/// A load with what the rules look up around it.
+/// A load with the context that rules need.
 pub(super) struct Judged<'j> {
     pub(super) module: &'j Module<'j>,
     pub(super) unit: Unit,
@@ -99,7 +96,7 @@ pub(super) struct Judged<'j> {
     pub(super) function: Option<&'j Function>,
     pub(super) returned: &'j HashSet<DeclarationId>,
     pub(super) findings: Findings,
-    /// The names that were looked up last, which the next rule asks for again.
+    /// The two names looked up last: consecutive rules ask for the same ones.
     pub(super) recent: Cell<[(Span, Option<Symbol<'j>>); 2]>,
 }
 
@@ -133,24 +130,24 @@ impl<'j> Judged<'j> {
         found.1
     }
 
-    /// Returns the declaration of a name, if it is a register.
+    /// The declaration of a name, if it is a register.
     pub(super) fn register(&self, name: Span) -> Option<&'j Declaration> {
         let declaration = self.symbol(name)?.declaration;
         (declaration.space == StateSpace::Register).then_some(declaration)
     }
 
-    /// Returns the special register of that name, unless the module declares the name.
+    /// The special register of a name that the module does not declare itself.
     pub(super) fn special(&self, name: Span) -> Option<SpecialRegister> {
         if self.symbol(name).is_some() { None } else { special_register(self.text(name)) }
     }
 
-    /// Holds a special register to its own version and target.
+    /// Checks a special register against its own version and target.
     pub(super) fn needs_special(&mut self, name: Span, special: SpecialRegister) {
         let feature = format!("`{}`", self.text(name));
         self.findings.needs(&feature, special.version, special.sm, name);
     }
 
-    /// Reports a name that is not a `what`, or not declared.
+    /// Reports a name that is not a `what`, or that is not declared.
     pub(super) fn no(&mut self, rule: Rule, name: Span, what: &str, help: &str) {
         let text = self.text(name);
         let is_first = |c: char| c.is_ascii_alphabetic() || "_$%".contains(c);
@@ -174,7 +171,7 @@ impl<'j> Judged<'j> {
         self.add(rule, name, format!("`{text}` is not declared here"), help);
     }
 
-    /// Returns the first register named by the load that `which` picks.
+    /// The first register named by the load for which `which` is true.
     pub(super) fn named_register(&self, which: impl Fn(&Declaration) -> bool) -> Option<Span> {
         let is_one = |name: &Span| self.register(*name).is_some_and(&which);
         self.load.operands.iter().find_map(|operand| match self.load.address_in(operand) {
@@ -183,22 +180,20 @@ impl<'j> Judged<'j> {
         })
     }
 
-    /// Returns the place of the first qualifier that `which` picks.
+    /// The place of the first qualifier for which `which` is true.
     pub(super) fn finds(&self, which: impl Fn(QualifierKind) -> bool) -> Option<Span> {
         self.load.first(|kind| which(kind).then_some(())).map(|found| found.1)
     }
 
-    /// Whether all qualifiers are plain ones, as those of nearly all loads.
+    /// Whether all qualifiers are plain, as in nearly all loads.
     pub(super) fn is_plain(&self) -> bool {
         self.load.form.is_plain
     }
 
-    /// Whether the load has this state space.
     pub(super) fn is_of(&self, space: StateSpace) -> bool {
         self.load.space().is_some_and(|written| written.0 == space)
     }
 
-    /// Whether the load is global or generic.
     pub(super) fn may_be_global(&self) -> bool {
         self.load.space().is_none() || self.is_of(StateSpace::Global)
     }
@@ -209,19 +204,19 @@ impl<'j> Judged<'j> {
         matches!((self.load.elements(), bits), (8, Some(32)) | (4, Some(64)))
     }
 
-    /// Whether a qualifier is not known: what seems to be missing may be what it was meant for.
+    /// Whether a qualifier is unknown. It may be a misspelled one, so nothing is reported as missing then.
     pub(super) fn has_unknown(&self) -> bool {
         self.load.has(QualifierKind::Unknown)
     }
 
-    /// Returns the state space as it is written.
+    /// The state space as written.
     pub(super) fn space_text(&self) -> &'j str {
         let space = self.finds(|kind| matches!(kind, QualifierKind::Space(..)));
         space.map_or("generic addressing", |span| self.text(span))
     }
 }
 
-/// Returns the names that an operand is or that it has in braces.
+/// The name of an operand, or all names in its braces.
 pub(super) fn names<'m>(
     load: &PtxLoad<'m>,
     operand: &Operand,
@@ -235,7 +230,7 @@ pub(super) fn names<'m>(
     name.into_iter().chain(names.map(|element| element.span))
 }
 
-/// Whether a register holds whole numbers or bits.
+/// Whether a register holds integers or bits.
 pub(super) fn is_integer(scalar: ScalarType) -> bool {
     matches!(scalar.class(), TypeClass::Bits | TypeClass::Unsigned | TypeClass::Signed)
 }

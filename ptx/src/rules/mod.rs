@@ -1,6 +1,6 @@
-//! Which loads are legal: rules out of the descriptions of `ld`, `ld.global.nc` and `tcgen05.ld`
-//! in the PTX ISA, corrected if an assembler (ptxas 12.9 up to PTX 8.8, 13.5 up to 9.5)
-//! decides otherwise. docs/ptx.md lists them.
+//! The rules for legal loads, from the descriptions of `ld`, `ld.global.nc` and `tcgen05.ld` in the PTX ISA. Where an
+//! assembler (ptxas 12.9 up to PTX 8.8, 13.5 up to 9.5) decides otherwise, its verdict counts. docs/ptx.md lists the
+//! rules.
 
 mod address;
 mod cache;
@@ -25,7 +25,7 @@ use crate::module::{DeclarationId, Module, Statement, StatementId, StatementKind
 use crate::syntax::load::{COMMA_OR_SEMICOLON, FormId, OperandKind, QualifierKind};
 use crate::syntax::{Opcode, ScalarType, Span, SyntaxError, Target, Version};
 
-/// Something that only later versions or higher targets have.
+/// A feature of later versions or higher targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Feature {
@@ -37,7 +37,7 @@ pub struct Feature {
     pub sm: Option<u32>,
 }
 
-/// Returns the features of `ld` that need a version or a target, and after them those of declarations.
+/// Returns the features of `ld` and of declarations that need a version or a target.
 pub fn features() -> impl Iterator<Item = Feature> {
     let loads = gates::GATES.into_iter().map(|(name, version, sm, _)| (name, version, sm));
     let declared =
@@ -48,7 +48,7 @@ pub fn features() -> impl Iterator<Item = Feature> {
     })
 }
 
-/// Judges the loads of a module, in the order of the text.
+/// Judges the loads of a module as a whole program, in the order of the text.
 ///
 /// ```
 /// let source = ".version 8.8\n.target sm_75\n.address_size 64
@@ -68,7 +68,7 @@ pub fn check<'m>(module: &'m Module<'_>) -> impl Iterator<Item = StatementVerdic
     check_as(module, Unit::Program)
 }
 
-/// [`check`] for what the module is: a program, or a part of one.
+/// Judges the loads of a module as a program or as a part of one.
 pub fn check_as<'m>(
     module: &'m Module<'_>,
     unit: Unit,
@@ -80,7 +80,7 @@ pub fn check_as<'m>(
     merge(declarations::check(module, unit).into_iter(), of_statements)
 }
 
-/// Two sequences of verdicts as one, in the order of the text.
+/// Merges two sequences of verdicts in the order of the text.
 fn merge<'m>(
     a: impl Iterator<Item = StatementVerdict<'m>>,
     b: impl Iterator<Item = StatementVerdict<'m>>,
@@ -93,20 +93,20 @@ fn merge<'m>(
     })
 }
 
-/// What is kept from one statement to the next.
+/// State kept between statements.
 #[derive(Default)]
 struct CheckMemory {
-    /// The variables in which a call returns.
+    /// The variables that calls so far return in.
     returned: HashSet<DeclarationId>,
     sound: SoundForms,
 }
 
-/// The forms that are legal for a target, whatever the operands. A module has few of them, and nearly
-/// always one target.
+/// Forms known to be legal for a target, whatever the operands, so that each is judged once. A module has few forms,
+/// and nearly always one target.
 #[derive(Default)]
 struct SoundForms {
     target: Option<Target>,
-    /// By the place of the form.
+    /// Indexed by [`FormId`].
     is_sound: Vec<bool>,
 }
 
@@ -160,13 +160,13 @@ fn judge<'m>(
     let load = module.load(id)?;
     let findings = Findings::new(module, statement.scope);
     let function = module.function_of(load.scope);
-    // Before the first, no name is at the empty span.
+    // The default is an empty span, which no name has.
     let recent = Cell::default();
     let CheckMemory { returned, sound } = memory;
     let mut judged = Judged { module, unit, load: &load, function, returned, findings, recent };
     let mut span = statement.span;
     match load.fault {
-        // What follows the place at fault was not read: no rule can be held to it.
+        // Operands after the error were not read, so no rule applies to them.
         Some(error) => {
             check_qualifiers(&mut judged, sound);
             let end = missing_semicolon(module, id, error);
@@ -181,15 +181,14 @@ fn judge<'m>(
     Some(StatementVerdict { span, load: Some(load), statement: Some(id), violations })
 }
 
-/// Returns where the semicolon is missing: after the last word of the line, if what is read as
-/// more of the statement is on a later line.
+/// The place of a missing semicolon: the end of the last word on its line, if the word at fault is on a later line.
 fn missing_semicolon(module: &Module<'_>, id: StatementId, error: SyntaxError) -> Option<u32> {
     let end = module.before_fault(id).filter(|_| error.expected == COMMA_OR_SEMICOLON)?;
     let between = module.text(Span { start: end, end: error.span.start });
     between.contains('\n').then_some(end)
 }
 
-/// Notes the variables that a call returns in: `call (a, b), f, (c);`.
+/// Records the variables that a call returns in, as in `call (a, b), f, (c);`.
 fn note_call(module: &Module<'_>, id: StatementId, returned: &mut HashSet<DeclarationId>) {
     let Some(call) = module.instruction(id) else { return };
     let Some(OperandKind::List(list)) = call.operands.first().map(|first| first.kind) else {
@@ -213,8 +212,8 @@ fn check_load(judged: &mut Judged<'_>, sound: &mut SoundForms) {
     }
 }
 
-/// What can be said without all of the operands. After a fault before the first of them
-/// even some qualifiers may be missing.
+/// Judges all but the operands. If the error is before the first operand, some qualifiers may not have been read
+/// either.
 fn check_qualifiers(judged: &mut Judged<'_>, sound: &mut SoundForms) {
     guard(judged);
     address_size(judged);
@@ -243,7 +242,7 @@ fn check_qualifiers(judged: &mut Judged<'_>, sound: &mut SoundForms) {
     }
 }
 
-/// A guard is a `.pred` register. [PTX ISA, Predicated Execution]
+/// The guard must be a `.pred` register. [PTX ISA, Predicated Execution]
 fn guard(judged: &mut Judged<'_>) {
     let Some(guard) = judged.load.guard else { return };
     let special = judged.special(guard.register).filter(|found| found.scalar == ScalarType::Pred);
@@ -256,7 +255,7 @@ fn guard(judged: &mut Judged<'_>) {
     }
 }
 
-/// No assembler compiles for 32-bit addresses any more.
+/// Current assemblers do not compile for 32-bit addresses.
 fn address_size(judged: &mut Judged<'_>) {
     if let Some(size) = judged.module.address_size.filter(|size| size.bits == 32) {
         let message = "code with 32-bit addresses is no longer compiled";
@@ -264,9 +263,10 @@ fn address_size(judged: &mut Judged<'_>) {
     }
 }
 
-/// Makes what is otherwise made on first use, by one thread while others wait for it: as [`warpload::initialize`].
+/// Builds the tables that are otherwise built on first use, when other threads would wait for them. See
+/// [`warpload::initialize`].
 pub fn initialize() {
-    // The secret numbers of maps are made for these too.
+    // This also draws the seeds of the hash maps.
     Opcode::initialize();
     QualifierKind::initialize();
 }

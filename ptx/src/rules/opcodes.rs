@@ -1,4 +1,4 @@
-//! Instructions that are not loads: a misspelled load is refused, not passed over.
+//! Rules for instructions other than loads. An unknown opcode is an error, because it may be a misspelled load.
 
 use super::judged::Findings;
 use super::violation::Rule;
@@ -7,14 +7,13 @@ use crate::syntax::load::{PtxInstruction, QualifierKind};
 use crate::syntax::types::LATEST;
 use crate::syntax::{Opcode, Span, StateSpace};
 
-/// Whether it is known by its first word alone that nothing is wrong.
+/// Whether the first word alone shows that the instruction is legal.
 pub(super) fn is_plain(instruction: &Instruction) -> bool {
     use Opcode::{Cvta, Tcgen05, Unknown};
     instruction.fault.is_none() && !matches!(instruction.opcode, Cvta | Tcgen05 | Unknown)
 }
 
-/// Judges an instruction that is not a load: whether it is one that is misspelled, and what makes a
-/// generic address of a constant.
+/// Judges an instruction other than a load: its opcode, and the version of a generic address of a constant.
 pub(super) fn check(
     module: &Module<'_>,
     instruction: &PtxInstruction<'_>,
@@ -24,8 +23,8 @@ pub(super) fn check(
         return findings.syntax(error);
     }
     opcode(module, instruction, findings);
-    // "Support for generic addressing of .const space added in PTX ISA version 3.1": a load does
-    // not tell that its address is one; `cvta.const`, which makes it, does.
+    // "Support for generic addressing of .const space added in PTX ISA version 3.1": a load does not show that its
+    // address is such a one, but `cvta.const`, which forms the address, does.
     if instruction.opcode == Opcode::Cvta {
         let is_const = QualifierKind::Space(StateSpace::Const, None);
         if let Some((_, span)) = instruction.first(|kind| (kind == is_const).then_some(())) {
@@ -35,7 +34,7 @@ pub(super) fn check(
     }
 }
 
-/// Refuses an instruction that no version up to [`LATEST`] knows.
+/// Reports an instruction that no version up to [`LATEST`] has.
 fn opcode(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut Findings) {
     let word: Span = instruction.opcode_span;
     let name = module.text(word);
@@ -46,7 +45,7 @@ fn opcode(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut 
         let message = "`tcgen05` is not an instruction";
         return findings.add(Rule::UnknownInstruction, word, message, help);
     }
-    // Names that begin with an underscore are an assembler's own.
+    // Names that begin with an underscore are internal to ptxas.
     let is_its_own = name.starts_with('_') && name != "_";
     if instruction.opcode != Opcode::Unknown || is_its_own || module.version > LATEST {
         return;

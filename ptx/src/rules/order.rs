@@ -5,14 +5,14 @@ use super::violation::Rule;
 use crate::syntax::StateSpace;
 use crate::syntax::load::{MemoryOrder, MemoryScope, QualifierKind as Q};
 
-/// [`ld`, Syntax and Description]: what goes with which order.
+/// [`ld`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
     scope(judged);
     space(judged);
     mmio(judged);
 }
 
-/// Only `.relaxed` and `.acquire` have a scope.
+/// A scope needs `.relaxed` or `.acquire`, and these need a scope.
 fn scope(judged: &mut Judged<'_>) {
     let scope = judged.finds(|kind| matches!(kind, Q::Scope(_)));
     let order = judged.load.order().filter(|(order, _)| has_scope(*order));
@@ -36,8 +36,8 @@ fn has_scope(order: MemoryOrder) -> bool {
     matches!(order, MemoryOrder::Relaxed | MemoryOrder::Acquire)
 }
 
-/// Constant memory and parameters are not written while a kernel runs: `.weak` alone goes with
-/// them. Local memory is the thread's own, so there is no other to synchronize with.
+/// Constant memory and parameters do not change while a kernel runs, so only `.weak` is allowed. Local memory is
+/// private to its thread, so there is no thread to synchronize with.
 fn space(judged: &mut Judged<'_>) {
     let (Some((order, span)), Some((space, _))) = (judged.load.order(), judged.load.space()) else {
         return;
@@ -59,14 +59,14 @@ fn space(judged: &mut Judged<'_>) {
     }
 }
 
-/// `.mmio`: one access to global memory exactly as it is written.
+/// `.mmio` makes one access to global memory, exactly as written.
 fn mmio(judged: &mut Judged<'_>) {
     let Some(span) = judged.finds(|kind| kind == Q::Mmio) else { return };
     if judged.load.order().is_none_or(|(order, _)| !has_scope(order)) {
         let message = "`.mmio` without `.relaxed` or `.acquire`";
         judged.add(Rule::MmioOrder, span, message, "add `.relaxed.sys`");
     }
-    // Without any, `order-without-scope` says so.
+    // A missing scope is reported as `order-without-scope`.
     let mut qualifiers = judged.load.qualifiers();
     let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
     if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(MemoryScope::Sys)) {

@@ -1,4 +1,4 @@
-//! Parameters: of kernels, of functions, and the variables that calls pass them in.
+//! Rules for parameters of kernels and functions, and for the variables that calls pass them in.
 
 use super::judged::Judged;
 use super::violation::Rule;
@@ -7,14 +7,14 @@ use crate::syntax::load::{AddressForm, QualifierKind as Q};
 use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::{Span, StateSpace, SubQualifier};
 
-/// [`ld`, Description; PTX ISA, "Parameter State Space"].
+/// [`ld`, Description; PTX ISA, "Parameter State Space"]
 pub(super) fn check(judged: &mut Judged<'_>) {
     let Some(address) = judged.load.address().filter(|_| judged.is_of(StateSpace::Param)) else {
         return;
     };
     let Some(base) = address.base else { return };
     let text = judged.text(base);
-    // An assembler asks less of `var[4]`.
+    // ptxas checks less in `var[4]`.
     let is_bracketed = address.form == AddressForm::Bracketed;
     let Some(symbol) = judged.symbol(base) else {
         if judged.special(base).is_some() {
@@ -29,7 +29,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
         let message = format!("`{text}` is what this function returns in");
         judged.add(Rule::ParamReturn, base, message, "it can be stored to, not loaded");
     }
-    // A variable between caller and callee: loaded unconditionally, after the call.
+    // A variable that passes values between caller and callee must be loaded without a guard, after the call.
     let is_local = role == Some(Role::Local);
     if is_local {
         unconditional(judged, base);
@@ -47,7 +47,7 @@ fn is_in_entry(judged: &Judged<'_>) -> bool {
     judged.function.is_some_and(|function| function.kind == FunctionKind::Entry)
 }
 
-/// What is not a parameter is loaded without a guard: a special register's address, too.
+/// Only parameters may be loaded under a guard, not variables of a body or addresses in special registers.
 fn unconditional(judged: &mut Judged<'_>, base: Span) {
     if let Some(guard) = judged.load.guard {
         let name = judged.text(base);
@@ -56,10 +56,10 @@ fn unconditional(judged: &mut Judged<'_>, base: Span) {
     }
 }
 
-/// `::entry` is not for variables of a body. In a kernel `::func` is for these alone, in a function
-/// also for its parameters and for addresses in registers.
+/// `::entry` is not for variables of a body. In a kernel, `::func` is only for them; in a function, it is also for
+/// parameters and addresses in registers.
 fn window(judged: &mut Judged<'_>, base: Span, is_local: bool) {
-    // Documents leave a wrong one undefined.
+    // Before PTX 9.0 a wrong sub-qualifier is undefined according to the documents, and not reported.
     if judged.module.version < LATER_ASSEMBLER {
         return;
     }

@@ -1,4 +1,4 @@
-//! Unknown and repeated qualifiers, and types.
+//! Rules for unknown and repeated qualifiers, and for the type.
 
 use super::judged::Judged;
 use super::violation::Rule;
@@ -6,8 +6,8 @@ use crate::syntax::ScalarType;
 use crate::syntax::load::{CacheLevel, Opcode, QualifierKind as Q};
 use crate::tensor::judge::is_type;
 
-/// Returns the name of the kind of qualifiers of which a load has one at most; `None` for types, which
-/// have a rule of their own, for unknown qualifiers, and for those that an assembler reads over.
+/// The name of a group of qualifiers that exclude one another. `None` for types, which have their own rule, for unknown
+/// qualifiers, and for the ones that an assembler accepts repeatedly.
 fn kind(qualifier: Q) -> Option<&'static str> {
     Some(match qualifier {
         Q::Order(_) => "order",
@@ -28,12 +28,12 @@ fn kind(qualifier: Q) -> Option<&'static str> {
         Q::Reduction(_) => "reduction",
         Q::Absolute => "`.abs`",
         Q::Type(_) | Q::Unknown | Q::Sync | Q::Nan => return None,
-        // Loads have none of these.
+        // Loads do not have these.
         Q::Rounding(_) | Q::Comparison(_) | Q::Matrix { .. } | Q::Keyword(_) => return None,
     })
 }
 
-/// [`ld` and `tcgen05.ld`, Syntax]: their qualifiers.
+/// [`ld` and `tcgen05.ld`, Syntax]
 pub(super) fn check(judged: &mut Judged<'_>) {
     unknown(judged);
     duplicates(judged);
@@ -43,7 +43,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
 fn unknown(judged: &mut Judged<'_>) {
     let opcode = judged.load.opcode;
     for qualifier in judged.load.qualifiers() {
-        // `.L2::evict_unchanged` and `.L2::no_allocate` are spelled like the L1 priorities.
+        // The table has `.L2::evict_unchanged` and `.L2::no_allocate`, but only L1 has these priorities.
         if qualifier.kind == Q::Unknown || qualifier.kind.is_l1_only() {
             let text = judged.text(qualifier.span);
             let message = format!("`{text}` is not a qualifier of `{}`", opcode.name());
@@ -70,7 +70,7 @@ fn duplicates(judged: &mut Judged<'_>) {
     }
 }
 
-/// Exactly one type, and one that the load has.
+/// A load has exactly one type, out of the types of its opcode.
 fn one_type(judged: &mut Judged<'_>) {
     let load = judged.load;
     let name = load.opcode.name();
@@ -108,13 +108,13 @@ fn one_type(judged: &mut Judged<'_>) {
     }
 }
 
-/// The one known name that differs from `text` in capitals alone, or in one or two characters.
+/// The known qualifier that differs from `text` in case only, or in at most two characters.
 fn similar(opcode: Opcode, text: &str) -> Option<&'static str> {
     let known = Q::table(opcode).iter().filter(|row| !row.1.is_l1_only()).map(|row| row.0);
     if let Some(name) = known.clone().find(|name| name.eq_ignore_ascii_case(text)) {
         return Some(name);
     }
-    // Short names are near to everything.
+    // Short names are close to too many others.
     if text.len() < 5 || text.len() > 32 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! `tcgen05.ld` and `tcgen05.ld.red`.
+//! Rules for `tcgen05.ld` and `tcgen05.ld.red`.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::syntax::{ScalarType, Span};
 use crate::tensor::judge::{IllegalLoadError, Parts, Problem, RequiredPart};
 use crate::tensor::{MAX_REGISTERS, fixed_operands};
 
-/// [`tcgen05.ld`, Syntax and Description].
+/// [`tcgen05.ld`, Syntax and Description]
 pub(super) fn check(judged: &mut Judged<'_>) {
     let parts = Parts::of(judged.load);
     for problem in parts.problems() {
@@ -21,12 +21,12 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     operands(judged, parts.is_reduction);
 }
 
-/// Reports a problem at each part that it is about.
+/// Reports a problem at every qualifier that causes it.
 fn report(judged: &mut Judged<'_>, problem: Problem) {
     let load = judged.load;
     match problem {
         Problem::Missing(part) => missing(judged, part),
-        // `qualifiers.rs` compares all types of a load.
+        // `qualifiers.rs` checks all types.
         Problem::Type => {}
         Problem::RegisterCount { expected, got } => {
             let Some(operand) = load.operands.first() else { return };
@@ -55,9 +55,9 @@ fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
 }
 
 fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
-    // Versions that only ptxas 12.9 compiles do without `.aligned`.
+    // Before PTX 9.0 `.aligned` is optional, as in ptxas 12.9.
     let is_optional = part == RequiredPart::Aligned && judged.module.version < LATER_ASSEMBLER;
-    // An unknown qualifier may be what is missing, misspelled; types are compared elsewhere.
+    // An unknown qualifier may be a misspelling of the missing one. Types are checked elsewhere.
     if is_optional || part == RequiredPart::Type || judged.has_unknown() {
         return;
     }
@@ -67,7 +67,7 @@ fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
     judged.add(Rule::MissingQualifier, judged.load.opcode_span, message, help);
 }
 
-/// Reports a qualifier that does not go with the others.
+/// Reports a qualifier that contradicts the others.
 fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
     let text = judged.text(span);
     let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
@@ -94,7 +94,7 @@ fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
         IllegalLoadError::ReductionModifier { .. } => {
             (Rule::TensorModifier, on_load(), "it goes with `.f32`")
         }
-        // These are unknown qualifiers, or operands.
+        // These are unknown qualifiers or operands, and reported elsewhere.
         IllegalLoadError::Shape
         | IllegalLoadError::ReductionKind
         | IllegalLoadError::SplitMissing
@@ -103,7 +103,7 @@ fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
     judged.add(rule, span, message, help);
 }
 
-/// `r, {redval,} [taddr] {, offset}`.
+/// Judges `r, {redval,} [taddr] {, offset}`.
 fn operands(judged: &mut Judged<'_>, is_red: bool) {
     let fixed = fixed_operands(judged.load.opcode);
     let written = judged.load.operands;
@@ -135,7 +135,7 @@ fn operands(judged: &mut Judged<'_>, is_red: bool) {
     }
 }
 
-/// Registers in braces, all of 32 bits.
+/// The destination: registers of 32 bits in braces.
 fn vector(judged: &mut Judged<'_>, operand: &Operand) {
     let OperandKind::Vector(elements) = operand.kind else {
         let message = format!("`{}` is not a vector", judged.text(operand.span));
@@ -155,7 +155,8 @@ fn vector(judged: &mut Judged<'_>, operand: &Operand) {
     mixed(&registers, &mut judged.findings);
 }
 
-/// A 32-bit register of any type, also one of a vector register; returns its type.
+/// Checks that an element is a register of 32 bits, of any type, and gives its type. It may be an element of a vector
+/// register.
 fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
     let (name, is_element) = match element.kind {
         ElementKind::Component(name) => (name, true),
@@ -175,8 +176,8 @@ fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
     Some(declared.scalar)
 }
 
-/// Each register is written once, the reduced value's too, from 9.0 on. Elements of vector registers
-/// are not compared, as an assembler does not.
+/// From PTX 9.0 on no register may be written twice, the reduced value included. Elements of vector registers are not
+/// compared, as in ptxas.
 fn written_once(judged: &mut Judged<'_>, is_red: bool) {
     if judged.module.version < LATER_ASSEMBLER {
         return;
@@ -193,7 +194,7 @@ fn written_once(judged: &mut Judged<'_>, is_red: bool) {
     }
 }
 
-/// A register alone, or in braces as newer compilers write it.
+/// A plain register, or a register in braces as newer compilers write it.
 fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
     let span = operand.span;
     let elements = |range| judged.load.elements_in(range);
@@ -210,7 +211,7 @@ fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
     register(judged, &element);
 }
 
-/// `[register]` or `[register+offset]`, the register of 32 bits.
+/// `[register]` or `[register+offset]` with a register of 32 bits.
 fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
     let help = "an address of tensor memory is in a 32-bit register in brackets";
     let address = judged.load.address_in(operand);

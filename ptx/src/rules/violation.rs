@@ -1,4 +1,4 @@
-//! What is judged as what, [`Unit`], and the verdicts: [`StatementVerdict`], [`Violation`] and [`Rule`].
+//! Verdicts: [`StatementVerdict`], [`Violation`] and [`Rule`]; and [`Unit`], the kind of module that is judged.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use crate::syntax::Span;
 use crate::syntax::load::PtxLoad;
 use crate::syntax::named::named;
 
-/// The verdict on one statement: on every load, and on what is wrong elsewhere.
+/// The verdict on one statement. Every load has one; other statements and declarations only if they are illegal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StatementVerdict<'m> {
-    /// The statement; up to where its semicolon is missing, if the next one is on a later line.
+    /// The statement's text. It ends where the semicolon is missing, if the next word is on a later line.
     pub span: Span,
-    /// The load; `None` for another statement or a declaration, which is wrong.
+    /// The load; `None` for an illegal declaration or another illegal statement.
     pub load: Option<PtxLoad<'m>>,
-    /// The statement's place in [`Module::statements`](crate::Module::statements); `None` for a
-    /// verdict on a declaration, a directive, a label or the function that a call names.
+    /// The statement's id; `None` for a verdict on a declaration, a directive, a label or the function that a call
+    /// names.
     pub statement: Option<StatementId>,
-    /// The rules that are broken, in the order of the text; none for a legal load.
+    /// The violations in the order of the text; none for a legal load.
     pub violations: Vec<Violation>,
 }
 
@@ -28,7 +28,7 @@ impl StatementVerdict<'_> {
         Self { span, load: None, statement: Some(id), violations }
     }
 
-    /// Whether it is about a declaration, a directive, a label or the function that a call names.
+    /// Whether the verdict is about a declaration, a directive, a label or the function that a call names.
     #[must_use]
     pub fn is_declaration(&self) -> bool {
         self.statement.is_none()
@@ -41,18 +41,18 @@ impl StatementVerdict<'_> {
     }
 }
 
-/// What a module is assembled to.
+/// The kind of module that is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
-    /// A program: every variable is defined in it. What an assembler takes it for by default.
+    /// A whole program, which defines every variable. The default of assemblers.
     #[default]
     Program,
-    /// A part that is linked with others later, as with `--compile-only`.
+    /// A part to be linked with others later, as with `--compile-only`.
     Part,
 }
 
-/// A rule that a load breaks.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
@@ -60,9 +60,9 @@ pub struct Violation {
     pub rule: Rule,
     /// The words at fault.
     pub span: Span,
-    /// What is wrong, in one line.
+    /// The violation in one line.
     pub message: String,
-    /// What would make it legal, if one change would.
+    /// The change that would make the statement legal, if a single one would.
     pub help: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Violation {
 }
 
 named! {
-    /// A rule that loads are held to. Names do not change between versions of this crate.
+    /// A rule for loads and the code around them. The names are stable across versions of this crate.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Rule: "the name of a rule such as `vector-size`" {
@@ -81,41 +81,41 @@ named! {
         Syntax = "syntax",
         /// The opcode is not an instruction of PTX.
         UnknownInstruction = "unknown-instruction",
-        /// A qualifier that the load does not have.
+        /// A qualifier that the opcode does not have.
         UnknownQualifier = "unknown-qualifier",
         /// Two qualifiers of one kind.
         DuplicateQualifier = "duplicate-qualifier",
-        /// Not exactly one type.
+        /// No type, or more than one.
         OneType = "one-type",
-        /// A type that the load does not have.
+        /// A type that the opcode does not have.
         LoadType = "load-type",
         /// A feature needs a later `.version`.
         NeedsVersion = "needs-version",
-        /// A feature needs a higher, or another, `.target`.
+        /// A feature needs a higher or another `.target`.
         NeedsTarget = "needs-target",
-        /// A target that the module's `.version` does not know.
+        /// A target newer than the module's `.version`.
         TargetVersion = "target-version",
-        /// `.address_size 32`, which is not compiled for any more.
+        /// `.address_size 32`, which current assemblers do not compile.
         AddressSize = "address-size",
-        /// Not the operands that the load takes.
+        /// The wrong number or form of operands.
         Operands = "operands",
         /// A guard that is not a predicate register.
         Guard = "guard",
-        /// Two of `.weak`, `.volatile`, `.relaxed` and `.acquire`.
+        /// Two memory orders: `.weak`, `.volatile`, `.relaxed`, `.acquire`.
         OrderConflict = "order-conflict",
         /// `.relaxed` or `.acquire` without a scope.
         OrderWithoutScope = "order-without-scope",
         /// A scope without `.relaxed` or `.acquire`.
         ScopeWithoutOrder = "scope-without-order",
-        /// An order that the state space does not have.
+        /// An order that the state space does not support.
         OrderSpace = "order-space",
         /// `.mmio` without `.relaxed` or `.acquire`.
         MmioOrder = "mmio-order",
-        /// `.mmio` with another scope than `.sys`.
+        /// `.mmio` with a scope other than `.sys`.
         MmioScope = "mmio-scope",
         /// `.mmio` outside of global memory.
         MmioSpace = "mmio-space",
-        /// `.mmio` with a qualifier that it does not go with.
+        /// `.mmio` with an incompatible qualifier.
         MmioCombination = "mmio-combination",
         /// A cache operator on an ordered load.
         CacheOpOrder = "cache-op-order",
@@ -141,9 +141,9 @@ named! {
         PrefetchSpace = "prefetch-space",
         /// `.unified` outside of global memory, or on a reduction.
         UnifiedSpace = "unified-space",
-        /// `.unified` on a variable without that attribute.
+        /// `.unified` on a variable without the attribute.
         UnifiedVariable = "unified-variable",
-        /// A variable with the attribute `.unified`, and no `.unified` after its address.
+        /// No `.unified` after the address of a variable with the attribute.
         UnifiedMissing = "unified-missing",
         /// `.nc` without `.global`.
         NcSpace = "nc-space",
@@ -151,13 +151,13 @@ named! {
         NcOrder = "nc-order",
         /// `.nc` with `.lu` or `.cv`.
         NcCacheOp = "nc-cache-op",
-        /// A vector of more than 128 bits that has no 256-bit form, or one of eight that is not one.
+        /// A vector of more than 128 bits, or of eight elements, that is not one of the 256-bit forms.
         VectorWidth = "vector-width",
         /// A 256-bit load outside of global memory.
         WideSpace = "wide-space",
-        /// Not as many destination registers as elements.
+        /// A number of destination registers other than the number of elements.
         VectorSize = "vector-size",
-        /// A vector of sinks alone.
+        /// A vector that consists of sinks.
         SinkOnly = "sink-only",
         /// A sink in place of a scalar.
         SinkScalar = "sink-scalar",
@@ -165,61 +165,61 @@ named! {
         DestinationRegister = "destination-register",
         /// A destination narrower than the type.
         DestinationWidth = "destination-width",
-        /// A destination of a type that the value does not go into.
+        /// A destination of an incompatible type.
         DestinationType = "destination-type",
-        /// Elements of a vector that do not go together.
+        /// Elements of a vector with incompatible types.
         VectorMix = "vector-mix",
         /// A constant address outside of local memory.
         ImmediateAddress = "immediate-address",
         /// An offset that is not an integer.
         OffsetInteger = "offset-integer",
-        /// A base that is neither a register for addresses nor a variable.
+        /// A base that is neither an address register nor a variable.
         AddressBase = "address-base",
-        /// A 32-bit address of a space whose addresses have 64 bits.
+        /// A 32-bit register for an address of 64 bits.
         AddressWidth = "address-width",
-        /// A variable of another state space than the load's.
+        /// A variable in a state space other than the load's.
         AddressSpace = "address-space",
-        /// Brackets after what is not an array, or an invalid index.
+        /// An index on a name that is not an array, or an invalid index.
         AddressIndex = "address-index",
-        /// A variable that a whole program cannot have.
+        /// A variable that only a linked module can use.
         CompileOnly = "compile-only",
-        /// A guard on a load of a body's own parameter.
+        /// A guard on a load of a `.param` variable of a body.
         ParamGuard = "param-guard",
-        /// A load of the parameter that the function returns in.
+        /// A load of a parameter that the function returns in.
         ParamReturn = "param-return",
-        /// A load of a kernel's own `.param` variable before a call that returns in it.
+        /// A load of a kernel's `.param` variable without a call before it that returns in the variable.
         ParamCall = "param-call",
-        /// The sub-qualifier of the other kind of parameter, `::entry` or `::func`.
+        /// `::entry` or `::func` on the other kind of parameter.
         ParamWindow = "param-window",
-        /// A declaration that the version does not know, or that contradicts itself.
+        /// A declaration that is too new for the version, or that contradicts itself.
         Declaration = "declaration",
-        /// A name that its scope has twice.
+        /// A name that its scope declares twice.
         DuplicateName = "duplicate-name",
-        /// Declarations of one name that differ.
+        /// Declarations of one name that disagree.
         Redefinition = "redefinition",
-        /// A function that is called or declared and not defined.
+        /// A function that is called or declared, but not defined.
         UnresolvedFunction = "unresolved-function",
-        /// An initial value of another type, too many of them, or one in the wrong space.
+        /// An initial value of the wrong type, in the wrong space, or too many of them.
         InitialValue = "initial-value",
-        /// A declaration in a space that it cannot be in.
+        /// A declaration in an invalid state space.
         DeclarationSpace = "declaration-space",
         /// An alignment that is not a power of two.
         Alignment = "alignment",
-        /// A directive, or a word of one, that is unknown, misplaced or there twice.
+        /// An unknown, misplaced or repeated directive, or word of a directive.
         Directive = "directive",
         /// A character that is not ASCII.
         NonAscii = "non-ascii",
-        /// A qualifier that `tcgen05.ld` cannot do without.
+        /// A missing qualifier of `tcgen05.ld`.
         MissingQualifier = "missing-qualifier",
-        /// A shape that a reduction does not have.
+        /// A shape that reductions do not support.
         TensorShape = "tensor-shape",
-        /// More repeats than the shape has, or too few for a reduction.
+        /// More repeats than the shape allows, or too few for a reduction.
         TensorRepeat = "tensor-repeat",
-        /// `.pack::16b`, `.abs` or `.NaN` on a load that does not take it.
+        /// `.pack::16b`, `.abs` or `.NaN` on a load that does not support it.
         TensorModifier = "tensor-modifier",
-        /// The offset of the second half: missing, surplus, or not a constant.
+        /// A missing, superfluous or non-constant offset of the second half.
         TensorOffset = "tensor-offset",
-        /// A register that `tcgen05.ld` would write twice.
+        /// A register that `tcgen05.ld` writes twice.
         TensorRegister = "tensor-register",
     }
 }

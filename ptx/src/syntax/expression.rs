@@ -1,4 +1,4 @@
-//! Constant expressions, of which offsets, immediates and initializers are made.
+//! Constant expressions: the values of offsets, immediates and initializers.
 
 use std::cmp::Ordering;
 
@@ -9,26 +9,26 @@ use crate::syntax::{ScalarType, SyntaxError};
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constant {
-    /// 64 bits, and whether they count as unsigned. [PTX ISA, Constant Expressions]
+    /// An integer of 64 bits. [PTX ISA, Constant Expressions]
     Integer {
-        /// Two's complement.
+        /// The value in two's complement.
         bits: u64,
-        /// Whether the value is a `.u64`; else it is a `.s64`.
+        /// Whether the type is `.u64`; otherwise it is `.s64`.
         is_unsigned: bool,
     },
-    /// A float, or what an assembler does not take for an integer: floats and integers in one
-    /// expression, a float as a condition, a cast to another type than `.s64` and `.u64`.
+    /// A float, or an expression that ptxas does not accept as an integer: floats mixed with integers, a float as a
+    /// condition, a cast to a type other than `.s64` and `.u64`.
     Float(f64),
 }
 
-/// Parentheses and signs inside one another.
+/// The limit on nested parentheses and signs, which bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
 /// The value of `WARP_SZ`.
 pub(crate) const WARP_SIZE: u64 = 32;
 
-/// Reads an integer in any of PTX's notations: `12`, `0x1F`, `017`, `0b101`, each also with `U`.
-/// Returns `None` for anything else, numbers of more than 64 bits included.
+/// Reads an integer in any notation of PTX: `12`, `0x1F`, `017`, `0b101`, each optionally with `U`. Returns `None` for
+/// anything else, including numbers of more than 64 bits.
 ///
 /// ```
 /// use warpload_ptx::syntax::integer;
@@ -39,12 +39,12 @@ pub(crate) const WARP_SIZE: u64 = 32;
 #[must_use]
 pub fn integer(text: &str) -> Option<u64> {
     let (digits, radix) = notation(text);
-    // `from_str_radix` takes a sign.
+    // `from_str_radix` would accept a sign.
     let is_number = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if is_number { u64::from_str_radix(digits, radix).ok() } else { None }
 }
 
-/// The digits of an integer without prefix and suffix, and their radix.
+/// The digits of an integer without prefix and suffix, and the radix.
 fn notation(text: &str) -> (&str, u32) {
     let digits = text.strip_suffix('U').unwrap_or(text);
     match digits.as_bytes() {
@@ -55,8 +55,8 @@ fn notation(text: &str) -> (&str, u32) {
     }
 }
 
-/// [`integer`] modulo 2^64, as ptxas reads it: a number is refused only if its digits without the
-/// last one make 2^63 or more.
+/// [`integer`] modulo 2^64, as ptxas reads it. ptxas refuses a number only if its digits without the last one make 2^63
+/// or more.
 fn wrapping_integer(text: &str) -> Option<u64> {
     let (digits, radix) = notation(text);
     if digits.is_empty() {
@@ -69,7 +69,7 @@ fn wrapping_integer(text: &str) -> Option<u64> {
     })
 }
 
-/// Reads a number: an integer, or a float as `1.5`, `2e5`, `0f3F800000` or `0d3FF0000000000000`.
+/// Reads an integer, or a float such as `1.5`, `2e5`, `0f3F800000` or `0d3FF0000000000000`.
 pub(crate) fn number(text: &str) -> Option<Constant> {
     if let Some(bits) = wrapping_integer(text) {
         let is_unsigned = text.ends_with('U') || bits > i64::MAX as u64;
@@ -85,16 +85,16 @@ pub(crate) fn number(text: &str) -> Option<Constant> {
             let bits = u64::from_str_radix(digits, 16).ok()?;
             Some(Constant::Float(f64::from_bits(bits)))
         }
-        // `09` is not a float either.
+        // `09` is neither an octal number nor a float.
         _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Constant::Float),
         _ => None,
     }
 }
 
-/// Reads a whole expression and stops before what is not part of one.
+/// Reads the longest expression at the current word.
 ///
 /// # Errors
-/// Returns the word that is invalid in a constant expression.
+/// Returns the first word that is invalid in a constant expression.
 pub(crate) fn constant(words: &mut Words<'_>) -> Result<Constant, SyntaxError> {
     conditional(words, 0)
 }
@@ -115,8 +115,8 @@ fn conditional(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxEr
     Ok(if are_integers { chosen } else { Constant::Float(chosen.float()) })
 }
 
-/// Operators with how tightly they bind, the longer of two spellings first. [PTX ISA, Operator
-/// Precedence]
+/// Operators with their precedence, higher binding more tightly. Operators of two characters come first, so that they
+/// match before their prefixes. [PTX ISA, Operator Precedence]
 const OPERATORS: [(&[u8], usize); 18] = [
     (b"||", 0),
     (b"&&", 1),
@@ -138,10 +138,10 @@ const OPERATORS: [(&[u8], usize); 18] = [
     (b"%", 9),
 ];
 
-/// The operator that the next words make, if any.
+/// The operator at the current word, if any.
 fn operator(words: &Words<'_>) -> Option<(&'static [u8], usize)> {
     let TokenKind::Punctuation(first) = words.kind() else { return None };
-    // What follows nearly all expressions, before another word is read for nothing.
+    // Nearly all expressions end here. This saves looking one word ahead.
     if matches!(first, b']' | b',' | b'}' | b')' | b';') {
         return None;
     }
@@ -165,7 +165,7 @@ fn binary(words: &mut Words<'_>, lowest: usize, depth: usize) -> Result<Constant
         for _ in spelling {
             words.advance();
         }
-        // Levels go up to 9: no deeper than that.
+        // Precedences go up to 9, which bounds the recursion.
         let right = binary(words, level + 1, depth)?;
         left = apply(spelling, left, right).ok_or(error)?;
     }
@@ -182,7 +182,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
     }
     words.advance();
     if mark == b'(' {
-        // A cast: `(.s64)` or `(.u64)`; others are read, and are not integers.
+        // A cast to `.s64` or `.u64` is an integer. Other casts are read, but their value is not an integer.
         let cast = words.text();
         if words.kind() == TokenKind::Dotted {
             if cast.trim_start_matches('.').parse::<ScalarType>().is_err() {
@@ -210,7 +210,7 @@ fn unary(words: &mut Words<'_>, depth: usize) -> Result<Constant, SyntaxError> {
         (b'-', Constant::Integer { bits, is_unsigned }) => {
             Ok(Constant::Integer { bits: bits.wrapping_neg(), is_unsigned })
         }
-        // A `.u64` whatever it was of. [an assembler's verdicts]
+        // The result of `~` is a `.u64`, whatever the operand. [an assembler's verdicts]
         (_, Constant::Integer { bits, .. }) => {
             Ok(Constant::Integer { bits: !bits, is_unsigned: true })
         }
@@ -236,7 +236,7 @@ fn truth(is_true: bool) -> Constant {
 }
 
 impl Constant {
-    /// The bits of an integer.
+    /// Returns the bits of an integer; `None` for a float.
     #[must_use]
     pub fn integer(self) -> Option<u64> {
         match self {
@@ -245,7 +245,7 @@ impl Constant {
         }
     }
 
-    /// The value as a float.
+    /// Returns the value as a float.
     #[must_use]
     pub fn float(self) -> f64 {
         match self {
@@ -260,7 +260,7 @@ impl Constant {
     }
 }
 
-/// Returns the value, `None` for a division by zero.
+/// Applies a binary operator; `None` for a division by zero.
 fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
     let (
         Constant::Integer { bits: a, is_unsigned: left_unsigned },
@@ -280,7 +280,7 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         b"|" => a | b,
         b"^" => a ^ b,
         b"&" => a & b,
-        // Of the second operand the lowest six bits count, and its type does not.
+        // Only the low six bits of the shift count matter, and its type does not.
         b"<<" => {
             return Some(Constant::Integer {
                 bits: a.wrapping_shl(b as u32),
@@ -298,15 +298,14 @@ fn apply(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
         b"*" => a.wrapping_mul(b),
         b"/" if is_unsigned => a.checked_div(b)?,
         b"/" if b != 0 => (a as i64).wrapping_div(b as i64) as u64,
-        // Unsigned, whatever the operands are. [an assembler's verdicts]
+        // Unsigned, whatever the operands. [an assembler's verdicts]
         b"%" => return Some(Constant::Integer { bits: a.checked_rem(b)?, is_unsigned: true }),
         _ => return None,
     };
     Some(Constant::Integer { bits, is_unsigned })
 }
 
-/// [`apply`] unless both are integers. A float and an integer are not compared, nor is what is not a
-/// number, which was made of both.
+/// [`apply`] with at least one float. A comparison of a float and an integer, or with a NaN, is not an integer.
 fn apply_floats(operator: &[u8], left: Constant, right: Constant) -> Option<Constant> {
     let (a, b) = (left.float(), right.float());
     let are_alike = left.integer().is_none() && right.integer().is_none();
@@ -325,7 +324,7 @@ fn apply_floats(operator: &[u8], left: Constant, right: Constant) -> Option<Cons
     Some(Constant::Float(value))
 }
 
-/// Returns what a comparison says; `None` for another operator.
+/// The result of a comparison; `None` for other operators.
 fn compared(operator: &[u8], order: Ordering) -> Option<bool> {
     Some(match operator {
         b"==" => order.is_eq(),
@@ -372,8 +371,8 @@ mod tests {
             ("1<<64", 1),
             ("1<<-1", i64::MIN),
             ("-8>>65", -4),
-            // Where ptxas 12.9 and 13.5 differ from C: `~` and `%` make unsigned numbers, and the type of a
-            // shift is that of its left operand.
+            // ptxas 12.9 and 13.5 differ from C here: `~` and `%` make unsigned numbers, and the type of a shift is its
+            // left operand's.
             ("~0/2", i64::MAX),
             ("~0>>63", 1),
             ("~0<0", 0),

@@ -1,51 +1,51 @@
-//! The words of PTX: a lexer over bytes, without an allocation.
+//! The lexer of PTX. It works on bytes and does not allocate.
 
 use crate::syntax::Span;
 
 /// One word of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind of the word.
     pub kind: TokenKind,
-    /// Its place.
+    /// The place of the word.
     pub span: Span,
 }
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name, an opcode, or the sink `_`.
     Word,
-    /// A dot and what follows it without a space: a directive or a qualifier, `::` included.
+    /// A dot and the text directly after it: a directive or a qualifier, `::` included.
     Dotted,
-    /// A number of any notation, its suffix included.
+    /// A number in any notation, including its suffix.
     Number,
-    /// A text in double quotes.
+    /// A string in double quotes.
     Quoted,
-    /// One character that is a word by itself.
+    /// A single character.
     Punctuation(u8),
     /// The end of the text.
     End,
-    /// What no module can hold; the lexer stays before it.
+    /// Text that is invalid in any module. The lexer does not advance past it.
     Bad(LexicalError),
 }
 
-/// What no module can hold.
+/// Text that is invalid in any module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum LexicalError {
-    /// A byte that begins no word.
+    /// A byte that cannot begin a word.
     #[error("no word of PTX begins with this character")]
     Stray,
-    /// A text without its second quote.
+    /// A string without closing quote.
     #[error("this text has no closing quote in its line")]
     Text,
-    /// A comment without its end.
+    /// A comment without end.
     #[error("this comment has no `*/`")]
     Comment,
 }
 
-/// Reads words one after the other.
+/// Splits a text into words.
 ///
 /// ```
 /// use warpload_ptx::syntax::{Lexer, TokenKind};
@@ -60,11 +60,11 @@ pub struct Lexer<'s> {
     position: usize,
 }
 
-/// What a byte can be, as bits of [`CLASSES`].
+/// Classes of bytes, as bits in [`CLASSES`].
 const BLANK: u8 = 1;
-/// May occur inside a name.
+/// Can be part of a name.
 const NAME: u8 = 2;
-/// May begin a name.
+/// Can begin a name.
 const LETTER: u8 = 4;
 const DIGIT: u8 = 8;
 const MARK: u8 = 16;
@@ -74,7 +74,7 @@ const CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            // The vertical tab is not among them, form feed and substitute are: as for ptxas.
+            // Form feed and substitute are blanks and the vertical tab is not, as in ptxas.
             b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => BLANK,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => NAME | LETTER,
             b'0'..=b'9' => NAME | DIGIT,
@@ -93,46 +93,46 @@ fn is(byte: Option<&u8>, class: u8) -> bool {
 }
 
 impl<'s> Lexer<'s> {
-    /// Reads a text from its start.
+    /// Begins at the start of a text.
     #[must_use]
     pub fn new(source: &'s str) -> Self {
         Self { bytes: source.as_bytes(), position: 0 }
     }
 
-    /// Reads the words of a part of the text; their spans are those in the whole text.
+    /// Reads only a part of a text. Spans still refer to the whole text.
     #[must_use]
     pub fn within(source: &'s str, part: Span) -> Self {
         let bytes = source.as_bytes();
         let end = (part.end as usize).min(bytes.len());
-        // No further than the text, by the line above.
+        // `end` is at most the length.
         Self { bytes: &bytes[..end], position: (part.start as usize).min(end) }
     }
 
-    /// Returns the byte after the last word, where the search for the next one begins.
+    /// Returns the offset after the last word, where the search for the next one begins.
     #[must_use]
     pub fn position(&self) -> u32 {
         self.position as u32
     }
 
-    /// Continues after a word that no module can hold, of which `end` is the end.
+    /// Continues at `end`, the end of an invalid word.
     pub(crate) fn skip_to(&mut self, end: u32) {
         self.position = (end as usize).min(self.bytes.len());
     }
 
-    /// The text after bytes that were read.
+    /// The text from an offset on.
     fn rest(&self, from: usize) -> &'s [u8] {
         let rest = self.bytes.get(from..);
         debug_assert!(rest.is_some(), "only bytes of the text are read");
         rest.unwrap_or_default()
     }
 
-    /// Skips the line in which the next word would have been searched.
+    /// Skips the rest of the line after the last word.
     pub(crate) fn skip_line(&mut self) {
         let rest = self.rest(self.position);
         self.position += memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
     }
 
-    /// Reads the next word; [`TokenKind::End`] at the end of the text and ever after.
+    /// Reads the next word; [`TokenKind::End`] at the end of the text and forever after.
     pub fn token(&mut self) -> Token {
         if let Err(token) = self.skip_blank() {
             return token;
@@ -150,7 +150,7 @@ impl<'s> Lexer<'s> {
             self.ends(start, end, TokenKind::Number)
         } else if first == b'.' && is(self.bytes.get(start + 1), NAME) {
             let end = self.dotted(start + 1);
-            // `.5` and `.5e-1` are numbers; `.16x64b` is not, nor is `.5` right after a name.
+            // `.5` and `.5e-1` are numbers. `.16x64b` is a qualifier, and so is `.5` directly after a name.
             let digits = self.after(start + 1, DIGIT);
             let before = start.checked_sub(1).and_then(|before| self.bytes.get(before));
             let is_fraction = digits > start + 1 && !is(before, NAME);
@@ -176,7 +176,7 @@ impl<'s> Lexer<'s> {
         Token { kind, span: Span { start: start as u32, end: end as u32 } }
     }
 
-    /// A token before which the lexer stays. It ends at a character's boundary.
+    /// An invalid word, without advancing. The span ends at a character boundary.
     fn bad(&self, start: usize, error: LexicalError) -> Token {
         let mut end = start + 1;
         while self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
@@ -215,8 +215,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Returns the end of `# 1 "a.cu" 2` or `#line 1 "a.cu"`, which a preprocessor leaves and
-    /// which may follow any word; `None` for any other `#`. The newline is part of it.
+    /// The end of `# 1 "a.cu" 2` or `#line 1 "a.cu"`, including its newline; `None` for any other `#`. Preprocessors
+    /// leave such directives, which may follow any word.
     fn line_directive(&self) -> Option<usize> {
         let mut at = self.in_line(self.position + 1, BLANK);
         if self.bytes.get(at..at + 4) == Some(b"line") {
@@ -236,7 +236,7 @@ impl<'s> Lexer<'s> {
         (self.bytes.get(end) == Some(&b'\n')).then_some(end + 1)
     }
 
-    /// Returns the first byte at or after `at` that ends the line or is not of a class.
+    /// The first byte at or after `at` that ends the line or is not in the class.
     fn in_line(&self, mut at: usize, class: u8) -> usize {
         while self.bytes.get(at) != Some(&b'\n') && is(self.bytes.get(at), class) {
             at += 1;
@@ -244,7 +244,7 @@ impl<'s> Lexer<'s> {
         at
     }
 
-    /// Returns the first byte at or after `at` that is not of a class.
+    /// The first byte at or after `at` that is not in the class.
     fn after(&self, mut at: usize, class: u8) -> usize {
         while is(self.bytes.get(at), class) {
             at += 1;
@@ -256,7 +256,7 @@ impl<'s> Lexer<'s> {
         self.after(at, NAME)
     }
 
-    /// `.shared::cta` is one word; `::` needs a name after it.
+    /// The end of a dotted word. `.shared::cta` is one word, but `::` needs a name after it.
     fn dotted(&self, start: usize) -> usize {
         let mut end = self.name(start);
         while self.bytes.get(end..end + 2) == Some(b"::") && is(self.bytes.get(end + 2), NAME) {
@@ -265,10 +265,10 @@ impl<'s> Lexer<'s> {
         end
     }
 
-    /// Any notation: digits, letters of a prefix or suffix, a fraction, a signed exponent.
+    /// The end of a number in any notation: digits, letters of a prefix or suffix, a fraction, a signed exponent.
     fn number(&self, start: usize) -> usize {
         let mut end = self.name(start);
-        // A name ends after its start and inside the text.
+        // `name` returns an offset after its start and inside the text, so this does not panic.
         let is_decimal = self.bytes[start..end].iter().all(u8::is_ascii_digit);
         if is_decimal && self.bytes.get(end) == Some(&b'.') {
             if is(self.bytes.get(end + 1), DIGIT) {
@@ -276,7 +276,7 @@ impl<'s> Lexer<'s> {
             } else if let Some(exponent) = self.exponent(end + 1) {
                 return exponent;
             } else if !is(self.bytes.get(end + 1), NAME) {
-                // `1.` is a float, too.
+                // `1.` is a float as well.
                 end += 1;
             }
         }
@@ -288,7 +288,7 @@ impl<'s> Lexer<'s> {
         if signs_exponent && !is_hexadecimal && !has_prefix { self.name(end + 1) } else { end }
     }
 
-    /// Returns the end of an exponent that begins at `at`, if there is one.
+    /// The end of the exponent at `at`, if there is one.
     fn exponent(&self, at: usize) -> Option<usize> {
         let is_signed = matches!(self.bytes.get(at + 1), Some(b'+' | b'-'));
         let digits = at + 1 + usize::from(is_signed);
@@ -303,7 +303,7 @@ impl<'s> Lexer<'s> {
         while let Some(at) =
             rest.get(from..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest))
         {
-            // The search found one of three bytes there.
+            // `memchr3` found one of the three bytes there.
             match rest[from + at] {
                 b'"' => return self.ends(start, start + from + at + 2, TokenKind::Quoted),
                 b'\\' => from += at + 2,
@@ -314,7 +314,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// Iterates over the words up to the end of the text; a bad one is the last.
+/// Iterates up to the end of the text. An invalid word is the last item.
 impl Iterator for Lexer<'_> {
     type Item = Token;
 
@@ -332,10 +332,10 @@ impl Iterator for Lexer<'_> {
 }
 
 impl Lexer<'_> {
-    /// Passes over qualifiers that follow the last word, a name, without a blank; returns their end.
+    /// Skips qualifiers directly after the last word, which is a name. The result is their end.
     #[inline]
     pub(crate) fn pass_qualifiers(&mut self) -> u32 {
-        // Right after a name a dot never begins a number.
+        // Directly after a name, a dot never begins a number.
         while self.bytes.get(self.position) == Some(&b'.')
             && is(self.bytes.get(self.position + 1), NAME)
         {
@@ -344,8 +344,8 @@ impl Lexer<'_> {
         self.position as u32
     }
 
-    /// Takes up to three decimal numbers; `None`, and none is taken, if the last one goes on as another
-    /// kind of number or does not fit.
+    /// Takes up to three decimal numbers. `None`, without advancing, if the last one continues as another kind of
+    /// number or does not fit.
     pub(crate) fn decimals(&mut self) -> Option<[u32; 3]> {
         let mut numbers = [0_u32; 3];
         let mut at = self.position;
@@ -367,7 +367,7 @@ impl Lexer<'_> {
         Some(numbers)
     }
 
-    /// Passes over decimal numbers, unless the last one goes on as another kind of number.
+    /// Skips decimal numbers, except for a last one that continues as another kind of number.
     pub(crate) fn pass_decimals(&mut self) {
         let at = self.after(self.position, BLANK | DIGIT);
         let goes_on = is(self.bytes.get(at), NAME) || self.bytes.get(at) == Some(&b'.');

@@ -1,4 +1,4 @@
-//! The text of PTX: words, places, types, constant expressions, and loads as they are written.
+//! The text of PTX: words, places, types, constant expressions, and instructions as written.
 
 pub(crate) mod expression;
 pub(crate) mod lexer;

@@ -1,8 +1,6 @@
-//! [`named`], which makes an enum whose variants have names in a text; and [`ParseNameError`], what reading one of them
-//! returns for any other text.
+//! [`named`], a macro for enums whose variants have names in a text, and [`ParseNameError`], the error of parsing them.
 
-/// A text that is not the name of a type, a state space, a target and so on, or a number that is
-/// not one of those allowed.
+/// A text that is not the name of a type, a state space, a target and so on, or a number that is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("expected {expected}")]
 pub struct ParseNameError {
@@ -15,7 +13,7 @@ impl ParseNameError {
     }
 }
 
-/// Makes an enum with `ALL`, `name`, `Display` and `FromStr`; the text is what reading expects.
+/// Makes an enum with `ALL`, `name`, `Display` and `FromStr`. The literal after the colon describes the expected text.
 macro_rules! named {
     (
         $(#[$of_type:meta])*
@@ -29,10 +27,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// Returns the name, as it is written without a dot.
+            /// Returns the name as written, without a dot.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

@@ -1,14 +1,14 @@
-//! [`Opcode`]: the instructions of PTX and the qualifiers of each, one table.
+//! [`Opcode`]: the instructions of PTX and their qualifiers, in one table.
 
 use std::sync::LazyLock;
 
 use super::load::QualifierKind;
 use crate::module::NameMap;
 
-/// Makes the enum and its table: variant, first word, and the qualifiers that go with it apart from types.
+/// Makes the enum and its table: variant, first word, and qualifiers apart from types.
 macro_rules! opcodes {
     ($($variant:ident = $name:literal $qualifiers:expr,)*) => {
-        /// An instruction by its first word; of `tcgen05.ld` by its first two or three.
+        /// An instruction, by its first word; `tcgen05.ld` by its first two or three.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the names are PTX's own")]
         #[non_exhaustive]
@@ -18,7 +18,7 @@ macro_rules! opcodes {
             TensorLd,
             /// `tcgen05.ld.red`.
             TensorLdRed,
-            /// An instruction that PTX does not have.
+            /// An unknown instruction.
             Unknown,
         }
 
@@ -166,24 +166,23 @@ opcodes! {
     Wmma = "wmma" [MATRIX, SPACE, "load store mma a b c d"], Xor = "xor" [],
 }
 
-/// What is known of a first word: the opcode, and its qualifiers apart from types.
+/// A row of the table by name: the opcode, and its qualifiers apart from types.
 type Row = (Opcode, &'static [&'static str]);
 
 static BY_NAME: LazyLock<NameMap<&'static str, Row>> =
     LazyLock::new(|| TABLE.iter().map(|(opcode, name, of)| (*name, (*opcode, *of))).collect());
 
 impl Opcode {
-    /// Makes the table that is otherwise made on first use.
+    /// Builds the map that is otherwise built on first use.
     pub(crate) fn initialize() {
         LazyLock::force(&BY_NAME);
     }
 
-    /// Returns the instruction of a first word.
     pub(crate) fn of_word(word: &str) -> Self {
         BY_NAME.get(word).map_or(Self::Unknown, |row| row.0)
     }
 
-    /// Returns the instruction's name without qualifiers; empty for [`Opcode::Unknown`].
+    /// Returns the name without qualifiers; empty for [`Opcode::Unknown`].
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -193,13 +192,13 @@ impl Opcode {
         }
     }
 
-    /// Whether the instruction is a load that this crate judges, lowers and executes as one.
+    /// Whether this crate judges, lowers and executes the instruction as a load.
     #[must_use]
     pub fn is_load(self) -> bool {
         matches!(self, Self::Ld | Self::TensorLd | Self::TensorLdRed)
     }
 
-    /// Whether the instruction has a qualifier of this name, its dot left out.
+    /// Whether the instruction has a qualifier with this name, which has no dot.
     pub(crate) fn has_qualifier(self, name: &str, kind: QualifierKind) -> bool {
         if self.is_load() {
             return kind != QualifierKind::Unknown;
@@ -210,7 +209,7 @@ impl Opcode {
         };
         match kind {
             QualifierKind::Type(_) => true,
-            // The sizes of wgmma are many: n is a multiple of 8.
+            // The sizes of wgmma are not listed, because there are many: n is any multiple of 8.
             QualifierKind::Matrix { m: 64, .. } => self == Self::Wgmma,
             _ => is_listed(),
         }

@@ -1,7 +1,7 @@
-//! Operands as they are written: [`Operand`], and the grammar that reads those of one instruction.
+//! Operands as written: [`Operand`], and the grammar that reads the operands of one instruction.
 //!
-//! All operands of a module lie side by side in one [`OperandArena`], because most instructions have
-//! two or three: an allocation for each of them would cost more than reading them.
+//! All operands of a module are in one [`OperandArena`]. Most instructions have two or three, and a separate allocation
+//! for them would cost more than reading them.
 
 use std::num::NonZeroU32;
 
@@ -13,27 +13,27 @@ use crate::syntax::{Span, SyntaxError};
 /// An operand and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operand {
-    /// What it is.
+    /// The kind of the operand.
     pub kind: OperandKind,
-    /// Its place, brackets and braces included.
+    /// Its place, including brackets and braces.
     pub span: Span,
 }
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OperandKind {
     /// A name alone: a register, a variable, a label, a function.
     Name,
-    /// One element of a vector register: `Q.x`. The name.
+    /// An element of a vector register, `Q.x`: the name.
     Component(Span),
-    /// A part of a register: `%r1.b0` of video instructions. The name.
+    /// A part of a register, `%r1.b0` in video instructions: the name.
     Part(Span),
     /// Elements in braces.
     Vector(ElementRange),
     /// Two names: `%p1|%p2`.
     Pair(ElementRange),
-    /// Names and constants in parentheses: what a call passes and returns.
+    /// Names and constants in parentheses: the results and the arguments of a call.
     List(ElementRange),
     /// `_`.
     Sink,
@@ -41,26 +41,27 @@ pub enum OperandKind {
     Address(AddressId),
     /// A constant expression.
     Constant(Constant),
-    /// A name and a constant that is added to it: `%rd1+4`.
+    /// The sum of a name and a constant: `%rd1+4`.
     Sum(AddressId),
-    /// `!%p1`. The name.
+    /// `!%p1`: the name.
     Inverted(Span),
-    /// `-%r1`. The name.
+    /// `-%r1`: the name.
     Negated(Span),
 }
 
-/// The place of elements in their module: [`PtxInstruction::elements_in`](super::load::PtxInstruction::elements_in).
+/// The range of some elements in their module, for
+/// [`PtxInstruction::elements_in`](super::load::PtxInstruction::elements_in).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ElementRange {
     start: u32,
     end: u32,
 }
 
-/// The place of an address in its module: [`PtxInstruction::address_in`](super::load::PtxInstruction::address_in).
+/// The index of an address in its module, for [`PtxInstruction::address_in`](super::load::PtxInstruction::address_in).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressId(u32);
 
-/// The place of the operands of one instruction in their [`OperandArena`].
+/// The range of an instruction's operands in their [`OperandArena`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OperandRange {
     start: u32,
@@ -70,19 +71,19 @@ pub(crate) struct OperandRange {
 /// An element of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
-    /// What it is.
+    /// The kind of the element.
     pub kind: ElementKind,
     /// Its place.
     pub span: Span,
 }
 
-/// What an element of a vector is.
+/// The kind of an element of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElementKind {
     /// A name: a register in a legal load.
     Name,
-    /// One element of a vector register: `Q.x`. The name.
+    /// An element of a vector register, `Q.x`: the name.
     Component(Span),
     /// The sink symbol `_`: the value is dropped.
     Sink,
@@ -91,7 +92,7 @@ pub enum ElementKind {
 }
 
 impl Element {
-    /// Returns the name that the element is or is a part of.
+    /// Returns the name of the element, without `.x`.
     #[must_use]
     pub fn name(&self) -> Option<Span> {
         match self.kind {
@@ -105,7 +106,7 @@ impl Element {
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AddressOperand {
-    /// How it is written.
+    /// The notation.
     pub form: AddressForm,
     /// A register or a variable; `None` for an immediate address.
     pub base: Option<Span>,
@@ -115,11 +116,11 @@ pub struct AddressOperand {
     pub offset: Option<AddressOffset>,
     /// `.unified` after the brackets.
     pub unified: Option<Span>,
-    /// What follows the base in the brackets of texture instructions and copies of tensors.
+    /// The coordinates after the base, in texture instructions and copies of tensors.
     pub coordinates: ElementRange,
 }
 
-/// How an address is written.
+/// The notation of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressForm {
     /// `[a+4]`.
@@ -128,12 +129,12 @@ pub enum AddressForm {
     Indexed,
 }
 
-/// A constant that is added to a base, or is the address itself.
+/// The constant part of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AddressOffset {
-    /// The value; only integers are legal.
+    /// The value. Only integers are legal.
     pub value: Constant,
-    /// The expression.
+    /// The place of the expression.
     pub span: Span,
 }
 
@@ -143,23 +144,23 @@ impl AddressOperand {
         Self { form, base, index: None, offset, unified: None, coordinates }
     }
 
-    /// Returns the offset, which is added modulo 2^64; 0 without one and for a float.
+    /// Returns the offset, to be added modulo 2^64; 0 if there is none or it is a float.
     #[must_use]
     pub fn displacement(&self) -> u64 {
         self.offset.and_then(|offset| offset.value.integer()).unwrap_or(0)
     }
 }
 
-/// More operands, or elements of a vector, than any instruction has.
+/// The limit on operands and on elements of a vector, more than any instruction has.
 const MAX_ELEMENTS: usize = 1024;
 
-/// The most parts that room is reserved for: for larger modules it grows.
+/// The largest capacity that is reserved in advance. Vectors of larger modules grow.
 pub(crate) const MAX_RESERVED: usize = 1 << 20;
 
-/// What follows an operand.
+/// The words that may follow an operand.
 pub(crate) const COMMA_OR_SEMICOLON: &str = "`,` or `;`";
 
-/// The operands of many instructions, with what lies in their braces and brackets.
+/// The operands of many instructions, with their elements and addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OperandArena {
     operands: Vec<Operand>,
@@ -168,18 +169,18 @@ pub(crate) struct OperandArena {
     rare_parts: Vec<RareParts>,
 }
 
-/// An address without what few have.
+/// An address without its rare parts, to keep it small.
 #[derive(Clone, Copy, Debug)]
 struct StoredAddress {
     form: AddressForm,
-    /// Empty without a base.
+    /// Empty if there is no base.
     base: Span,
     offset: Option<AddressOffset>,
-    /// The place in [`OperandArena::rare_parts`], counted from 1.
+    /// The index in [`OperandArena::rare_parts`] plus 1, so that `None` takes no room.
     rare: Option<NonZeroU32>,
 }
 
-/// What few addresses have.
+/// The parts that few addresses have.
 #[derive(Clone, Copy, Debug)]
 struct RareParts {
     index: Option<Span>,
@@ -188,17 +189,15 @@ struct RareParts {
 }
 
 impl OperandArena {
-    /// Returns the operands of one instruction.
     pub(crate) fn operands(&self, range: OperandRange) -> &[Operand] {
         self.operands.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    /// Returns the elements of one operand.
     pub(crate) fn elements(&self, range: ElementRange) -> &[Element] {
         self.elements.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    /// Returns an address; `None` for one of another arena.
+    /// An address; `None` for the id of another arena.
     pub(crate) fn address(&self, id: AddressId) -> Option<AddressOperand> {
         let StoredAddress { form, base, offset, rare } = *self.addresses.get(id.0 as usize)?;
         let base = (!base.is_empty()).then_some(base);
@@ -209,7 +208,7 @@ impl OperandArena {
         Some(AddressOperand { index, unified, coordinates, ..address })
     }
 
-    /// Returns how many parts there are.
+    /// The number of operands, elements and addresses.
     pub(crate) fn len(&self) -> usize {
         self.operands.len() + self.elements.len() + self.addresses.len()
     }
@@ -226,7 +225,7 @@ impl OperandArena {
         AddressId(self.addresses.len() as u32 - 1)
     }
 
-    /// Makes an arena for a text of that many bytes, which has room for what a compiler writes.
+    /// An arena for a text of `bytes` bytes, with the capacity that compiler output needs.
     pub(crate) fn for_text(bytes: usize) -> Self {
         Self {
             operands: Vec::with_capacity((bytes / 16).min(MAX_RESERVED)),
@@ -235,7 +234,7 @@ impl OperandArena {
         }
     }
 
-    /// Takes the second operand for an address, as PTX 1.0 and 1.1 write it: without brackets.
+    /// Marks the second operand as an address, because PTX 1.0 and 1.1 have no brackets.
     pub(crate) fn bracket_address(&mut self, range: OperandRange) {
         let place = range.start as usize + 1;
         if place >= range.end as usize {
@@ -257,9 +256,9 @@ impl OperandArena {
         self.operands[place].kind = OperandKind::Address(self.add_address(address));
     }
 
-    /// Reads the operands of an instruction up to its semicolon, or the brace or the end of the text
-    /// in place of it, which stays current. Stops at what is not an operand; those before it are kept.
-    /// A load has fewer kinds of operands than other instructions.
+    /// Reads the operands of an instruction up to its semicolon, or up to the brace or the end of the text in place of
+    /// it, which stays current. Stops at an error and keeps the operands before it. Loads allow fewer kinds of operands
+    /// than other instructions.
     pub(crate) fn read(
         &mut self,
         words: &mut Words<'_>,
@@ -278,7 +277,7 @@ impl OperandArena {
                 TokenKind::Punctuation(b';') | TokenKind::End => true,
                 _ => false,
             };
-            // The end of the statement is after its last word.
+            // The statement ends after its last word, so the error is there.
             let at_end = is_at_end && error.span == words.span();
             let span = if at_end { Span::empty_at(words.taken()) } else { error.span };
             OperandFault { error: SyntaxError { span, ..error }, is_in_braces }
@@ -287,7 +286,7 @@ impl OperandArena {
         (range, result)
     }
 
-    /// Reads names with commas between: the targets of a branch or a call.
+    /// Reads names separated by commas: the targets of a branch or a call.
     pub(crate) fn read_names(&mut self, words: &mut Words<'_>) -> ElementRange {
         let start = self.elements.len();
         while words.kind() == TokenKind::Word {
@@ -305,10 +304,10 @@ impl OperandArena {
     }
 }
 
-/// Why the operands of an instruction are not read to their end.
+/// The reason why the operands of an instruction were not read to their end.
 pub(crate) struct OperandFault {
     pub(crate) error: SyntaxError,
-    /// Whether the place at fault is inside braces.
+    /// Whether the error is inside braces.
     pub(crate) is_in_braces: bool,
 }
 
@@ -317,7 +316,7 @@ struct OperandReader<'r, 's> {
     arena: &'r mut OperandArena,
     words: &'r mut Words<'s>,
     is_load: bool,
-    /// Whether a brace that closes a body ends the instruction, too.
+    /// Whether a closing brace ends the instruction as well.
     is_in_body: bool,
     start: usize,
     is_in_braces: bool,
@@ -394,7 +393,7 @@ impl OperandReader<'_, '_> {
         Ok(Operand { kind: OperandKind::Constant(value), span })
     }
 
-    /// A constant expression with its place.
+    /// Reads a constant expression, with its place.
     fn expression(&mut self) -> Result<AddressOffset, SyntaxError> {
         let start = self.words.span();
         let value = constant(self.words)?;
@@ -402,7 +401,7 @@ impl OperandReader<'_, '_> {
         Ok(AddressOffset { value, span })
     }
 
-    /// What begins with a name: a register, one of its elements, an element of an array.
+    /// Reads an operand that begins with a name.
     fn named(&mut self) -> Result<Operand, SyntaxError> {
         let is_sink = self.words.is("_");
         let name = self.words.advance().span;
@@ -411,7 +410,7 @@ impl OperandReader<'_, '_> {
                 self.words.advance();
                 let mut address = self.inside(AddressForm::Indexed)?;
                 let end = self.words.expect(b']', "`]`")?;
-                // The first word in the brackets is an index: `a[%r1+4]`.
+                // The base read between the brackets is the index, as in `a[%r1+4]`.
                 address.index = address.base.replace(name);
                 let span = name.to(self.postfix(&mut address).unwrap_or(end));
                 Ok(Operand { kind: OperandKind::Address(self.arena.add_address(address)), span })
@@ -450,13 +449,13 @@ impl OperandReader<'_, '_> {
         }
     }
 
-    /// Whether an element of a vector register is meant: `.x` of `Q.x`.
+    /// Whether the current word selects an element of a vector register: `.x` in `Q.x`.
     fn is_component(&self) -> bool {
         self.words.kind() == TokenKind::Dotted
             && matches!(self.words.text(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
     }
 
-    /// `{a, b, _}`.
+    /// Reads `{a, b, _}`.
     fn vector(&mut self) -> Result<Operand, SyntaxError> {
         let start = self.words.advance().span;
         self.is_in_braces = true;
@@ -465,7 +464,7 @@ impl OperandReader<'_, '_> {
         Ok(Operand { kind: OperandKind::Vector(elements), span: start.to(end) })
     }
 
-    /// `(a, b)`, or `()`.
+    /// Reads `(a, b)` or `()`.
     fn list(&mut self) -> Result<Operand, SyntaxError> {
         let start = self.words.advance().span;
         let (elements, end) = match self.words.is_mark(b')') {
@@ -475,7 +474,7 @@ impl OperandReader<'_, '_> {
         Ok(Operand { kind: OperandKind::List(elements), span: start.to(end) })
     }
 
-    /// Elements up to the mark that closes them, which is taken, and its place.
+    /// Reads elements up to the closing mark and takes it. The span is the mark's.
     fn elements(
         &mut self,
         close: u8,
@@ -521,7 +520,7 @@ impl OperandReader<'_, '_> {
         Ok(Operand { kind: OperandKind::Address(self.arena.add_address(address)), span })
     }
 
-    /// Reads what is between brackets: a name, a name and a constant, or a constant.
+    /// Reads the inside of brackets: a name, a name plus a constant, or a constant.
     fn inside(&mut self, form: AddressForm) -> Result<AddressOperand, SyntaxError> {
         const ADDRESS: &str = "an address: a register, a variable or a constant";
         if self.words.kind() != TokenKind::Word || self.words.is("WARP_SZ") {
@@ -551,7 +550,7 @@ impl OperandReader<'_, '_> {
         Ok(address)
     }
 
-    /// `, s, {x, y}` after the name of a texture or of the description of a tensor.
+    /// Reads `, s, {x, y}` after the name of a texture or of a tensor map.
     fn coordinates(&mut self) -> Result<ElementRange, SyntaxError> {
         let start = self.arena.elements.len();
         while self.words.eat(b',') {
@@ -567,7 +566,7 @@ impl OperandReader<'_, '_> {
         Ok(self.arena.elements_from(start))
     }
 
-    /// Takes `.unified` after an address; returns its place.
+    /// Takes `.unified` after an address and returns its place, if it is there.
     fn postfix(&mut self, address: &mut AddressOperand) -> Option<Span> {
         if self.words.kind() == TokenKind::Dotted && self.words.is(".unified") {
             address.unified = Some(self.words.advance().span);
@@ -576,7 +575,7 @@ impl OperandReader<'_, '_> {
     }
 }
 
-/// Whether a part of a register is meant that video instructions read: `.b0`, `.h1`, `.b10`.
+/// Whether a suffix selects a part of a register, as in video instructions: `.b0`, `.h1`, `.b10`.
 fn is_part(text: &str) -> bool {
     let digits = text.strip_prefix(".b").or_else(|| text.strip_prefix(".h"));
     digits.is_some_and(|digits| {

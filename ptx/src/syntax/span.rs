@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A run of bytes of the module's text. Always inside it: a span is made by the lexer alone.
+/// A range of bytes in the module's text. Only the lexer makes spans, so they are always inside the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first byte, from 0.
@@ -12,14 +12,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the bytes as a range, to index with.
+    /// Returns the range of the bytes, to index with.
     #[inline]
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// Returns the text of the span; empty if `source` is not the text that it was made for.
+    /// Returns the text of the span; empty if the span is for another text and does not fit `source`.
     #[inline]
     #[must_use]
     pub fn text(self, source: &str) -> &str {
@@ -33,23 +33,22 @@ impl Span {
         Self { start: self.start, end: last.end.max(self.start) }
     }
 
-    /// Returns the span counted from `start`, a byte before it.
+    /// The span relative to `start`, an offset before it.
     pub(crate) fn relative_to(self, start: u32) -> Self {
         Self { start: self.start - start, end: self.end - start }
     }
 
-    /// Returns the place of a span that was counted from `start`.
+    /// The absolute span of one relative to `start`.
     #[inline]
     pub(crate) fn counted_from(self, start: u32) -> Self {
         Self { start: self.start + start, end: self.end + start }
     }
 
-    /// Returns the empty span before a byte.
     pub(crate) fn empty_at(byte: u32) -> Self {
         Self { start: byte, end: byte }
     }
 
-    /// Whether the span has no bytes, as at the end of the text.
+    /// Whether the span is empty, as at the end of the text.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start >= self.end
@@ -59,32 +58,32 @@ impl Span {
 /// A line and a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub line: u32,
-    /// From 1, in bytes.
+    /// The column in bytes, from 1.
     pub column: u32,
 }
 
-/// The starts of the lines of a text, to find many places quickly.
+/// The starts of the lines in a text, for finding the positions of many offsets.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
-    /// The first byte of each line but the first.
+    /// The offset of every line but the first.
     starts: Vec<u32>,
 }
 
 impl LineIndex {
-    /// Finds the lines of a text of less than 4 GiB; later places are not found.
+    /// Finds the lines of a text. Lines beyond 4 GiB are not recorded.
     #[must_use]
     pub fn new(source: &str) -> Self {
         let newlines = memchr::memchr_iter(b'\n', source.as_bytes());
         Self { starts: newlines.map_while(|at| u32::try_from(at + 1).ok()).collect() }
     }
 
-    /// Returns the line and column of a byte.
+    /// Returns the line and column of an offset.
     #[must_use]
     pub fn position(&self, byte: u32) -> Position {
         let before = self.starts.partition_point(|start| *start <= byte);
-        // `before` is at most the number of starts.
+        // `before` is at most `starts.len()`.
         let start = before.checked_sub(1).map_or(0, |line| self.starts[line]);
         Position { line: before as u32 + 1, column: byte - start + 1 }
     }

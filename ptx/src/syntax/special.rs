@@ -1,4 +1,4 @@
-//! Special registers: which there are, what they hold, and from which version and target on.
+//! Special registers, with their types and the first version and target that have them.
 
 use crate::syntax::ScalarType;
 
@@ -7,18 +7,18 @@ use crate::syntax::ScalarType;
 pub(crate) struct SpecialRegister {
     /// The type of one element.
     pub(crate) scalar: ScalarType,
-    /// Whether it is a vector, of which only elements such as `%tid.x` have a value.
+    /// Whether it is a vector. Then only elements such as `%tid.x` have a value.
     pub(crate) is_vector: bool,
-    /// The version that it needs; 1.0 knows it if there is none.
+    /// The first version that has it; `None` for 1.0.
     pub(crate) version: Option<(u8, u8)>,
-    /// The target that it needs, if any.
+    /// The lowest target that has it; `None` for all.
     pub(crate) sm: Option<u32>,
 }
 
 type Needs = Option<((u8, u8), u32)>;
 
-/// The registers with what they need, names with a blank between. `sm_10` means any target. [PTX ISA,
-/// "Special Registers"; the versions and targets from an assembler's verdicts]
+/// Names separated by blanks, the type, whether it is a vector, and the first version and target; `sm_10` means any
+/// target. [PTX ISA, "Special Registers"; the versions and targets from an assembler's verdicts]
 const REGISTERS: [(&str, ScalarType, bool, Needs); 16] = {
     use ScalarType::{B32, B64, Pred};
     [
@@ -52,14 +52,14 @@ const REGISTERS: [(&str, ScalarType, bool, Needs); 16] = {
     ]
 };
 
-/// Registers that have a number, below the one given: `%envreg0` to `%envreg31`.
+/// Numbered registers: prefix, suffix and count, such as `%envreg0` to `%envreg31`.
 const NUMBERED: [(&str, &str, u32, ScalarType, Needs); 3] = [
     ("%envreg", "", 32, ScalarType::B32, None),
     ("%pm", "", 8, ScalarType::B32, Some(((3, 0), 20))),
     ("%pm", "_64", 8, ScalarType::B64, Some(((4, 0), 50))),
 ];
 
-/// Returns the special register of a name; `None` if the name is not one.
+/// The special register with a name, if there is one.
 pub(crate) fn special_register(name: &str) -> Option<SpecialRegister> {
     let mut rows = REGISTERS.into_iter();
     let one = rows.find(|(names, ..)| names.split(' ').any(|known| known == name));

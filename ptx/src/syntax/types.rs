@@ -1,4 +1,4 @@
-//! What types, state spaces, versions and targets PTX knows.
+//! The types, state spaces, versions and targets of PTX.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,19 +29,19 @@ pub enum ScalarType {
     F16x2,
     F32,
     F64,
-    /// `.texref`, `.samplerref` and `.surfref`: what only texture and surface instructions read.
+    /// `.texref`, `.samplerref` and `.surfref`, which only texture and surface instructions read.
     Opaque,
-    /// A type that no load has: packed or narrow ones. Its size is not known here.
+    /// A packed or narrow type that no load has. Its size is unknown here.
     Other,
 }
 
-/// What the bits of a type mean.
+/// The interpretation of a type's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TypeClass {
     /// `.pred`.
     Predicate,
-    /// `.b8` to `.b128`: bits alone.
+    /// `.b8` to `.b128`, uninterpreted bits.
     Bits,
     /// `.u8` to `.u64`.
     Unsigned,
@@ -49,7 +49,7 @@ pub enum TypeClass {
     Signed,
     /// `.f16` to `.f64`, and `.f16x2`.
     Float,
-    /// Not known here.
+    /// Unknown here.
     Other,
 }
 
@@ -79,7 +79,7 @@ const TYPES: [(ScalarType, &str, TypeClass, u32); 18] = {
     ]
 };
 
-/// Types that occur in modules and of which only the names are known here.
+/// Types known by name only.
 const OTHER_TYPES: [&str; 24] = [
     "b1", "b2", "b4", "bf16", "bf16x2", "e2m1", "e2m1x2", "e2m3", "e2m3x2", "e3m2", "e3m2x2",
     "e4m3", "e4m3x2", "e5m2", "e5m2x2", "s16x2", "s2", "s4", "tf32", "u16x2", "u2", "u4", "ue4m3",
@@ -95,25 +95,25 @@ impl ScalarType {
         self.row().map_or("", |row| row.1)
     }
 
-    /// Returns what its bits mean.
+    /// Returns the interpretation of its bits.
     #[must_use]
     pub fn class(self) -> TypeClass {
         self.row().map_or(TypeClass::Other, |row| row.2)
     }
 
-    /// Returns the bits of a value; `None` if they are not known here.
+    /// Returns the size of a value in bits; `None` if it is unknown here.
     #[must_use]
     pub fn bits(self) -> Option<u32> {
         self.row().map(|row| row.3)
     }
 
-    /// Returns the bytes of a value in memory; `None` for predicates and unknown types.
+    /// Returns the size of a value in memory in bytes; `None` for predicates and types of unknown size.
     #[must_use]
     pub fn bytes(self) -> Option<u32> {
         self.bits().map(|bits| bits / 8).filter(|bytes| *bytes > 0)
     }
 
-    /// Returns every type by its name without a dot.
+    /// All types, each with its name without a dot.
     pub(crate) fn names() -> impl Iterator<Item = (&'static str, Self)> {
         let other = OTHER_TYPES.into_iter().map(|name| (name, Self::Other));
         let opaque = OPAQUE_TYPES.into_iter().map(|name| (name, Self::Opaque));
@@ -142,7 +142,7 @@ impl fmt::Display for ScalarType {
 }
 
 named! {
-    /// Where a variable lies.
+    /// The state space of a variable.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum StateSpace: "a state space such as `global`" {
@@ -158,12 +158,12 @@ named! {
         Param = "param",
         /// `.shared`.
         Shared = "shared",
-        /// `.tex`, which is not read by a load.
+        /// `.tex`, which loads do not read.
         Texture = "tex",
     }
 }
 
-/// The sub-qualifier of a state space, after its `::`.
+/// The sub-qualifier of a state space, the part after `::`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SubQualifier {
@@ -180,21 +180,21 @@ pub enum SubQualifier {
 /// A version of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Before the dot.
+    /// The number before the dot.
     pub major: u8,
-    /// After the dot.
+    /// The number after the dot.
     pub minor: u8,
 }
 
-/// The last version whose instructions and directives are known here.
+/// The last version of known instructions and directives.
 pub(crate) const LATEST: Version = Version::new(9, 5);
 
-/// The first version that only ptxas 13.5 compiles. What it refuses and 12.9 takes is refused from
-/// this version on.
+/// The first version that only ptxas 13.5 compiles. From it on a module is judged as 13.5 does, including errors that
+/// 12.9 does not report.
 pub(crate) const LATER_ASSEMBLER: Version = Version::new(9, 0);
 
-/// The first version in which kernels have a list of parameters after their names. Before it they
-/// declare them in their bodies.
+/// The first version whose kernels have a parameter list after their names. Earlier ones declare parameters in their
+/// bodies.
 pub(crate) const KERNEL_PARAMETER_LISTS: Version = Version::new(1, 4);
 
 impl Version {
@@ -224,16 +224,16 @@ impl fmt::Display for Version {
     }
 }
 
-/// The machines that code is for, as `.target` names them.
+/// A target of compilation, as `.target` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The number after `sm_`: ten times the major number plus the minor number.
+    /// The number after `sm_`: ten times the major plus the minor compute capability.
     pub sm: u32,
-    /// Whether it is for that architecture, its family, or every later one.
+    /// The machines that run the code.
     pub reach: Reach,
 }
 
-/// Which machines run the code of a target.
+/// The machines that run the code of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reach {
@@ -241,20 +241,19 @@ pub enum Reach {
     Onward,
     /// `sm_100a`: this architecture only.
     ArchitectureSpecific,
-    /// `sm_100f`: its family.
+    /// `sm_100f`: this architecture's family.
     FamilySpecific,
 }
 
 impl Target {
-    /// Where nothing names a target.
+    /// The placeholder before a target is read.
     pub(crate) const EARLIEST: Self = Self { sm: 0, reach: Reach::Onward };
 }
 
 impl FromStr for Target {
     type Err = ParseNameError;
 
-    /// Reads `sm_90`, `sm_100a` or `sm_100f`; `compute_90`, the same machine's virtual architecture,
-    /// is `sm_90`.
+    /// Reads `sm_90`, `sm_100a` or `sm_100f`. `compute_90`, the virtual architecture, is read as `sm_90`.
     fn from_str(text: &str) -> Result<Self, ParseNameError> {
         const ERROR: ParseNameError =
             ParseNameError::new("a target such as `sm_90`, `sm_100a` or `sm_100f`");

@@ -1,29 +1,28 @@
-//! [`Words`], the cursor over the words of PTX: of a module, a statement or an expression; and
-//! [`SyntaxError`], what it finds in place of the word that it expects.
+//! [`Words`], a cursor over words of PTX, and [`SyntaxError`], the error at a word that is not the expected one.
 
 use super::lexer::{Lexer, Token, TokenKind};
 use crate::syntax::Span;
 
-/// What is wrong with one statement: the rest of the module can still be read.
+/// An error in one statement. The rest of the module can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("expected {expected}")]
 #[non_exhaustive]
 pub struct SyntaxError {
-    /// What was expected.
+    /// A description of the expected word.
     pub expected: &'static str,
     /// The word at fault.
     pub span: Span,
 }
 
-/// A place in a text, one word ahead.
+/// A position in a text, with one word of lookahead.
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
-    /// The words that follow the current one, if they have been found before.
+    /// The words after the current one, if they were split before.
     found: Option<&'s [Token]>,
     current: Token,
-    /// The word before it; an empty one at the start if none was taken.
+    /// The word before the current one; at the start, an empty one.
     previous: Token,
 }
 
@@ -37,7 +36,7 @@ impl<'s> Words<'s> {
         Self { source, lexer, found: None, current, previous }
     }
 
-    /// Goes over words that have been found before, those of a part of the text.
+    /// Begins at the first of `tokens`, the words of `part` split before.
     pub(crate) fn of_tokens(source: &'s str, part: Span, tokens: &'s [Token]) -> Self {
         let after = Self::new(source, Span::empty_at(part.end));
         let mut words = Self { found: Some(tokens), ..after };
@@ -45,45 +44,41 @@ impl<'s> Words<'s> {
         words
     }
 
-    /// Returns what the current word is.
+    /// The kind of the current word.
     #[inline]
     pub(crate) fn kind(&self) -> TokenKind {
         self.current.kind
     }
 
-    /// Returns the current word.
     pub(crate) fn current(&self) -> Token {
         self.current
     }
 
-    /// Returns the place of the current word.
     #[inline]
     pub(crate) fn span(&self) -> Span {
         self.current.span
     }
 
-    /// Returns the text of the current word.
     #[inline]
     pub(crate) fn text(&self) -> &'s str {
         self.current.span.text(self.source)
     }
 
-    /// Whether the current word is this one.
     #[inline]
     pub(crate) fn is(&self, text: &str) -> bool {
         let Span { start, end } = self.current.span;
-        // Most words have another length.
+        // Comparing lengths first is enough for most words.
         (end - start) as usize == text.len() && self.text() == text
     }
 
-    /// Goes on to the next word and returns the one that was current.
+    /// Takes the current word, and makes the next one current.
     #[inline]
     pub(crate) fn advance(&mut self) -> Token {
         let token = self.current;
         self.previous = token;
         self.current = match &mut self.found {
             None => self.lexer.token(),
-            // At the end the lexer has nothing left but the end.
+            // After the last token, the lexer is at the end of the part.
             Some(found) => match found.split_first() {
                 Some((next, rest)) => {
                     *found = rest;
@@ -95,29 +90,27 @@ impl<'s> Words<'s> {
         token
     }
 
-    /// Returns the end of the word that was taken last.
+    /// The end of the last word taken.
     #[inline]
     pub(crate) fn taken(&self) -> u32 {
         self.previous.span.end
     }
 
-    /// Whether the word that was taken last is a name; `WARP_SZ` is a constant.
+    /// Whether the last word taken is a name; `WARP_SZ` is a constant.
     pub(crate) fn is_after_name(&self) -> bool {
         self.previous.kind == TokenKind::Word && self.text_of(self.previous.span) != "WARP_SZ"
     }
 
-    /// Returns the text of a word that was taken.
     pub(crate) fn text_of(&self, span: Span) -> &'s str {
         span.text(self.source)
     }
 
-    /// Whether the current word is this mark.
     #[inline]
     pub(crate) fn is_mark(&self, mark: u8) -> bool {
         self.current.kind == TokenKind::Punctuation(mark)
     }
 
-    /// Takes a mark, if it is the current word; returns whether it was.
+    /// Takes a mark if it is the current word, and returns whether it was.
     #[inline]
     pub(crate) fn eat(&mut self, mark: u8) -> bool {
         let is_mark = self.is_mark(mark);
@@ -127,27 +120,27 @@ impl<'s> Words<'s> {
         is_mark
     }
 
-    /// Takes a mark and returns its place.
+    /// Takes a mark. The result is its place.
     ///
     /// # Errors
-    /// Returns [`SyntaxError`] at the current word if it is another one.
+    /// Returns [`SyntaxError`] if the current word is another one.
     #[inline]
     pub(crate) fn expect(&mut self, mark: u8, expected: &'static str) -> Result<Span, SyntaxError> {
         if self.is_mark(mark) { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// Takes a name and returns its place.
+    /// Takes a name. The result is its place.
     ///
     /// # Errors
-    /// Returns [`SyntaxError`] at the current word if it is not a name.
+    /// Returns [`SyntaxError`] if the current word is not a name.
     #[inline]
     pub(crate) fn word(&mut self, expected: &'static str) -> Result<Span, SyntaxError> {
         let is_word = self.current.kind == TokenKind::Word;
         if is_word { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
-    /// Takes the current word and the qualifiers after it, nearly always without a blank between;
-    /// returns their place.
+    /// Takes the current word and the qualifiers after it, and returns the place of both. Qualifiers nearly always
+    /// follow without a blank, so they are skipped without splitting them into words.
     #[inline]
     pub(crate) fn take_qualified(&mut self) -> Span {
         let start = self.current.span.start;
@@ -159,8 +152,8 @@ impl<'s> Words<'s> {
         Span { start, end: self.taken() }
     }
 
-    /// Takes the current word and up to three numbers after it, and passes over further ones; 0 for a
-    /// number that is missing or not a decimal one.
+    /// Takes the current word and up to three numbers after it, and skips further ones. A missing or non-decimal number
+    /// is 0.
     pub(crate) fn take_with_numbers(&mut self) -> [u32; 3] {
         let numbers = self.lexer.decimals().unwrap_or_default();
         self.advance();
@@ -168,7 +161,6 @@ impl<'s> Words<'s> {
         numbers
     }
 
-    /// Passes over numbers.
     pub(crate) fn pass_numbers(&mut self) {
         while self.kind() == TokenKind::Number {
             self.lexer.pass_decimals();
@@ -176,18 +168,18 @@ impl<'s> Words<'s> {
         }
     }
 
-    /// Lets [`Self::advance`] pass the current word, a character that begins none.
+    /// Makes [`Self::advance`] skip the current word, a stray character.
     pub(crate) fn pass_stray(&mut self) {
         self.lexer.skip_to(self.current.span.end);
     }
 
-    /// Continues in the next line; the current word is in this one, unless it ends the text.
+    /// Continues after the current line. The current word must be in it, unless it is the end of the text.
     pub(crate) fn skip_line(&mut self) {
         self.lexer.skip_line();
         self.advance();
     }
 
-    /// Returns an error at the current word.
+    /// The error at the current word.
     pub(crate) fn expected(&self, expected: &'static str) -> SyntaxError {
         SyntaxError { expected, span: self.current.span }
     }

@@ -1,15 +1,14 @@
-//! [`execute`], from the cells of a [`TensorMemory`] to [`TensorRegisters`].
+//! [`execute`]: from the cells of a [`TensorMemory`] to [`TensorRegisters`].
 //!
 //! # From cells to registers
-//! Under `.32x32b` and `.16x32bx2` neighbouring threads read neighbouring lanes: a register of all
-//! threads is one run of 32 lanes, or two of 16, of a column. In the other shapes the table has the
-//! steps of one, two and four lanes at bits 2, 3 and 4 of the thread's number. So threads j, j+4, j+8
-//! and so on read a run of eight lanes, and a register is four such runs, shuffled together. Where
-//! each run begins is the cell of thread j; [`STARTS`] keeps these for one repeat.
+//! Under `.32x32b` and `.16x32bx2`, neighbouring threads read neighbouring lanes: a register of all threads is one run
+//! of 32 lanes of a column, or two of 16. In the other shapes, bits 2, 3 and 4 of the thread's number step one, two and
+//! four lanes ([`Shape::layout`]). So threads j, j+4, j+8 and so on read a run of eight lanes, and a register is four
+//! such runs, interleaved.
 //!
 //! # Vectors
-//! The executor handles sixteen cells at a time. What it calls is `#[inline(always)]` and without
-//! closures, or the compiler leaves it out of the code for the processor's instruction set.
+//! The executor handles sixteen cells at a time. All its callees are `#[inline(always)]` and have no closures, because
+//! the compiler would otherwise not compile them for the processor's instruction set.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, u32x16};
@@ -21,8 +20,8 @@ use super::memory::{COLUMNS, SLAB_LANES, TensorAddress, TensorMemory};
 use super::rules::{Issue, LaneMode, Rules};
 use super::shape::{MAX_REGISTERS, Shape};
 
-/// What loads write to: the registers of the 32 threads of a warp. 16 KiB; made once and used for
-/// many loads.
+/// The destination of loads: the registers of a warp's 32 threads. Takes 16 KiB, so it is made once and used for many
+/// loads.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct TensorRegisters {
@@ -32,14 +31,13 @@ pub struct TensorRegisters {
 }
 
 impl TensorRegisters {
-    /// Makes registers that hold nothing yet.
+    /// Makes registers without values.
     #[must_use]
     pub const fn new() -> Self {
         Self { rows: [[0; LANES]; MAX_REGISTERS], count: 0, reduced: None }
     }
 
-    /// Returns the data registers that the last load wrote, each as the values of 32 threads, thread 0
-    /// first.
+    /// Returns the data registers of the last load, each as the values of 32 threads, thread 0 first.
     #[must_use]
     pub fn data(&self) -> &[LaneValues] {
         &self.rows[..self.count]
@@ -51,7 +49,7 @@ impl TensorRegisters {
         self.reduced.as_ref()
     }
 
-    /// Returns the values in the order of threads, each with its data registers one after the other.
+    /// Returns the values thread by thread, each thread's data registers in order.
     pub fn by_thread(&self) -> impl Iterator<Item = u32> {
         (0..LANES).flat_map(|thread| self.data().iter().map(move |row| row[thread]))
     }
@@ -63,16 +61,16 @@ impl Default for TensorRegisters {
     }
 }
 
-/// The part of the warp's slab that a load, or half of one, begins at.
+/// The first cell of a load, or of one of its halves, in the warp's slab.
 #[derive(Clone, Copy)]
 struct Base {
-    /// Lanes from the slab's first, 0 or 16.
+    /// The lane in the slab, 0 or 16.
     lane: usize,
     column: usize,
 }
 
-/// Executes a load at once: PTX's order of asynchronous loads allows that for every program that
-/// waits as required. Nothing is allocated.
+/// Executes a load at once. The order that PTX gives asynchronous loads allows that for every program that waits as
+/// required. Allocates no memory.
 ///
 /// # Errors
 /// Returns the first [`TensorFault`] in the order of docs/tensor-memory.md, section 1. The
@@ -91,7 +89,7 @@ pub fn execute(
         }
         None => None,
     };
-    // Only the address operand itself was measured.
+    // Hardware was measured for the address operand only, not for the second half.
     let is_checked = rules.hardware_alignment && load.needs_even_column();
     if is_checked && !issue.address.column().is_multiple_of(2) {
         return Err(TensorFault::ColumnAlignment { address: issue.address });
@@ -114,7 +112,7 @@ pub fn execute(
     Ok(())
 }
 
-/// Checks an address and the columns that are read from there.
+/// Checks an address and the columns read from there.
 fn base(
     load: &TensorLoad,
     slab: usize,
@@ -140,8 +138,8 @@ fn base(
     }
 }
 
-/// Fills the registers. `WIDTH` is the columns of a register's 32 bits: 2 if packed.
-/// The bases and what follows them lie inside the slab.
+/// Fills the registers. `WIDTH` is the number of columns per register, 2 if packed. `base` has checked that all cells
+/// are inside the slab.
 fn gather<const WIDTH: usize>(
     shape: Shape,
     slab: &[LaneValues],
@@ -156,7 +154,7 @@ fn gather<const WIDTH: usize>(
     }
 }
 
-/// [`gather`] of what is not copied as it is.
+/// [`gather`] for everything that is not a plain copy.
 #[inline(always)]
 fn shuffle<const WIDTH: usize, S: Simd>(
     simd: S,
@@ -213,12 +211,12 @@ fn shuffle<const WIDTH: usize, S: Simd>(
     }
 }
 
-/// Returns the columns of a repeat, constants of the compiler: no column is out of them.
+/// The columns of a repeat. A constant at compile time, so that accesses to the columns need no bounds checks.
 const fn repeat_columns(width: usize, shape: Shape) -> usize {
     width * shape.layout().repeat_columns
 }
 
-/// Four columns, four threads a lane: the registers of lanes 0 to 7 and of lanes 8 to 15.
+/// Reads four columns with four threads a lane: the registers of lanes 0 to 7 and of lanes 8 to 15.
 #[inline(always)]
 fn fours<const WIDTH: usize, S: Simd>(
     simd: S,
@@ -235,8 +233,8 @@ fn fours<const WIDTH: usize, S: Simd>(
     [zip(upper_ac, upper_bd), zip(lower_ac, lower_bd)]
 }
 
-/// Sixteen lanes of a column from `lane` on, 0 or 16; or of a pair of columns, the low half of the
-/// first one below that of the second.
+/// Reads sixteen lanes of a column from `lane` on, 0 or 16. If `WIDTH` is 2, combines the low halves of two columns,
+/// the first one below the second.
 #[inline(always)]
 fn cells<const WIDTH: usize, S: Simd>(
     simd: S,
@@ -251,11 +249,10 @@ fn cells<const WIDTH: usize, S: Simd>(
     low & 0xffff | half(simd, &columns[WIDTH * column + 1], lane) << 16
 }
 
-/// Two vectors: what all threads have in one register.
+/// One register of all threads.
 type RegisterVectors<S> = [u32x16<S>; 2];
 
-/// Returns the instruction set that vectors are of: the processor's best with the feature `simd`, and
-/// what the build is for without.
+/// The vector instruction set: the processor's best with the feature `simd`, and otherwise the build's.
 pub(super) fn level() -> Level {
     if cfg!(feature = "simd") { Level::new() } else { Level::baseline() }
 }
@@ -263,26 +260,24 @@ pub(super) fn level() -> Level {
 /// Reads the half of a column that begins at `lane`, 0 or 16.
 #[inline(always)]
 pub(super) fn half<S: Simd>(simd: S, column: &LaneValues, lane: usize) -> u32x16<S> {
-    // Two of 16 are 32.
+    // A row of 32 has two arrays of 16.
     u32x16::load_array_ref(simd, &column.as_chunks().0[lane / 16 % 2])
 }
 
-/// Reads all lanes.
 #[inline(always)]
 pub(super) fn load<S: Simd>(simd: S, row: &LaneValues) -> RegisterVectors<S> {
     [half(simd, row, 0), half(simd, row, 16)]
 }
 
-/// Writes all lanes.
 #[inline(always)]
 pub(super) fn store<S: Simd>([low, high]: RegisterVectors<S>, row: &mut LaneValues) {
     let halves = row.as_chunks_mut().0;
-    // Two of 16 are 32.
+    // A row of 32 has two arrays of 16.
     low.store_array(&mut halves[0]);
     high.store_array(&mut halves[1]);
 }
 
-/// Returns `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
+/// Interleaves two vectors: `a[0]`, `b[0]`, `a[1]`, `b[1]` and so on.
 #[inline(always)]
 pub(super) fn zip<S: Simd>(a: u32x16<S>, b: u32x16<S>) -> RegisterVectors<S> {
     [a.zip_low(b), a.zip_high(b)]
@@ -295,7 +290,7 @@ mod tests {
     use super::*;
     use crate::tensor::Pattern;
 
-    /// The processor's vectors and those of the build make the same registers.
+    /// The processor's instruction set and the build's must fill the same registers.
     #[test]
     fn all_instruction_sets_shuffle_alike() {
         let memory = TensorMemory::filled(Pattern::LaneColumn);

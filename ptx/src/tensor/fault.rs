@@ -1,72 +1,72 @@
-//! [`TensorFault`]: why a load does not execute. The PTX ISA leaves the behaviour undefined; here
-//! nothing is loaded, and the fault names the rule that was broken.
+//! [`TensorFault`]: the reasons why a load does not execute. The PTX ISA leaves the behaviour undefined; here the load
+//! changes no register, and the fault names the broken rule.
 
 use std::fmt;
 
 use super::memory::{COLUMNS, SLAB_LANES, TensorAddress};
 
-/// Which part of a load: only `.16x32bx2` has a second half.
+/// A half of a load. Only `.16x32bx2` has a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Half {
-    /// What the address operand names.
+    /// The half at the address operand.
     First,
-    /// What the address plus the half offset names.
+    /// The half at the address plus the half offset.
     Second,
 }
 
-/// A load whose behaviour is undefined. No register changes.
+/// A load with undefined behaviour. No register changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorFault {
-    /// The half offset is negative, or has more than 32 bits.
+    /// The half offset is negative or exceeds 32 bits.
     #[error("half offset {split}: expected one of 32 bits without sign, 0..={}", u32::MAX)]
     SplitRange {
         /// The offset.
         split: i64,
     },
-    /// The lane field names a lane that the warp may not read.
+    /// The lane of the address is outside the warp's slab.
     #[error(
         "{half} {address}: this warp may read lanes {slab}..={}; lane mode `wrap` takes the lane \
          modulo 32 within them",
         slab + SLAB_LANES - 1
     )]
     LaneSlab {
-        /// Whose address it is.
+        /// The half with this address.
         half: Half,
         /// The address.
         address: TensorAddress,
-        /// The first of the 32 lanes that the warp may read.
+        /// The first of the 32 lanes that the warp can read.
         slab: usize,
     },
     /// The load cannot begin at this lane of the slab.
     #[error("{half} {address}: the load begins at a multiple of {multiple} lanes")]
     LaneAlignment {
-        /// Whose address it is.
+        /// The half with this address.
         half: Half,
         /// The address.
         address: TensorAddress,
-        /// The lane must be a multiple of this: 32 or 16.
+        /// The required divisor of the lane: 32 or 16.
         multiple: usize,
     },
-    /// The load reads columns after the last one.
+    /// The load reads beyond the last column.
     #[error("{half}: columns {first}..={last} are read; Tensor Memory has 0..={}", COLUMNS - 1)]
     ColumnRange {
-        /// Whose columns they are.
+        /// The half that reads these columns.
         half: Half,
         /// The first column read.
         first: usize,
         /// The last column read.
         last: usize,
     },
-    /// The load reads a column that is not allocated.
+    /// The load reads an unallocated column.
     #[error("{half}: column {column} is read and not allocated")]
     ColumnUnallocated {
-        /// Whose column it is.
+        /// The half that reads this column.
         half: Half,
-        /// The first such column.
+        /// The first unallocated column.
         column: usize,
     },
-    /// The column of the address is odd, and hardware alignment is asked for.
+    /// The column of the address is odd, and [`Rules`](super::Rules) check hardware alignment.
     #[error("address {address}: hardware wants an even column here, and its alignment is checked")]
     ColumnAlignment {
         /// The address.

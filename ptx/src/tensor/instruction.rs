@@ -19,14 +19,15 @@ pub struct TensorLoad {
 }
 
 impl TensorLoad {
-    /// Returns the columns of Tensor Memory, from the base, that make this column of registers: one, or two if packed.
+    /// Returns the columns of Tensor Memory that make up column `column` of the registers, counted from the base: one,
+    /// or two if packed.
     #[must_use]
     pub fn memory_columns(&self, column: usize) -> Range<usize> {
         let width = if self.is_packed() { 2 } else { 1 };
         column * width..(column + 1) * width
     }
 
-    /// Makes the instruction of these parts.
+    /// Makes the instruction from its parts.
     ///
     /// # Errors
     /// Returns the first of [`Form::problems`].
@@ -47,20 +48,20 @@ impl TensorLoad {
         self.shape
     }
 
-    /// Returns how often the shape is repeated along the columns.
+    /// Returns how often the shape repeats along the columns.
     #[must_use]
     pub const fn repeat(&self) -> Repeat {
         self.repeat
     }
 
-    /// Whether two neighbouring columns make one register.
+    /// Whether two neighbouring columns are packed into one register.
     #[must_use]
     pub const fn is_packed(&self) -> bool {
         self.pack
     }
 
-    /// Returns the half offset: always `Some` for `.16x32bx2`, never for other shapes. Executing
-    /// faults on one that is negative or wider than 32 bits.
+    /// Returns the half offset: always `Some` for `.16x32bx2`, never for other shapes. Execution faults if it is
+    /// negative or wider than 32 bits.
     #[must_use]
     pub const fn split(&self) -> Option<i64> {
         self.split
@@ -72,22 +73,22 @@ impl TensorLoad {
         self.reduction
     }
 
-    /// Returns the data registers of each thread, 1..=128. The result of a reduction is one more.
+    /// Returns the number of data registers of each thread, 1..=128. The result of a reduction is in one more.
     #[must_use]
     pub const fn registers(&self) -> usize {
         self.shape.registers_per_repeat() * self.repeat.get()
     }
 
-    /// Returns the columns of Tensor Memory that the load, or each of its halves, covers: 1..=512.
+    /// Returns the number of Tensor Memory columns that the load, or each of its halves, covers: 1..=512.
     #[must_use]
     pub const fn columns(&self) -> usize {
         let packed = if self.pack { 2 } else { 1 };
         self.shape.layout().repeat_columns * self.repeat.get() * packed
     }
 
-    /// Whether hardware requires the column of the address to be even: measured by one public project
-    /// for `.16x64b`, `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`, assumed for
-    /// `.16x256b`, other packed loads and other reductions.
+    /// Whether hardware requires an even column in the address. One public project measured it for `.16x64b`,
+    /// `.16x128b`, packed `.16x32bx2` and reductions of `.32x32b`. It is assumed for `.16x256b`, other packed loads and
+    /// other reductions.
     #[must_use]
     pub const fn needs_even_column(&self) -> bool {
         let any_column = matches!(self.shape, Shape::S32x32b | Shape::S16x32bx2);
@@ -96,7 +97,7 @@ impl TensorLoad {
 }
 
 impl fmt::Display for TensorLoad {
-    /// The opcode with its qualifiers, the operation of a reduction before its type:
+    /// Writes the opcode with its qualifiers, the operation of a reduction before its type:
     /// `tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let red = if self.reduction.is_some() { ".red" } else { "" };

@@ -1,12 +1,12 @@
-//! Which loads of Tensor Memory are legal: [`Parts::problems`] is the one judge, of an instruction
-//! that a program makes ([`TensorLoad::new`](super::TensorLoad::new)) and of one that is written
-//! (`written/`, `rules/tensor.rs`). Those that read a text only map a problem to its place.
+//! The legality of Tensor Memory loads. [`Parts::problems`] is the only judge, both for instructions that a program
+//! constructs ([`TensorLoad::new`](super::TensorLoad::new)) and for written ones (`written.rs`, `rules/tensor.rs`). The
+//! readers of text only map a problem to its place.
 
 use super::reduction::{ReductionOperation, ReductionType};
 use super::shape::{Form, MAX_REGISTERS, Repeat, Shape};
 use crate::syntax::ScalarType;
 
-/// The parts of a `tcgen05.ld` or `tcgen05.ld.red`, any of them missing.
+/// The parts of a `tcgen05.ld` or `tcgen05.ld.red`. Any of them may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts {
     /// Whether the opcode is `tcgen05.ld.red`.
@@ -20,28 +20,28 @@ pub(crate) struct Parts {
     /// `.abs` or `.NaN`.
     pub(crate) modifier: bool,
     pub(crate) scalar: Option<ScalarType>,
-    /// Whether there is a half offset; `None` if there are too few or too many operands to tell.
+    /// Whether there is a half offset; `None` if the number of operands does not tell.
     pub(crate) split: Option<bool>,
     /// The number of data registers, if they are in braces.
     pub(crate) registers: Option<usize>,
 }
 
-/// One thing that is wrong with the parts of a load.
+/// An error in the parts of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// A part that every such load has is missing.
+    /// A required part is missing.
     Missing(RequiredPart),
     /// A `tcgen05.ld` with an operation, `.abs` or `.NaN`.
     ReductionWithoutRed,
-    /// The type of another instruction.
+    /// A type that the instruction does not have.
     Type,
-    /// A combination of legal parts that is illegal.
+    /// An illegal combination of legal parts.
     Combination(IllegalLoadError),
-    /// The number of data registers is not that of the shape and `.num`.
+    /// The number of data registers does not match the shape and `.num`.
     RegisterCount { expected: usize, got: usize },
 }
 
-/// A part that a load must have.
+/// A part that every load must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequiredPart {
     Sync,
@@ -53,7 +53,7 @@ pub(crate) enum RequiredPart {
 }
 
 impl RequiredPart {
-    /// Returns what to add.
+    /// The name of the missing part, for messages.
     pub(crate) fn name(self, is_reduction: bool) -> &'static str {
         match self {
             Self::Sync => "`.sync`",
@@ -67,24 +67,24 @@ impl RequiredPart {
     }
 }
 
-/// The rule of the grammar that a combination breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
+/// An illegal combination, by the rule of the grammar that it breaks (PTX ISA, "tcgen05.ld", syntax and Table 49).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalLoadError {
     /// The shape does not exist.
     #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
     Shape,
-    /// The number of repeats does not exist, or is more than the shape has.
+    /// The number of repeats is invalid, or too high for the shape.
     #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
     Num {
         /// The number given.
         num: u32,
         /// The shape.
         shape: Shape,
-        /// The most repeats that the shape has.
+        /// The most repeats of this shape.
         largest: Repeat,
     },
-    /// `.16x32bx2` without its half offset.
+    /// `.16x32bx2` without a half offset.
     #[error(".16x32bx2 needs a half offset after the address: an integer constant")]
     SplitMissing,
     /// A half offset with another shape.
@@ -93,7 +93,7 @@ pub enum IllegalLoadError {
         /// The shape.
         shape: Shape,
     },
-    /// A reduction of another shape than `.32x32b` and `.16x32bx2`.
+    /// A reduction with a shape other than `.32x32b` and `.16x32bx2`.
     #[error(".red takes .32x32b and .16x32bx2, not .{shape}")]
     ReductionShape {
         /// The shape.
@@ -105,7 +105,7 @@ pub enum IllegalLoadError {
     /// A reduction of packed registers.
     #[error(".red does not go with .pack::16b")]
     ReductionPack,
-    /// A reduction whose operation or type does not exist.
+    /// A reduction with an invalid operation or type.
     #[error("no such reduction; there are min and max of u32, s32 and f32")]
     ReductionKind,
     /// `.abs` or `.NaN` with an integer type.
@@ -135,15 +135,14 @@ impl IllegalLoadError {
 }
 
 impl Form {
-    /// Returns every rule that the combination breaks, in the order of [`IllegalLoadError`]; none
-    /// for a legal one.
+    /// Returns all rules that the combination breaks, in the order of [`IllegalLoadError`]; none if it is legal.
     pub fn problems(self) -> impl Iterator<Item = IllegalLoadError> {
         Parts::from(self).combinations()
     }
 }
 
 impl From<Form> for Parts {
-    /// The parts that a form leaves open are as they must be.
+    /// Parts that a form does not have are filled in legally.
     fn from(form: Form) -> Self {
         let Form { shape, num, pack, split, reduction } = form;
         Self {
@@ -163,9 +162,8 @@ impl From<Form> for Parts {
 }
 
 impl Parts {
-    /// Returns everything that is wrong: missing parts first, then the rest in the order of
-    /// [`IllegalLoadError`], the number of registers last. What depends on a missing part is not
-    /// judged.
+    /// All errors: missing parts first, then the rest in the order of [`IllegalLoadError`], the number of registers
+    /// last. Rules that depend on a missing part are not checked.
     pub(crate) fn problems(self) -> impl Iterator<Item = Problem> {
         let missing = [
             (!self.sync, RequiredPart::Sync),
@@ -184,7 +182,7 @@ impl Parts {
             .chain(self.register_problem())
     }
 
-    /// Returns the illegal combinations, in the order of [`IllegalLoadError`].
+    /// The illegal combinations, in the order of [`IllegalLoadError`].
     pub(crate) fn combinations(self) -> impl Iterator<Item = IllegalLoadError> {
         let of_reduction = self.reduction_problems().into_iter().filter(move |_| self.is_reduction);
         [self.num_problem(), self.split_problem()].into_iter().chain(of_reduction).flatten()
@@ -213,7 +211,7 @@ impl Parts {
         }
     }
 
-    /// What is wrong with a `tcgen05.ld.red`.
+    /// The errors of a `tcgen05.ld.red`.
     fn reduction_problems(self) -> [Option<IllegalLoadError>; 4] {
         let shape = self.shape.filter(|s| !matches!(s, Shape::S32x32b | Shape::S16x32bx2));
         let integer = self.scalar.and_then(ReductionType::of_scalar);
@@ -234,7 +232,7 @@ impl Parts {
     }
 }
 
-/// Whether a load of Tensor Memory has this type: `.b32`, or the types of reductions.
+/// Whether the type is valid: `.b32` for plain loads, and the types of [`ReductionType`] for reductions.
 pub(crate) fn is_type(is_reduction: bool, scalar: ScalarType) -> bool {
     match is_reduction {
         true => ReductionType::of_scalar(scalar).is_some(),

@@ -1,10 +1,10 @@
-//! Tensor Memory: the [address](TensorAddress) of a cell, the contents, and the [`Pattern`]s of contents
-//! that are a function of lane and column.
+//! Tensor Memory: the [address](TensorAddress) of a cell, the contents, and [`Pattern`]s, contents computed from lane
+//! and column.
 //!
 //! # Layout
-//! A warp can read one quarter of the lanes only, its slab of 32. Each slab is laid out by itself,
-//! column after column, the 32 lanes of a column side by side. So a register of a whole warp under
-//! `.32x32b` is one run of 128 bytes, and a whole load of that shape is one run of at most 16 KiB.
+//! A warp can read only one quarter of the lanes, its slab of 32. Each slab is stored separately, column after column,
+//! the 32 lanes of a column side by side. So under `.32x32b` a register of a whole warp is one run of 128 bytes, and a
+//! whole load is one run of at most 16 KiB.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use warpload::lane::{LANES, LaneValues};
 
 use crate::syntax::named::named;
 
-/// How many lanes, or rows, Tensor Memory has.
+/// The number of lanes, or rows, of Tensor Memory.
 pub const TENSOR_LANES: usize = 128;
 
-/// How many columns of 32-bit cells it has.
+/// The number of columns of 32-bit cells.
 pub const COLUMNS: usize = 512;
 
-/// How many lanes a warp may read: those from 32 * (warp mod 4) on.
+/// The number of lanes that a warp can read. They begin at 32 * (warp mod 4).
 pub const SLAB_LANES: usize = LANES;
 
-/// How many bytes all cells are: 256 KiB.
+/// The size of all cells in bytes: 256 KiB.
 pub const MEMORY_BYTES: usize = TENSOR_LANES * COLUMNS * 4;
 
 /// The cells of one thread block's Tensor Memory: 128 lanes of 512 columns of 32 bits.
@@ -30,29 +30,29 @@ pub struct TensorMemory {
     slabs: Box<[Slab]>,
 }
 
-/// The columns of the 32 lanes that a warp may read. Aligned, as half a column is read at once.
+/// The columns of the 32 lanes that a warp can read. Aligned, because half a column is read at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 struct Slab([LaneValues; COLUMNS]);
 
-/// The bytes are not those of a whole Tensor Memory.
+/// The error for bytes that are not exactly a whole Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes; Tensor Memory is {MEMORY_BYTES}")]
 #[non_exhaustive]
 pub struct LengthError {
-    /// How many bytes there are.
+    /// The number of bytes given.
     pub bytes: usize,
 }
 
 impl TensorMemory {
-    /// Makes a memory of zeroes.
+    /// Makes a memory filled with zeros.
     #[must_use]
     pub fn new() -> Self {
         let slabs = TENSOR_LANES / SLAB_LANES;
         Self { slabs: vec![Slab([[0; LANES]; COLUMNS]); slabs].into_boxed_slice() }
     }
 
-    /// Fills the cells with `value` of each lane, 0..=127, and column, 0..=511.
+    /// Fills each cell with `value` of its lane, 0..=127, and column, 0..=511.
     pub fn from_fn(value: impl Fn(usize, usize) -> u32) -> Self {
         let mut memory = Self::new();
         for (slab, Slab(columns)) in memory.slabs.iter_mut().enumerate() {
@@ -65,7 +65,7 @@ impl TensorMemory {
         memory
     }
 
-    /// Makes a memory that holds a pattern.
+    /// Makes a memory filled with a pattern.
     #[must_use]
     pub fn filled(pattern: Pattern) -> Self {
         Self::from_fn(|lane, column| pattern.value(lane, column))
@@ -74,13 +74,13 @@ impl TensorMemory {
     /// Reads cells from little-endian bytes, lane after lane, the columns of a lane side by side.
     ///
     /// # Errors
-    /// Returns [`LengthError`] if there are not exactly [`MEMORY_BYTES`].
+    /// Returns [`LengthError`] unless there are exactly [`MEMORY_BYTES`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LengthError> {
         if bytes.len() != MEMORY_BYTES {
             return Err(LengthError { bytes: bytes.len() });
         }
         let words = bytes.as_chunks::<4>().0;
-        // There is a word for every cell, as the length says.
+        // The length was checked, so there is a word for every cell.
         Ok(Self::from_fn(|lane, column| u32::from_le_bytes(words[lane * COLUMNS + column])))
     }
 
@@ -91,7 +91,7 @@ impl TensorMemory {
         slab.0.get(column).map(|cells| cells[lane % SLAB_LANES])
     }
 
-    /// Changes a cell; returns whether the lane and the column exist.
+    /// Sets a cell. Returns whether the lane and the column exist.
     pub fn set(&mut self, lane: usize, column: usize, value: u32) -> bool {
         let slab = self.slabs.get_mut(lane / SLAB_LANES);
         let cells = slab.and_then(|slab| slab.0.get_mut(column));
@@ -102,7 +102,7 @@ impl TensorMemory {
         is_there
     }
 
-    /// Returns the columns of the slab that the warps of this number modulo 4 may read.
+    /// The columns of the slab that warps with this number modulo 4 can read.
     pub(super) fn slab(&self, slab: usize) -> &[LaneValues] {
         &self.slabs[slab % (TENSOR_LANES / SLAB_LANES)].0
     }
@@ -114,9 +114,8 @@ impl Default for TensorMemory {
     }
 }
 
-/// The address operand of a tensor-memory instruction: a lane in bits 31:16, a column in bits
-/// 15:0 (PTX ISA, "Tensor Memory Addressing"). Any 32 bits are an address; whether a load may use
-/// it is for [`Rules`](super::Rules) to say.
+/// The address operand of a Tensor Memory instruction: a lane in bits 31:16, a column in bits 15:0 (PTX ISA, "Tensor
+/// Memory Addressing"). All 32-bit values are addresses; [`Rules`](super::Rules) decide whether a load may use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct TensorAddress(pub u32);
 
@@ -127,20 +126,19 @@ impl TensorAddress {
         Self((lane as u32) << 16 | column as u32)
     }
 
-    /// Returns the lane field, 0..=65535; lanes that exist are 0..=127.
+    /// Returns the lane field, 0..=65535. Existing lanes are 0..=127.
     #[must_use]
     pub const fn lane(self) -> usize {
         (self.0 >> 16) as usize
     }
 
-    /// Returns the column field, 0..=65535; columns that exist are 0..=511.
+    /// Returns the column field, 0..=65535. Existing columns are 0..=511.
     #[must_use]
     pub const fn column(self) -> usize {
         (self.0 & 0xffff) as usize
     }
 
-    /// Returns the address plus an offset, modulo 2^32: one addition, which may carry from the column
-    /// into the lane.
+    /// Returns the address plus an offset, modulo 2^32. A carry may go from the column into the lane.
     #[must_use]
     pub const fn plus(self, offset: u32) -> Self {
         Self(self.0.wrapping_add(offset))
@@ -154,29 +152,28 @@ impl fmt::Display for TensorAddress {
 }
 
 named! {
-    /// Contents for tests: each cell's value is a function of its lane and column.
+    /// Contents for tests. The value of each cell is a function of its lane and column.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Pattern: "a pattern: lane*65536+col, packid, hash, f32rand or f32special" {
         /// `lane*65536+col`: each cell holds its own address.
         LaneColumn = "lane*65536+col",
-        /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the upper
-        /// one. The low halves all differ, so that the halves that `.pack::16b` combines can be told
-        /// apart.
+        /// `packid`: with x = lane * 512 + column, x in the low half and its complement in the high half. All low
+        /// halves differ, which tells apart the halves that `.pack::16b` combines.
         PackIdentity = "packid",
         /// `hash`: lane * 512 + column + 1, well mixed.
         Hash = "hash",
-        /// `f32rand`: ordinary numbers as binary32, of both signs, 2^-31 to 2^33 in size.
+        /// `f32rand`: normal numbers as binary32, of both signs, magnitudes 2^-31 to 2^33.
         F32Random = "f32rand",
-        /// `f32special`: by lane mod 8, NaNs, one NaN in eight columns, zeroes of either sign, zeroes
-        /// of one sign, special numbers, subnormal ones, infinities among numbers, and `f32rand`.
+        /// `f32special`, by lane mod 8: NaNs; one NaN in eight columns; zeros of either sign; zeros of one sign;
+        /// special numbers; subnormals; infinities among numbers; and `f32rand`.
         F32Special = "f32special",
     }
 }
 
 const NANS: [u32; 5] = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0x7fff_ffff];
 
-/// Zeroes, the ends of the subnormal and normal ranges, one, infinities, pi; each with its negative.
+/// Zeros, the limits of the subnormal and normal ranges, one, infinities and pi, each also negated.
 const SPECIAL: [u32; 16] = [
     0x0000_0000,
     0x8000_0000,
@@ -197,7 +194,7 @@ const SPECIAL: [u32; 16] = [
 ];
 
 impl Pattern {
-    /// Returns the value of the cell of this lane and column.
+    /// Returns the value of the cell at a lane and column.
     #[must_use]
     pub fn value(self, lane: usize, column: usize) -> u32 {
         match self {
@@ -223,7 +220,7 @@ const fn hash(lane: usize, column: usize) -> u32 {
     v ^ v >> 13
 }
 
-/// Sign and fraction of the hash, and an exponent that is far from both ends.
+/// Sign and fraction of the hash, with an exponent far from both limits.
 const fn random_number(hash: u32) -> u32 {
     hash & 0x807f_ffff | (96 + (hash >> 23 & 63)) << 23
 }

@@ -1,12 +1,11 @@
 //! `tcgen05.ld` and `tcgen05.ld.red`: the loads of SM 10.x from Tensor Memory.
 //!
-//! Tensor Memory is 128 lanes of 512 columns of 32-bit cells, one for each thread block. A whole
-//! warp executes a load: its [`Shape`] and the repeats of `.num` say which rectangle of cells
-//! is read, and which thread gets which cell in which register. [`Shape::layout`] is the one
-//! table of that; [`execute`], the pictures of `warpload tmem map` and docs/tensor-memory.md are
-//! made from it. docs/tensor-memory.md says what the sources leave open and what is done
-//! here. [`read_load`](crate::read_load) reads the text of a load, [`SassTensorLoad`] is what its words
-//! are.
+//! Tensor Memory belongs to a thread block and has 128 lanes of 512 columns of 32-bit cells. A whole warp executes a
+//! load. Its [`Shape`] and the repeats of `.num` determine the rectangle of cells, and the thread and register for each
+//! cell. [`Shape::layout`] is the only table of that: [`execute`], the pictures of `warpload tmem map` and
+//! docs/tensor-memory.md are made from it. docs/tensor-memory.md also lists the questions that the sources leave open,
+//! with the answers chosen here. [`read_load`](crate::read_load) reads the text of a load, and [`SassTensorLoad`] an
+//! instruction word.
 //!
 //! ```
 //! use warpload_ptx::tensor::{

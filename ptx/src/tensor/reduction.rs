@@ -1,13 +1,13 @@
 //! The minimum and maximum of `tcgen05.ld.red`.
 //!
 //! # Three comparisons for all types
-//! Whole numbers are compared as numbers without a sign: of `s32` the highest bit is inverted, and for a
-//! minimum all bits. The bits of an `f32` are a sign and a magnitude: in the order of signed integers
-//! numbers without a sign come as they are, those with one turned around. So the maximum is the
-//! highest of the former, or if there is none the lowest of the latter, in which -0 is below +0 and
-//! subnormal numbers keep their place. For a minimum all signs are inverted. NaNs have larger
-//! magnitudes than numbers: they never are the lowest, and if a number is added with which they
-//! overflow, they never are the highest.
+//! Integers are compared unsigned: for `s32` the highest bit is inverted first, and for a minimum all bits are.
+//!
+//! An `f32` is a sign and a magnitude. Compared as signed integers, positive floats keep their order and negative ones
+//! are reversed. So the maximum is the highest positive value or, if there is none, the lowest negative one as an
+//! integer. This places -0 below +0 and subnormals where they belong. For a minimum all signs are inverted first. NaNs
+//! have larger magnitudes than numbers, so a negative NaN is never the lowest; adding [`NANS`] makes positive ones
+//! overflow, so that they are never the highest.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use fearless_simd::{dispatch, i32x16, u32x16};
 use warpload::lane::{LANES, LaneValues};
 
 named! {
-    /// Which of a thread's values is kept.
+    /// The operation of a reduction.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ReductionOperation: "`min` or `max`" {
         /// The smallest.
@@ -30,14 +30,14 @@ named! {
 }
 
 named! {
-    /// How values are compared.
+    /// The type that values are compared as.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ReductionType: "`u32`, `s32` or `f32`" {
-        /// Without sign.
+        /// Unsigned.
         U32 = "u32",
-        /// In two's complement.
+        /// Signed, two's complement.
         S32 = "s32",
-        /// As binary32.
+        /// Binary32.
         F32 = "f32",
     }
 }
@@ -47,32 +47,32 @@ named! {
 pub struct Reduction {
     /// Minimum or maximum.
     pub operation: ReductionOperation,
-    /// How values are compared.
+    /// The type that values are compared as.
     pub kind: ReductionType,
-    /// `.abs`: magnitudes are compared, and a magnitude is the result. Only with `f32`.
+    /// `.abs`: compares magnitudes and returns a magnitude. Only with `f32`.
     pub absolute: bool,
-    /// `.NaN`: one NaN makes the result NaN; without it numbers win. Only with `f32`.
+    /// `.NaN`: any NaN makes the result NaN. Without it, numbers win. Only with `f32`.
     pub propagates_nan: bool,
 }
 
-/// The NaN that results, that of PTX's `min` and `max`.
+/// The resulting NaN, the same as in PTX's `min` and `max`.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 const SIGN: u32 = 0x8000_0000;
 
-/// The bits of the infinity of `f32`, the largest magnitude of a number; those of NaNs are above.
+/// The bits of infinity, the largest magnitude of a number. NaNs are above.
 const INFINITY: i32 = 0x7f80_0000;
 
-/// The bits of the negative infinity: of the numbers with a sign the highest in the order of signed
-/// integers, which is their order turned around.
+/// The bits of negative infinity. As signed integers, negative floats are reversed, so this is the highest negative
+/// number.
 const NEGATIVE_INFINITY: i32 = INFINITY | i32::MIN;
 
-/// What makes the bits of NaNs less than those of the least number without a sign, 0, in the order of
-/// signed numbers: added to them it is more than the highest of these.
+/// An offset added to all values before the search for the highest. Positive numbers, 0 to infinity, become `NANS` to
+/// `i32::MAX`. Everything else, NaNs included, becomes less than `NANS`.
 const NANS: u32 = i32::MAX as u32 - INFINITY as u32;
 
 impl ReductionType {
-    /// Returns the type as PTX writes it.
+    /// The type in PTX.
     pub(super) const fn scalar(self) -> ScalarType {
         match self {
             Self::U32 => ScalarType::U32,
@@ -81,7 +81,7 @@ impl ReductionType {
         }
     }
 
-    /// Returns the inverse of [`Self::scalar`]; `None` for the types of other loads.
+    /// The inverse of [`Self::scalar`]; `None` for other types.
     pub(super) fn of_scalar(scalar: ScalarType) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.scalar() == scalar)
     }
@@ -94,8 +94,8 @@ impl Reduction {
         Self { operation, kind, absolute: false, propagates_nan: false }
     }
 
-    /// Returns the result of each thread over its own data registers, thread 0 first. `rows` are the
-    /// registers, each with the values of 32 threads.
+    /// Returns each thread's result over its own data registers, thread 0 first. `rows` are the registers, each with
+    /// the values of 32 threads.
     #[must_use]
     pub fn fold(self, rows: &[LaneValues]) -> LaneValues {
         let is_min = self.operation == ReductionOperation::Min;
@@ -116,7 +116,7 @@ impl Reduction {
     }
 }
 
-/// The highest of the values after the bits of `turn` were inverted.
+/// The highest value, compared after inverting the bits of `turn`.
 #[inline(always)]
 fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
     let mut best = [u32x16::splat(simd, 0); 2];
@@ -129,7 +129,7 @@ fn integers<S: Simd>(simd: S, rows: &[LaneValues], turn: u32) -> LaneValues {
     results
 }
 
-/// The highest number of the bits `kept` after those of `sign` were inverted.
+/// The highest number in the bits `kept`, compared after inverting the bits of `sign`.
 #[inline(always)]
 fn numbers<const NAN: bool, S: Simd>(
     simd: S,
@@ -164,7 +164,7 @@ fn signed<S: Simd>(values: u32x16<S>) -> i32x16<S> {
     values.bitcast()
 }
 
-/// Returns the number that has won, or NaN.
+/// The winning number, or NaN.
 #[inline(always)]
 fn number<S: Simd>(
     simd: S,
@@ -182,7 +182,7 @@ fn number<S: Simd>(
 }
 
 impl fmt::Display for Reduction {
-    /// The qualifiers, the operation first: `.max.abs.f32`.
+    /// Writes the qualifiers, the operation first: `.max.abs.f32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modifier = |given, name| if given { name } else { "" };
         write!(

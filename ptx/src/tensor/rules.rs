@@ -1,20 +1,20 @@
-//! What a load may touch.
+//! The context of a load, [`Issue`], and the checks on its addresses, [`Rules`].
 
 use super::memory::{COLUMNS, TensorAddress};
 use crate::syntax::named::named;
 
-/// The warp that issues a load, and the address, the same in all 32 threads.
+/// The warp that issues a load, and the address, which is the same in all 32 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Issue {
-    /// The warp's number in its thread block; only its value modulo 4 matters.
+    /// The warp's number in its thread block. Only its value modulo 4 matters.
     pub warp: u32,
     /// The address operand, `taddr`.
     pub address: TensorAddress,
 }
 
 impl Issue {
-    /// Issues a load in this warp at this address.
+    /// Issues a load in a warp at an address.
     #[must_use]
     pub const fn new(warp: u32, address: TensorAddress) -> Self {
         Self { warp, address }
@@ -22,21 +22,21 @@ impl Issue {
 }
 
 named! {
-    /// What the lane field of an address means. The sources differ: docs/tensor-memory.md.
+    /// The interpretation of the lane field of an address. The sources differ: docs/tensor-memory.md.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
     #[non_exhaustive]
     pub enum LaneMode: "`strict` or `wrap`" {
-        /// The text of the PTX ISA: the field is a physical lane and must lie in the warp's slab, 32
-        /// lanes from 32 * (warp mod 4) on.
+        /// As in the text of the PTX ISA: the field is a physical lane and must be in the warp's slab, 32 lanes from 32
+        /// * (warp mod 4) on.
         #[default]
         Strict = "strict",
-        /// The field counts modulo 32 from the warp's slab on, whichever slab it names. Kernels that
-        /// use column addresses only, in every warp, rely on that.
+        /// The field modulo 32 is a lane of the warp's slab, whichever slab the field names. Kernels that use plain
+        /// column addresses in every warp rely on this.
         Wrap = "wrap",
     }
 }
 
-/// What loads are checked against.
+/// The checks on the addresses of loads.
 ///
 /// ```
 /// use warpload_ptx::tensor::{LaneMode, Rules};
@@ -47,43 +47,43 @@ named! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Rules {
-    /// What the lane field means.
+    /// The interpretation of the lane field.
     pub lane_mode: LaneMode,
-    /// Which columns are allocated; all of them by default.
+    /// The allocated columns; by default all.
     pub allocated: Allocations,
-    /// Whether the column of the address must be even for those loads whose hardware was measured,
-    /// or is assumed, to require it. The PTX ISA does not require it.
+    /// Whether the column of the address must be even if hardware requires it, as measured or assumed for the load
+    /// ([`TensorLoad::needs_even_column`](super::TensorLoad::needs_even_column)). The PTX ISA does not require it.
     pub hardware_alignment: bool,
 }
 
 impl Rules {
-    /// Sets what the lane field means.
+    /// Sets the interpretation of the lane field.
     #[must_use]
     pub const fn lane_mode(self, lane_mode: LaneMode) -> Self {
         Self { lane_mode, ..self }
     }
 
-    /// Sets which columns are allocated.
+    /// Sets the allocated columns.
     #[must_use]
     pub const fn allocated(self, allocated: Allocations) -> Self {
         Self { allocated, ..self }
     }
 
-    /// Sets whether the column must be even where hardware requires it.
+    /// Sets whether the column must be even if hardware requires it.
     #[must_use]
     pub const fn hardware_alignment(self, hardware_alignment: bool) -> Self {
         Self { hardware_alignment, ..self }
     }
 }
 
-/// Columns are allocated in units of this many.
+/// The granularity of allocations, in columns.
 const UNIT: usize = 32;
 
-/// The allocated columns, all 128 lanes of each. Allocations are 32, 64, 128, 256 or 512 columns
-/// (PTX ISA, "Tensor Memory Allocation") and begin at a multiple of 32.
+/// The allocated columns, each with all 128 lanes. An allocation has 32, 64, 128, 256 or 512 columns (PTX ISA, "Tensor
+/// Memory Allocation") and begins at a multiple of 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Allocations {
-    /// Bit n: columns 32n to 32n+31.
+    /// Bit n stands for columns 32n to 32n+31.
     units: u16,
 }
 
@@ -94,7 +94,7 @@ pub enum AllocationError {
     /// The number of columns is invalid.
     #[error("{columns} columns; an allocation has 32, 64, 128, 256 or 512")]
     Columns {
-        /// How many columns were asked for.
+        /// The number of columns requested.
         columns: usize,
     },
     /// The first column is not a multiple of 32.
@@ -103,20 +103,20 @@ pub enum AllocationError {
         /// The first column.
         first: usize,
     },
-    /// The allocation ends after column 511.
+    /// The allocation extends beyond column 511.
     #[error("columns {first}..={}; Tensor Memory has 0..=511", first.saturating_add(*columns - 1))]
     Outside {
         /// The first column.
         first: usize,
-        /// How many columns, at least 32.
+        /// The number of columns, at least 32.
         columns: usize,
     },
-    /// Some of the columns are allocated already.
+    /// Some of the columns are already allocated.
     #[error("columns {first}..={} overlap an earlier allocation", first + columns - 1)]
     Overlap {
         /// The first column.
         first: usize,
-        /// How many columns, at least 32.
+        /// The number of columns, at least 32.
         columns: usize,
     },
 }
@@ -127,10 +127,10 @@ impl Allocations {
     /// No column.
     pub const NONE: Self = Self { units: 0 };
 
-    /// Adds an allocation of `columns` columns from column `first` on.
+    /// Adds an allocation of `columns` columns, beginning at column `first`.
     ///
     /// # Errors
-    /// Returns [`AllocationError`] if the columns are invalid or overlap; nothing is added then.
+    /// Returns [`AllocationError`] if the columns are invalid or overlap. Then nothing is allocated.
     pub fn add(&mut self, first: usize, columns: usize) -> Result<(), AllocationError> {
         if !columns.is_power_of_two() || !(UNIT..=COLUMNS).contains(&columns) {
             return Err(AllocationError::Columns { columns });
@@ -149,17 +149,16 @@ impl Allocations {
         Ok(())
     }
 
-    /// Whether a column is allocated; none from 512 on is.
+    /// Whether a column is allocated; false from 512 on.
     #[must_use]
     pub const fn contains(self, column: usize) -> bool {
         column < COLUMNS && self.units >> (column / UNIT) & 1 != 0
     }
 
-    /// Returns the first column from `first` to `last`, both included, that is not allocated;
-    /// columns from 512 on never are.
+    /// The first unallocated column in `first..=last`. Columns from 512 on are never allocated.
     pub(super) fn first_missing(self, first: usize, last: usize) -> Option<usize> {
         let from = (first / UNIT).min(u16::BITS as usize);
-        // Above the 16 units all are missing.
+        // Beyond the 16 units all columns are unallocated.
         let missing = from + (!u32::from(self.units) >> from).trailing_zeros() as usize;
         (missing <= last / UNIT).then_some(first.max(missing * UNIT))
     }

@@ -1,5 +1,5 @@
-//! [`TensorInstruction`]: a load of Tensor Memory as it is given, in PTX or as an `LDTM`, and [`TensorRun`], which
-//! executes it alone.
+//! [`TensorInstruction`], a load of Tensor Memory from PTX or from an `LDTM`, and [`TensorRun`], which executes it
+//! alone.
 
 use std::ops::Range;
 
@@ -15,42 +15,42 @@ use super::sass::SassTensorLoad;
 use crate::syntax::Span;
 use crate::syntax::load::read_load;
 
-/// A load of Tensor Memory, with the names of its registers.
+/// A load of Tensor Memory with the names of its registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInstruction {
-    /// The instruction without its operands in PTX, the whole of an `LDTM`.
+    /// The text: in PTX the opcode with its qualifiers, and for an `LDTM` the whole instruction.
     pub text: String,
-    /// What it does.
+    /// The load.
     pub load: TensorLoad,
     /// The names of its data registers.
     pub registers: Vec<String>,
-    /// The name of the register with the result of its reduction.
+    /// The name of the register for the result of a reduction.
     pub reduced: Option<String>,
-    /// What is added to the address.
+    /// The offset added to the address register.
     pub address_offset: u32,
-    /// The threads that load.
+    /// The threads that execute.
     pub threads: Range<usize>,
 }
 
-/// Why a text is no load that can be run alone.
+/// The reason why a text is not a load that can be run alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct TensorInstructionError {
-    /// The rule that is broken; `syntax` of a text that cannot be read.
+    /// The code of the broken rule; `syntax` for a text that cannot be read.
     pub code: &'static str,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// The bytes at fault in the text; empty for an `LDTM`.
+    /// The place of the error in the text; empty for an `LDTM`.
     pub span: Span,
 }
 
 impl TensorInstruction {
-    /// Reads a load as PTX writes it.
+    /// Reads a load in PTX.
     ///
     /// # Errors
-    /// Returns [`TensorInstructionError`] if the text is not a `tcgen05.ld` without a guard, or an illegal one.
+    /// Returns [`TensorInstructionError`] if the text is not a legal `tcgen05.ld`, or has a guard.
     pub fn parse(text: &str) -> Result<Self, TensorInstructionError> {
         let syntax = |message, span| TensorInstructionError { code: "syntax", message, span };
         let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
@@ -74,7 +74,7 @@ impl TensorInstruction {
         })
     }
 
-    /// Returns the load that an `LDTM` is.
+    /// Converts an `LDTM`.
     ///
     /// # Errors
     /// Returns [`TensorInstructionError`] if it has a guard or too few registers.
@@ -98,14 +98,14 @@ impl TensorInstruction {
         })
     }
 
-    /// Whether all threads load.
+    /// Whether all threads execute.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.threads.len() == LANES
     }
 }
 
-/// How one load of Tensor Memory is run.
+/// The conditions under which a load of Tensor Memory is run.
 ///
 /// ```
 /// use warpload_ptx::tensor::{Pattern, TensorAddress, TensorInstruction, TensorMemory, TensorRun};
@@ -119,19 +119,19 @@ impl TensorInstruction {
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TensorRun {
-    /// The warp's number in its thread block; its value modulo 4 says which lanes it may read.
+    /// The warp's number in its thread block. Its value modulo 4 determines the lanes that it can read.
     pub warp: u32,
-    /// What the address register holds: lane << 16 | column.
+    /// The contents of the address register: lane << 16 | column.
     pub address: TensorAddress,
-    /// What is refused, and what the lane of an address means.
+    /// The checks on addresses.
     pub rules: Rules,
 }
 
 impl TensorRun {
-    /// Executes a load; returns where it read, and the registers.
+    /// Executes a load. Returns the warp and address that it read from, and the registers.
     ///
     /// # Errors
-    /// Returns [`TensorFault`] if the address is not one that the warp may read.
+    /// Returns [`TensorFault`] if the warp may not read from the address.
     pub fn execute(
         &self,
         instruction: &TensorInstruction,

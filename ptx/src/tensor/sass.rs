@@ -1,4 +1,4 @@
-//! [`SassTensorLoad`]: what an `LDTM` loads, as the `tcgen05.ld` that it is.
+//! [`SassTensorLoad`]: an `LDTM` as the `tcgen05.ld` that it implements.
 
 use warpload::encoding::{
     Instruction, LoadParts, NotExecutable, Reg, TensorParts, TensorReduction, TensorShape,
@@ -14,7 +14,7 @@ use super::shape::{Form, Shape};
 
 use std::ops::Range;
 
-/// An `LDTM` or `LDTM.STAT` of SASS. A `tcgen05.ld` of `.16x32bx2` is two of them, one for each half.
+/// An `LDTM` or `LDTM.STAT` of SASS. A `tcgen05.ld` with `.16x32bx2` compiles to two of them, one per half.
 ///
 /// ```
 /// use warpload::encoding::{Instruction, Sm};
@@ -31,9 +31,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SassTensorLoad {
-    /// What it does. With `.16x32bx2` the half offset is 0: the second half has its own address.
+    /// The load. For `.16x32bx2` the half offset is 0, because the second half has an address of its own.
     pub load: TensorLoad,
-    /// Which half it is of `.16x32bx2`; `None` for other shapes.
+    /// The half of a `.16x32bx2`; `None` for other shapes.
     pub half: Option<Half>,
     /// The first of the data registers.
     pub destination: Reg,
@@ -41,21 +41,21 @@ pub struct SassTensorLoad {
     pub reduced: Option<Reg>,
     /// The register that holds the address.
     pub address: UniformReg,
-    /// What is added to that register, modulo 2^32.
+    /// The offset added to that register, modulo 2^32.
     pub address_offset: u32,
 }
 
-/// Why an instruction is no load of Tensor Memory that can be executed.
+/// The reason why an instruction is not an executable load of Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SassTensorError {
-    /// It is another instruction, of that name.
+    /// Another instruction, with its mnemonic.
     #[error("{0} does not load Tensor Memory; `LDTM` does")]
     Other(&'static str),
-    /// It has an invalid modifier.
+    /// A modifier is invalid.
     #[error(transparent)]
     NotExecutable(NotExecutable),
-    /// PTX has no such load.
+    /// PTX has no load like it.
     #[error("not a legal `tcgen05.ld`: {0}")]
     Illegal(IllegalLoadError),
 }
@@ -64,7 +64,7 @@ impl SassTensorLoad {
     /// Reads an instruction.
     ///
     /// # Errors
-    /// Returns [`SassTensorError`] if it is not an `LDTM`, or not one that PTX has a load for.
+    /// Returns [`SassTensorError`] if the instruction is not an `LDTM`, or has no equivalent in PTX.
     pub fn new(instruction: &Instruction) -> Result<Self, SassTensorError> {
         let parts = instruction.tensor_parts();
         let parts = parts.ok_or(SassTensorError::Other(instruction.mnemonic()))?;
@@ -87,7 +87,7 @@ impl SassTensorLoad {
         })
     }
 
-    /// Returns the threads that load: with `.16x32bx2` those of the half.
+    /// Returns the threads that execute: all, or one half of them for `.16x32bx2`.
     #[must_use]
     pub const fn threads(&self) -> Range<usize> {
         match self.half {
@@ -127,10 +127,10 @@ fn operation(reduction: TensorReduction) -> Reduction {
 }
 
 impl SassTensorLoad {
-    /// Returns the names of the data registers, `R4` and those after it.
+    /// Returns the names of the data registers, in order from [`Self::destination`].
     ///
     /// # Errors
-    /// Returns [`MissingRegisters`] if there are not as many.
+    /// Returns [`MissingRegisters`] if they would go beyond R254.
     pub fn data_registers(&self) -> Result<Vec<String>, MissingRegisters> {
         let (first, count) = (usize::from(self.destination.number()), self.load.registers());
         if first + count > 255 {
@@ -139,7 +139,7 @@ impl SassTensorLoad {
         Ok((first..first + count).map(|number| format!("R{number}")).collect())
     }
 
-    /// Returns the address as it is written: `UR4+0x10`.
+    /// Returns the address as text: `UR4+0x10`.
     #[must_use]
     pub fn shown_address(&self) -> String {
         match (self.address.is_zero(), self.address_offset) {
@@ -150,7 +150,7 @@ impl SassTensorLoad {
     }
 }
 
-/// An `LDTM` writes more registers than there are.
+/// An `LDTM` that writes registers beyond R254.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it writes R{first}..R{last}; the last register is R254")]
 pub struct MissingRegisters {
@@ -160,7 +160,7 @@ pub struct MissingRegisters {
     pub last: usize,
 }
 
-/// Returns the remarks on an `LDTM`, and what it does in one sentence; `None` for any other load.
+/// Returns remarks on an `LDTM` and its effect in one sentence; `None` for any other load.
 #[must_use]
 pub fn explanation(load: &Instruction) -> Option<(Vec<String>, String)> {
     let tensor = match SassTensorLoad::new(load) {

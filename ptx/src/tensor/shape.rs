@@ -1,11 +1,10 @@
-//! Which thread gets which cell in which register: [`Shape`], and the [`Form`] and [`Repeat`] of a load.
+//! The mapping from threads and registers to cells: [`Shape`], and the [`Form`] and [`Repeat`] of a load.
 //!
 //! # One table
-//! In each shape a bit of a thread's number, or of a register's, adds one fixed power of two to
-//! the lane or to the column of the cell, or moves on to the second half; all these steps differ.
-//! So a row of [`Shape::layout`] lists the steps bit by bit, and everything else follows from it:
-//! the cell of a thread's register ([`Shape::cell`]) is the sum of the steps of the bits that are
-//! set, and the way back ([`Shape::owner`]) is to see which of them are in it.
+//! In each shape, every bit of the thread's number and of the register's number adds one fixed power of two to the lane
+//! or the column of the cell, or selects the second half. All these steps are different. So a row of [`Shape::layout`]
+//! lists the steps bit by bit, and everything else follows: the cell of a thread's register ([`Shape::cell`]) is the
+//! sum of the steps of the set bits, and the inverse ([`Shape::owner`]) tests which steps the cell's place contains.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,58 +19,57 @@ named! {
     pub enum Shape: "a shape: 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2" {
         /// `.32x32b`: each thread reads its own lane.
         S32x32b = "32x32b",
-        /// `.16x64b`: even threads read lanes 0 to 7, odd ones lanes 8 to 15.
+        /// `.16x64b`: even threads read lanes 0 to 7, odd threads lanes 8 to 15.
         S16x64b = "16x64b",
-        /// `.16x128b`: four threads a lane; odd registers are eight lanes further down.
+        /// `.16x128b`: four threads a lane. Odd registers are eight lanes further down.
         S16x128b = "16x128b",
-        /// `.16x256b`: four threads a lane, two columns each: the fragment of an accumulator.
+        /// `.16x256b`: four threads a lane, two columns each: an accumulator fragment.
         S16x256b = "16x256b",
         /// `.16x32bx2`: two halves of 16 lanes, each with an address of its own.
         S16x32bx2 = "16x32bx2",
     }
 }
 
-/// What a bit that is set adds to the place of a cell.
+/// The step that a set bit adds to the place of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStep {
-    /// This many lanes, a power of two.
+    /// A number of lanes, a power of two.
     Lanes(usize),
-    /// This many columns, a power of two.
+    /// A number of columns, a power of two.
     Columns(usize),
-    /// The cell is in the second half, whose base is the address plus the half offset.
+    /// A step to the second half. Its base is the address plus the half offset.
     SecondHalf,
 }
 
 /// A row of the table of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapeLayout {
-    /// What bits 0 to 4 of the thread's number add.
+    /// The steps of bits 0 to 4 of the thread's number.
     pub thread: [CellStep; 5],
-    /// What the low bits of the register's number add: those that count within one repeat.
+    /// The steps of the low bits of the register's number, which count within one repeat.
     pub register: &'static [CellStep],
-    /// How many columns further the next repeat is. The bits of the register's number above
-    /// [`register`](Self::register) count repeats.
+    /// The columns from one repeat to the next. The bits of the register's number above [`register`](Self::register)
+    /// count repeats.
     pub repeat_columns: usize,
 }
 
-/// The place of a cell, counted from the base of the load or, in the second half, from that of
-/// the half.
+/// The place of a cell relative to the base of the load or, in the second half, to the base of that half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CellOffset {
-    /// Whether it is in the second half of a `.16x32bx2`.
+    /// Whether the cell is in the second half of a `.16x32bx2`.
     pub second_half: bool,
-    /// Lanes from the base.
+    /// The lane, relative to the base.
     pub lane: usize,
-    /// Columns from the base; pairs of columns if `.pack::16b` makes one register of two.
+    /// The column, relative to the base; a pair of columns under `.pack::16b`.
     pub column: usize,
 }
 
-/// The most data registers that one load fills in a thread.
+/// The most data registers of a load, per thread.
 pub const MAX_REGISTERS: usize = 128;
 
 impl Shape {
-    /// Returns its row of the table: numeric layouts of CUTLASS (`copy_traits_sm100.hpp`, BSD-3), which agree with the
-    /// formulas in the documentation of TVM and with the code of TileLang and Tilus.
+    /// Returns the shape's row of the table. The numbers are CUTLASS's layouts (`copy_traits_sm100.hpp`, BSD-3), and
+    /// agree with the formulas in TVM's documentation and with the code of TileLang and Tilus.
     #[must_use]
     pub const fn layout(self) -> &'static ShapeLayout {
         use CellStep::{Columns, Lanes, SecondHalf};
@@ -104,7 +102,7 @@ impl Shape {
         }
     }
 
-    /// Returns the lanes that the load, or each of its halves, covers: 16 or 32.
+    /// Returns the number of lanes that the load, or each of its halves, covers: 16 or 32.
     #[must_use]
     pub const fn lanes(self) -> usize {
         match self {
@@ -113,7 +111,7 @@ impl Shape {
         }
     }
 
-    /// Returns the number of rectangles that are read: 2 for `.16x32bx2`.
+    /// Returns the number of rectangles that are read: 2 for `.16x32bx2`, otherwise 1.
     #[must_use]
     pub const fn halves(self) -> usize {
         match self {
@@ -122,14 +120,14 @@ impl Shape {
         }
     }
 
-    /// Returns the data registers of each thread for one repeat: 1, 2 or 4.
+    /// Returns the number of data registers of each thread for one repeat: 1, 2 or 4.
     #[must_use]
     pub const fn registers_per_repeat(self) -> usize {
         1 << self.layout().register.len()
     }
 
-    /// Returns the cell that thread `thread` gets in its data register `register`. Threads are 0..=31 and
-    /// registers 0..=127; higher bits of either number are ignored.
+    /// Returns the cell for data register `register` of thread `thread`. Threads are 0..=31 and registers 0..=127;
+    /// higher bits are ignored.
     #[must_use]
     pub const fn cell(self, thread: usize, register: usize) -> CellOffset {
         let layout = self.layout();
@@ -156,8 +154,8 @@ impl Shape {
         cell
     }
 
-    /// Returns the thread, 0..=31, and its data register that get this cell: the inverse of
-    /// [`cell`](Self::cell). The lane is one of [`lanes`](Self::lanes).
+    /// Returns the thread, 0..=31, and its data register for a cell: the inverse of [`cell`](Self::cell). The lane must
+    /// be below [`lanes`](Self::lanes).
     #[must_use]
     pub fn owner(self, cell: CellOffset) -> (usize, usize) {
         let layout = self.layout();
@@ -200,17 +198,16 @@ impl fmt::Display for CellStep {
     }
 }
 
-/// The `.num` of a load: how often the shape is repeated along the columns. 1, 2, 4, 8, 16, 32, 64
-/// or 128.
+/// The `.num` of a load, the number of repeats of the shape along the columns: 1, 2, 4, 8, 16, 32, 64 or 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Repeat(u8);
 
 impl Repeat {
-    /// All of them, ascending.
+    /// All repeats, ascending.
     pub const ALL: [Self; 8] =
         [Self(1), Self(2), Self(4), Self(8), Self(16), Self(32), Self(64), Self(128)];
 
-    /// Returns the most repeats whose registers a thread can hold.
+    /// The most repeats of a shape, limited by the registers of a thread.
     pub(super) const fn largest(shape: Shape) -> Self {
         Self((MAX_REGISTERS / shape.registers_per_repeat()) as u8)
     }
@@ -249,24 +246,24 @@ impl fmt::Display for Repeat {
     }
 }
 
-/// The parts of an instruction, in any combination; [`TensorLoad::new`](super::TensorLoad::new)
-/// accepts the legal ones.
+/// The parts of an instruction in any combination. [`TensorLoad::new`](super::TensorLoad::new) accepts the legal
+/// combinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     /// `.shape`.
     pub shape: Shape,
     /// `.num`.
     pub num: u32,
-    /// `.pack::16b`: the low halves of two neighbouring columns make one register.
+    /// `.pack::16b`: the low halves of two neighbouring columns share one register.
     pub pack: bool,
-    /// `immHalfSplitoff`: what is added to the address for the second half of `.16x32bx2`.
+    /// `immHalfSplitoff`: the offset from the address to the second half of `.16x32bx2`.
     pub split: Option<i64>,
     /// `.red` with its operation; `None` for a plain load.
     pub reduction: Option<Reduction>,
 }
 
 impl Form {
-    /// Makes a plain load.
+    /// Makes the form of a load without pack, half offset and reduction.
     #[must_use]
     pub const fn plain(shape: Shape, num: u32) -> Self {
         Self { shape, num, pack: false, split: None, reduction: None }

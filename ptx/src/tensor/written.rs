@@ -1,5 +1,5 @@
-//! [`PtxLoad::tensor_load`]: from the text of a load of Tensor Memory to what is executed,
-//! or to [`TensorLoadError`], if it is not legal.
+//! [`PtxLoad::tensor_load`]: from the text of a Tensor Memory load to an executable [`TensorLoad`], or to a
+//! [`TensorLoadError`] if it is illegal.
 
 use crate::syntax::Span;
 use crate::syntax::load::{
@@ -9,28 +9,27 @@ use crate::syntax::load::{
 use crate::tensor::judge::{Parts, Problem, RequiredPart};
 use crate::tensor::{Form, IllegalLoadError, Reduction, ReductionType, TensorLoad};
 
-/// A load of Tensor Memory and the names of its operands, which are not looked up.
+/// A load of Tensor Memory with the names of its operands. The names are not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenTensorLoad {
-    /// What it does, the half offset included.
+    /// The load, including its half offset.
     pub load: TensorLoad,
-    /// The data registers as they are written, `r0` or `Q.x`, as many as the load has for
-    /// each thread.
+    /// The data registers of a thread as written, `r0` or `Q.x`.
     pub registers: Vec<Span>,
-    /// The register for the result of a reduction, as it is written.
+    /// The register for the result of a reduction, as written.
     pub reduced: Option<Span>,
     /// The name of the register that holds the address.
     pub address: Span,
-    /// What is added to that register, modulo 2^32.
+    /// The offset added to that register, modulo 2^32.
     pub address_offset: u32,
 }
 
 type Result<T> = std::result::Result<T, TensorLoadError>;
 
 impl PtxLoad<'_> {
-    /// Reads the load as one of Tensor Memory. `text` is what it was read from, a module or a single
-    /// statement.
+    /// Interprets the instruction as a load of Tensor Memory. `text` is the text that it was read from, a module or a
+    /// single statement.
     ///
     /// ```
     /// use warpload_ptx::read_load;
@@ -48,10 +47,9 @@ impl PtxLoad<'_> {
     /// ```
     ///
     /// # Errors
-    /// Returns [`TensorLoadError`], of several the first of these: what could not be read, qualifiers that
-    /// are unknown, double, missing or another instruction's, operands, rules that the combination
-    /// breaks, the number of registers. Registers are not looked up: [`check`](crate::rules::check) checks
-    /// their declarations.
+    /// Returns the first [`TensorLoadError`] in this order: unreadable text; qualifiers that are unknown, repeated,
+    /// missing or another instruction's; operands; illegal combinations; the number of registers. Registers are not
+    /// looked up: [`check`](crate::rules::check) checks their declarations.
     pub fn tensor_load(&self, text: &str) -> Result<WrittenTensorLoad> {
         if self.opcode == Opcode::Ld {
             let expected = "`tcgen05.ld` or `tcgen05.ld.red`";
@@ -63,7 +61,7 @@ impl PtxLoad<'_> {
         known(self, text)?;
         let parts = Parts::of(self);
         let problem = parts.problems().next();
-        // Operands are read before combinations are judged.
+        // Errors in operands come before illegal combinations.
         if let Some(problem) = problem.filter(is_of_qualifiers) {
             return Err(self.refused(problem));
         }
@@ -79,7 +77,7 @@ impl PtxLoad<'_> {
         Ok(WrittenTensorLoad { load, registers, reduced, address, address_offset })
     }
 
-    /// Maps a problem to the place to change.
+    /// The error for a problem, at the place to change.
     fn refused(&self, problem: Problem) -> TensorLoadError {
         let is_red = self.opcode == Opcode::TensorLdRed;
         let kind = match problem {
@@ -98,7 +96,7 @@ impl PtxLoad<'_> {
         TensorLoadError { kind, span }
     }
 
-    /// Returns the operand that a problem is about, if it is about one.
+    /// The place of the operand that a problem is about, if there is one.
     fn operand_of(&self, problem: Problem) -> Option<Span> {
         let fixed = fixed_operands(self.opcode);
         let operand = |place: usize| self.operands.get(place).map(|operand| operand.span);
@@ -110,24 +108,24 @@ impl PtxLoad<'_> {
         }
     }
 
-    /// Returns the place where a missing qualifier could be added.
+    /// The place where a missing qualifier could be added.
     fn after_qualifiers(&self) -> Span {
         after(self.qualifiers().next_back().map_or(self.opcode_span, |last| last.span))
     }
 }
 
-/// Returns the empty span after a span.
+/// The empty span after a span.
 fn after(span: Span) -> Span {
     Span { start: span.end, end: span.end }
 }
 
-/// Returns the number of operands that each load of an opcode has, the half offset not counted.
+/// The number of operands of an opcode, without the half offset.
 pub(crate) fn fixed_operands(opcode: Opcode) -> usize {
     if opcode == Opcode::TensorLdRed { 3 } else { 2 }
 }
 
 impl Parts {
-    /// Returns the parts of a written load, of repeated qualifiers the first.
+    /// The parts of a written load. Of repeated qualifiers the first one counts.
     pub(crate) fn of(load: &PtxLoad<'_>) -> Self {
         let fixed = fixed_operands(load.opcode);
         let split = load.operands.len().checked_sub(fixed).filter(|more| *more <= 1);
@@ -157,7 +155,7 @@ impl Parts {
         parts
     }
 
-    /// Returns the form; `None` if a qualifier is missing.
+    /// The form; `None` if a qualifier is missing.
     fn form(self, split: Option<i64>, absolute: bool, propagates_nan: bool) -> Option<Form> {
         let reduction = if self.is_reduction {
             let (operation, kind) = (self.operation?, ReductionType::of_scalar(self.scalar?)?);
@@ -170,7 +168,7 @@ impl Parts {
 }
 
 impl Problem {
-    /// Whether a qualifier is the one to change.
+    /// Whether changing this qualifier would solve the problem.
     pub(crate) fn is_about(self, qualifier: QualifierKind) -> bool {
         use IllegalLoadError as Illegal;
         use QualifierKind as Q;
@@ -185,7 +183,7 @@ impl Problem {
                 Illegal::Num { .. } | Illegal::ReductionNum => matches!(qualifier, Q::Repeat(_)),
                 Illegal::ReductionPack => qualifier == Q::Pack,
                 Illegal::ReductionModifier { .. } => matches!(qualifier, Q::Absolute | Q::Nan),
-                // In a text that is an unknown qualifier.
+                // In a text, this would be an unknown qualifier.
                 Illegal::ReductionKind => false,
                 Illegal::SplitMissing | Illegal::SplitSurplus { .. } => false,
             },
@@ -193,7 +191,7 @@ impl Problem {
     }
 }
 
-/// Whether a problem can be seen without the operands.
+/// Whether the problem shows in the opcode and qualifiers, without operands.
 fn is_of_qualifiers(problem: &Problem) -> bool {
     !matches!(problem, Problem::Combination(_) | Problem::RegisterCount { .. })
 }
@@ -209,7 +207,7 @@ fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
                 None => TensorLoadError { kind: TensorLoadErrorKind::Unknown, span },
             });
         }
-        // These may be written twice.
+        // These may be repeated.
         if matches!(qualifier.kind, QualifierKind::Sync | QualifierKind::Nan) {
             continue;
         }
@@ -222,7 +220,7 @@ fn known(load: &PtxLoad<'_>, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rule that a word breaks which is spelled like a repeat or a shape: `.x256`, `.16x32b`.
+/// The rule that an unknown qualifier breaks if it looks like a repeat or a shape: `.x256`, `.16x32b`.
 fn unknown(load: &PtxLoad<'_>, name: &str) -> Option<IllegalLoadError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(digits) = name.strip_prefix('x').filter(|digits| is_number(digits)) {
@@ -234,7 +232,7 @@ fn unknown(load: &PtxLoad<'_>, name: &str) -> Option<IllegalLoadError> {
     is_shape.then_some(IllegalLoadError::Shape)
 }
 
-/// `{r0, r1}, {redval,} [taddr] {, offset}`.
+/// The operands `{r0, r1}, {redval,} [taddr] {, offset}`.
 struct Operands {
     registers: Vec<Span>,
     reduced: Option<Span>,
@@ -280,7 +278,7 @@ fn register(element: &Element) -> Result<Span> {
     }
 }
 
-/// `redval`, alone or in braces.
+/// Reads `redval`, plain or in braces.
 fn reduced(load: &PtxLoad<'_>, operand: &Operand) -> Result<Span> {
     let elements = |range| load.elements_in(range);
     match operand.kind {
@@ -293,7 +291,7 @@ fn reduced(load: &PtxLoad<'_>, operand: &Operand) -> Result<Span> {
     }
 }
 
-/// `[taddr]` or `[taddr+imm]`: the register, and what is added modulo 2^32.
+/// Reads `[taddr]` or `[taddr+imm]`: the register, and the offset modulo 2^32.
 fn address(load: &PtxLoad<'_>, operand: &Operand) -> Result<(Span, u32)> {
     let expected = |what, span| Err(TensorLoadError::expected(what, span));
     let Some(address) = load.address_in(operand) else {
@@ -308,7 +306,7 @@ fn address(load: &PtxLoad<'_>, operand: &Operand) -> Result<(Span, u32)> {
     Ok((base, address.displacement() as u32))
 }
 
-/// Reads the half offset. One that does not fit in 32 bits is a fault when the load executes.
+/// Reads the half offset. Whether it fits in 32 bits is checked only when the load executes.
 fn split(operand: &Operand) -> Result<i64> {
     let value = match operand.kind {
         OperandKind::Constant(value) => value.integer(),
@@ -319,58 +317,57 @@ fn split(operand: &Operand) -> Result<i64> {
     Ok(value as i64)
 }
 
-/// Why a text is not a legal load of Tensor Memory, and the place.
+/// The reason why a text is not a legal load of Tensor Memory, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 #[non_exhaustive]
 pub struct TensorLoadError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: TensorLoadErrorKind,
-    /// The bytes at fault; empty if something is missing.
+    /// The place of the error; empty if something is missing.
     pub span: Span,
 }
 
-/// What is wrong with a load of Tensor Memory.
+/// The kind of an error in a load of Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorLoadErrorKind {
-    /// Something else was expected: this.
+    /// Something else was expected, as described.
     #[error("expected {0}")]
     Expected(&'static str),
     /// A qualifier that these loads do not have.
     #[error("not a qualifier of `tcgen05.ld`")]
     Unknown,
-    /// A second qualifier of one kind.
+    /// A second qualifier of the same kind.
     #[error("a second qualifier of this kind")]
     Duplicate,
-    /// The type of another instruction.
+    /// A type that the instruction does not have.
     #[error("invalid type; expected {types}")]
     Type {
-        /// The types of this one.
+        /// The types that it has.
         types: &'static str,
     },
     /// A reduction's operation or modifier without `.red`.
     #[error("only `tcgen05.ld.red` has an operation")]
     ReductionWithoutRed,
-    /// The number of data registers is not that of the shape and `.num`.
+    /// The number of data registers does not match the shape and `.num`.
     #[error(
         "{got} data register{}; shape and repeat make it {expected}",
         if *got == 1 { "" } else { "s" }
     )]
     RegisterCount {
-        /// How many the load has.
+        /// The number that the load needs.
         expected: usize,
-        /// How many there are.
+        /// The number written.
         got: usize,
     },
-    /// The combination breaks a rule.
+    /// An illegal combination of parts.
     #[error(transparent)]
     Illegal(#[from] IllegalLoadError),
 }
 
 impl TensorLoadError {
-    /// Returns the code of the rule that an illegal combination breaks, see [`IllegalLoadError::code`];
-    /// `syntax` for everything else.
+    /// Returns the code of an illegal combination, see [`IllegalLoadError::code`]; `syntax` for everything else.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind.code()
@@ -386,7 +383,7 @@ impl TensorLoadError {
 }
 
 impl TensorLoadErrorKind {
-    /// Returns the code of the rule, as [`TensorLoadError::code`] has it.
+    /// Returns the code of the error, as [`TensorLoadError::code`] does.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! Modules that a compiler wrote: `../ptx/clang/`, with the sources and the commands.
+//! Modules written by a compiler: `../ptx/clang/`, with their sources and the commands.
 
-/// Returns the names and the texts.
+/// Reads the names and texts.
 pub(crate) fn modules() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx/clang");
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! Tests through the public interface: PTX and Tensor Memory.
+//! Tests of the public interface of PTX and Tensor Memory.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod compiled;

@@ -1,19 +1,19 @@
-//! Running the command under limits, and judging how it ended.
+//! Runs the command under limits, and judges how it ended.
 
 use std::io::Result;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// How long one run may take, in seconds; then `timeout` ends it with this exit status.
+/// The time limit of a run in seconds, and the exit status of `timeout` when it is exceeded.
 const TIMEOUT: (&str, i32) = ("60", 124);
 
-/// `ulimit`s of every run: processor seconds, and KiB of address space.
+/// The `ulimit`s of every run: seconds of processor time, and KiB of address space.
 pub(crate) const LIMITS: &str = "ulimit -t 20; ulimit -v 8388608; ulimit -c 0";
 
-/// A message longer than this has something in it that was to be shortened.
+/// The longest line of a message in bytes. A longer one contains input that should have been shortened.
 const MAX_MESSAGE: usize = 1 << 12;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -22,19 +22,19 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Returns the exit status; `None` after a signal.
+    /// The exit status; `None` after a signal.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Returns what no input may cause, if it happened.
+    /// A behaviour that no input may cause, if the run shows one.
     pub(crate) fn broken(&self) -> Option<String> {
         match self.code() {
             Some(0..=100) if !self.stderr.contains("panicked at") => {}
             Some(code) if code == TIMEOUT.1 => return Some("still running".to_owned()),
             _ => return Some(format!("{}: {}", self.status, first_line(&self.stderr))),
         }
-        // Rows of a table have errors of their own.
+        // A table reports errors in its rows.
         let says_why = || {
             let row = || self.stdout.windows(6).any(|part| part == b"error:" || part == b"error\"");
             self.stderr.contains("error") || row()
@@ -42,11 +42,12 @@ impl Ended {
         if self.code() == Some(2) && !says_why() {
             return Some("exit status 2 without an error".to_owned());
         }
-        // A module has up to a thousand errors; none of them repeats the input.
+        // The length of single lines is limited, because a module may have up to a thousand errors. No error repeats
+        // the input.
         if let Some(long) = self.stderr.lines().map(str::len).find(|bytes| *bytes > MAX_MESSAGE) {
             return Some(format!("a message of {long} bytes"));
         }
-        // A terminal acts on these, or they turn the direction of writing.
+        // A terminal interprets these characters, or they change the direction of text.
         let stdout = String::from_utf8_lossy(&self.stdout);
         let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let is_raw = |c: &char| c.is_control() && !matches!(c, '\n' | '\t') || turns(*c);
@@ -55,16 +56,16 @@ impl Ended {
     }
 }
 
-/// Returns the first line of a text, shortened.
+/// The first line of a text, shortened.
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
-/// Returns a command that runs `program`, which it can run as `$PROGRAM` itself, in `folder` with these
-/// `ulimit`s, separated by semicolons.
+/// A command that runs `program` in `folder` under `limits`, `ulimit`s separated by semicolons. The program can run
+/// itself as `$PROGRAM`.
 pub(crate) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    // `--foreground`, so that no signal of the command is taken for a timeout's.
+    // `--foreground` tells a signal of the command from a signal of `timeout`.
     let script = format!("{limits}; exec timeout --foreground {} \"$0\" \"$@\"", TIMEOUT.0);
     command.args(["-c", &script]).arg(program).args(arguments);
     command
@@ -76,7 +77,6 @@ pub(crate) fn limited(program: &Path, folder: &Path, limits: &str, arguments: &[
     command
 }
 
-/// Runs a command to its end.
 ///
 /// # Errors
 /// Returns an error if it cannot be started.

@@ -1,6 +1,6 @@
-//! Damaged samples through the command, and texts with very long words and control characters: each is refused,
-//! has the answer of before, or says what is wrong, quickly, and prints only text. A changed answer without a word
-//! is a finding for forms that have checksums.
+//! Runs damaged samples through the command, and texts with very long words and control characters. The command must
+//! quickly refuse an input, give the same answer as before the damage, or report an error, and print only text. For
+//! forms with checksums, an unreported change of the answer is a finding.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -12,10 +12,10 @@ use crate::Campaign;
 use crate::command::{Ended, LIMITS, first_line, limited, run as run_command};
 use crate::samples::{Form, arguments, forms};
 
-/// How many damaged files run.
+/// The number of damaged files.
 const CASES: usize = 10_000;
 
-/// The samples of a form that its commands accept, and how each command ended for each sample.
+/// The samples of a form that its commands accept, and the end of each command for each sample.
 struct Samples {
     seeds: Vec<Seed>,
     ends: Vec<Vec<Ended>>,
@@ -39,7 +39,7 @@ pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
     Ok(())
 }
 
-/// Runs the commands of a form on its samples; those that every command refuses undamaged are left out.
+/// Runs the commands of a form on its samples. Samples that every command refuses undamaged are left out.
 fn accepted(campaign: &Campaign, form: &Form) -> Result<Samples> {
     let mut accepted = Samples { seeds: Vec::new(), ends: Vec::new() };
     for seed in form.samples()? {
@@ -57,7 +57,7 @@ fn accepted(campaign: &Campaign, form: &Form) -> Result<Samples> {
     Ok(accepted)
 }
 
-/// Runs a command of a form on a file with these contents.
+/// Runs a command of a form on a file with the contents `bytes`.
 fn ended(
     campaign: &Campaign,
     form: &Form,
@@ -92,7 +92,7 @@ fn case(campaign: &mut Campaign, form: &Form, samples: &Samples, number: usize) 
     campaign.judge(&format!("damaged {}", form.name), &run, outcome, Some(&bytes))
 }
 
-/// Returns changed contents of a sample.
+/// Damages a sample. The result differs from it.
 fn damaged(samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
     let whole = &samples[which].bytes;
     loop {
@@ -100,7 +100,7 @@ fn damaged(samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
         if str::from_utf8(whole).is_ok() && random.one_in(2) {
             (0..=below(random, 3)).for_each(|_| change(&mut bytes, random));
         } else {
-            // A single change is the hardest to notice where there is a checksum.
+            // Three in four inputs have a single change, which is the hardest to detect for a checksum.
             let changes = [1, 1, 1, 2 + below(random, 3)][below(random, 4)];
             bytes = changed(samples, which, changes, random);
         }
@@ -110,10 +110,10 @@ fn damaged(samples: &[Seed], which: usize, random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// A finding if a checksum covers the file.
+/// The outcome that is a finding if a checksum covers the file.
 const ANOTHER: &str = "another answer";
 
-/// Judges a run that ended as it may, by how the undamaged file's ended.
+/// Classifies the end of a run that broke no rule, compared with the undamaged file's.
 fn outcome(ended: &Ended, before: &Ended) -> &'static str {
     match ended.code() {
         Some(0) if ended.stdout == before.stdout => "the same answer",
@@ -124,7 +124,7 @@ fn outcome(ended: &Ended, before: &Ended) -> &'static str {
     }
 }
 
-/// Returns whether an answer has a warning, a note or an error that the other does not have.
+/// Whether an answer has a warning, a note or an error that the other lacks.
 fn says_more(ended: &Ended, before: &Ended) -> bool {
     let count = |ended: &Ended| {
         let text = String::from_utf8_lossy(&ended.stdout);
@@ -134,7 +134,7 @@ fn says_more(ended: &Ended, before: &Ended) -> bool {
     first_line(&ended.stderr) != first_line(&before.stderr) || count(ended) > count(before)
 }
 
-/// Returns whether a message names a line, a column or a byte offset.
+/// Whether a message contains a line, a column or a byte offset.
 fn has_place(message: &str) -> bool {
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let after = |words: &str| {

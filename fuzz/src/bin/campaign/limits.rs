@@ -1,5 +1,5 @@
-//! Small limits: little memory, few open files, a small stack, small files. A command does its work, or says what
-//! failed and leaves nothing.
+//! Runs commands under small limits: little memory, few open files, a small stack, small files. A command must do its
+//! work, or report an error and leave no output.
 
 use std::io::Result;
 
@@ -7,10 +7,10 @@ use crate::command::{Ended, LIMITS, limited, run as run_command};
 use crate::samples::{Made, Work, arguments, work};
 use crate::{Campaign, file, files};
 
-/// Limits: the option of `ulimit`, and its values. Memory is address space in KiB; with less the system does
-/// not load the program, whose own pages are 17 MB. The stack is of the main thread, in KiB; reading the arguments takes more than 64. A
-/// file's size is in blocks of 512 bytes (some shells: 1,024); a message, which goes to a file here, fits into
-/// one.
+/// The options of `ulimit` with their values. `-v` is address space in KiB; with less the system does not load the
+/// program, which has 17 MB of its own. `-s` is the main thread's stack in KiB; reading the arguments takes more than
+/// 64. `-f` is the size of a file in blocks of 512 bytes (1,024 in some shells); a message, which goes to a file here,
+/// fits in one block.
 const ULIMITS: [(&str, &[u32]); 4] = [
     ("-v", &[24_000, 32_000, 64_000, 128_000, 256_000, 512_000, 1_024_000]),
     ("-n", &[3, 4, 5, 6, 8, 12, 20]),
@@ -18,7 +18,7 @@ const ULIMITS: [(&str, &[u32]); 4] = [
     ("-f", &[1, 16, 128, 1024]),
 ];
 
-/// Commands that write to standard output alone.
+/// Commands that only write to standard output.
 const SHOWN: [&str; 8] = [
     "decode tests/data/listings/chase.sm_50.cubin",
     "decode --list tests/data/fatbins/plain.fatbin",
@@ -69,7 +69,7 @@ pub(crate) fn run(campaign: &mut Campaign) -> Result<()> {
     Ok(())
 }
 
-/// Judges how work under a limit ended, and the files that it left.
+/// Judges the end of a run that writes files, and the files that it left.
 fn written(work: &Work, ended: &Ended, found: &Made) -> Outcome {
     let outcome = ended_well(ended)?;
     let is_short = ended.code() == Some(0) && *found != work.whole;
@@ -77,15 +77,15 @@ fn written(work: &Work, ended: &Ended, found: &Made) -> Outcome {
     wrong.or_else(|| work.wrong(found)).map_or(Ok(outcome), Err)
 }
 
-/// How a run ended; the error says what is wrong with it.
+/// The outcome of a run, or the finding.
 type Outcome = std::result::Result<&'static str, String>;
 
-/// Judges how a run ended.
+/// Judges the end of a run.
 fn ended_well(ended: &Ended) -> Outcome {
     match (ended.code(), ended.broken()) {
-        // The system's loader, or its shell, which may say so in any way.
+        // The system's loader or shell failed. Their messages have no fixed form.
         (Some(125..=127), _) => Ok("not started"),
-        // Rust's runtime ends a program when it has no memory.
+        // Rust's runtime aborts a program that runs out of memory.
         (None, _) if ended.stderr.starts_with("memory allocation of ") => Ok("out of memory"),
         (_, Some(what)) => Err(what),
         (Some(0), None) => Ok("done"),

@@ -1,5 +1,5 @@
-//! Hours of the fuzz targets, and faults of the command: damaged files and small limits. `cargo xtask campaign` builds the command and runs this; docs/reliability.md has
-//! results, and says what a finding is.
+//! Runs the fuzz targets for hours, and the command with damaged files and under small limits. `cargo xtask campaign`
+//! builds the command and runs this. docs/reliability.md has results and the definition of a finding.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command prints to the terminal")]
 
 mod command;
@@ -45,16 +45,16 @@ struct Arguments {
 
 type Kind = (&'static str, fn(&mut Campaign) -> Result<()>);
 
-/// The kinds of faults.
+/// The kinds of faults, with their functions.
 const KINDS: [Kind; 2] = [("damage", damage::run), ("limits", limits::run)];
 
-/// What all parts of a campaign need, and what they found.
+/// The state that all parts of a campaign share.
 struct Campaign {
     program: PathBuf,
     folder: PathBuf,
     seed: u64,
     end: Instant,
-    /// How often a fault ended in which way.
+    /// The number of runs per fault and outcome.
     counts: BTreeMap<(String, &'static str), u64>,
     findings: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl Campaign {
         *self.counts.entry((fault.to_owned(), outcome)).or_default() += 1;
     }
 
-    /// Counts a run by how it ended; what is wrong with it is a finding, which `input` is kept for.
+    /// Counts the outcome of a run. An error is a finding, and `input` is kept with it.
     fn judge(
         &mut self,
         fault: &str,
@@ -97,7 +97,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Returns how the faults ended as a table of Markdown, and the findings.
+    /// The outcomes per fault as a Markdown table, and the findings.
     fn report(&self) -> String {
         let mut text = String::from("| fault | how runs ended |\n|---|---|\n");
         let mut faults: Vec<&str> = self.counts.keys().map(|(fault, _)| &**fault).collect();
@@ -115,7 +115,7 @@ fn main() -> ExitCode {
     exit_code(run(&Arguments::parse()))
 }
 
-/// Runs the campaign; returns whether nothing was found.
+/// Runs the campaign. True if it has no findings.
 fn run(arguments: &Arguments) -> Result<bool> {
     let names = || KINDS.iter().map(|(name, _)| *name).chain(TARGETS.iter().map(|one| one.name));
     if let Some(name) = arguments.only.iter().find(|name| names().all(|known| known != *name)) {
@@ -155,11 +155,12 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(campaign.findings.is_empty())
 }
 
-/// Targets with this aim are of words and lines, of which long inputs have only more.
+/// The aim from which on inputs are kept short. These targets take words and lines, so long inputs only have more of
+/// them.
 const MANY: u64 = 10_000_000;
 
-/// Runs a target until its aim is reached, or the time is over; returns whether it held. libFuzzer runs it if
-/// `cargo +nightly fuzz` is there, from its seeds and what earlier campaigns found; else mutants of its seeds.
+/// Fuzzes a target until its aim or the time is reached. True if the property held. Uses libFuzzer if `cargo +nightly
+/// fuzz` exists, from the seeds and the corpora of earlier campaigns; otherwise runs mutants of the seeds.
 fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
     let nightly = |arguments: &[&str]| {
         let mut cargo = Command::new("cargo");
@@ -175,12 +176,12 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
     }
     let corpus = campaign.folder.join("corpus").join(target.name);
     write_corpus(&corpus, &target.seeds()?)?;
-    // Speed finds more than AddressSanitizer would: there is little unsafe code.
+    // Runs without AddressSanitizer, because there is little unsafe code and more runs find more.
     let mut fuzzer = nightly(&["run", "--sanitizer", "none", target.name]);
     fuzzer.arg(&corpus).arg("--").args([
         format!("-runs={}", target.aim),
         format!("-max_total_time={}", time.as_secs().max(1)),
-        // libFuzzer replaces a seed of 0 with a random one.
+        // Odd, because libFuzzer replaces a seed of 0 with a random one.
         format!("-seed={}", campaign.seed as u32 | 1),
         "-timeout=60".to_owned(),
         "-rss_limit_mb=4096".to_owned(),
@@ -192,7 +193,7 @@ fn fuzz(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
     Ok(fuzzer.status()?.success())
 }
 
-/// Runs the stable runner with other mutants again and again, until the time is over.
+/// Runs the stable runner with other mutants in each round, until the time is over.
 fn mutants(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool> {
     let start = Instant::now();
     let runner = std::env::current_exe()?.with_file_name("warpload-fuzz");
@@ -211,12 +212,12 @@ fn mutants(campaign: &Campaign, target: &Target, time: Duration) -> Result<bool>
     Ok(true)
 }
 
-/// Returns the path of a file of the repository.
+/// A file of the repository.
 fn file(name: &str) -> PathBuf {
     repository().join(name)
 }
 
-/// Reads all files of a folder and of those in it, by their paths in it.
+/// Reads all files of a folder recursively, by their paths relative to it.
 fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let prefix = format!("{}/", folder.display());
     let by_path = |seed: Seed| (seed.name.replacen(&prefix, "", 1), seed.bytes);

@@ -1,5 +1,4 @@
-//! The repository's samples by their forms, with the commands that read them, and the work that takes long
-//! enough to be disturbed.
+//! The repository's samples by form, with the commands that read them, and commands that write files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,17 +14,17 @@ use crate::{Campaign, file, files};
 /// A form of input.
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// As [`read_sources`] reads it.
+    /// The sources of samples, for [`read_sources`].
     from: &'static str,
-    /// What reads an input, which is called `FILE` here.
+    /// The commands that read an input. `FILE` stands for its name.
     pub(crate) commands: Vec<&'static str>,
-    /// Further files that are put beside an input; those that its commands name.
+    /// Files that the commands need next to the input.
     beside: &'static str,
-    /// Whether checksums cover an input, so that a changed one never has another answer.
+    /// Whether checksums cover an input, so that no change may give another answer unreported.
     pub(crate) has_checksum: bool,
 }
 
-/// The forms: each begins with its name, and whether it has checksums.
+/// The forms. A title gives the name, and `checksum` if checksums cover the form.
 const FORMS: &str = "
 # binary traces, checksum
 from tests/data/cmd/*.wlt traces/generic.wlt
@@ -111,7 +110,6 @@ beside tests/data/cmd/shard-1.json
 merge FILE shard-1.json
 ";
 
-/// Returns all forms.
 pub(crate) fn forms() -> Vec<Form> {
     let form = |text: &'static str| {
         let mut lines = text.lines();
@@ -134,10 +132,10 @@ pub(crate) fn forms() -> Vec<Form> {
 }
 
 impl Form {
-    /// Reads the samples, each named as the file that it is, or a line of.
+    /// Reads the samples, each under the name of its file.
     ///
     /// # Errors
-    /// Returns those of the system.
+    /// Returns an error of the system.
     pub(crate) fn samples(&self) -> Result<Vec<Seed>> {
         let mut samples = read_sources(self.from)?;
         for seed in &mut samples {
@@ -146,10 +144,10 @@ impl Form {
         Ok(samples)
     }
 
-    /// Copies the files that are beside an input into `folder`.
+    /// Copies the files that commands need next to an input into `folder`.
     ///
     /// # Errors
-    /// Returns those of the system.
+    /// Returns an error of the system.
     pub(crate) fn copy_beside(&self, folder: &Path) -> Result<()> {
         for name in self.beside.split_whitespace() {
             fs::copy(file(name), folder.join(name.rsplit('/').next().unwrap_or(name)))?;
@@ -158,10 +156,10 @@ impl Form {
     }
 }
 
-/// Returns the words of a command, with `value` for the word `name`; replays without an image have a fill.
+/// The words of a command, with `value` for the word `name`. Replays without an image get a fill.
 pub(crate) fn arguments<'a>(command: &'a str, name: &str, value: &'a str) -> Vec<&'a str> {
     let word = |word: &'a str| match word {
-        // The command as an emulator that `conform` asks.
+        // The command acts as the emulator that `conform` asks.
         "ANSWER" => "sh -c 'exec \"$PROGRAM\" answer'",
         word if word == name => value,
         word => word,
@@ -171,18 +169,18 @@ pub(crate) fn arguments<'a>(command: &'a str, name: &str, value: &'a str) -> Vec
     command.split(' ').map(word).chain(fill.iter().copied()).collect()
 }
 
-/// The files of a folder, by their paths in it.
+/// The files of a folder, by their paths relative to it.
 pub(crate) type Made = BTreeMap<String, Vec<u8>>;
 
-/// Work that writes files.
+/// A command that writes files.
 pub(crate) struct Work {
-    /// The output is called `OUT` here.
+    /// The command line. `OUT` stands for its output.
     pub(crate) command: &'static str,
-    /// The files that it makes in an empty folder, complete.
+    /// The files of a complete run into an empty folder.
     pub(crate) whole: Made,
 }
 
-/// The work, and the files that it needs in the folder that it runs in.
+/// The commands that make the inputs of [`WORK`].
 const PREPARE: [&str; 4] = [
     "import list.g -o trace",
     "replay trace --format json --shard 0/3 -o 0",
@@ -198,13 +196,13 @@ const WORK: [&str; 6] = [
     "export trace -o OUT",
 ];
 
-/// How often the kernel of a sample is in the traces to work on.
+/// The number of kernels in the traces, all copies of a sample's kernel, to make the work take longer.
 const KERNELS: usize = 6;
 
-/// Makes traces and summaries in `folder`, and the work that reads them.
+/// Makes traces and summaries in `folder`, and the commands that read them.
 ///
 /// # Errors
-/// Returns an error if the command cannot do it undisturbed.
+/// Returns an error if a command fails without limits.
 pub(crate) fn work(campaign: &Campaign, folder: &Path) -> Result<Vec<Work>> {
     let kernel = "btree-v5-kernel-1.traceg";
     fs::copy(file("traces").join(kernel), folder.join(kernel))?;
@@ -228,7 +226,7 @@ pub(crate) fn work(campaign: &Campaign, folder: &Path) -> Result<Vec<Work>> {
 }
 
 impl Work {
-    /// Returns the command, which reads files of `inputs` and writes `out` in `folder`.
+    /// The command, run in `inputs`, with the output `out` in `folder`.
     pub(crate) fn command(
         &self,
         campaign: &Campaign,
@@ -241,14 +239,14 @@ impl Work {
         limited(&campaign.program, inputs, limits, &arguments)
     }
 
-    /// Returns what is wrong with the files in the folder of the output, which was empty.
+    /// The error in the files of the output's folder, which was empty before, if there is one.
     pub(crate) fn wrong(&self, found: &Made) -> Option<String> {
         let is_whole = |(name, bytes): &(&String, &Vec<u8>)| self.whole.get(*name) == Some(*bytes);
         if let Some((name, bytes)) = found.iter().find(|one| !is_whole(one)) {
             let what = if self.whole.contains_key(name) { "is not whole" } else { "is left" };
             return Some(format!("{name} {what} ({} bytes)", bytes.len()));
         }
-        // A set is there only if all of its parts are.
+        // A set may exist only with all its parts.
         let set = found.keys().find(|name| name.ends_with("set.json"));
         let lacks_part = || self.whole.keys().any(|name| !found.contains_key(name));
         set.filter(|_| lacks_part()).map(|name| format!("{name} without all of its parts"))

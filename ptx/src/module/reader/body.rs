@@ -9,11 +9,11 @@ use crate::module::{
 use crate::syntax::types::LATEST;
 use crate::syntax::{LexicalError, Span, SyntaxError, TokenKind};
 
-/// The directives that a body may have and that loads do not depend on.
+/// Directives of a body that do not affect loads.
 const PASSED_OVER: [&str; 3] = [".alias", ".callprototype", ".pragma"];
 
 impl Reader<'_> {
-    /// All statements up to the brace that closes the body, the opening one current.
+    /// Reads all statements up to the brace that closes the body. The opening brace is current.
     pub(super) fn body(&mut self) -> Step<Range<usize>> {
         let first = self.module.statements.len();
         self.words.advance();
@@ -63,7 +63,7 @@ impl Reader<'_> {
             name if DECLARING.contains(&name) => {
                 let first = DeclarationId(self.module.declarations.len() as u32);
                 match self.declarations(Linkage::Internal) {
-                    // The rest of the body can be read all the same.
+                    // The rest of the body can still be read.
                     Err(Fault { kind: ReadErrorKind::Expected(expected), span }) => {
                         let first = self.words.span().start;
                         let passed = self.pass_statement(0, false)?;
@@ -104,8 +104,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a label or an instruction that begins with the current word; the statement begins at
-    /// `start`.
+    /// Reads a label or an instruction at the current word. The statement begins at `start`.
     fn word_statement(&mut self, start: Span, guard: Option<GuardPredicate>) -> Step {
         let word = self.words.span();
         let written = self.words.take_qualified();
@@ -120,7 +119,7 @@ impl Reader<'_> {
             self.module.read_instruction(&mut self.words, written, guard, true);
         self.module.bracket_address(&instruction);
         self.check_operands()?;
-        // Without qualifiers and operands it ends before its semicolon.
+        // Without qualifiers and operands, the statement's text ends before its semicolon.
         let mut end = self.words.taken();
         if end == word.end {
             end = self.words.span().start;
@@ -132,7 +131,7 @@ impl Reader<'_> {
         let after = self.words.taken();
         let depth = usize::from(fault.as_ref().is_some_and(|fault| fault.is_in_braces));
         let passed = self.pass_statement(depth, self.words.is_after_name())?;
-        // Of other instructions any operand may be one that is not known here.
+        // Only loads keep an operand fault: other instructions may have operands that this reader does not know.
         let of_load = fault.map(|fault| fault.error).filter(|_| instruction.opcode.is_load());
         if let Some(error) = of_load.or(passed.fault) {
             instruction.fault = Some(self.module.add_fault(error, after));
@@ -141,7 +140,7 @@ impl Reader<'_> {
         self.push(start.to(end), StatementKind::Instruction(instruction))
     }
 
-    /// `@%p` or `@!%p` and its instruction.
+    /// Reads `@%p` or `@!%p` and the instruction after it.
     fn guarded(&mut self, start: Span) -> Step {
         self.words.advance();
         let is_negated = self.words.eat(b'!');
@@ -156,18 +155,18 @@ impl Reader<'_> {
         self.word_statement(start, Some(GuardPredicate { register, is_negated }))
     }
 
-    /// Keeps a malformed statement, up to its semicolon, as an error at the current word.
+    /// Keeps a malformed statement up to its semicolon, with an error at the current word.
     fn malformed(&mut self, start: Span, expected: &'static str) -> Step {
         let error = SyntaxError { expected, span: self.words.span() };
-        // Always advances, even if the word at fault is the semicolon.
+        // This always advances, even if the word at fault is the semicolon.
         let passed = self.pass_statement(0, false)?;
         let end = Span::empty_at(passed.end.unwrap_or(error.span.start));
         let fault = self.module.add_fault(error, error.span.start);
         self.push(start.to(end), StatementKind::Malformed(fault))
     }
 
-    /// Advances past the semicolon of a statement or, if it is missing, to the brace that closes
-    /// the enclosing scope. The current word is inside `depth` braces of the statement.
+    /// Advances past the semicolon of a statement or, if there is none, to the brace that closes the enclosing scope.
+    /// `depth` counts the braces of the statement that are already open.
     fn pass_statement(&mut self, mut depth: usize, mut is_after_name: bool) -> Step<Passed> {
         let mut passed = Passed { end: None, fault: None };
         loop {
@@ -204,7 +203,7 @@ impl Reader<'_> {
     }
 }
 
-/// A statement that was passed over.
+/// A skipped statement.
 struct Passed {
     /// The end of its last word; `None` without any.
     end: Option<u32>,

@@ -1,4 +1,4 @@
-//! Registers, variables and parameters.
+//! Reads declarations of registers, variables and parameters.
 
 use super::{Reader, Step};
 use crate::module::{
@@ -9,15 +9,15 @@ use crate::syntax::expression::{WARP_SIZE, integer};
 use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATEST};
 use crate::syntax::{ScalarType, Span, StateSpace};
 
-/// Types that only instructions have. ptxas refuses a variable of one, and takes arrays or crashes on
-/// them: those are not judged.
+/// Types of instructions only. ptxas rejects a plain variable of such a type, but accepts an array or crashes on it, so
+/// arrays are not judged.
 const INSTRUCTION_TYPES: [&str; 11] = [
     "e2m1x2", "e2m3x2", "e3m2x2", "e4m3", "e4m3x2", "e5m2", "e5m2x2", "f32x2", "s16x2", "u16x2",
     "ue8m0x2",
 ];
 
 impl Reader<'_> {
-    /// A whole declaration, its semicolon included.
+    /// Reads a declaration with its semicolon.
     pub(super) fn declarations(&mut self, linkage: Linkage) -> Step {
         let prefix = self.prefix()?;
         let prefix = Declaration { role: self.role(prefix.space), linkage, ..prefix };
@@ -34,8 +34,7 @@ impl Reader<'_> {
         self.expect(b';', "`,` or `;`")
     }
 
-    /// What a variable is that is declared here. Kernels of PTX 1.0 to 1.3 declare their
-    /// parameters in their bodies.
+    /// The role of a declaration in this place. Kernels of PTX 1.0 to 1.3 declare their parameters in the body.
     fn role(&self, space: StateSpace) -> Role {
         let Some(function) = self.function else { return Role::Module };
         let kind = self.module.functions.get(function.index()).map(|function| function.kind);
@@ -45,7 +44,7 @@ impl Reader<'_> {
         if is_parameter { Role::Parameter } else { Role::Local }
     }
 
-    /// Parameters in parentheses, the opening one current.
+    /// Reads parameters in parentheses. The opening one is current.
     pub(super) fn parameters(&mut self, role: Role) -> Step {
         self.words.advance();
         while !self.words.eat(b')') {
@@ -61,7 +60,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `.align 16 .shared .align 16 .v4 .f32`: a declaration without its name.
+    /// Reads `.align 16 .shared .align 16 .v4 .f32`: a declaration up to its name.
     fn prefix(&mut self) -> Step<Declaration> {
         let mut align = None;
         while self.words.kind() == TokenKind::Dotted && self.words.text() == ".align" {
@@ -102,7 +101,7 @@ impl Reader<'_> {
         let mut has_type = false;
         while self.words.kind() == TokenKind::Dotted {
             let name = self.words.text().trim_start_matches('.');
-            // Alignment and attributes, a vector, a type, and `.ptr` with what it says: in this order.
+            // The order is: alignment and attributes, a vector, a type, and `.ptr` with its properties.
             let is_late = match name {
                 _ if is_pointer => false,
                 "ptr" => !has_type || space != StateSpace::Param,
@@ -116,7 +115,7 @@ impl Reader<'_> {
             match name {
                 "align" => {
                     let align = self.alignment()?;
-                    // After `.ptr` it is what the pointer points to that is aligned.
+                    // After `.ptr` the alignment is the pointer target's.
                     if !is_pointer {
                         prefix.align = align;
                     }
@@ -145,7 +144,7 @@ impl Reader<'_> {
         if has_type { Ok(prefix) } else { Err(self.expected("a type")) }
     }
 
-    /// `.align 16`, the first word current; `None` for 0 and what does not fit in 32 bits.
+    /// Reads `.align 16`, its first word current. `None` for 0 and values above 32 bits.
     fn alignment(&mut self) -> Step<Option<u32>> {
         self.words.advance();
         let (kind, span) = (MistakeKind::Alignment, self.words.span());
@@ -157,7 +156,7 @@ impl Reader<'_> {
         Ok(u32::try_from(align).ok().filter(|align| *align > 0))
     }
 
-    /// Reads `(.unified(19, 95), .managed)` of a declaration, or of a function.
+    /// Reads the attributes `(.unified(19, 95), .managed)` of a declaration or a function.
     pub(super) fn attribute(&mut self, mut declaration: Option<&mut Declaration>) -> Step {
         self.expect(b'(', "`(`")?;
         let mut depth = 1_usize;
@@ -179,7 +178,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A name with its brackets and its initial value.
+    /// Reads a name with its brackets and its initializer.
     fn declarator(&mut self, prefix: &Declaration) -> Step {
         let name = self.name("a name")?;
         let count = if self.words.eat(b'<') { Some(self.count()?) } else { None };
@@ -199,7 +198,7 @@ impl Reader<'_> {
 
     fn declare(&mut self, declaration: Declaration) -> Step {
         self.take_room(2)?;
-        // A text of 4 GiB has fewer names.
+        // Each name takes at least a byte, so a text of 4 GiB cannot overflow the id.
         let id = DeclarationId(self.module.declarations.len() as u32);
         let name = declaration.name.text(self.module.source);
         let scope = declaration.scope;
@@ -233,7 +232,7 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// `[4][8]`, `[]`, `[][8]`.
+    /// Reads the lengths `[4][8]`, `[]` or `[][8]`.
     fn array(&mut self) -> Step<Array> {
         let mut elements = Some(1_u64);
         let (mut is_open, mut is_first) = (false, true);
@@ -256,7 +255,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the initializer after `=`: to the comma or semicolon outside all brackets.
+    /// Reads the initializer after `=`, up to the comma or semicolon outside all brackets.
     fn initial(&mut self) -> Step<Span> {
         let mut span = self.words.span();
         let first = self.module.initial_words.len();
@@ -264,7 +263,7 @@ impl Reader<'_> {
         loop {
             match self.words.kind() {
                 TokenKind::Punctuation(b',' | b';') if depth == 0 => {
-                    // In place of the value that is missing.
+                    // The initializer is missing: its words are the terminator, so that an error has a place.
                     if self.module.initial_words.len() == first {
                         self.module.initial_words.push(self.words.current());
                     }

@@ -1,4 +1,4 @@
-//! Kernels and device functions: what precedes their bodies.
+//! Reads kernels and device functions up to their bodies.
 
 use super::{Reader, Step};
 use crate::module::{
@@ -6,7 +6,7 @@ use crate::module::{
 };
 use crate::syntax::TokenKind;
 
-/// The directives that begin something else in a module, not a property of a function.
+/// Directives of a module that cannot be properties of a function.
 const MODULE_DIRECTIVES: [&str; 21] = [
     ".address_size",
     ".alias",
@@ -31,7 +31,7 @@ const MODULE_DIRECTIVES: [&str; 21] = [
     ".weak",
 ];
 
-/// The properties of a function that may precede its body. [PTX ISA, "Directives"; `.language` from an
+/// The directives that may stand between a function's name and its body. [PTX ISA, "Directives"; `.language` from an
 /// assembler's verdicts]
 const FUNCTION_DIRECTIVES: [&str; 14] = [
     ".abi_preserve",
@@ -51,7 +51,7 @@ const FUNCTION_DIRECTIVES: [&str; 14] = [
 ];
 
 impl Reader<'_> {
-    /// A definition or a prototype, `.entry` or `.func` current.
+    /// Reads a definition or a prototype. `.entry` or `.func` is current.
     pub(super) fn function(&mut self, linkage: Linkage) -> Step {
         let target = self.needs_target()?;
         let kind =
@@ -101,9 +101,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `.maxntid 128, 1, 1 .noreturn` up to the body, whose brace stays current, or past
-    /// the end of a prototype; returns whether there is a body. The semicolon of a prototype may
-    /// be missing: the next directive of the module ends it as well.
+    /// Reads `.maxntid 128, 1, 1 .noreturn` up to the body, whose brace stays current, or past the end of a prototype.
+    /// True if there is a body. A prototype may lack its semicolon, because the next directive of the module ends it as
+    /// well.
     fn function_directives(&mut self) -> Step<bool> {
         let mut is_pragma = false;
         loop {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes back to the scope around the current one.
+    /// Returns to the parent of the current scope.
     pub(super) fn leave(&mut self) {
         let scope = self.module.scopes.get(self.scope.0 as usize);
         let parent = scope.and_then(|scope| scope.parent);

@@ -1,9 +1,9 @@
-//! Reads a module whole, each word once.
+//! Reads a module in one pass over its words.
 //!
-//! Kept are `.version`, `.target` and `.address_size`, declarations, scopes, functions, the statements
-//! of bodies with their operands, and lines of the source. Passed over are other debug information,
-//! pragmas, attributes of functions and directives that are not known here. Nothing is allocated for
-//! an instruction alone, and braces are counted, not followed by recursion. [`ReadError`] is what can be wrong with the text.
+//! The module keeps `.version`, `.target` and `.address_size`, declarations, scopes, functions, the statements of
+//! bodies with their operands, and source lines. It skips other debug information, pragmas, attributes of functions and
+//! unknown directives. Instructions have no allocation of their own, and nested braces are counted rather than read
+//! recursively, so that a hostile text cannot exhaust the stack. Errors are [`ReadError`]s.
 
 mod body;
 mod declaration;
@@ -16,19 +16,17 @@ use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
 use crate::syntax::{LexicalError, LineIndex, Position, Span, Target, TokenKind, Version, integer};
 
-/// The most nested braces of a body: as many as ptxas 12.9 and 13.5 take. Compilers write two or
-/// three.
+/// The limit on nested braces in a body, the same as in ptxas 12.9 and 13.5. Compilers write two or three.
 pub const MAX_DEPTH: usize = 1663;
 
-/// A module may have this many parts, and one more for each [`BYTES_PER_PART`] bytes of its text. A
-/// statement and a pair of braces are one part, a declaration two, a function four. Parts are about
-/// 70 bytes each, so that memory stays in proportion to the text; compilers write 20 bytes and more
-/// for each.
+/// The number of parts that any module may have, plus one for each [`BYTES_PER_PART`] bytes of its text. A statement
+/// and a pair of braces are one part each, a declaration is two, a function four. A part takes about 70 bytes, so this
+/// keeps memory in proportion to the text; compilers write at least 20 bytes of text for each.
 const MAX_PARTS: usize = 1 << 20;
 const BYTES_PER_PART: usize = 16;
 
-/// The same for operands, elements in braces and addresses, of 24 to 80 bytes; compilers write 5 bytes
-/// and more for each.
+/// The same for operands, elements in braces and addresses, which take 24 to 80 bytes each. Compilers write at least 5
+/// bytes of text for each.
 const BYTES_PER_OPERAND: usize = 4;
 
 /// Reads a module.
@@ -49,8 +47,8 @@ const BYTES_PER_OPERAND: usize = 4;
 /// ```
 ///
 /// # Errors
-/// [`ReadError`] at the first place that cannot belong to any module. Statements that are wrong in
-/// themselves are kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
+/// Returns [`ReadError`] at the first word that cannot belong to any module. Statements with errors of their own are
+/// kept, as [`StatementKind::Malformed`](crate::module::StatementKind::Malformed) or with
 /// [`Instruction::fault`](crate::module::Instruction::fault).
 pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     let mut reader = Reader::new(source, ReadError::check_size(source)?);
@@ -60,7 +58,7 @@ pub fn read(source: &str) -> Result<Module<'_>, ReadError> {
     }
 }
 
-/// An error whose line has not been counted yet.
+/// An error before its line is counted, which happens once, at the end.
 struct Fault {
     kind: ReadErrorKind,
     span: Span,
@@ -74,30 +72,30 @@ struct Reader<'s> {
     header: Header,
     scope: ScopeId,
     function: Option<FunctionId>,
-    /// How many more parts the module may have.
+    /// The number of parts that the module may still have.
     room: usize,
-    /// The type of the declaration that is read, if only instructions have it.
+    /// The type of the current declaration, if it is for instructions only.
     instruction_type: Option<Span>,
 }
 
-/// What has been read of the directives that precede all others.
+/// The state of the directives that must precede all others.
 #[derive(Default)]
 struct Header {
     has_version: bool,
     target: Option<Target>,
-    /// `texmode_unified` or `texmode_independent`, the first one that was read.
+    /// The first of `texmode_unified` and `texmode_independent` in the text.
     texture_mode: Option<&'static str>,
-    /// Whether `.target` and `.address_size` come too late.
+    /// Whether `.target` and `.address_size` are no longer allowed.
     is_over: bool,
 }
 
-/// The modes of texture instructions, options of `.target` that exclude each other.
+/// The modes of texture instructions, mutually exclusive options of `.target`.
 const TEXTURE_MODES: [&str; 2] = ["texmode_unified", "texmode_independent"];
 
-/// The first machine with floats of 64 bits, for which nothing is mapped to 32.
+/// The first SM with 64-bit floats. From it on `map_f64_to_f32` is not an option.
 const FIRST_WITH_DOUBLES: u32 = 13;
 
-/// The words that begin a declaration of variables.
+/// The words that begin a declaration.
 const DECLARING: [&str; 8] =
     [".align", ".const", ".global", ".local", ".param", ".reg", ".shared", ".tex"];
 
@@ -128,7 +126,7 @@ impl<'s> Reader<'s> {
             }
             match self.words.kind() {
                 TokenKind::End if self.header.has_version => return self.end(),
-                // ptxas 12.9 reads no further than a zero byte.
+                // ptxas 12.9 stops reading at a zero byte.
                 TokenKind::Bad(LexicalError::Stray)
                     if self.words.text() == "\0"
                         && self.header.has_version
@@ -142,7 +140,7 @@ impl<'s> Reader<'s> {
                     }
                     self.words.advance();
                 }
-                // `@@DWARF`, one line each, in modules of PTX 1.x.
+                // Modules of PTX 1.x have `@@DWARF` lines.
                 TokenKind::Punctuation(b'@') => self.words.skip_line(),
                 TokenKind::Dotted => linkage = self.directive(next)?,
                 _ if !self.header.has_version => {
@@ -160,7 +158,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// One directive outside of functions. What it says of the next one's linkage.
+    /// Reads one directive outside of functions. The result is the linkage of the next directive.
     fn directive(&mut self, linkage: Linkage) -> Step<Linkage> {
         let name = self.words.text();
         if !self.header.has_version && name != ".version" {
@@ -212,21 +210,21 @@ impl<'s> Reader<'s> {
         Ok(Linkage::Internal)
     }
 
-    /// Whether the current word may follow `.extern` and the like: it begins a variable or a function.
+    /// Whether the current word begins a variable or a function, which may follow `.extern` and the like.
     fn may_follow_linkage(&self, linkage: Linkage) -> bool {
         let name = self.words.text();
         let is_function = matches!(name, ".entry" | ".func");
         DECLARING.contains(&name) || (is_function && linkage != Linkage::Common)
     }
 
-    /// Keeps a mistake at the current word, after which the rest of the module can be read.
+    /// Keeps a mistake at the current word. Reading continues after it.
     fn mistake(&mut self, kind: MistakeKind) -> Step {
         self.take_room(1)?;
         self.module.mistakes.push(Mistake { kind, span: self.words.span() });
         Ok(())
     }
 
-    /// Counts parts of the module.
+    /// Counts parts against the limit.
     fn take_room(&mut self, parts: usize) -> Step {
         match self.room.checked_sub(parts) {
             Some(room) => self.room = room,
@@ -252,8 +250,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `.target sm_90, texmode_unified`: the first name counts. Options are what `ptxas` takes: another
-    /// target, too.
+    /// Reads `.target sm_90, texmode_unified`; the first name is the target. Options are checked as in `ptxas`, which
+    /// also accepts another target.
     fn target(&mut self) -> Step {
         self.words.advance();
         let target = self.words.text().parse();
@@ -301,8 +299,8 @@ impl<'s> Reader<'s> {
         self.header.target.ok_or_else(|| self.fault(ReadErrorKind::MissingTarget))
     }
 
-    /// `.section .debug_info { ... }`, `.pragma "...";`, and what is not known: to its semicolon
-    /// or the brace that closes it.
+    /// Skips `.section .debug_info { ... }`, `.pragma "...";` and unknown directives, up to the semicolon or the brace
+    /// that ends them.
     fn pass_unknown(&mut self) -> Step {
         let is_alias = self.words.text() == ".alias";
         self.words.advance();
@@ -327,7 +325,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `.file 1 "folder" "a.c", 1700000000, 1234`.
+    /// Skips `.file 1 "folder" "a.c", 1700000000, 1234`.
     fn pass_file(&mut self) {
         self.words.advance();
         self.words.pass_numbers();
@@ -339,7 +337,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
+    /// Reads `.loc 1 7 3, function_name $L__info_string0+8, inlined_at 1 20 5`.
     fn location(&mut self) -> SourceLocation {
         let [file, line, column] = self.words.take_with_numbers();
         while self.words.eat(b',') {
@@ -354,7 +352,7 @@ impl<'s> Reader<'s> {
         SourceLocation { file, line, column }
     }
 
-    /// Refuses more operands than the text has room for.
+    /// Refuses a module with more operands than its text allows.
     fn check_operands(&self) -> Step {
         match self.module.arena.len() > MAX_PARTS + self.module.source.len() / BYTES_PER_OPERAND {
             true => Err(self.fault(ReadErrorKind::TooManyParts)),
@@ -362,12 +360,11 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes a mark.
+    /// Takes the punctuation `mark`.
     fn expect(&mut self, mark: u8, expected: &'static str) -> Step {
         if self.words.eat(mark) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// Takes a word that is a name.
     fn name(&mut self, expected: &'static str) -> Step<Span> {
         match self.words.kind() {
             TokenKind::Word => Ok(self.words.advance().span),
@@ -375,7 +372,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns the fault of a current word that is not the expected one.
+    /// The fault at a current word that is not the expected one.
     fn expected(&self, expected: &'static str) -> Fault {
         self.fault(ReadErrorKind::Expected(expected))
     }
@@ -389,17 +386,17 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Why a module could not be read, and the place. Illegal loads are not such errors:
-/// [`check`](crate::rules::check) finds them.
+/// The reason why a module could not be read, and its place. An illegal load is not a read error:
+/// [`check`](crate::rules::check) finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ReadErrorKind,
     /// The bytes at fault.
     pub span: Span,
-    /// Where they begin.
+    /// The place of the first byte at fault.
     pub position: Position,
 }
 
@@ -420,38 +417,38 @@ impl ReadError {
     }
 }
 
-/// What is wrong with a module.
+/// The kind of a read error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// A word that no module can hold.
+    /// A word that is invalid in any module.
     #[error(transparent)]
     Lexical(#[from] LexicalError),
-    /// Something else was expected.
+    /// Another word was expected.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// Not a version.
+    /// An invalid version.
     #[error("expected a version, two numbers with a dot between")]
     Version,
-    /// Not a target.
+    /// An invalid target.
     #[error("expected a target such as `sm_90`, `sm_100a` or `sm_100f`")]
     Target,
-    /// Neither 32 nor 64.
+    /// An address size other than 32 or 64.
     #[error("expected 32 or 64")]
     AddressSize,
-    /// A module without `.version`, or with something before it.
+    /// A module that does not begin with `.version`.
     #[error("expected `.version`, with which a module begins")]
     MissingVersion,
     /// A function or a variable before `.target`.
     #[error("expected `.target` before this")]
     MissingTarget,
-    /// Braces in braces.
+    /// More than [`MAX_DEPTH`] nested braces.
     #[error("more than {} braces inside one another", MAX_DEPTH)]
     TooDeep,
-    /// More statements, declarations and braces than their text has room for.
+    /// More statements, declarations and braces than the size of the text allows.
     #[error("more statements, declarations and braces than one for every 16 bytes of text")]
     TooManyParts,
-    /// A text whose places do not fit in 32 bits.
+    /// A text too large for offsets of 32 bits.
     #[error("larger than 4 GiB")]
     TooLarge,
 }

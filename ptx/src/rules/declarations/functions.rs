@@ -1,4 +1,4 @@
-//! Functions that are declared twice or differently, and calls of functions that are not there.
+//! Functions declared twice or differently, and calls of undefined functions.
 
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
@@ -12,13 +12,13 @@ use crate::rules::violation::{Rule, Unit};
 use crate::syntax::load::{OperandKind, PtxInstruction};
 use crate::syntax::{Opcode, Span};
 
-/// Functions that an assembler knows, with any parameters. [an assembler's verdicts]
+/// Functions built into the assembler; their parameters are not checked. [an assembler's verdicts]
 const BUILT_IN: [&str; 4] = ["__assertfail", "free", "malloc", "vprintf"];
 
-/// What a name of a built-in function may begin with.
+/// The prefix of further built-in functions.
 const BUILT_IN_PREFIX: &str = "__cuda_syscall_";
 
-/// What is known of all declarations of a function.
+/// The state of a function over all its declarations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'m> {
     first: &'m Function,
@@ -35,13 +35,13 @@ impl Known<'_> {
         self.first.name.start < place.start
     }
 
-    /// Whether nothing defines the function.
+    /// Whether the function has no definition.
     pub(super) fn is_open(&self) -> bool {
         !self.has_body && !self.is_built_in
     }
 }
 
-/// Judges the functions, each against its first declaration, and returns them.
+/// Judges every function against its first declaration.
 pub(super) fn functions<'m>(module: &'m Module<'_>, findings: &mut Findings) -> Functions<'m> {
     let mut functions = Functions::default();
     for function in module.functions() {
@@ -81,7 +81,7 @@ pub(super) fn functions<'m>(module: &'m Module<'_>, findings: &mut Findings) -> 
         }
     }
     for known in functions.values() {
-        // An `.extern` function is missed only if it is used, and not in a part of a program.
+        // A missing `.extern` function is an error only where it is used, and only in a whole program.
         if known.is_open() && known.first.linkage != Linkage::Extern {
             unresolved(module, findings, known.first.name);
         }
@@ -89,7 +89,7 @@ pub(super) fn functions<'m>(module: &'m Module<'_>, findings: &mut Findings) -> 
     functions
 }
 
-/// How a later declaration differs from the first one.
+/// The difference between a later declaration and the first one.
 fn difference(module: &Module<'_>, first: &Function, later: &Function) -> Option<&'static str> {
     let is_kept = first.linkage == later.linkage
         || (later.linkage == Linkage::Internal
@@ -181,7 +181,7 @@ pub(super) fn statements(
     }
 }
 
-/// `call (r), f, (a);`: f is a register or a function that is declared before.
+/// Judges `call (r), f, (a);`. The callee is a register, or a function declared before.
 fn call(
     module: &Module<'_>,
     call: &PtxInstruction<'_>,
@@ -207,7 +207,7 @@ fn call(
                 let help = "a call names a `.func` or a register";
                 return findings.add(Rule::UnresolvedFunction, name, message, help);
             }
-            // A prototype that is not `.extern` is missed already.
+            // A missing prototype that is not `.extern` is reported already.
             let is_missed = known.is_open() && known.first.linkage == Linkage::Extern;
             if is_missed && unit == Unit::Program {
                 unresolved(module, findings, name);

@@ -1,4 +1,4 @@
-//! Initial values: their braces, their number, and whether their type is the variable's.
+//! Rules for initial values: braces, number of values, and types.
 
 use super::Judged;
 use crate::module::{Initializer, Linkage, initializer};
@@ -7,13 +7,11 @@ use crate::syntax::types::LATER_ASSEMBLER;
 use crate::syntax::words::Words;
 use crate::syntax::{ScalarType, Span, StateSpace, SyntaxError, TokenKind, TypeClass};
 
-/// The most braces inside one another that are judged: what is written deeper is left to the reader of
-/// values, which refuses it.
+/// The deepest nesting that is judged here. The reader of values refuses anything deeper.
 const MAX_DEPTH: usize = 64;
 
 impl Judged<'_> {
-    /// Holds an initial value to the variable: space, braces, number and type of the values. Stops at
-    /// the first one that is wrong.
+    /// Checks an initializer against its variable: space, braces, number and types of values. Stops at the first error.
     pub(super) fn initial_value(&mut self, initial: Span) {
         let declared = self.declared;
         let has_value = matches!(declared.space, StateSpace::Global | StateSpace::Const);
@@ -34,7 +32,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Goes through the values in their braces.
+    /// Checks the values and their braces.
     fn values(&mut self, initial: Span) -> Result<(), SyntaxError> {
         let dimensions = self.module.dimensions(self.declared);
         let vector = u64::from(self.declared.vector);
@@ -43,7 +41,7 @@ impl Judged<'_> {
             return Ok(());
         }
         let mut words = self.module.initial_words(self.declared, initial);
-        // The number of values in each pair of braces that is open.
+        // The number of values so far in each open pair of braces.
         let mut open: Vec<u64> = Vec::new();
         loop {
             let dimension = open.len().checked_sub(1).map(|level| dimensions.get(level));
@@ -82,7 +80,7 @@ impl Judged<'_> {
         }
     }
 
-    /// One value: a number of the variable's type, or an address.
+    /// Checks one value: a number of the variable's type, or an address.
     fn value(&mut self, words: &mut Words<'_>) -> Result<(), SyntaxError> {
         if words.is_mark(b'{') {
             return Err(words.expected("a value, not braces: the variable has no more dimensions"));
@@ -106,7 +104,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The address of a variable or a function, whose name is known to be declared.
+    /// Checks the address of a variable or function. The name is known to be declared.
     fn address(
         &mut self,
         start: &Words<'_>,

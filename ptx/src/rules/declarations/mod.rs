@@ -1,5 +1,5 @@
-//! What is wrong with a module around its loads: the declarations of variables, parameters, registers
-//! and functions, names that are declared twice, and the directives.
+//! Rules for the module around its loads: declarations of variables, parameters, registers and functions, duplicate
+//! names, and directives.
 
 mod functions;
 mod initial;
@@ -17,7 +17,7 @@ use crate::module::{
 use crate::syntax::types::{KERNEL_PARAMETER_LISTS, LATER_ASSEMBLER, LATEST};
 use crate::syntax::{Lexer, ScalarType, Span, StateSpace, TokenKind, Version};
 
-/// Whether a declaration uses a feature.
+/// A test whether a declaration uses a feature.
 type IsUsed = fn(&Declaration) -> bool;
 
 /// [PTX ISA, "State Spaces, Types, and Variables", and an assembler's verdicts]
@@ -33,23 +33,23 @@ pub(super) const GATES: [Gate<IsUsed>; 7] = [
     ("the type `.b128`", Some((8, 3)), Some(70), |declared| declared.scalar == ScalarType::B128),
 ];
 
-/// The name of a feature that functions have, too.
+/// The name of a feature that functions share with variables.
 const WEAK: &str = "`.weak` before a declaration";
 
-/// The banks that `.const[n]` may name.
+/// The number of banks that `.const[n]` can name.
 const CONST_BANKS: u64 = 11;
 
 /// The first version without `.const[n]`.
 const NO_CONST_BANKS: Version = Version::new(2, 2);
 
-/// The first version with an ABI that nothing turns off: registers and local variables belong to
+/// The first version without an option to turn the ABI off: from it on, registers and local variables belong to
 /// functions.
 const ABI_ALONE: Version = Version::new(3, 0);
 
-/// The first version in which calls pass parameters in `.param`.
+/// The first version with calls that pass parameters in `.param`.
 const FUNCTION_PARAMETERS: (u8, u8) = (2, 0);
 
-/// Judges what is declared, in the order of the text; what is right is not named.
+/// Judges all declarations. Only illegal ones have a verdict, in the order of the text.
 pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'static>> {
     let mut findings = Findings::new(module, ScopeId::MODULE);
     top(module, &mut findings);
@@ -94,7 +94,7 @@ pub(super) fn check(module: &Module<'_>, unit: Unit) -> Vec<StatementVerdict<'st
     findings.violations.into_iter().map(verdict).collect()
 }
 
-/// `.address_size`, and `debug` after `.target`.
+/// Judges `.address_size`, and `debug` after `.target`.
 fn top(module: &Module<'_>, findings: &mut Findings) {
     if let Some(size) = module.address_size {
         findings.needs("`.address_size`", Some((2, 3)), None, size.span);
@@ -108,7 +108,7 @@ fn top(module: &Module<'_>, findings: &mut Findings) {
     }
 }
 
-/// What is said of a mistake that the reader has found.
+/// Reports a mistake found by the reader.
 fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
     let text = module.text(mistake.span);
     let (message, help) = match mistake.kind {
@@ -155,10 +155,10 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
     findings.add(Rule::Directive, mistake.span, message, help);
 }
 
-/// Characters that are not ASCII: from PTX 9.0 on comments may have them.
+/// Reports a character that is not ASCII. From PTX 9.0 on comments may have such characters.
 fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
     let source = module.source();
-    // Many bytes at once, as nearly all modules are.
+    // `is_ascii` checks many bytes at a time, and nearly all modules pass.
     if source.is_ascii() {
         return;
     }
@@ -179,7 +179,7 @@ fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
     findings.add(Rule::NonAscii, span, message, "comments may have them from `.version 9.0` on");
 }
 
-/// A declaration that is judged.
+/// A declaration with its context.
 struct Judged<'j> {
     module: &'j Module<'j>,
     unit: Unit,
@@ -209,8 +209,7 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// `.pred` is for registers; registers and local variables belong to functions, parameters to
-    /// their lists.
+    /// `.pred` is for registers. Registers and local variables belong to functions, parameters to parameter lists.
     fn space(&mut self) {
         let Declaration { space, role, scalar, .. } = *self.declared;
         let function = self.module.function_of(self.declared.scope);
@@ -268,7 +267,7 @@ impl<'j> Judged<'j> {
                 || self.module.names.definition(first).is_some()
         });
         let is_open = is_unresolved(self.declared) && !is_defined;
-        // Banks of their own have no linker.
+        // Constant arrays in banks of their own are not linked.
         let has_banks =
             self.declared.space == StateSpace::Const && self.module.version < NO_CONST_BANKS;
         let is_part = (is_open && !has_banks) || self.declared.is_unified;
@@ -277,7 +276,7 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// An array is as long as its brackets or its initial value say, unless it is `.extern`.
+    /// An array needs a length in brackets or an initial value, unless it is `.extern`.
     fn length(&mut self) {
         let Declaration { space, role, array, linkage, initial, .. } = *self.declared;
         let is_variable = !matches!(space, StateSpace::Register | StateSpace::Param)
@@ -289,7 +288,7 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// `.const[n]`: before PTX 2.2 banks 1 to 10 are each for one array without a length.
+    /// `.const[n]`: before PTX 2.2, banks 1 to 10 hold one array without a length each.
     fn bank(&mut self) {
         if self.declared.space != StateSpace::Const {
             return;
@@ -317,8 +316,8 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// Where `.param` may be declared: in the list of a kernel, in its body before that, and in
-    /// functions from PTX 2.0 on.
+    /// `.param` belongs in the parameter list of a kernel, or in its body before PTX 1.4, and in functions from PTX 2.0
+    /// on.
     fn parameter(&mut self) {
         if self.declared.space != StateSpace::Param {
             return;
@@ -333,10 +332,10 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// The initial value, unless a name or a mask in it is wrong, which is all that is said then.
+    /// Judges the initial value. An error in its names or masks is reported alone.
     fn initial(&mut self) {
         let Some(initial) = self.declared.initial else { return };
-        // The fields of a texture or a sampler are words of their own.
+        // A texture or a sampler initializes named fields, which are not judged.
         if self.declared.scalar == ScalarType::Opaque {
             return;
         }
@@ -347,7 +346,7 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// Names and masks in an initial value.
+    /// Judges the names and masks of an initial value.
     fn names_in(&mut self) {
         let mut words = self.module.initial_tokens(self.declared).iter().peekable();
         let mut is_address = false;
@@ -377,7 +376,7 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// Whether a name in an initializer is a variable or a function; reports it if not.
+    /// Whether a name in an initial value is a variable or a function. Reports it if not.
     fn is_symbol(&mut self, name: Span) -> bool {
         let text = self.module.text(name);
         let is_known = self.module.find_at(self.declared.scope, name).is_some()
@@ -392,7 +391,7 @@ impl<'j> Judged<'j> {
 }
 
 impl Judged<'_> {
-    /// Whether the name is that of an earlier declaration in the same scope.
+    /// Reports a name that an earlier declaration of the same scope has.
     pub(super) fn name(&mut self, id: DeclarationId) {
         let Declaration { scope, count, .. } = *self.declared;
         let function = self.module.function_id(scope);
@@ -410,7 +409,7 @@ impl Judged<'_> {
         }
     }
 
-    /// A second declaration of a name: legal beside an `.extern` one of the same type.
+    /// Judges a second declaration of a name. It is legal if one of the two is `.extern` and the types agree.
     fn again(&mut self, first: DeclarationId, id: DeclarationId) {
         let Some(before) = self.module.declaration(first) else { return };
         let declared = self.declared;
@@ -429,7 +428,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Whether two declarations have the same lengths; of the first one either may leave it open.
+    /// Whether two declarations have the same dimensions. The first dimension may be open in either.
     fn has_dimensions_of(&self, before: &Declaration) -> bool {
         let is_array = |of: &Declaration| of.array != Array::Single;
         if !is_array(before) && !is_array(self.declared) {

@@ -1,4 +1,4 @@
-//! [`Form`]: an opcode with its qualifiers, which a module keeps once however many instructions have it.
+//! [`Form`]: an opcode with its qualifiers. Instructions with the same text share one form.
 
 use super::{Qualifier, QualifierKind};
 use crate::module::NameMap;
@@ -6,30 +6,29 @@ use crate::syntax::opcode::Opcode;
 use crate::syntax::words::Words;
 use crate::syntax::{ScalarType, Span, TokenKind};
 
-/// More qualifiers than any instruction has.
+/// The limit on qualifiers, more than any instruction has.
 const MAX_QUALIFIERS: usize = 64;
 
-/// An opcode with its qualifiers. Their places are bytes after the first of the opcode.
+/// An opcode with its qualifiers. Spans are relative to the opcode, so that all instructions can share the form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) opcode: Opcode,
-    /// The end of the opcode's words.
+    /// The end of the opcode.
     opcode_end: u32,
     qualifiers: Box<[Qualifier]>,
-    /// The first qualifier that is one too many.
+    /// The first qualifier beyond [`MAX_QUALIFIERS`].
     surplus: Option<Span>,
-    /// Whether the opcode and all qualifiers are known.
+    /// Whether the opcode and all its qualifiers are known.
     pub(crate) is_known: bool,
-    /// Whether all qualifiers go with all others, from the first version on.
+    /// Whether every qualifier is plain: valid in all versions and with all other qualifiers.
     pub(crate) is_plain: bool,
 }
 
-/// The place of a [`Form`] in its [`Forms`].
+/// The index of a [`Form`] in its [`Forms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FormId(u32);
 
 impl FormId {
-    /// The place among the forms of the module.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -43,18 +42,18 @@ pub(crate) struct Forms<'s> {
 }
 
 impl<'s> Forms<'s> {
-    /// Returns a form; `None` for one of another module.
+    /// A form; `None` for the id of another module.
     pub(crate) fn get(&self, id: FormId) -> Option<&Form> {
         self.forms.get(id.0 as usize)
     }
 
-    /// Returns the form that is written at `span`, a first word and the qualifiers after it.
+    /// The form written at `span`, an opcode and its qualifiers.
     pub(crate) fn at(&mut self, source: &'s str, span: Span) -> FormId {
         let text = span.text(source);
         if let Some(id) = self.by_text.get(text) {
             return *id;
         }
-        // A text of 4 GiB has fewer.
+        // Each form takes at least a byte, so a text of 4 GiB cannot overflow the id.
         let id = FormId(self.forms.len() as u32);
         self.forms.push(Form::read(source, span));
         self.by_text.insert(text, id);
@@ -70,8 +69,7 @@ impl Form {
             |words: &Words<'_>, end, text| words.text() == text && words.span().start == end;
         let mut opcode = Opcode::of_word(first.text(source));
         let mut opcode_end = first.end;
-        // `tcgen05.ld` and `tcgen05.ld.red` are written without blanks; `.red` elsewhere is a wrong
-        // qualifier.
+        // `tcgen05.ld` and `tcgen05.ld.red` must be written without blanks. Elsewhere, `.red` is an invalid qualifier.
         if opcode == Opcode::Tcgen05 && follows(&words, first.end, ".ld") {
             opcode = Opcode::TensorLd;
             opcode_end = words.advance().span.end;
@@ -105,12 +103,12 @@ impl Form {
         }
     }
 
-    /// Returns the opcode's words in an instruction that begins at a byte.
+    /// The span of the opcode in an instruction that begins at `start`.
     pub(crate) fn opcode_span(&self, start: u32) -> Span {
         Span { start, end: start + self.opcode_end }
     }
 
-    /// Returns the qualifier that is one too many in an instruction that begins at a byte.
+    /// The qualifier beyond the limit, in an instruction that begins at `start`.
     pub(crate) fn surplus(&self, start: u32) -> Option<Span> {
         self.surplus.map(|span| span.counted_from(start))
     }
@@ -119,22 +117,19 @@ impl Form {
         &self.qualifiers
     }
 
-    /// Returns what `pick` makes of the first qualifier that it takes.
+    /// The first result of `pick` over the qualifiers.
     pub(crate) fn find<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<T> {
         self.qualifiers.iter().find_map(|qualifier| pick(qualifier.kind))
     }
 
-    /// Whether it has a qualifier.
     pub(crate) fn has(&self, kind: QualifierKind) -> bool {
         self.qualifiers.iter().any(|qualifier| qualifier.kind == kind)
     }
 
-    /// Whether it has one of these types.
     pub(crate) fn has_type(&self, types: &[ScalarType]) -> bool {
         self.types().any(|scalar| types.contains(&scalar))
     }
 
-    /// Returns its types.
     pub(crate) fn types(&self) -> impl Iterator<Item = ScalarType> {
         self.qualifiers.iter().filter_map(|qualifier| match qualifier.kind {
             QualifierKind::Type(scalar) => Some(scalar),

@@ -1,5 +1,5 @@
-//! Instructions as they are written, loads above all: every combination of qualifiers and operands can
-//! be represented, so that [`check`](crate::rules::check) can name every rule that one breaks.
+//! Instructions as written, above all loads. Any combination of qualifiers and operands can be represented, so that
+//! [`check`](crate::rules::check) can name every rule that it breaks.
 
 mod form;
 mod one;
@@ -27,21 +27,21 @@ use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier, SyntaxError};
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct PtxInstruction<'m> {
-    /// Its place in [`Module::statements`](crate::Module::statements).
+    /// Its id in [`Module::statements`](crate::Module::statements).
     pub id: StatementId,
-    /// All of the statement, the guard included, the semicolon not.
+    /// The whole statement, including a guard and without the semicolon.
     pub span: Span,
-    /// Where its names are looked up.
+    /// The scope that its names are looked up in.
     pub scope: ScopeId,
-    /// Which instruction it is.
+    /// The opcode.
     pub opcode: Opcode,
-    /// The opcode's words: `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
+    /// The place of the opcode: `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
     pub opcode_span: Span,
     /// The guard predicate.
     pub guard: Option<GuardPredicate>,
-    /// The operands in their order, up to the fault if there is one.
+    /// The operands in order, up to the fault if there is one.
     pub operands: &'m [Operand],
-    /// What keeps the statement from being read.
+    /// The error that kept the statement from being read to its end.
     pub fault: Option<SyntaxError>,
     /// Whether all operands were read.
     pub(crate) is_whole: bool,
@@ -50,7 +50,7 @@ pub struct PtxInstruction<'m> {
     pub(crate) arena: &'m OperandArena,
 }
 
-/// Without the operands of all other instructions of the module.
+/// Leaves out the arena, which has the operands of the whole module.
 impl fmt::Debug for PtxInstruction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PtxInstruction")
@@ -65,16 +65,16 @@ impl fmt::Debug for PtxInstruction<'_> {
 /// An `ld`, `tcgen05.ld` or `tcgen05.ld.red`.
 pub type PtxLoad<'m> = PtxInstruction<'m>;
 
-/// What the qualifiers of an instruction say, each kind by the first of its qualifiers. This is what a
-/// legal load means; for one that [`check`](crate::rules::check) refuses it is a guess.
+/// The properties given by the qualifiers. If several qualifiers are of one kind, the first one counts, which is only a
+/// guess at the meaning of a load that [`check`](crate::rules::check) refuses.
 impl<'m> PtxInstruction<'m> {
-    /// Whether opcode, qualifiers and operands are those of an instruction of PTX.
+    /// Whether opcode, qualifiers and operands form an instruction of PTX.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.is_whole && self.form.is_known
     }
 
-    /// Returns the qualifiers in their order.
+    /// Returns the qualifiers in order.
     #[must_use]
     pub fn qualifiers(
         &self,
@@ -83,7 +83,7 @@ impl<'m> PtxInstruction<'m> {
         self.form.qualifiers().iter().map(move |qualifier| qualifier.at(start))
     }
 
-    /// Returns what `pick` makes of the first qualifier that it takes, and its place.
+    /// Returns the first result of `pick` over the qualifiers, with the qualifier's place.
     pub fn first<T>(&self, pick: impl Fn(QualifierKind) -> Option<T>) -> Option<(T, Span)> {
         self.qualifiers().find_map(|q| pick(q.kind).map(|found| (found, q.span)))
     }
@@ -119,7 +119,7 @@ impl<'m> PtxInstruction<'m> {
         elements.unwrap_or(1)
     }
 
-    /// Returns the memory order and its place.
+    /// The memory order, with its place.
     pub(crate) fn order(&self) -> Option<(MemoryOrder, Span)> {
         self.first(|kind| match kind {
             QualifierKind::Order(order) => Some(order),
@@ -127,7 +127,7 @@ impl<'m> PtxInstruction<'m> {
         })
     }
 
-    /// Returns the operand that the result goes to.
+    /// Returns the operand that receives the result.
     #[must_use]
     pub fn destination(&self) -> Option<&'m Operand> {
         self.operands.first()
@@ -139,7 +139,7 @@ impl<'m> PtxInstruction<'m> {
         self.operands.iter().find_map(|operand| self.address_in(operand))
     }
 
-    /// Returns the address that an operand of this instruction is, if it is one.
+    /// Returns an operand of this instruction as an address; `None` if it is not one.
     #[must_use]
     pub fn address_in(&self, operand: &Operand) -> Option<AddressOperand> {
         match operand.kind {
@@ -148,7 +148,7 @@ impl<'m> PtxInstruction<'m> {
         }
     }
 
-    /// Returns the name and the constant that an operand of this instruction is the sum of.
+    /// Returns an operand of this instruction as the sum of a name and a constant; `None` if it is not one.
     #[must_use]
     pub fn sum_in(&self, operand: &Operand) -> Option<(Span, AddressOffset)> {
         let OperandKind::Sum(id) = operand.kind else { return None };
@@ -156,13 +156,13 @@ impl<'m> PtxInstruction<'m> {
         Some((sum.base?, sum.offset?))
     }
 
-    /// Returns every name among the operands, in the order of the text.
+    /// Returns all names in the operands, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = Span> + use<'m> {
         let this = *self;
         self.operands.iter().flat_map(move |operand| this.names_in(operand))
     }
 
-    /// Returns the names of an operand of this instruction, in the order of the text.
+    /// Returns the names in one operand of this instruction, in the order of the text.
     pub fn names_in(&self, operand: &Operand) -> impl Iterator<Item = Span> + use<'m> {
         let (name, index, range) = match operand.kind {
             OperandKind::Name => (Some(operand.span), None, ElementRange::default()),

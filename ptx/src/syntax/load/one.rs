@@ -1,4 +1,4 @@
-//! [`read_load`], which reads the text of one load without a module around it.
+//! [`read_load`], which reads a single load without a module around it.
 
 use super::PtxLoad;
 use crate::module::{GuardPredicate, Module, ReadError, ReadErrorKind};
@@ -7,16 +7,16 @@ use crate::syntax::lexer::TokenKind;
 use crate::syntax::words::Words;
 use crate::tensor::{TensorLoadError, WrittenTensorLoad};
 
-/// The text of one load, read.
+/// The text of a single load after reading.
 #[derive(Clone, Debug)]
 pub struct LoadText<'s> {
-    /// A module of that one statement, without declarations.
+    /// A module with this one statement and no declarations.
     module: Module<'s>,
 }
 
 impl LoadText<'_> {
-    /// Returns the load: `Some` of every text that [`read_load`] accepts. Spans are places in the text; names are not looked up, and
-    /// [`PtxLoad::scope`](super::PtxInstruction::scope) is the scope around all functions.
+    /// Returns the load; `Some` for every text that [`read_load`] accepts. Spans are places in the text. Names are not
+    /// looked up, and [`PtxLoad::scope`](super::PtxInstruction::scope) is the scope of the module.
     #[must_use]
     pub fn load(&self) -> Option<PtxLoad<'_>> {
         self.module.loads().next()
@@ -25,14 +25,14 @@ impl LoadText<'_> {
     /// [`PtxLoad::tensor_load`](super::PtxInstruction::tensor_load) of the load.
     ///
     /// # Errors
-    /// Returns [`TensorLoadError`] as it does.
+    /// Returns [`TensorLoadError`] in the same cases.
     pub fn tensor_load(&self, text: &str) -> Result<WrittenTensorLoad, TensorLoadError> {
         let missing = || TensorLoadError::expected(LOADS, Span::default());
         self.load().ok_or_else(missing)?.tensor_load(text)
     }
 }
 
-/// Reads the text of one load; the final `;` is optional.
+/// Reads a single load. The final `;` is optional.
 ///
 /// ```
 /// use warpload_ptx::syntax::load::Opcode;
@@ -49,18 +49,18 @@ impl LoadText<'_> {
 /// ```
 ///
 /// # Errors
-/// Returns [`ReadError`] at the first place that cannot belong to a load, or at a second statement.
-/// Illegal loads are read.
+/// Returns [`ReadError`] at the first word that cannot belong to a load, or at a second statement. Illegal loads are
+/// accepted.
 pub fn read_load(text: &str) -> Result<LoadText<'_>, ReadError> {
     let whole = ReadError::check_size(text)?;
     let module = statement(text, whole).map_err(|(kind, at)| ReadError::new(text, kind, at))?;
     Ok(LoadText { module })
 }
 
-/// The instructions that are loads.
+/// The instructions that count as loads.
 const LOADS: &str = "`ld`, `tcgen05.ld` or `tcgen05.ld.red`";
 
-/// What is wrong, and its place.
+/// An error and its place.
 type Fault = (ReadErrorKind, Span);
 
 /// Reads a guard and a load, up to the semicolon or the end.
@@ -94,7 +94,7 @@ fn statement(text: &str, whole: Span) -> Result<Module<'_>, Fault> {
     }
 }
 
-/// Returns the place of a current word that is a name.
+/// The place of the current word, which must be a name.
 fn word(words: &Words<'_>, expected: &'static str) -> Result<Span, Fault> {
     match words.kind() {
         TokenKind::Word => Ok(words.span()),

@@ -1,4 +1,4 @@
-//! [`QualifierKind`]: the qualifiers of PTX as typed tokens, those of loads with tables of their own.
+//! [`QualifierKind`]: the qualifiers of PTX as typed tokens. Loads have tables of their own.
 
 use std::sync::LazyLock;
 
@@ -8,23 +8,23 @@ use crate::syntax::opcode::Opcode;
 use crate::syntax::{ScalarType, Span, StateSpace, SubQualifier};
 use crate::tensor::{ReductionOperation, Repeat, Shape};
 
-/// A qualifier and its place, its dot included.
+/// A qualifier with its place, the dot included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qualifier {
-    /// What it says.
+    /// The kind of the qualifier.
     pub kind: QualifierKind,
     /// Its place.
     pub span: Span,
 }
 
 impl Qualifier {
-    /// The qualifier in an instruction that begins at a byte, of one whose place is counted from there.
+    /// The qualifier in an instruction that begins at `start`; the span of `self` is relative to it.
     pub(super) fn at(self, start: u32) -> Self {
         Self { span: self.span.counted_from(start), ..self }
     }
 }
 
-/// What a qualifier says.
+/// The kind of a qualifier, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QualifierKind {
@@ -42,11 +42,11 @@ pub enum QualifierKind {
     Eviction(CacheLevel, Eviction),
     /// `.L2::cache_hint`.
     CacheHint,
-    /// `.L2::64B` and the like; the bytes.
+    /// `.L2::64B` and the like: the size in bytes.
     Prefetch(u16),
     /// `.nc`.
     NonCoherent,
-    /// `.v2`, `.v4`, `.v8`; the elements.
+    /// `.v2`, `.v4`, `.v8`: the number of elements.
     Vector(u8),
     /// A type.
     Type(ScalarType),
@@ -68,24 +68,24 @@ pub enum QualifierKind {
     Nan,
     /// `.rn` and the like.
     Rounding(Rounding),
-    /// `.eq` and the like; `.lo` and `.hi` are [`Keyword`]s, since products have them too.
+    /// `.eq` and the like. `.lo` and `.hi` are [`Keyword`]s, because multiplications have them too.
     Comparison(Comparison),
-    /// The shape of matrices: `.m16n8k16`, `.m8n8`.
+    /// The shape of a matrix instruction: `.m16n8k16`, `.m8n8`.
     Matrix {
-        /// Rows of the result.
+        /// The rows of the result.
         m: u16,
-        /// Its columns.
+        /// The columns of the result.
         n: u16,
-        /// The inner dimension; 0 without one.
+        /// The inner dimension; 0 if there is none.
         k: u16,
     },
-    /// A word that loads do not have.
+    /// A word that only other instructions than loads have.
     Keyword(Keyword),
-    /// Not a qualifier, or not one of this load.
+    /// A word that is not a qualifier, or not one of this load.
     Unknown,
 }
 
-/// How an access is ordered with others.
+/// The order of an access relative to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
@@ -122,7 +122,7 @@ pub enum CacheOperator {
     Cv,
 }
 
-/// A cache that an eviction priority is for.
+/// The cache that an eviction priority applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are PTX's own")]
 #[non_exhaustive]
@@ -144,7 +144,7 @@ pub enum Eviction {
 }
 
 named! {
-    /// How a result is rounded.
+    /// A rounding mode.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "the names are PTX's own")]
     #[non_exhaustive]
@@ -155,7 +155,7 @@ named! {
 }
 
 named! {
-    /// How two values are compared.
+    /// A comparison operator.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[allow(missing_docs, reason = "the names are PTX's own")]
     #[non_exhaustive]
@@ -243,14 +243,14 @@ named! {
     }
 }
 
-/// The orders that loads do not have.
+/// Orders that loads do not have.
 const STORE_ORDERS: [(&str, QualifierKind); 3] = [
     (".release", QualifierKind::Order(MemoryOrder::Release)),
     (".acq_rel", QualifierKind::Order(MemoryOrder::AcqRel)),
     (".sc", QualifierKind::Order(MemoryOrder::Sc)),
 ];
 
-/// The qualifiers of `ld`; of its types one, the others are read as types.
+/// The qualifiers of `ld`. Of the types only `.b128` is listed; [`kinds`] adds the others.
 const LD: [(&str, QualifierKind); 42] = {
     use QualifierKind as Q;
     [
@@ -299,7 +299,7 @@ const LD: [(&str, QualifierKind); 42] = {
     ]
 };
 
-/// The qualifiers of `tcgen05.ld`, of its types one.
+/// The qualifiers of `tcgen05.ld`. Of the types only `.b32` is listed.
 const TENSOR_LD: [(&str, QualifierKind); 22] = {
     use QualifierKind as Q;
     [
@@ -324,12 +324,12 @@ const TENSOR_LD: [(&str, QualifierKind); 22] = {
         (".abs", Q::Absolute),
         (".NaN", Q::Nan),
         (".b32", Q::Type(ScalarType::B32)),
-        // A part of the opcode, not a qualifier.
+        // Part of the opcode, and invalid as a qualifier.
         (".red", Q::Unknown),
     ]
 };
 
-/// Qualifiers by their names without dots.
+/// Qualifiers by name, without dots.
 type Kinds = NameMap<&'static str, QualifierKind>;
 
 static OF_LD: LazyLock<Kinds> = LazyLock::new(|| kinds(&[&LD]).collect());
@@ -347,7 +347,7 @@ static OF_OTHERS: LazyLock<Kinds> = LazyLock::new(|| {
         .collect()
 });
 
-/// The qualifiers of tables, and all types.
+/// The qualifiers of some tables, and all types.
 fn kinds<'t>(
     tables: &'t [&'t [(&'static str, QualifierKind)]],
 ) -> impl Iterator<Item = (&'static str, QualifierKind)> + 't {
@@ -357,7 +357,7 @@ fn kinds<'t>(
 }
 
 impl QualifierKind {
-    /// Makes the maps that are otherwise made on first use.
+    /// Builds the maps that are otherwise built on first use.
     pub(crate) fn initialize() {
         for kinds in [&OF_LD, &OF_TENSOR_LD, &OF_OTHERS] {
             LazyLock::force(kinds);
@@ -377,7 +377,7 @@ impl QualifierKind {
         known.or_else(matrix).unwrap_or(Self::Unknown)
     }
 
-    /// Returns the qualifiers of a load by their names.
+    /// The qualifiers of a load, by name.
     pub(crate) fn table(opcode: Opcode) -> &'static [(&'static str, Self)] {
         match opcode {
             Opcode::TensorLd | Opcode::TensorLdRed => &TENSOR_LD,
@@ -385,12 +385,12 @@ impl QualifierKind {
         }
     }
 
-    /// Whether it goes with all others, from the first version on.
+    /// Whether it is valid in all versions and with all other qualifiers.
     pub(crate) fn is_plain(self) -> bool {
         matches!(self, Self::Space(_, None) | Self::Vector(_) | Self::Type(_))
     }
 
-    /// Whether it is an L2 eviction priority that only L1 has.
+    /// Whether it is an L2 eviction priority with a name that only L1 has.
     pub(crate) fn is_l1_only(self) -> bool {
         matches!(self, Self::Eviction(CacheLevel::L2, Eviction::Unchanged | Eviction::NoAllocate))
     }

@@ -1,9 +1,9 @@
-//! What a load may have many of, and what is said of one too many.
+//! The limits on the parts of a load and of a module, and the errors beyond them.
 
 use warpload_ptx::module::{MAX_DEPTH, ReadErrorKind};
 use warpload_ptx::{check, read};
 
-/// The messages about the loads of a kernel with these statements.
+/// The messages about the loads of a kernel with the body `body`.
 fn messages(body: &str) -> Vec<String> {
     let source = format!(".version 8.8\n.target sm_90\n.entry k() {{ {body} }}");
     let module = read(&source).unwrap();
@@ -34,7 +34,7 @@ fn parts_of_a_load() {
     }
 }
 
-/// The parts that a text of this length may have.
+/// The number of parts that a text of this length may have.
 fn room(bytes: usize) -> usize {
     (1 << 20) + bytes / 16
 }
@@ -56,7 +56,7 @@ fn parts_of_a_module_are_in_proportion_to_its_text() {
         let error = read(&source).expect_err(unit);
         assert_eq!(error.kind, ReadErrorKind::TooManyParts, "{unit}");
     }
-    // What a compiler writes is never too much.
+    // Compiler output must never exceed the limits.
     let line = "mov.u32 %r1, %r2;\n".repeat(1 << 18);
     assert!(read(&format!("{head}.entry k() {{ {line} }}")).is_ok());
 }

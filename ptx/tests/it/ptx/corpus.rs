@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::Value;
 
-/// One module and what ptxas said of it.
+/// A module with the verdict of ptxas.
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) family: String,

@@ -1,4 +1,4 @@
-//! Declarations and directives, right and wrong, get the verdict of ptxas, and for its reason.
+//! Legal and illegal declarations and directives get the verdict of ptxas, and for the same reason.
 
 use std::io::{BufRead, BufReader};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use warpload_ptx::rules::Rule;
 use warpload_ptx::{check, read};
 
-/// Modules that are judged otherwise here, each with the reason.
+/// Modules with another verdict than ptxas's, each with the reason.
 const DISAGREEMENTS: [(&str, &str); 10] = [
     ("d81", "the version of `texmode_independent`; refused here for another reason"),
     ("d373", "the version of `.section`, which is not judged"),
@@ -20,7 +20,7 @@ const DISAGREEMENTS: [(&str, &str); 10] = [
     ("d2887", "the version of a target that no load is for"),
 ];
 
-/// Parts of ptxas's messages, and the rules that say the same. The first one that fits counts.
+/// Parts of ptxas's messages, with the rules of the same meaning. The first match counts.
 const REASONS: [(&str, &[Rule]); 30] = [
     ("non-ASCII", &[Rule::NonAscii]),
     ("requires PTX ISA .version", &[Rule::NeedsVersion]),
@@ -63,7 +63,7 @@ fn every_verdict_is_that_of_ptxas() {
         let text = |name: &str| row[name].as_str().expect(name);
         let is_accepted = row["accept"].as_bool().expect("a verdict");
         *(if is_accepted { &mut accepted } else { &mut refused }) += 1;
-        // A module that cannot be read is refused, whatever the reason.
+        // A module that cannot be read counts as refused for any reason.
         let rules: Option<Vec<Rule>> = read(text("module")).ok().map(|module| {
             check(&module).flat_map(|verdict| verdict.violations).map(|found| found.rule).collect()
         });

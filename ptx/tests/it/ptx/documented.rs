@@ -1,10 +1,10 @@
-//! The tables of docs/ptx.md are those of the rules.
+//! The tables of docs/ptx.md agree with the rules.
 
 use warpload_ptx::rules::{Rule, features};
 
 const DOCUMENT: &str = include_str!("../../../../docs/ptx.md");
 
-/// The rows of the table whose first heading begins so.
+/// The rows of the table with a header that begins with `heading`.
 fn table(heading: &str) -> Vec<&'static str> {
     let lines = DOCUMENT.lines().skip_while(|line| !line.starts_with(heading));
     lines.skip(2).take_while(|line| line.starts_with('|')).collect()
@@ -22,7 +22,7 @@ fn the_documented_features_are_those_of_the_rules() {
     let loads = table("| feature ");
     let (of_loads, of_declarations) = rows.split_at(loads.len());
     assert_eq!(of_loads, loads);
-    // Other declarations have rules of their own.
+    // The table also has declarations with rules of their own.
     let declarations = table("| declaration ");
     assert!(!of_declarations.is_empty());
     for row in of_declarations {

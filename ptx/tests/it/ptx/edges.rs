@@ -1,5 +1,5 @@
-//! Pairs of modules on either side of a rule: one that ptxas takes, one that it refuses. Every
-//! verdict is that of ptxas 12.9 up to PTX 8.8 and 13.5 from there on, unless said.
+//! Pairs of modules on either side of a rule: one that ptxas accepts, and one that it refuses. The verdicts are ptxas
+//! 12.9's up to PTX 8.8 and 13.5's from there on, unless a comment says otherwise.
 
 mod loads;
 mod reading;
@@ -22,7 +22,7 @@ const REGISTERS: &str = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<9>; .re
     .reg .s32 %s<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .u64 %ud<9>;
     .reg .s64 %sd<9>; .reg .v4 .b32 Q; .reg .v2 .b64 D; .reg .b8 b;";
 
-/// A kernel of PTX 9.5 for sm_110a with declarations around it.
+/// A kernel of PTX 9.5 for sm_110a, with declarations around it.
 fn kernel(around: &str, body: &str) -> String {
     format!(
         ".version 9.5\n.target sm_110a\n.address_size 64\n{around}
@@ -31,7 +31,7 @@ fn kernel(around: &str, body: &str) -> String {
     )
 }
 
-/// A module of an old version without a list of parameters.
+/// A module of an old version, without a parameter list.
 fn old(version: &str, target: &str, around: &str, body: &str) -> String {
     format!(
         ".version {version}\n.target {target}\n{around}\n.entry k {{ {REGISTERS}\n{body}\nexit; }}"

@@ -1,5 +1,5 @@
-//! The examples in the documents on `ld`, `ld.global.nc` and `tcgen05.ld`: the rows of the
-//! family `seed_literal`, each for several versions and targets.
+//! The examples in the documents on `ld`, `ld.global.nc` and `tcgen05.ld`. They are the rows of the family
+//! `seed_literal`, each for several versions and targets.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use warpload_ptx::{check, check_as, read};
 
 use super::corpus::rows;
 
-/// Examples that no version accepts as they are printed, and what is wrong with them.
+/// Examples that no version accepts as printed, with the mistake.
 const MISPRINTED: [(&str, &str, &str); 6] = [
     (
         "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 cache-policy, 1;",
@@ -33,7 +33,7 @@ fn printed_examples_are_judged_as_ptxas_judges_them() {
     for row in rows().filter(|row| row.family == "seed_literal") {
         let module = read(&row.module).expect("a module that can be read");
         let is_legal = check(&module).all(|verdict| verdict.is_legal());
-        // The one example that is not a load, on a target without its instruction.
+        // The only example that is not a load has a target without its instruction.
         assert!(is_legal == row.is_accepted || row.id == "ld-00095", "{}", row.id);
         *ever_accepted.entry(row.instruction).or_default() |= row.is_accepted;
         judged += 1;
@@ -55,7 +55,8 @@ fn misprints_are_found_where_they_are() {
     }
 }
 
-/// Printed, but in no row: a variable with the attribute needs an assembler that does not link.
+/// The documents print it, but no row has it, because a variable with the attribute needs an assembler that does not
+/// link.
 #[test]
 fn a_unified_variable_is_for_the_linker() {
     let source = ".version 9.5\n.target sm_100\n.address_size 64
@@ -67,7 +68,7 @@ fn a_unified_variable_is_for_the_linker() {
         violations.map(|violation| violation.rule.name()).collect()
     };
     assert_eq!(rules(Unit::Part), Vec::<&str>::new());
-    // The declaration, and the load.
+    // Once for the declaration and once for the load.
     assert_eq!(rules(Unit::Program), ["compile-only"; 2]);
 
     let source = source.replace("].unified", "]");

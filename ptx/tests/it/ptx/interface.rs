@@ -1,4 +1,4 @@
-//! What callers build on: errors are errors, names are read and written.
+//! Properties that callers rely on: errors implement `Error`, and names survive writing and reading.
 
 use std::error::Error;
 use std::fmt::{Debug, Display};

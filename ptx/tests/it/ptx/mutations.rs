@@ -1,5 +1,5 @@
-//! Modules with a byte removed, doubled or changed: read and judged without a panic, every error
-//! at a place in the text.
+//! Modules with a byte removed, doubled or changed are read and judged without a panic, and every error has a place in
+//! the text.
 
 use warpload::machine::Machine;
 use warpload_ptx::lower::OptimizationLevel;
@@ -7,7 +7,7 @@ use warpload_ptx::run::Placement;
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::{check, lower, read};
 
-/// How many broken modules are tried; `fuzz/` tries more.
+/// The number of mutated modules. `fuzz/` tries more.
 const MUTATIONS: u64 = 5_000;
 
 const MODULES: [&str; 3] = [
@@ -16,7 +16,7 @@ const MODULES: [&str; 3] = [
     include_str!("../../ptx/mutations/tensor.ptx"),
 ];
 
-/// Characters that change what is read; `\u{e9}` is two bytes.
+/// Characters that affect reading; `\u{e9}` has two bytes.
 const CHARACTERS: &[char] = &[
     ';', '{', '}', '[', ']', '(', ')', ',', ':', '.', '-', '+', '@', '!', '<', '>', '=', '/', '*',
     '"', '%', '_', '$', '#', '`', '\\', '|', '?', '0', '1', '9', 'x', 'u', 'a', ' ', '\n', '\t',
@@ -31,7 +31,7 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The modules are ASCII: every byte is a character.
+/// Changes one place. The modules are ASCII, so every byte is a character.
 fn mutate(source: &str, state: &mut u64) -> String {
     let at = random(state) as usize % source.len();
     let (before, after) = source.split_at(at);
@@ -41,7 +41,7 @@ fn mutate(source: &str, state: &mut u64) -> String {
         0 => format!("{before}{rest}"),
         1 => format!("{before}{byte}{byte}{rest}"),
         2 => format!("{before}{other}{byte}{rest}"),
-        // The text ends in the middle.
+        // Cuts the text off.
         3 if random(state).is_multiple_of(8) => before.to_owned(),
         _ => format!("{before}{other}{rest}"),
     }
@@ -53,7 +53,7 @@ fn assert_inside(span: Span, source: &str) {
     assert!(source.is_char_boundary(span.end as usize), "{span:?}\n{source}");
 }
 
-/// What became of a number of modules: unreadable, illegal, legal.
+/// Counts the results of mutated modules: unreadable, illegal, legal.
 fn run(seed: u64, count: u64) -> [u64; 3] {
     let mut state = seed;
     let mut counts = [0; 3];
@@ -109,14 +109,14 @@ fn broken_modules_are_read_to_a_place_in_them() {
     assert!(total.iter().all(|count| *count > MUTATIONS / 50), "{total:?}");
 }
 
-/// Those of the declarations below that a machine can have.
+/// The declarations below that a machine can have.
 const PLACED: [&str; 3] = [
     ".reg .b32 %r<4294967295>;",
     ".global .u8 x[0][0x7fffffffffffffff] = {{},{},{3}};",
     ".local .align 4294967295 .b8 l[1];",
 ];
 
-/// What would take memory or time by a number in the text takes none.
+/// A number in the text must not cost memory or time in proportion to it.
 #[test]
 fn numbers_in_the_text_cost_nothing() {
     let header = ".version 8.8\n.target sm_90\n.address_size 64\n";

@@ -1,18 +1,18 @@
-//! The text of a `tcgen05.ld` alone: what is taken, and where errors point.
+//! The text of a single `tcgen05.ld`: accepted forms, and the places of errors.
 
 use proptest::prelude::*;
 use warpload_ptx::read_load;
 use warpload_ptx::syntax::Span;
 use warpload_ptx::tensor::WrittenTensorLoad;
 
-/// Reads a load; else the code of the rule, the message and the place.
+/// Reads a load. The error is the code of the rule with the message, and the place.
 fn written(text: &str) -> Result<WrittenTensorLoad, (String, Span)> {
     let load = read_load(text).map_err(|error| (format!("syntax: {}", error.kind), error.span))?;
     let written = load.tensor_load(text);
     written.map_err(|error| (format!("{}: {error}", error.code()), error.span))
 }
 
-/// Parses a load of `count` registers; returns the canonical opcode.
+/// Reads a load of `count` registers. The result is the canonical opcode.
 fn opcode(qualifiers: &str, count: usize, operands: &str) -> Result<String, String> {
     let list: Vec<String> = (0..count).map(|i| format!("%r{i}")).collect();
     let text = format!("{qualifiers} {{{}}}, {operands};", list.join(", "));
@@ -30,7 +30,7 @@ fn spellings_in_use() {
         (".red", "32x32b.x2.f32.max.abs.NaN", "m, [t]", REDUCED),
         (".red", "32x32b.x2.min.NaN.f32", "{m}, [t + 0x10]", "32x32b.x2.min.NaN.f32"),
         (".red", "16x32bx2.x2.s32.min", "{m}, [t+1048640], 020U", "16x32bx2.x2.min.s32"),
-        // In any order, as the assembler has it.
+        // Qualifiers may come in any order, as in the assembler.
         ("", "b32.x2.16x64b", "[t]", "16x64b.x2.b32"),
         (".red", "32x32b.x2.NaN.max.f32.abs", "m, [t]", REDUCED),
     ] {
@@ -53,7 +53,7 @@ fn operands() {
     let wide = written("tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [t + 0x1fffffffe]").unwrap();
     assert_eq!(wide.address_offset, u32::MAX - 1);
     let negative = "tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {r}, [t], -2;";
-    // The assembler's concern is the integer; executing it faults.
+    // The assembler accepts any integer; only execution faults.
     assert_eq!(written(negative).unwrap().load.split(), Some(-2));
 }
 
@@ -128,7 +128,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any text is a load or an error whose span is part of the text.
+    /// Any text is a load, or an error with a span inside the text.
     #[test]
     fn no_text_panics(
         parts in proptest::collection::vec(

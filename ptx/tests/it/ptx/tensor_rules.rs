@@ -1,5 +1,5 @@
-//! Which loads of Tensor Memory are legal: the judge over every combination of parts, and both of
-//! its readers over the assembler's verdicts.
+//! The legality of Tensor Memory loads: the judge over every combination of parts, and both of its readers over the
+//! assembler's verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,10 @@ use warpload_ptx::{check, read};
 
 use super::corpus::rows;
 
-/// Machines with all loads of tensor memory, and versions that know them.
+/// Machines with all loads of Tensor Memory, and versions that know them.
 const MACHINES: [(&str, &str); 3] = [("9.0", "sm_103a"), ("9.0", "sm_110a"), ("9.5", "sm_110f")];
 
-/// What [`check`] is about and an instruction alone does not tell: versions, machines,
-/// declarations.
+/// Rules of [`check`] that a single instruction cannot show: versions, machines, declarations.
 const AROUND: [Rule; 10] = [
     Rule::Guard,
     Rule::VectorMix,
@@ -30,8 +29,7 @@ const AROUND: [Rule; 10] = [
     Rule::AddressSize,
 ];
 
-/// The instruction of these parts, with as many registers as they would fill; `shape` and `num`
-/// may be invalid.
+/// The text of an instruction, with as many registers as it would fill. `shape` and `num` may be invalid.
 fn text(shape: &str, form: Form) -> String {
     let Form { num, pack, split, reduction, .. } = form;
     let each = shape.parse::<Shape>().map_or(1, Shape::registers_per_repeat);
@@ -48,7 +46,7 @@ fn text(shape: &str, form: Form) -> String {
     )
 }
 
-/// Every combination of the parts, invalid repeats among them.
+/// Every combination of parts, including invalid repeats.
 fn forms() -> Vec<Form> {
     let mut reductions = vec![None];
     for operation in ReductionOperation::ALL {
@@ -75,7 +73,7 @@ fn forms() -> Vec<Form> {
     forms
 }
 
-/// One module of all these instructions.
+/// A module with these instructions.
 fn module(version: &str, target: &str, instructions: &[String]) -> String {
     format!(
         ".version {version}\n.target {target}\n.address_size 64
@@ -115,7 +113,7 @@ fn every_problem_of_every_combination() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-/// The cases that the assembler refuses, and the rules that they break.
+/// Cases that the assembler refuses, with the rules that they break.
 #[test]
 fn illegal_cases_are_illegal() {
     let mut codes = BTreeSet::new();
@@ -157,8 +155,8 @@ fn illegal_cases_are_illegal() {
     assert_eq!(TensorLoad::new(form), Err(IllegalLoadError::ReductionNum));
 }
 
-/// The assembler's verdicts: what it takes can be executed, and what it refuses for the
-/// instruction's own sake cannot.
+/// The assembler's verdicts: every accepted load can be executed. No load refused because of the instruction itself
+/// can.
 #[test]
 fn what_the_assembler_takes_can_be_executed() {
     let (mut executable, mut refused, mut around) = (0, 0, 0);

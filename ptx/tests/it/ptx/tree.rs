@@ -37,7 +37,7 @@ fn qualifiers_are_typed() {
     assert_eq!(kinds[1][..2], [Q::Comparison(Comparison::Ltu), Q::Keyword(Keyword::And)]);
     assert_eq!(kinds[2][2], Q::Matrix { m: 16, n: 8, k: 16 });
     assert!(found.iter().all(PtxInstruction::is_known));
-    // The places are those of the text, wherever the opcode was first read.
+    // Spans are places in this instruction, not in the one that was read first with this opcode.
     let qualifier = found[1].qualifiers().next().unwrap();
     assert_eq!(module.text(qualifier.span), ".ltu");
 }
@@ -87,7 +87,7 @@ fn unknown_instructions_have_operands() {
     assert_eq!((found[0].opcode, found[1].opcode), (Opcode::Unknown, Opcode::Add));
     assert!(found.iter().all(|of| !of.is_known() && of.fault.is_none()));
     assert_eq!(texts(&module, &found[0]), ["%r1", "[%rd1+4]", "7"]);
-    // What follows an operand that is not understood is passed over.
+    // The rest of the statement after an unreadable operand is skipped.
     let source = kernel("add.u32 %r1, <%r2>, %r3; ret;");
     let module = read(&source).unwrap();
     let found = instructions(&module);

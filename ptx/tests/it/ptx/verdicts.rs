@@ -1,4 +1,4 @@
-//! The same verdict as ptxas on every row, and for the same reason.
+//! Every row gets the verdict of ptxas, and for the same reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const NARROW_V8: &str = "`.v8` of 8- or 16-bit elements, which documents do not 
 const WIDE_V8: &str = "`.v8` into registers wider than its elements, on which ptxas crashes in some \
                        runs";
 
-/// Rows that are judged otherwise here, each with the reason.
+/// Rows with another verdict than ptxas's, each with the reason.
 const DISAGREEMENTS: [(&str, &str); 17] = [
     ("ld-00095", "no load: `add.f16x2` on sm_50, which is not judged here"),
     ("tc-02685", "refused for the -arch of the command line, which the module does not say"),
@@ -33,7 +33,7 @@ const DISAGREEMENTS: [(&str, &str); 17] = [
     ("s2-1444", WIDE_V8),
 ];
 
-/// Rows refused for several reasons of which not the first one of ptxas but another is found.
+/// Rows refused for several reasons. We report another one than ptxas's first.
 const SECOND_REASONS: [(&str, &str); 5] = [
     ("s2-212", "a syntax error after an index: nothing is said of the array"),
     ("s2-237", "a message of ptxas 13.5 in a version that 12.9 compiles as well"),
@@ -42,7 +42,7 @@ const SECOND_REASONS: [(&str, &str); 5] = [
     ("s2-1480", "a syntax error after an index: nothing is said of the array"),
 ];
 
-/// What is wrong with a module, in the order of its text.
+/// The violations of a module in the order of its text.
 fn violations(module: &str) -> Vec<Violation> {
     let module = read(module).unwrap_or_else(|error| panic!("{error}\n{module}"));
     check(&module).flat_map(|verdict| verdict.violations).collect()
@@ -92,7 +92,7 @@ fn every_verdict_is_that_of_ptxas() {
     assert!(unused.is_empty(), "rows of errors.tsv in the wrong part: {unused:?}");
 }
 
-/// The messages of a row: one alone, or several as `line 7; error   : A; line 9; fatal   : B`.
+/// The messages of a row: a single one, or several as `line 7; error   : A; line 9; fatal   : B`.
 fn messages(error: &str) -> Vec<&str> {
     let starts = error.match_indices("line ").chain(error.match_indices("ptxas "));
     let is_start = |at: usize| at == 0 || error[..at].ends_with("; ");
@@ -117,7 +117,7 @@ fn messages_are_taken_apart() {
     assert_eq!(messages("Illegal vector size: 9"), ["Illegal vector size: 9"]);
 }
 
-/// From ptxas's messages to rules.
+/// Maps ptxas's messages to rules.
 struct Reasons(Vec<Reason>);
 
 struct Reason {
@@ -148,7 +148,7 @@ impl Reasons {
         Self(rows)
     }
 
-    /// The first of a row's messages that one of the rules that were found says, too.
+    /// The first message of a row that agrees with one of the rules found.
     fn compare(
         &self,
         row: &Row,
@@ -190,7 +190,7 @@ impl Reasons {
     }
 }
 
-/// The version or target that a message asks for, as the messages here write it.
+/// The version or target that a message requires, as our messages write it.
 fn number(error: &str) -> Option<String> {
     if let Some((_, rest)) = error.split_once(".version ") {
         let version = rest.strip_suffix(" or later")?;
@@ -200,7 +200,7 @@ fn number(error: &str) -> Option<String> {
     Some(format!("`.target {}`", rest.strip_suffix(" or higher")?))
 }
 
-/// Whether a text is like a pattern in which `*` matches any text and `?` any character.
+/// Whether a text matches a pattern: `*` is any text and `?` any character.
 fn is_like(text: &str, pattern: &str) -> bool {
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let (mut at, mut p) = (0, 0);

@@ -1,4 +1,4 @@
-//! How addresses are formed: one short kernel for each rule, at levels 0, 1 and 3.
+//! The formation of addresses: one short kernel for each rule, at levels 0, 1 and 3.
 
 use crate::ptx_lower::corpus::{level, lowered, rows, sorted_forms};
 

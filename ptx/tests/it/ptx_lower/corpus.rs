@@ -1,4 +1,4 @@
-//! Modules and the loads that ptxas made of them.
+//! Modules with the loads that ptxas emitted for them.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use warpload::encoding::{Instruction, Sm};
 use warpload_ptx::lower::OptimizationLevel;
 use warpload_ptx::{lower, read};
 
-/// A module, and the loads that ptxas made of it.
+/// A module, and the loads that ptxas emitted for it.
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) arch: String,
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub(crate) loads: Vec<Instruction>,
 }
 
-/// The rows of a corpus. A load is its text, or an object with it.
+/// Reads the rows of a corpus. A load is a text, or an object that contains it.
 pub(crate) fn rows(packed: &[u8]) -> Vec<Row> {
     let mut text = String::new();
     liblzma::read::XzDecoder::new(packed).read_to_string(&mut text).unwrap();
@@ -36,7 +36,7 @@ pub(crate) fn rows(packed: &[u8]) -> Vec<Row> {
         .collect()
 }
 
-/// The level of a row; nothing where options change the default cache operators.
+/// The optimization level of a row; `None` if its options change the default cache operators.
 pub(crate) fn level(row: &Row) -> Option<OptimizationLevel> {
     let mut level = OptimizationLevel::O3;
     for flag in &row.flags {
@@ -56,7 +56,7 @@ pub(crate) fn lowered(source: &str, level: OptimizationLevel) -> Vec<Instruction
     lower(&module, level).flat_map(|load| load.unwrap().instructions).collect()
 }
 
-/// The whole text but for the numbers of registers and predicates.
+/// The whole text, without the numbers of registers and predicates.
 pub(crate) fn form(load: &Instruction) -> String {
     let text = load.to_string();
     let mut form = String::new();
@@ -74,8 +74,8 @@ pub(crate) fn forms(loads: &[Instruction]) -> Vec<String> {
     loads.iter().map(form).collect()
 }
 
-/// Forms sorted, since ptxas moves loads, and without guards: ptxas inverts comparisons and, at
-/// level 0, branches.
+/// The forms sorted, because ptxas moves loads, and without guards, because ptxas inverts comparisons and, at level 0,
+/// branches.
 pub(crate) fn sorted_forms(loads: &[Instruction]) -> Vec<String> {
     let unguarded = |form: &String| form.trim_start_matches(['@', '!']).replace("P LD", "LD");
     let mut forms: Vec<String> = forms(loads).iter().map(unguarded).collect();

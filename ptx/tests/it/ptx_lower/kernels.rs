@@ -1,13 +1,13 @@
-//! Whole kernels at four levels: each load that differs from ptxas's is listed with its reason.
+//! Whole kernels at four levels. Each load that differs from ptxas's is listed with its reason.
 
 use std::collections::BTreeMap;
 
 use crate::ptx_lower::corpus::{Row, level, lowered, rows, sorted_forms};
 
-/// Why loads differ. docs/ptx-lower.md explains each.
+/// The reasons for differences. docs/ptx-lower.md explains each.
 const CLASSES: [&str; 4] = ["merged", "narrowed", "removed", "jump-table"];
 
-/// A load that one side has and the other does not: the side, its text, and the class.
+/// A load that only one side has: the side, its text, and the class.
 type Difference = (String, String, String);
 
 /// The loads that differ, by kernel and level.
@@ -22,7 +22,7 @@ fn listed() -> BTreeMap<(String, String), Vec<Difference>> {
     listed
 }
 
-/// What is left of `loads` after each of `others` has taken one that is equal.
+/// The rest of `loads` after removing one equal load for each of `others`.
 fn without(loads: &[String], others: &[String]) -> Vec<String> {
     let mut left = loads.to_vec();
     for other in others {
@@ -33,8 +33,8 @@ fn without(loads: &[String], others: &[String]) -> Vec<String> {
     left
 }
 
-/// Compares each row, and takes its differences out of `listed`. The share that agrees, in percent
-/// of ptxas's loads, by level.
+/// Compares each row, and removes its differences from `listed`. The result is the agreement by level, in percent of
+/// ptxas's loads.
 fn compare(
     rows: &[Row],
     listed: &mut BTreeMap<(String, String), Vec<Difference>>,

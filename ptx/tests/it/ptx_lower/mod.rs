@@ -1,4 +1,4 @@
-//! What PTX loads become on SM 5.x, beside what ptxas made of them.
+//! PTX loads lowered to SM 5.x, compared with ptxas's output.
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ fn rows() -> Vec<Row> {
     corpus::rows(include_bytes!("../../ptx_lower/ptx_to_sm50.jsonl.xz"))
 }
 
-/// Rows in which ptxas removed the load: it reads what was stored before it.
+/// Rows in which ptxas removed the load, because it reads a value stored before it.
 const REMOVED: [&str; 10] = [
     "sass-0462",
     "sass-0464",
@@ -42,7 +42,7 @@ fn opcodes(loads: &[Instruction]) -> Vec<String> {
     loads.iter().map(|load| load.opcode().to_string()).collect()
 }
 
-/// Rows in which ptxas loads without a guard what the module loads under one: a branch goes around.
+/// Rows in which ptxas branches around a load that the module guards, and emits it without a guard.
 const BRANCHED: [&str; 2] = ["sass-0788", "sass-0789"];
 
 #[test]
@@ -64,8 +64,8 @@ fn opcodes_are_those_of_ptxas() {
     assert_eq!(count, 443);
 }
 
-/// Not only opcodes: bases, displacements, banks and guards too, at every level, on every SM 5.x and
-/// 6.x, and for 32-bit addresses.
+/// Compares bases, displacements, banks and guards as well as opcodes, at every level, on every SM 5.x and 6.x, and for
+/// 32-bit addresses.
 #[test]
 fn whole_texts_are_those_of_ptxas_but_for_register_numbers() {
     let mut count = 0;
@@ -97,7 +97,7 @@ fn cubin(name: &str) -> Vec<Instruction> {
     words.filter_map(|word| Instruction::decode(word, Sm::SPA5).load()).collect()
 }
 
-/// Whole kernels: what the listings' PTX becomes is what ptxas's cubins hold.
+/// Whole kernels: the listings' PTX becomes the code of ptxas's cubins.
 #[test]
 fn kernels_are_those_of_ptxas() {
     let kernels = [
@@ -117,7 +117,7 @@ fn kernels_are_those_of_ptxas() {
     }
 }
 
-/// More loads than there are registers: numbers start again, aligned and within R254 every time.
+/// More loads than registers: numbers start again, aligned and within R254 every time.
 #[test]
 fn numbers_start_again() {
     let mut source = ".version 8.0\n.target sm_50\n.address_size 64\n.entry k() {\n\
@@ -148,7 +148,7 @@ fn numbers_start_again() {
         let is_apart = first + op.registers() as u8 <= base || base + base_count <= first;
         assert!(is_apart, "{load}");
     }
-    // No register and no predicate holds two things in one load.
+    // Within a load, no register or predicate may hold two values.
     for load in &lowered {
         let held = load.bindings.iter().filter_map(|binding| match binding {
             Binding::Address { register, .. } | Binding::Destination { register, .. } => {
@@ -164,7 +164,7 @@ fn numbers_start_again() {
     }
 }
 
-/// What a compiler writes: every load has an instruction, or becomes an operand.
+/// In compiler output, every load has an instruction or becomes an operand.
 #[test]
 fn modules_of_clang_are_lowered() {
     let mut count = 0;
@@ -190,7 +190,7 @@ fn texts(body: &str) -> Vec<String> {
     lowered.flat_map(|load| load.instructions).map(|load| load.to_string()).collect()
 }
 
-/// A destination may be the address: all parts of a load read the address as it was.
+/// A destination may also be the address. All pieces of a load must read the address before it is overwritten.
 #[test]
 fn parts_of_a_load_share_its_address() {
     assert_eq!(
@@ -204,8 +204,8 @@ fn parts_of_a_load_share_its_address() {
     );
 }
 
-/// What a call returned, what a carry depends on, and what a branch table chooses are not uniform;
-/// a parameter is.
+/// Results of calls, values that depend on a carry, and values chosen by a branch table are not uniform; a parameter
+/// is.
 #[test]
 fn uniform_is_what_all_definitions_make_so() {
     for (before, opcode) in [
@@ -226,7 +226,7 @@ fn uniform_is_what_all_definitions_make_so() {
     }
 }
 
-/// `.U` of a shared load says nothing of its address.
+/// `.U` of a shared load is independent of its address.
 #[test]
 fn shared_loads_are_uniform_whatever_their_address() {
     let body = "mov.u32 %r1, %tid.x; ld.shared.u8 %r2, [%r1]; ld.shared.u32 %r3, [64];
@@ -241,7 +241,7 @@ fn shared_loads_are_uniform_whatever_their_address() {
     assert!(loads.map(|load| load.to_string()).all(|text| text.starts_with("LDS.U")));
 }
 
-/// A load without an instruction still writes its registers: what was formed from them is lost.
+/// A load without an SM 5.x form still writes its registers, so values formed from them are forgotten.
 #[test]
 fn a_refused_load_writes_its_registers() {
     let body = "ld.u32 %r1, [%rd1]; ld.relaxed.sys.global.u64 %rd1, [%rd2]; ld.u32 %r3, [%rd1+8];";

@@ -1,5 +1,5 @@
-//! One address in the whole warp: kernels whose 128-bit load ptxas 12.9 took for uniform or not, the
-//! same at levels 1 and 3. `uniform.jsonl.xz` has `id`, `uniform` and `module`, made for this test.
+//! Uniform addresses: kernels with a 128-bit load that ptxas 12.9 recognized as uniform or not, the same at levels 1
+//! and 3. `uniform.jsonl.xz` has `id`, `uniform` and `module`, made for this test.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! A load allocates nothing.
+//! Executing a load does not allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,13 +13,13 @@ thread_local! {
 }
 
 fn note() {
-    // A thread that ends has no counter any more, and no test.
+    // While a thread ends, its counter is gone. No test runs then.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
 struct Counting;
 
-// SAFETY: everything is handed on to the system's allocator.
+// SAFETY: all calls are passed to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
@@ -53,7 +53,7 @@ fn a_load_allocates_nothing() {
         let max = Some(Reduction::new(ReductionOperation::Max, ReductionType::F32));
         for form in [plain, Form { pack: true, ..plain }, Form { reduction: max, ..plain }] {
             let Ok(load) = TensorLoad::new(form) else { continue };
-            // Defined for warp 0; a fault for warp 1.
+            // Warp 0 may read here; warp 1 faults.
             for warp in [0, 1] {
                 let issue = Issue::new(warp, TensorAddress(0));
                 let before = ALLOCATIONS.get();

@@ -1,4 +1,4 @@
-//! The three examples of the instruction's own description.
+//! The three examples in the description of the instruction.
 
 use warpload_ptx::tensor::WrittenTensorLoad;
 use warpload_ptx::tensor::{
@@ -7,7 +7,7 @@ use warpload_ptx::tensor::{
 };
 use warpload_ptx::{check, read, read_load};
 
-/// The load, read alone; in a module it is legal, too.
+/// Reads a single load, after checking that it is legal in a module.
 fn written(text: &str) -> WrittenTensorLoad {
     let module = format!(
         ".version 8.8\n.target sm_103a\n.address_size 64
@@ -19,7 +19,7 @@ fn written(text: &str) -> WrittenTensorLoad {
     read_load(text).unwrap().tensor_load(text).unwrap()
 }
 
-/// Executes warp 1's load from lane 32, column 8 on, of a memory whose cells hold their addresses.
+/// Executes the load in warp 1, from lane 32 and column 8 on. The cells of the memory hold their addresses.
 fn run(text: &WrittenTensorLoad) -> TensorRegisters {
     let memory = TensorMemory::filled(Pattern::LaneColumn);
     let issue = Issue::new(1, TensorAddress::new(32, 8).plus(text.address_offset));
@@ -55,7 +55,7 @@ fn eight_registers_of_sixteen_lanes() {
     let read = written(text);
     assert_eq!((read.load.registers(), read.load.columns()), (8, 16));
     let registers = run(&read);
-    // Thread 6: row 1, column 2 of each repeat; odd registers eight rows further down.
+    // Thread 6 has row 1 and column 2 of each repeat. Odd registers are eight rows further down.
     let own: Vec<u32> = registers.data().iter().map(|row| row[6]).collect();
     let expected = [10, 14, 18, 22].map(|column| [cell(33, column), cell(41, column)]);
     assert_eq!(own, expected.concat());

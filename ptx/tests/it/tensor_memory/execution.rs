@@ -1,5 +1,5 @@
-//! The library's executor beside the one written out of the formulas: every shape, repeat, packing,
-//! warp and base lane, and drawn columns and half offsets.
+//! Compares the library's executor with one that follows the formulas literally: every shape, repeat, packing, warp and
+//! base lane, with drawn columns and half offsets.
 
 use proptest::prelude::*;
 use warpload_ptx::tensor::{
@@ -10,7 +10,7 @@ use warpload_ptx::tensor::{
 
 use super::naive;
 
-/// Every legal load without reduction; the half offset, if there is one, is `split`.
+/// Every legal load without reduction. `split` is the half offset of loads that have one.
 fn loads(split: i64) -> Vec<TensorLoad> {
     let mut loads = Vec::new();
     for shape in Shape::ALL {
@@ -39,7 +39,7 @@ fn every_load_from_every_slab() {
     let mut registers = TensorRegisters::new();
     let mut count = 0;
     for load in loads(0) {
-        // The first and the last columns that fit.
+        // Includes the first and the last column that fits.
         let last = 512 - load.columns();
         for column in [0, last / 2, last] {
             for warp in 0..8 {
@@ -60,7 +60,7 @@ fn every_load_from_every_slab() {
     assert_eq!(count, 2 * (8 + 2 * (8 + 7 + 6 + 8)) * 3 * 8);
 }
 
-/// One step further than the last columns that fit is a fault, and nothing is loaded.
+/// One column beyond the last that fits is a fault, and no register changes.
 #[test]
 fn one_column_too_far() {
     let memory = TensorMemory::filled(Pattern::Hash);
@@ -74,8 +74,7 @@ fn one_column_too_far() {
     }
 }
 
-/// A packed load loads what a plain load loads from a memory in which the low halves of each two
-/// columns are one column.
+/// A packed load equals a plain load from a memory with columns made of the low halves of every two columns.
 #[test]
 fn packing_is_a_plain_load_of_squeezed_memory() {
     let memory = TensorMemory::filled(Pattern::PackIdentity);
@@ -98,7 +97,7 @@ fn packing_is_a_plain_load_of_squeezed_memory() {
     }
 }
 
-/// A fold as a person would write it, on one thread's values.
+/// A straightforward fold over one thread's values.
 fn naive_fold(reduction: Reduction, values: &[u32]) -> u32 {
     let max = reduction.operation == ReductionOperation::Max;
     let integers = |key: fn(u32) -> i64| {
@@ -135,7 +134,7 @@ fn reductions() -> Vec<Reduction> {
     reductions
 }
 
-/// The reduction over each thread's own registers of some load of `num` columns.
+/// Checks a reduction against each thread's own registers of a load of `num` columns.
 fn check_reduction(reduction: Reduction, shape: Shape, num: u32, memory: &TensorMemory) {
     let split = (shape == Shape::S16x32bx2).then_some(130);
     let form = Form { shape, num, pack: false, split, reduction: Some(reduction) };
@@ -162,7 +161,7 @@ fn reductions_are_folds_of_the_threads_own_registers() {
     }
 }
 
-/// The rules of an address, written out: the code of the first that is broken.
+/// The rules of an address, written out. The result is the code of the first broken one.
 fn broken_rule(load: &TensorLoad, issue: Issue, rules: &Rules) -> Option<&'static str> {
     let split = load.split().unwrap_or(0);
     if !(0..1 << 32).contains(&split) {
@@ -201,7 +200,7 @@ fn a_rule() -> impl Strategy<Value = Rules> {
         (0usize..8, 0usize..16).prop_map(|(one, other)| {
             let mut allocated = Allocations::NONE;
             allocated.add(64 * one, 64).unwrap();
-            // What overlaps is not added.
+            // Overlapping allocations are not added.
             let _ = allocated.add(32 * other, 32);
             allocated
         })
@@ -226,7 +225,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any address, offset and rules: the fault that the rules name, or the cells of the formulas.
+    /// Any address, offset and rules give the fault of the broken rule, or the cells of the formulas.
     #[test]
     fn any_address(
         which in any::<prop::sample::Index>(),

@@ -32,7 +32,7 @@ fn each_cell_of_the_rectangle_goes_to_one_register() {
                 })
             })
             .collect();
-        // As many cells as registers: no two registers have the same one.
+        // There are as many cells as registers, so no two registers share a cell.
         assert_eq!(cells.len(), 32 * load.registers(), "{load}");
         assert_eq!(cells, rectangle, "{load}");
         count += 1;
@@ -68,7 +68,7 @@ fn the_table_is_the_formulas() {
     }
 }
 
-/// The first columns as documentation elsewhere draws them, row by row.
+/// The first columns, row by row, as other documentation draws them.
 #[test]
 fn rows_as_they_are_drawn() {
     let row = |shape: Shape, lane, columns: usize| -> Vec<(usize, usize)> {

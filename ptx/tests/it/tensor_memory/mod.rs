@@ -1,4 +1,4 @@
-//! Loads from Tensor Memory: the mapping of each shape, and an executor written apart.
+//! Loads from Tensor Memory: the mapping of each shape, and an independent executor.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used)]
 

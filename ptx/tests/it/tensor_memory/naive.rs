@@ -1,9 +1,8 @@
-//! An executor written out of docs/tensor-memory.md's formulas, cell by cell; it shares no code
-//! with the library's.
+//! An executor that follows the formulas of docs/tensor-memory.md cell by cell. It shares no code with the library's.
 
 use warpload_ptx::tensor::{Shape, TensorMemory};
 
-/// Lane and column, counted from the base of the load or of the half, of a thread's register.
+/// Lane and column of a thread's register, relative to the base of the load or of the half.
 pub(crate) fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
     match shape {
         Shape::S32x32b => (t, r),
@@ -14,7 +13,7 @@ pub(crate) fn place(shape: Shape, t: usize, r: usize) -> (usize, usize) {
     }
 }
 
-/// How many registers a thread gets from one repeat.
+/// The number of registers of a thread per repeat.
 pub(crate) fn registers(shape: Shape) -> usize {
     match shape {
         Shape::S16x128b => 2,
@@ -23,7 +22,7 @@ pub(crate) fn registers(shape: Shape) -> usize {
     }
 }
 
-/// How many columns one repeat covers, unpacked.
+/// The number of columns per repeat, unpacked.
 pub(crate) fn columns(shape: Shape) -> usize {
     match shape {
         Shape::S32x32b | Shape::S16x32bx2 => 1,
@@ -33,8 +32,8 @@ pub(crate) fn columns(shape: Shape) -> usize {
     }
 }
 
-/// A load of known-good addresses: `bases` are the lane and column of either half, the same twice
-/// if there is one. Returns rows of registers, as the library does.
+/// A load with valid addresses. `bases` are the lane and column of each half, twice the same if there is only one. The
+/// result is rows of registers, as in the library.
 pub(crate) fn load(
     shape: Shape,
     num: usize,

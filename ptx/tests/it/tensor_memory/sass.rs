@@ -38,7 +38,7 @@ fn words_are_the_loads_that_they_were_compiled_from() {
         assert_eq!(tensor.address_offset, offset, "{text}");
         assert_eq!(tensor.address.to_string(), "UR4");
         assert_eq!(tensor.reduced.is_some(), text.contains("STAT"));
-        // The registers of the load, and the last one of a reduction, do not overlap.
+        // The load's registers and the register of a reduction must not overlap.
         let first = usize::from(tensor.destination.number());
         if let Some(reduced) = tensor.reduced {
             assert!(usize::from(reduced.number()) >= first + tensor.load.registers(), "{text}");
@@ -46,7 +46,7 @@ fn words_are_the_loads_that_they_were_compiled_from() {
     }
 }
 
-/// Every text that the fields can say is either in the list or refused by the judge of PTX's loads.
+/// Every text that the fields can express is in the list, or refused by the judge of PTX's loads.
 #[test]
 fn the_list_has_every_plain_load() {
     let sm: Sm = "100".parse().unwrap();
@@ -74,7 +74,7 @@ fn the_list_has_every_plain_load() {
             }
         }
     }
-    // x128 of .16x128b, x64 and x128 of .16x256b, packed and not.
+    // Refused are x128 of .16x128b and x64 and x128 of .16x256b, packed and unpacked.
     assert_eq!(counts, (90, 6));
 }
 
@@ -100,7 +100,7 @@ fn what_ptx_does_not_have_is_refused() {
     }
     let other = error("90", "LDG.E R0, desc[UR4][R2.64]");
     assert_eq!(other, "LDG does not load Tensor Memory; `LDTM` does");
-    // Values without a meaning can be decoded, but not written.
+    // Meaningless values can be decoded, but not written.
     let sm: Sm = "103".parse().unwrap();
     let word = Instruction::parse("LDTM.STAT.x2.MAX R4, R0, tmem[UR4]", sm).unwrap().bits();
     for (word, name) in [

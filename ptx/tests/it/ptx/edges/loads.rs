@@ -15,7 +15,7 @@ fn eight_elements_are_256_bits() {
         accepts(&v8(ty, register, ""));
         refuses(&v8(ty, register, ".shared"), Rule::WideSpace);
     }
-    // ptxas crashes on these every other time.
+    // ptxas crashes on these in every other run.
     for (ty, register) in [("b8", "h"), ("s8", "r"), ("b16", "h"), ("u16", "r")] {
         for space in [".global", "", ".shared", ".local", ".const", ".param"] {
             refuses(&v8(ty, register, space), Rule::VectorWidth);
@@ -38,7 +38,7 @@ fn tensor_vectors_are_of_one_kind() {
     // Only neighbours are compared.
     accepts("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%u1, %r1, %f2, %f3}, [%r0];");
     refuses("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r1, %u1, %f2, %r2}, [%r0];", Rule::VectorMix);
-    // The reduced value may be of any kind.
+    // The type of the reduced value is not compared.
     accepts("tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%u1, %u2}, %f1, [%r0];");
     refuses(
         "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%u1, %f2}, %f1, [%r0];",
@@ -66,7 +66,7 @@ fn tensor_registers_are_written_once() {
     refuses(&format!("{plain} {{%r1, %r1}}, [%r0];"), Rule::TensorRegister);
     refuses(&format!("{plain} {{%r1, %r01}}, [%r0];"), Rule::TensorRegister);
     refuses(&format!("{red} {{%r1, %r2}}, %r2, [%r0];"), Rule::TensorRegister);
-    // ptxas 12.9, which is asked up to 8.8, takes it.
+    // ptxas 12.9, which judges up to PTX 8.8, accepts it.
     let earlier = kernel("", &format!("{plain} {{%r1, %r1}}, [%r0];"));
     let earlier = earlier.replace("9.5", "8.8").replace("sm_110a", "sm_100a");
     assert_eq!(broken(&earlier), []);
@@ -156,7 +156,7 @@ fn textures_and_surfaces_are_not_loaded() {
     for opaque in ["texref", "surfref"] {
         let around = format!(".global .{opaque} t; .global .u32 g; .global .{opaque} a[4];");
         assert_eq!(broken(&kernel(&around, "ld.global.u32 %r1, [g];")), []);
-        // ptxas says nothing of an element.
+        // ptxas does not judge an element of an array.
         assert_eq!(broken(&kernel(&around, "ld.global.u32 %r1, a[1];")), []);
         for load in ["ld.global.u32 %r1, [t];", "ld.u32 %r1, [t+4];"] {
             assert_eq!(broken(&kernel(&around, load)), [Rule::AddressBase], "{opaque} {load}");
@@ -227,14 +227,14 @@ fn registers_of_several_types_are_taken_for_bits() {
     refuses("ld.global.v2.u32 {%u1, %f1}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.v2.b32 {%x1, %f1}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.v2.b32 {%r1, %rd1}, [%rd1];", Rule::VectorMix);
-    // ptxas takes predicates for 32 bits, and special registers for what they hold.
+    // ptxas treats predicates as 32 bits, and special registers as their types.
     accepts("ld.global.v2.u32 {%r1, %p1}, [%rd1];");
     accepts("ld.global.v2.u32 {%u1, %laneid}, [%rd1];");
     refuses("ld.global.v2.u32 {%u1, %p1}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.v2.u32 {%p1, %p2}, [%rd1];", Rule::DestinationType);
     refuses("ld.global.v2.u32 {%u1, %clock64}, [%rd1];", Rule::VectorMix);
     refuses("ld.global.u32 %laneid, [%rd1];", Rule::DestinationRegister);
-    // Only neighbours are compared; sinks do not count.
+    // Only neighbours are compared, and sinks are skipped.
     accepts("ld.global.v4.b32 {%u1, _, %r1, %f1}, [%rd1];");
     refuses("ld.global.v4.b32 {%u1, _, _, %f1}, [%rd1];", Rule::VectorMix);
 }
@@ -254,6 +254,6 @@ fn unified_belongs_to_unified_variables() {
     assert_eq!(of_part("ld.global.u32 %r1, [u].unified;"), []);
     assert_eq!(of_part("ld.global.u32 %r1, [a].unified;"), [Rule::UnifiedVariable]);
     assert_eq!(of_part("ld.global.u32 %r1, a[1].unified;"), []);
-    // `ptxas -c` takes this one: the rule is that of the document.
+    // `ptxas -c` accepts this, but the document has the rule.
     assert_eq!(of_part("ld.global.u32 %r1, [u];"), [Rule::UnifiedMissing]);
 }

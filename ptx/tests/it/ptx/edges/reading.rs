@@ -1,4 +1,4 @@
-//! What a module is read as: words, names, declarations.
+//! Edges of reading: words, names, declarations.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn prototypes_end_at_the_next_directive() {
             assert_eq!(read.loads().count(), 1, "{module}");
             assert!(read.function("k").is_some_and(|kernel| kernel.body.is_some()), "{module}");
             assert!(read.functions().iter().rev().skip(1).all(|other| other.body.is_none()));
-            // Nothing defines what is not `.extern`.
+            // Functions that are not `.extern` lack a definition here.
             let open = module.matches(".func").count() - module.matches(".extern .func").count();
             assert_eq!(broken(&module), vec![Rule::UnresolvedFunction; open], "{module}");
         }
@@ -72,7 +72,7 @@ fn kernels_have_parameters_in_bodies_before_1_4_and_in_lists_from_there_on() {
     };
     assert_eq!(list("1.3"), [Rule::NeedsVersion]);
     assert_eq!(list("1.4"), []);
-    // From 2.0 on they are what calls return in.
+    // From 2.0 on these are variables that calls return in.
     let found = broken(&old("2.0", "sm_20", "", body));
     assert!(found.contains(&Rule::ParamGuard), "{found:?}");
 }
@@ -87,13 +87,13 @@ fn addresses_are_in_brackets_from_1_2_on() {
 
 #[test]
 fn the_vertical_tab_is_not_a_blank() {
-    // A form feed is one: ptxas reads over it between any two words.
+    // A form feed is a blank: ptxas skips it between any two words.
     for blank in [" ", "\t", "\x0c", "\r", "\n"] {
         accepts(&format!("ld.global.u32{blank}%r1,{blank}[{blank}%rd1{blank}];"));
     }
     refuses("ld.global.u32\x0b%r1, [%rd1];", Rule::Syntax);
     refuses("ld.global.u32 %r1, [%rd1\x0b];", Rule::Syntax);
-    // The rest of the module is read: a declaration and three statements.
+    // The rest of the module is still read: a declaration and three statements.
     let module = read(
         ".version 9.5\n.target sm_100\n.entry k() { .reg .b64 %rd<3>;
         ld.global.b64 %rd1, [%rd1 ' ]; \x0bld.global.b64 %rd1, [%rd2]; ld.b64 %rd1, [%rd2]; }",
@@ -117,7 +117,7 @@ fn a_statement_begins_with_an_instruction_or_a_known_directive() {
     refuses(".global.u32 %r1, [%rd1];", Rule::Syntax);
     refuses(".u32 %r1, [%rd1];", Rule::Syntax);
     refuses(".param\nret;", Rule::Syntax);
-    // What follows is judged.
+    // The statements after it are judged.
     refuses(".reg .u32 %z<; ld.global.u32 %r1, [%r1];", Rule::AddressWidth);
 }
 
@@ -246,7 +246,8 @@ fn declarations_belong_to_their_versions() {
     assert_eq!(broken(&old("3.0", "sm_20, debug", ".section .debug_str { }", "")), []);
 }
 
-/// Floats in every notation that ptxas 12.9 and 13.5 take, and the fields of textures and samplers, which are no names.
+/// Floats in every notation that ptxas 12.9 and 13.5 accept. The fields of textures and samplers must not be taken for
+/// names.
 #[test]
 fn initial_values_that_ptxas_takes() {
     for declaration in [
