@@ -25,8 +25,7 @@ fn converted<'py>(values: &Bound<'py, PyAny>, dimensions: u8) -> PyResult<Bound<
     FUNCTION.import(values.py(), "warpload._arrays", "words")?.call1((values, dimensions))
 }
 
-/// A read-only array of 32-bit words. It is a copy, so a write would be lost without effect. NumPy raises
-/// instead of losing the write.
+/// A read-only array of 32-bit words. It is a copy, so NumPy should refuse a write rather than lose it.
 pub(crate) struct Words<'py>(Bound<'py, PyAny>);
 
 impl<'py> Words<'py> {
