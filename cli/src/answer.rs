@@ -48,13 +48,13 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
             Err(error) => CaseAnswer::Error(error.to_string()),
         };
         output.json_text(&answer.into_json())?;
-        // Who asked waits for it.
+        // Flushed after each answer, because the asking program waits for it.
         Ok(output.flush()?)
     })?;
     Ok(Status::Done)
 }
 
-/// Returns our own executors, with that one for vectors.
+/// Our own executors, with `executor` for vectors.
 pub(crate) fn answerer(executor: Executor) -> Answerer {
     Answerer::new(executor).opening(|file| {
         let opened = Input::new(file).and_then(|input| input.open(Progress::Never, 1));

@@ -1,4 +1,4 @@
-//! `banks`: what an access costs, from a formula of the lane or a layout instead of a trace.
+//! `banks`: the cost of an access, from a formula of the lane or a layout instead of a trace.
 
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ fn read_value(text: &str) -> Result<(String, i64), String> {
     pair.ok_or_else(|| "expected a name and a number, such as base=0x100".to_owned())
 }
 
-/// The most values of a range.
+/// The most values of a counted name.
 const MAX_VALUES: i64 = 65536;
 
 fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
@@ -122,9 +122,9 @@ fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
     range.ok_or_else(|| "expected a name and at most 65536 numbers, such as col=0..32".to_owned())
 }
 
-/// One access of the pattern.
+/// One access of the pattern, with one value of the counted name.
 struct Access {
-    /// The value of the name that counts.
+    /// The value of the counted name.
     value: Option<i64>,
     lanes: LaneAddresses,
     costs: LoadCosts,
@@ -138,7 +138,7 @@ struct AccessJson<'a> {
     space: &'static str,
     bytes: u32,
     lanes: u32,
-    /// Of each lane that takes part, lanes ascending.
+    /// One for each lane that takes part, lanes ascending.
     addresses: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wavefronts: Option<u64>,
@@ -208,7 +208,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     Ok(Status::Done)
 }
 
-/// Reports what is wrong with the pattern.
+/// Reports an error in the pattern.
 fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> Status {
     let help = match &error.kind {
         PatternErrorKind::UnknownName(name) => {
@@ -224,23 +224,23 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
 }
 
 fn worst(accesses: &[Access]) -> Option<&Access> {
-    // The first of several.
+    // `max_by_key` takes the last of several, so the order is reversed to get the first.
     accesses.iter().rev().max_by_key(|access| amount(&access.costs))
 }
 
-/// Returns what an access costs in its memory.
+/// The wavefronts or sectors of an access, whichever its memory has.
 fn amount(costs: &LoadCosts) -> u64 {
     let of = |cost: Option<warpload_replay::AccessCost>| cost.map(|cost| cost.amount);
     costs.sectors().or(costs.wavefronts()).or(of(costs.constant)).unwrap_or(0)
 }
 
 impl Arguments {
-    /// How many matrices an LDSM loads, if it is one.
+    /// The number of matrices, if the access is an LDSM.
     fn matrices(&self) -> Option<u32> {
         self.matrices.as_deref()?.parse().ok()
     }
 
-    /// Bytes that each lane accesses: of a matrix, a row.
+    /// Bytes that each lane accesses; for an LDSM, a row of a matrix.
     fn width(&self) -> Width {
         if self.matrices.is_some() { Width::Bytes16 } else { self.bytes }
     }
@@ -283,7 +283,7 @@ impl Arguments {
         }
     }
 
-    /// Returns what is accessed: `shared memory, 4 bytes a lane`.
+    /// Describes the access: `shared memory, 4 bytes a lane`.
     fn accessed(&self) -> String {
         match self.matrices() {
             Some(1) => "LDSM of 1 matrix".to_owned(),
@@ -299,7 +299,6 @@ impl Arguments {
         access_rows(self.space, self.width(), self.rules(), &access.lanes)
     }
 
-    /// Returns the access as it is drawn.
     fn drawn(&self, access: &Access) -> AccessDrawing {
         let pattern = terminal::shown(&self.pattern);
         let title = match self.range.as_ref().zip(access.value) {
@@ -331,7 +330,7 @@ impl Arguments {
         }
     }
 
-    /// Returns a row for each value of the name that counts, and their sum.
+    /// A row for each value of the counted name, and their sum.
     fn table(&self, accesses: &[Access]) -> String {
         let column = |heading: &str, of: fn(&LoadCosts) -> Option<u64>| {
             let costs = accesses.iter().map(|access| of(&access.costs));
@@ -372,7 +371,7 @@ impl Arguments {
     }
 }
 
-/// Returns what an access costs, in words.
+/// Describes the cost of an access.
 fn result(costs: &LoadCosts) -> String {
     if let Some(shared) = costs.shared {
         let conflicts = match shared.conflicts {

@@ -154,7 +154,7 @@ pub(crate) fn execute(
         return examine((0..jobs).map(examinee).collect(), paths, &choice, report);
     };
     end_programs_on_signals();
-    // A program that cannot be started is not the fault of a case.
+    // Checked first, because a program that cannot be started is not the fault of a case.
     program.check_starts()?;
     let examinees = (0..jobs).map(|_| ProgramExaminee::new(program, cases)).collect();
     examine(examinees, paths, &choice, report).map_err(|error| match error.downcast_ref() {
@@ -185,7 +185,7 @@ fn examine<E: Examinee>(
     Ok(status)
 }
 
-/// How many differences of one case are shown as text.
+/// The most differences of one case to show as text.
 const SHOWN: usize = 8;
 
 /// Splits the command into words as a shell would.
@@ -196,7 +196,7 @@ fn program(command: &str, timeout: Duration) -> anyhow::Result<Program> {
     Ok(Program::new(name, words.collect(), timeout))
 }
 
-/// A signal that ends this process does not reach the programs, which have process groups of their own.
+/// The programs have process groups of their own, so a signal that ends this process does not reach them.
 fn end_programs_on_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| system::before_signals_end(end_programs));

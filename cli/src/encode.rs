@@ -1,4 +1,4 @@
-//! `encode`: text to words, and bundles.
+//! `encode`: assembles text to words and bundles.
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
 
 #[derive(serde::Serialize)]
 struct EncodedJson<'t> {
-    /// `None` for a line that is not text.
+    /// `None` for a line that is not UTF-8.
     text: Option<&'t str>,
     word: Option<String>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let mut batch = Batch {
         bundle: arguments.bundle,
         sm,
-        // Bundles and the words of `--like` say it, too.
+        // Bundles and the word of `--like` determine the SM, too.
         is_sm_certain: arguments.sm.is_some() || arguments.bundle || like.is_some(),
         like,
         format: arguments.format,
@@ -87,7 +87,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     each_given(&arguments.text, |origin, text| {
         match text {
-            // An argument is an instruction, or else a mistake.
+            // A line may be a comment, but an argument should be an instruction.
             Ok(text) if is_comment(text) && !is_argument(origin) => {}
             Ok(text) => batch.line(origin, text, output)?,
             Err(error) => {
@@ -104,11 +104,11 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     sm: Sm,
-    /// Whether the SM is given, or was named already.
+    /// Whether the SM was given or can be inferred, or has been noted already.
     is_sm_certain: bool,
     like: Option<Instruction>,
     format: Format,
-    /// What bundles are made of, once every line has been read.
+    /// With `--bundle`, the instructions, to be written after the last line.
     instructions: Vec<(u64, Control)>,
     status: Status,
 }
@@ -123,7 +123,7 @@ impl Batch {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
-                // What was assembled so far comes first on a terminal that shows both streams.
+                // Flushed, so that on a terminal the message follows the output of the lines before it.
                 output.flush()?;
                 diagnostic::parse_error(origin, text, &error, self.sm);
                 return Ok(self.error(Some(text), output)?);
@@ -163,7 +163,7 @@ impl Batch {
         Ok(self.name_sm(text, output)?)
     }
 
-    /// Notes, once, for which SM it is if nothing says so, and the text is that of another SM too.
+    /// Notes, once, the assumed SM, if none was given and other SMs can assemble the text too.
     fn name_sm(&mut self, text: &str, output: &mut Output) -> std::io::Result<()> {
         if self.is_sm_certain {
             return Ok(());
@@ -185,7 +185,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Takes the place of a word.
+    /// Writes `error` in place of a word.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
         self.status = output.raise(Status::Failed);
         match self.format {
@@ -195,7 +195,7 @@ impl Batch {
         }
     }
 
-    /// Writes the bundles: all of them, or none if a line had an error.
+    /// Writes the bundles, unless a line had an error.
     fn finish(&self, output: &mut Output) -> std::io::Result<()> {
         if self.status != Status::Done {
             return Ok(());
@@ -215,7 +215,7 @@ impl Batch {
     }
 }
 
-/// Reads the word of `--like`.
+/// Parses the word of `--like`.
 fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
     match Instruction::decode(word, sm) {
@@ -232,13 +232,13 @@ fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help
     diagnostic::in_line(&message, origin, text, place);
 }
 
-/// Warns that executing `load`, which was read from `text`, raises `fault`.
+/// Warns that executing `load`, assembled from `text`, raises `fault`.
 fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str) {
     let register = fault.register();
     let parts = load.parts();
     let address = parts.address;
     let in_address = match register {
-        // Both can be the same register: the destination is checked first.
+        // Both can be the same register. The fault is then the destination's, because it is checked first.
         AnyRegister::General(register) => {
             let is_destination = match parts.destination {
                 LoadDestination::Halves { low, high } => [low, high].contains(&register),
@@ -274,15 +274,15 @@ fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str)
     warn(origin, text, (start, end), &title, &help);
 }
 
-/// Returns how many consecutive registers a load fills.
+/// The number of consecutive registers that a load fills.
 fn group(size: Result<LoadSize, NotExecutable>) -> u32 {
     size.map_or(1, |size| size.registers().min(4))
 }
 
-/// Returns the place in `text` of the register of that name, in the address or else as the destination.
+/// The place in `text` of a register, in the address or else as the destination.
 fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    // What comes before may be a comment.
+    // The control prefix is skipped, because it may be a comment.
     let mut at = parse_control_prefix(text).map_or(0, |(_, start)| start);
     let mut words = text[at..].split_inclusive(|c| !is_word(c)).map(|word| {
         let start = at;
@@ -295,7 +295,7 @@ fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize
     found.map(|(word, start)| (start, start + word.len()))
 }
 
-/// Whether a line holds comments alone. A control notation without an instruction is not a comment.
+/// Whether a line has only comments. A control notation without an instruction is not a comment.
 fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
     let missing = ParseErrorKind::Expected(Expected::Instruction);

@@ -1,4 +1,4 @@
-//! `explain`: what every bit of a word means.
+//! `explain`: the meaning of every bit of a word.
 
 use anyhow::Context;
 use warpload::encoding::{Instruction, Sm, parse_control_prefix};
@@ -68,7 +68,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if let Some(words) = words(&joined, sm) {
         words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
     } else if given != ["-"] && !given.iter().all(is_whole) {
-        // Words of an instruction that was not quoted come as separate arguments.
+        // The words of an instruction without quotes come as separate arguments.
         batch.one(ORIGIN, &joined, output)?;
     } else {
         each_given(&given, |origin, text| {
@@ -82,8 +82,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(batch.status)
 }
 
-/// Returns the words of a text that has nothing else. nvdisasm prints a word of 128 bits as two comments, the low half
-/// first.
+/// Splits a text that consists only of words; `None` for other texts. nvdisasm prints a word of 128 bits as two
+/// comments, the low half first.
 fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
     let text = text.replace("/*", " ").replace("*/", " ");
     let given: Vec<&str> = text.split_whitespace().collect();
@@ -102,14 +102,14 @@ fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether an argument is a whole instruction: a load's mnemonic, and operands after it.
+/// Whether an argument is a whole instruction: the mnemonic of a load with operands after it.
 fn is_instruction(text: &str, sm: Option<Sm>) -> bool {
     let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
     let text = text[start..].trim();
     text.contains(char::is_whitespace) && names_a_load(text, sm.unwrap_or(Sm::SPA5))
 }
 
-/// Explanations one after the other.
+/// Writes explanations one after the other.
 struct Batch {
     sm: Option<Sm>,
     format: Format,
@@ -118,9 +118,9 @@ struct Batch {
 }
 
 impl Batch {
-    /// Reads a word or an instruction; reports what is wrong if it is neither.
+    /// Explains a word or an instruction, or reports why it is neither.
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        // What was explained so far comes first on a terminal that shows both streams.
+        // Flushed, so that on a terminal the message follows the explanations before it.
         output.flush()?;
         let found = read_load(origin, text, self.sm);
         let Some(instruction) = found else {

@@ -1,4 +1,4 @@
-//! `import`: a text trace into a binary one.
+//! `import`: imports a text trace as a binary one.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ pub(crate) fn execute(
         return split::split(&input.list()?, &to, &options, resume, &opening, output);
     }
     let Some(number) = only else {
-        // What is not a regular file can be read once.
+        // Only a regular file can be read twice: to compare it with the output, and to import it.
         if resume && input.is_regular() && is_done(&from, &to) {
             destination::say_done(&to, output)?;
             return Ok(Status::Done);
@@ -96,7 +96,7 @@ pub(crate) fn execute(
         destination::persist(file, "", output)?;
         return Ok(Status::Done);
     };
-    // Before the target, which must not be one of the files of the list.
+    // Read before the target is checked, because the target must not be one of the list's files.
     let list = input.list()?;
     if number >= list.len() {
         let (name, count) = (io::name(&from), list.len());
@@ -116,15 +116,15 @@ pub(crate) fn execute(
     Ok(Status::Done)
 }
 
-/// Returns whether an output is there already: a whole binary trace, of this file and those that it names
-/// as they are now.
+/// Whether the output is complete already: a whole binary trace of this file and of all files that it names, unchanged
+/// since.
 fn is_done(from: &Path, output: &Path) -> bool {
     let Some(inputs) = inputs_of(output, from) else { return false };
     let Some((first, files)) = inputs.split_first() else { return false };
     if input(from) != Some(*first) {
         return false;
     }
-    // Only a list has other files.
+    // Only a list names other files.
     files.is_empty() || {
         let Ok(list) = Input::new(from).and_then(Input::list) else { return false };
         let named = list.files();
@@ -133,7 +133,7 @@ fn is_done(from: &Path, output: &Path) -> bool {
     }
 }
 
-/// Returns whether `output` is there already: a whole binary trace of trace `number`, from 0, as it is now.
+/// Whether `output` is complete already: a whole binary trace of trace `number`, from 0, unchanged since.
 pub(super) fn is_part_done(list: &TraceList, number: usize, output: &Path) -> bool {
     let (Some(itself), Some(file)) = (list.input(), list.file(number)) else { return false };
     inputs_of(output, list.name()).is_some_and(|inputs| match inputs[..] {
@@ -142,7 +142,7 @@ pub(super) fn is_part_done(list: &TraceList, number: usize, output: &Path) -> bo
     })
 }
 
-/// Returns the files that a whole binary trace, written by an import of `from`, says that it was made from.
+/// The inputs that a complete binary trace records, if it was imported from `from`.
 fn inputs_of(output: &Path, from: &Path) -> Option<Vec<TraceInput>> {
     let (file, _) = regular_file::open(output).ok()?;
     let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
@@ -151,7 +151,7 @@ fn inputs_of(output: &Path, from: &Path) -> Option<Vec<TraceInput>> {
     is_whole.then(|| trace.inputs().to_vec())
 }
 
-/// Returns what a binary trace says of a regular file that it is imported from.
+/// The record of a regular input file in a binary trace.
 fn input(path: &Path) -> Option<TraceInput> {
     TraceInput::of(regular_file::open(path).ok()?.0).ok()
 }

@@ -17,7 +17,7 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Writes the completions of `command`, which is the whole command.
+/// Writes the completions of `command`, the root command.
 pub(crate) fn completions(
     arguments: CompletionsArguments,
     mut command: Command,
@@ -40,14 +40,14 @@ pub(crate) struct ManArguments {
     subcommand: Vec<String>,
 }
 
-/// Writes the page about `command`, which is the whole command, or about one of its subcommands.
+/// Writes the page about `command`, the root command, or about one of its subcommands.
 pub(crate) fn man(
     arguments: ManArguments,
     mut command: Command,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     command.build();
-    // No subcommand has a hyphen in its name, and pages are named with hyphens.
+    // Pages are named with hyphens. No subcommand has one in its name, so a hyphen always separates.
     let path = arguments.subcommand.join("-");
     for name in path.split(['-', ' ']).filter(|name| !name.is_empty()) {
         let subcommand = command.find_subcommand(name);

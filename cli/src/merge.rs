@@ -1,4 +1,4 @@
-//! `merge`.
+//! `merge`: merges the summaries of shards.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return finish(&merged, to, is_resumed, status, output);
     }
     let merged = Summary::merge(shards).map_err(named)?;
-    // A shard can have none of the loads that are selected; that all have none is an error, as of `replay`.
+    // One shard may have none of the selected loads. If the whole has none, it is an error, as in `replay`.
     if let Some(nothing) = merged.nothing_selected() {
         return Ok(output.fail(Status::Failed, nothing)?);
     }
@@ -75,7 +75,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     finish(&merged, to, is_resumed, status, output)
 }
 
-/// Writes what is merged, unless it is there already.
+/// Writes the merged summary, unless the output is complete already.
 fn finish(
     merged: &impl Serialize,
     to: Destination,
@@ -94,7 +94,7 @@ fn finish(
     Ok(status)
 }
 
-/// Returns the error with the name of the summary's file.
+/// Prefixes the error with the name of the summary's file.
 fn named(error: &MergeError, paths: &[PathBuf]) -> String {
     match error.index().and_then(|index| paths.get(index)) {
         Some(path) => format!("{}: the summary is {}", io::name(path), error.reason()),
@@ -102,9 +102,9 @@ fn named(error: &MergeError, paths: &[PathBuf]) -> String {
     }
 }
 
-/// Returns whether a partial summary is of the shards that these files are of.
+/// Whether a partial summary covers exactly the shards of these files.
 fn is_range(done: &PartialSummary, paths: &[PathBuf]) -> anyhow::Result<bool> {
-    // What comes from a pipe can be read once.
+    // A pipe can be read only once, and its summary may be needed for the merge.
     if paths.iter().any(|path| !path.is_file()) {
         return Ok(false);
     }

@@ -1,4 +1,4 @@
-//! `replay`, and whether an output is what it would write, for `--resume`.
+//! `replay`: replays a trace. With `--resume`, checks whether the output is complete already.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: Option<bool>,
 
-    // Last, because its heading holds for all options after it.
+    // Last, because its heading applies to all options after it.
     #[command(flatten)]
     request: ReplayRequest,
 }
@@ -125,7 +125,7 @@ pub(crate) fn execute(
     }
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
-    // First what fails at once, then the import, which can take long.
+    // Checks that fail at once come before the import, which can take long.
     let input = Input::new(path)?.shard(*shard).map()?;
     let read = Read::new(request)?;
     let page = arguments.html.as_deref().map(destination::target).transpose()?;
@@ -175,12 +175,12 @@ pub(crate) fn execute(
     arguments.write(&replayed, to, output)
 }
 
-/// Returns how many bytes a replay or an export of the whole trace reports as its progress.
+/// The bytes that a replay or an export of the whole trace reports as its progress.
 pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
 }
 
-/// Returns whether a summary is that of this replay already.
+/// Whether an existing summary is the result of this replay.
 fn is_done(
     done: &PartialSummary,
     options: &ReplayOptions<'_>,
@@ -195,7 +195,7 @@ fn is_done(
 }
 
 impl Arguments {
-    /// Writes the summary as it is asked for, and notes for its reader.
+    /// Writes the summary in the requested format, and notes for the user.
     fn write(
         &self,
         replayed: &Replayed<'_>,
@@ -233,7 +233,7 @@ pub(crate) fn status(mismatches: u64, output: &mut Output) -> Status {
     output.raise(if mismatches > 0 { Status::Failed } else { Status::Done })
 }
 
-/// Says which options place windows, if these are what is wrong.
+/// Adds the options that place windows to an error about windows.
 fn with_hint(error: ReplayError) -> anyhow::Error {
     let is_windows = matches!(error, ReplayError::Windows { .. });
     let error = anyhow::Error::new(error);

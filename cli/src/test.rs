@@ -65,13 +65,13 @@ pub(crate) fn execute(
     if io::is_stdin(&filled) {
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
-    // What would be lost at the end is refused at once.
+    // Created first, so that an output that cannot be written is refused before the work.
     let filled = destination::target(&filled)?.create()?;
     let mut to = BufWriter::with_capacity(1 << 16, filled.file());
     let mut failed = None;
     let status = suite::test(test, kind, &file, format, progress, output, |line| {
         let (checked, line) = vectors::fill_in(line)?;
-        // After an error the file is not kept.
+        // After an error the file is discarded anyway.
         if let (Some(line), None) = (line, &failed) {
             failed = writeln!(to, "{line}").err();
         }

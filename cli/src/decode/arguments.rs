@@ -136,7 +136,7 @@ impl Arguments {
     }
 }
 
-/// The options about rows of instructions, which are not written if images are.
+/// Options about rows of instructions. They conflict with the listing and extraction of images, which write no rows.
 const NOT_OF_ROWS: [&str; 9] =
     ["word", "raw", "check", "function", "all", "stats", "hidden", "control", "no_demangle"];
 

@@ -1,4 +1,4 @@
-//! `ptx check`: which loads of a module are legal, and why others are not.
+//! `ptx check`: checks the loads of a module, and explains why some are illegal.
 
 use std::path::PathBuf;
 
@@ -57,10 +57,10 @@ struct LoadJson {
     #[serde(flatten)]
     statement: StatementText,
     accept: bool,
-    /// The first rule that is broken.
+    /// The first broken rule.
     rule: Option<&'static str>,
     error: Option<String>,
-    /// With `--every-rule`.
+    /// Present with `--every-rule`.
     #[serde(skip_serializing_if = "Option::is_none")]
     violations: Option<Vec<ViolationJson>>,
 }

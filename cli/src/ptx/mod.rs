@@ -1,4 +1,4 @@
-//! `ptx`: what is done with modules of PTX, one file a subcommand.
+//! `ptx`: commands on PTX modules. Each subcommand is a file.
 
 mod check;
 mod file;

@@ -1,4 +1,4 @@
-//! `run`: executes one vector and shows what every lane did.
+//! `run`: executes one vector and shows the outcome of every lane.
 
 pub(super) mod table;
 
@@ -16,7 +16,7 @@ use super::io::{self, Output};
 use super::options::{ExecutorName, Format, Progress, number};
 use crate::process::Status;
 
-/// A vector larger than this is refused.
+/// The largest vector, in bytes.
 const MAX_VECTOR_BYTES: usize = 64 << 20;
 
 /// Execute one load and show what every lane did
@@ -97,7 +97,7 @@ struct Executed {
 }
 
 impl Executed {
-    /// Executes a vector; an error says why its instruction cannot be executed.
+    /// Executes a vector. An error says why its instruction cannot be executed.
     fn new(vector: Vector, executor: Executor) -> Result<Self, String> {
         let failed = |error| format!("{}: {error}", vector.instruction);
         let op = LoadOp::of(&vector.instruction).map_err(failed)?;
@@ -123,7 +123,7 @@ struct OneOfAll<'v> {
     observed: Final,
 }
 
-/// A line of `--all` that cannot be executed.
+/// The JSON output for a line of `--all` that cannot be executed.
 #[derive(Serialize)]
 struct BadLine {
     line: u64,
@@ -172,14 +172,14 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
     Ok(status)
 }
 
-/// Executes the vector of one line. An error has its column, if the text is at fault.
+/// Executes the vector on one line. An error in the text has its column.
 fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usize>, String)> {
     let vector = Vector::from_json(text)
         .map_err(|error| (error.position.map(|(_, column)| column), error.to_string()))?;
     Executed::new(vector, executor).map_err(|error| (None, error))
 }
 
-/// The text of the one vector that is asked for; what is missing if there is no such line.
+/// The text of the wanted vector; an error message if there is no such line.
 fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, String>> {
     let name = io::name(path);
     let mut lines = Lines::new(io::open_text(path, Progress::Never)?);
@@ -191,7 +191,8 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
             return Ok(Ok(line.text.to_owned()));
         }
         if wanted.is_none() {
-            // The one vector may be laid out over lines, whose inner objects are indented.
+            // A single vector may be spread over lines. Its inner objects are indented, so only a `{` in column 1
+            // begins a vector.
             vectors += u64::from(line.text.starts_with('{'));
             if vectors > 1 {
                 bail!(

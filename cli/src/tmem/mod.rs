@@ -1,4 +1,4 @@
-//! `tmem`: loads from Tensor Memory. One file a subcommand.
+//! `tmem`: loads from Tensor Memory. Each subcommand is a file.
 
 mod map;
 pub(crate) mod memory;

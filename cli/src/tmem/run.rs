@@ -78,7 +78,7 @@ fn read_address(text: &str) -> Result<TensorAddress, String> {
     number(0..=u32::MAX.into())(text).map(TensorAddress)
 }
 
-/// The registers, in the words of test cases.
+/// The registers, with the keys of test cases.
 #[derive(serde::Serialize)]
 struct LoadedJson {
     instruction: String,
@@ -86,12 +86,12 @@ struct LoadedJson {
     /// `None` for a thread that does not load.
     regs: Vec<Option<Vec<u32>>>,
     redval: Option<Vec<Option<u32>>>,
-    /// Of all threads; none if only half of them load.
+    /// The digest of all threads' registers; absent if only half of them load.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
-/// Why there are none, in the words of test cases.
+/// The reason for a refusal, with the keys of test cases.
 #[derive(serde::Serialize)]
 struct RefusedJson {
     error: &'static str,

@@ -1,4 +1,4 @@
-//! `vectors flags`: what each flag means.
+//! `vectors flags`: the meaning of each flag.
 
 use serde::Serialize;
 use warpload_suite::flags::{self, Flag};
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 struct FlagJson {
     flag: &'static str,
     note: &'static str,
-    /// Whether no public source decides: of SM 5.x and 6.x, and of later ones.
+    /// Whether no public source decides: for SM 5.x and 6.x, and for later ones.
     decision: bool,
     decision_from_sm70: bool,
 }

@@ -1,4 +1,4 @@
-//! `vectors generate`: fresh vectors of an instruction.
+//! `vectors generate`: draws fresh vectors of an instruction.
 
 use std::io;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// Returns the instructions of all SMs, each once.
+/// The instructions of all SMs, without duplicates.
 fn instructions() -> Vec<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for name in Sm::all().flat_map(generate::instructions) {
