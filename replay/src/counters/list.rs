@@ -1,5 +1,5 @@
-//! The list of counters. A new counter is a row here and the line that counts it. To show a counter of a program
-//! counter, add a row to [`PcSummary`] with its columns.
+//! The list of counters. A new counter is a row here and the line that counts it. To show it for each program counter,
+//! add a row to [`PcSummary`] with its columns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -620,7 +620,7 @@ impl SharedSums {
     }
 }
 
-/// The displayed form of the exact counts of some loads.
+/// Conversion of exact counts to the form for display.
 trait Shown {
     type As;
 
