@@ -163,7 +163,6 @@ impl Writer {
     /// file describes its contents.
     ///
     /// # Errors
-    ///
     /// Fails if that temporary file cannot be created.
     fn write_stream(
         &self,
@@ -232,7 +231,6 @@ pub fn set_parquet(write: WriteParquet) {
 /// The writer of Parquet.
 ///
 /// # Errors
-///
 /// Says how to build the command with Parquet, if this build lacks it.
 pub(crate) fn parquet_writer() -> anyhow::Result<WriteParquet> {
     PARQUET_WRITER.get().copied().context(

@@ -446,7 +446,6 @@ fn ask_function(exam: &Exam, function: &Bound<'_, PyAny>) -> PyResult<Conformanc
 /// Calls the function, and turns its exceptions into outcomes of the case.
 ///
 /// # Errors
-///
 /// Exceptions that are not an `Exception`, such as `KeyboardInterrupt`, end the run.
 fn answered(
     function: &Bound<'_, PyAny>,

@@ -197,7 +197,6 @@ impl<'a> Walk<'a> {
 /// Each kernel's address map.
 ///
 /// # Errors
-///
 /// Returns [`ReplayError::Windows`] if a kernel's windows are invalid. They are allowed if they come from the trace and
 /// none of the kernel's loads has generic addresses, because some tracers write a base of 0 for both. Returns
 /// [`ReplayError::Trace`] if a block that has to be read to find that out is damaged.

@@ -329,7 +329,6 @@ impl ReplayRequest {
     /// address bits.
     ///
     /// # Errors
-    ///
     /// Returns [`ImageConflict`] if it sets one of these.
     pub fn check_image(&self) -> Result<(), ImageConflict> {
         let Self { fill, address_bits, shared_window, local_window, .. } = self;
@@ -343,7 +342,6 @@ impl ReplayRequest {
     /// Calls a function on as many threads as requested, but no more than can run at once.
     ///
     /// # Errors
-    ///
     /// Returns [`ReplayError::Threads`] if they cannot be started, and errors of the function.
     pub fn on_threads<T: Send>(
         &self,

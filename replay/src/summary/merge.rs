@@ -93,7 +93,6 @@ impl Summary {
     /// Merges the summaries of all shards of a replay, or of ranges of them, in any order, into the whole summary.
     ///
     /// # Errors
-    ///
     /// Returns [`MergeError`] unless the summaries cover all shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<Summary, MergeError> {
         Ok(merged(shards, true)?.into_summary())
@@ -105,7 +104,6 @@ impl PartialSummary {
     /// partial summary. Merging is associative.
     ///
     /// # Errors
-    ///
     /// Returns [`MergeError`] unless the summaries cover neighbouring shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<PartialSummary, MergeError> {
         merged(shards, false)

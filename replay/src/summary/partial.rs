@@ -96,7 +96,6 @@ impl PartialSummary {
     /// Reads the JSON of a partial summary.
     ///
     /// # Errors
-    ///
     /// Returns [`PartialError`] if it is not one, is of another version, or has changed since it was written. The
     /// version is checked first, because a later form may look like damage.
     pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
