@@ -73,7 +73,7 @@ impl Destination {
         Ok(Self(path.map(target).transpose()?))
     }
 
-    /// Whether this result would overwrite that of another target.
+    /// Whether this result would overwrite the result of another target.
     pub(crate) fn is_same_file(&self, other: &OutputTarget) -> bool {
         self.0.as_ref().is_some_and(|target| target.is_same_file(other))
     }

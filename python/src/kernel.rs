@@ -73,7 +73,7 @@ pub(crate) struct LaunchCounts {
     warp_instructions: u64,
     /// Instructions, counted once for each thread.
     thread_instructions: u64,
-    /// Loads among the warp instructions, including those of parameters.
+    /// Loads among the warp instructions, including loads of parameters.
     loads: u64,
     /// Stores among the warp instructions.
     stores: u64,

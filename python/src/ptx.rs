@@ -137,7 +137,7 @@ fn text_of(bytes: &[u8]) -> Result<String, Failure> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-/// A broken rule: its name, the message, the line, the column, and what to do.
+/// A broken rule: its name, the message, the line, the column, and the remedy.
 type Violation = (&'static str, String, u32, u32, Option<String>);
 /// A load: its text, line and column, whether it is legal, and the rules that it breaks.
 type CheckedLoad = (String, u32, u32, bool, Vec<Violation>);

@@ -192,7 +192,7 @@ impl PcTable {
         Panel { id, tab, title, rows: Some(rows.len()), body: body + &self.html(rows, context) }
     }
 
-    /// The table, heaviest rows first; nothing without rows. With a single kernel it has no kernel column.
+    /// The table, heaviest rows first; empty without rows. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
         if rows.is_empty() {
             return String::new();

@@ -408,7 +408,7 @@ mod system {
     /// The device and the inode.
     pub(super) type Identity = (u64, u64);
 
-    /// `None` for files that lose nothing by writing to them: a terminal, `/dev/null`.
+    /// `None` for files without contents to lose: a terminal, `/dev/null`.
     pub(super) fn identity(_: &Path, metadata: &Metadata) -> Option<Identity> {
         let is_device = metadata.file_type().is_char_device();
         (!is_device).then(|| (metadata.dev(), metadata.ino()))

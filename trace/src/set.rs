@@ -40,13 +40,13 @@ pub struct TraceSet {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SetPart {
-    /// Its file, relative to that of the set.
-    pub file: String,
     /// Its file, relative to the set's file.
+    pub file: String,
+    /// Its size in bytes.
     pub bytes: u64,
     /// Its [identity](crate::BinaryTrace::content_hash).
     pub content_hash: ContentHash,
-    /// Its instructions, including those without a memory operand.
+    /// Its instructions, with and without memory operands.
     pub records: u64,
     /// Its memory instructions.
     pub memory_records: u64,
@@ -134,7 +134,7 @@ impl TraceSet {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// Returns the number of instructions, including those without a memory operand.
+    /// Returns the number of instructions, with and without memory operands.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.total().records
@@ -397,7 +397,7 @@ struct RawSet {
     parts: Vec<SetPart>,
 }
 
-/// The totals of the set, to be compared with those of its parts.
+/// The totals of the set, to be compared with its parts' totals.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawTotals {

@@ -54,7 +54,7 @@ impl BinaryTrace {
         Ok(Self { parts, contents, blocks, totals, content_hash, first_kernel: 0, inputs })
     }
 
-    /// Returns the number of instructions in the trace, including those without a memory operand.
+    /// Returns the number of instructions in the trace, with and without memory operands.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.totals.records
