@@ -59,7 +59,7 @@ impl ErrorKind {
     }
 }
 
-/// The data of an exception, gathered without the interpreter's lock.
+/// The data of an exception. Making it needs no interpreter's lock, unlike the exception itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: ErrorKind,
