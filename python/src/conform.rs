@@ -106,7 +106,7 @@ pub(crate) struct Conformance {
     skipped: u64,
     /// For each family, the numbers of cases that passed, failed and were skipped.
     families: BTreeMap<Family, (u64, u64, u64)>,
-    /// The flags, best explanation of their family's failures first.
+    /// The flags; the best explanation of their family's failures comes first.
     flags: Vec<FlagCounts>,
     /// The failures' common properties, a sentence each.
     explanations: Vec<String>,
