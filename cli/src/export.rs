@@ -1,5 +1,5 @@
 //! `export`: converts a trace for other tools. Parquet is written by the program that embeds this library, if it
-//! supports it, because Parquet would triple the build time of this one.
+//! supports it, because Parquet would triple the build of this one.
 
 use std::error::Error;
 use std::fs::File;

@@ -66,7 +66,7 @@ impl FileList {
         Ok(())
     }
 
-    /// Adds device memory that is written before the kernels run: a base and a size in bytes.
+    /// Adds device memory that the program copies to: a base and a size in bytes.
     fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
         if self.allocations.len() == MAX_ALLOCATIONS {
             return Err(format!("more than {MAX_ALLOCATIONS} copies to device memory"));
@@ -163,7 +163,7 @@ fn read(input: &mut Text<'_>, path: &Path) -> Result<FileList, ImportError> {
     Ok(list)
 }
 
-/// The rows that name initialized device memory: copies to it, and the allocations that early tracers write.
+/// The rows that name device memory: copies to it and, in lists of early tracers, its allocations.
 const ALLOCATIONS: [&str; 2] = ["MemcpyHtoD", "cudaMalloc"];
 
 fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String> {
@@ -181,7 +181,7 @@ fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String>
     if command(text.as_bytes()).is_none() {
         return Err(EXPECTED.to_owned());
     }
-    // The row does not concern memory that loads read.
+    // Other rows name no memory that loads read first.
     list.passed_over(name);
     Ok(())
 }
