@@ -22,8 +22,8 @@ use crate::terminal;
 
 /// Count the bank conflicts or sectors of an access, and draw them
 ///
-/// The access is a formula of `lane`, with the operators of C, that results in a byte address; or a layout as CuTe prints
-/// it, with the lane as its index. The counts are those of `replay`.
+/// The access is a formula of `lane` with the operators of C, which results in a byte address; or a layout as CuTe
+/// prints it, with the lane as its index. The counts are the same as in `replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,27 +43,27 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "4", value_parser = read_width)]
     bytes: Width,
 
-    /// The memory that is accessed: shared, global, local or constant
+    /// Memory of the access: shared, global, local or constant
     #[arg(long, default_value = "shared", value_parser = read_space)]
     space: Space,
 
-    /// Bytes of an element, in which layouts count; if left out, the bytes of the access
+    /// Bytes of an element, the unit of layouts; by default the bytes of the access
     #[arg(long, value_name = "N", value_parser = options::positive)]
     element: Option<usize>,
 
-    /// The value of a name in the formula; of a layout, `base` is its first address
+    /// Value of a name in the formula; in a layout, `base` is its first address
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = read_value)]
     values: Vec<(String, i64)>,
 
-    /// A name that counts from A to B - 1: each value is a row, and the worst is drawn
+    /// Name that counts from A to B - 1: each value is a row, and the worst is drawn
     #[arg(long = "for", value_name = "NAME=A..B", value_parser = read_range)]
     range: Option<(String, std::ops::Range<i64>)>,
 
-    /// The lanes that take part, as a mask: bit n is lane n
+    /// Lanes that take part, as a mask: bit n is lane n
     #[arg(long, default_value = "0xffffffff", hide_default_value = true, value_parser = read_mask)]
     mask: LaneMask,
 
-    /// An LDSM (ldmatrix) of 1, 2 or 4 matrices: 8 lanes a matrix, with the address of a row of 16 bytes each
+    /// LDSM (ldmatrix) of 1, 2 or 4 matrices: 8 lanes for each matrix, with the address of a row of 16 bytes each
     #[arg(long, value_name = "N", conflicts_with_all = ["bytes", "mask", "space"], value_parser = ["1", "2", "4"])]
     matrices: Option<String>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     merge_pairs: bool,
 
-    /// Draw a picture, light or dark as its reader prefers, into a file; `-` is standard output
+    /// Draw a picture into this file, light or dark as its reader prefers; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     svg: Option<PathBuf>,
 

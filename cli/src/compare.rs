@@ -17,9 +17,9 @@ use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
 ///
-/// Program counters are matched by kernel name, address and opcode; launches of one name are added
-/// up. A change is the difference of sectors of global memory and wavefronts of shared memory, in
-/// percent of the first replay's. The worst changes come first.
+/// Program counters are matched by kernel name, address and opcode; launches with the same name are added up. A change
+/// is the difference of sectors of global memory and wavefronts of shared memory, in percent of the first replay's. The
+/// worst changes come first.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,29 +28,29 @@ Examples:
   warpload compare before.json after.json --fail-above 5
   warpload compare before.json after.json --html changes.html")]
 pub(crate) struct Arguments {
-    /// The summary of the first replay
+    /// Summary of the first replay
     a: PathBuf,
 
-    /// The summary of the second replay
+    /// Summary of the second replay
     b: PathBuf,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The most rows of the table of text; 20 if not given
+    /// Maximum number of rows of the table in text; 20 by default
     #[arg(long, value_name = "N", value_parser = positive)]
     top: Option<usize>,
 
-    /// Also write the result as a page for a browser: one file
+    /// Also write the result as a page for a browser, in one file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Show names of kernels as they are in the trace, instead of demangled
+    /// Show names of kernels as they are in the trace, not demangled
     #[arg(long)]
     no_demangle: bool,
 
-    /// Exit with status 1 if the change of the whole is above so many percent
+    /// Exit with status 1 if the total change is above this percentage
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     fail_above: Option<f64>,
 }

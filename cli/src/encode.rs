@@ -16,9 +16,9 @@ use crate::process::Status;
 
 /// Assemble text to words
 ///
-/// Writes one word a line, in hexadecimal. Lines of standard input that are empty or hold a comment
-/// alone are skipped; a line with an error is written as `error`, and the exit status is 1. A load
-/// that is known to fault when executed is assembled, with a warning.
+/// Writes one hexadecimal word a line. Empty lines of standard input, and lines with only a comment, are skipped. A
+/// line with an error is written as `error`, and the exit status is 1. A load that is known to fault when executed is
+/// assembled, with a warning.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,24 +28,23 @@ Examples:
   warpload encode --sm 80 --like 0x000ea2000c1e1d000000000402047981 'LDG.E.128 R8, [R2.64]'
   warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
 pub(crate) struct Arguments {
-    /// Instructions, one each; without any, or with `-`, lines of standard input
+    /// Instructions, one an argument; without any, or with `-`, lines of standard input
     text: Vec<String>,
 
     /// Write whole bundles: a control word, then three instruction words
     ///
-    /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
-    /// error, no bundle is written. Annotations
-    /// after the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
+    /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an error, no bundle is
+    /// written. Annotations after the operands (&req={0,2} &rd=N &wr=N ?NAME), or the notation of maxas or CuAssembler
     /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
 
-    /// The SM to assemble for, such as 80 or 90a; SM 5.x and 6.x if not given. Words of SM 7.0 and later have 128 bits,
-    /// and scheduling is part of them
+    /// SM to assemble for, such as 80 or 90a; SM 5.x and 6.x by default. Words of SM 7.0 and later have 128 bits and
+    /// include scheduling
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
-    /// Take from this word, a load of the same form, all that a text does not say: a descriptor that the
+    /// Word of a load of the same form, which supplies the bits that a text does not determine: a descriptor that the
     /// text of SM 8.x hides, scheduling, and bits that no text shows
     #[arg(long, value_name = "WORD")]
     like: Option<String>,

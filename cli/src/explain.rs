@@ -12,10 +12,10 @@ use crate::process::Status;
 use warpload_binary::sass::names_a_load;
 use warpload_ptx::tensor::{self, SassTensorLoad};
 
-/// Show what every bit of a word means
+/// Explain every bit of a word
 ///
-/// Draws the bits as a ruler, names each field with its range, raw value and meaning, and
-/// says what executing the instruction would do.
+/// Draws the bits as a ruler, names each field with its range, raw value and meaning, and describes the effect of
+/// executing the instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,12 +28,13 @@ Examples:
   warpload explain --sm 90 '/* 0x0000080402007981 */ /* 0x000ea2000c1e1900 */'
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads words or
-    /// an instruction a line. A word of 128 bits can be its two halves as nvdisasm prints them, the low one first
+    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction without quotes; `-` reads a
+    /// word or an instruction from each line of standard input. A word of 128 bits can be its two halves as nvdisasm
+    /// prints them, the low one first
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
-    /// The SM of the word or text, such as 80 or 90a: words of SM 7.0 and later have 128 bits
+    /// SM of the word or text, such as 80 or 90a: words of SM 7.0 and later have 128 bits
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 

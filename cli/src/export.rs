@@ -22,9 +22,9 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 /// Write every memory instruction of a trace for other tools
 ///
-/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it
-/// writes a line of JSON for the trace, one for each kernel, and one for each memory instruction with the
-/// addresses of its lanes. `import` reads that, too. The output appears under its name when it is complete.
+/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. The format `jsonl` has a line of
+/// JSON for the trace, one for each kernel, and one for each memory instruction with the addresses of its lanes;
+/// `import` reads it back. The output appears under its name when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = examples())]
 pub(crate) struct Arguments {
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     )]
     format: Form,
 
-    /// The file to write, or `-` for standard output
+    /// File to write, or `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 

@@ -18,14 +18,12 @@ use warpload_trace::{
 
 /// Turn a trace of another tool into a binary trace
 ///
-/// Reads Accel-Sim's traces (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists),
-/// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
-/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is
-/// complete; a file that it replaces passes on its mode.
+/// Reads traces of Accel-Sim (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists), of NVBit's
+/// mem_trace tool, as a log or as JSON, and of CUTracer, as NDJSON or as a text log. Each may be compressed by gzip, xz
+/// or zstd. The output appears under its name when it is complete; if it replaces a file, it keeps that file's mode.
 ///
-/// Of a kernelslist.g, `--split` writes one binary trace for each trace that it lists, and a trace set,
-/// which is the one trace of all of them. `--only` writes one of these, on any machine; `warpload set`
-/// then puts them together.
+/// For a kernelslist.g, `--split` writes one binary trace for each listed trace, and a trace set that makes them one.
+/// `--only` writes one of these, on any machine; `warpload set` then puts them together.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,23 +34,23 @@ pub(crate) struct Arguments {
     /// The trace, or the list of traces
     input: PathBuf,
 
-    /// The binary trace to write; the folder, with `--split`
+    /// Binary trace to write; with `--split`, the folder
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Write each trace of a list as a binary trace of its own, and the trace set of them
+    /// Write each trace of a list as a binary trace of its own, and their trace set
     #[arg(long)]
     split: bool,
 
-    /// Import trace N, from 0, of a list
+    /// Import only trace N of a list, from 0
     #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX), conflicts_with = "split")]
     only: Option<usize>,
 
-    /// Do nothing if the output is a whole binary trace already, of files with the same bytes
+    /// Skip the import if the output is a complete binary trace already, of files with the same bytes
     #[arg(long)]
     resume: bool,
 
-    /// How the binary trace is compressed: `none`, the fastest to replay, `zstd`, or `zstd:LEVEL`, from 1 to 19
+    /// Compression of the binary trace: `none`, the fastest to replay, `zstd`, or `zstd:LEVEL`, from 1 to 19
     #[arg(long, value_name = "KIND", default_value_t)]
     compression: Compression,
 

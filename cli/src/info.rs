@@ -13,11 +13,10 @@ use super::options::{Format, Progress};
 use super::trace::{self, Input};
 use crate::process::Status;
 
-/// Show what a trace or a memory image holds
+/// Show the contents of a trace or a memory image
 ///
-/// Reads the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
-/// image, not all of it. A text trace is read whole. A binary trace is mapped: it must not change or become
-/// shorter while it is read.
+/// Reads only the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
+/// image. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

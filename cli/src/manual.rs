@@ -13,7 +13,7 @@ use crate::process::Status;
     after_help = "Example:\n  warpload completions bash > ~/.local/share/bash-completion/completions/warpload"
 )]
 pub(crate) struct CompletionsArguments {
-    /// The shell that will read them
+    /// Shell to write completions for
     shell: Shell,
 }
 
@@ -35,8 +35,7 @@ pub(crate) fn completions(
     after_help = "Examples:\n  warpload man | man -l -\n  warpload man decode > warpload-decode.1\n  warpload man ptx check > warpload-ptx-check.1"
 )]
 pub(crate) struct ManArguments {
-    /// The subcommand that the page is about, as in `ptx check` or `ptx-check`; the whole command if
-    /// omitted
+    /// Subcommand of the page, as in `ptx check` or `ptx-check`; the whole command if omitted
     subcommand: Vec<String>,
 }
 

@@ -13,9 +13,9 @@ use super::{compare, replay};
 
 /// Merge the JSON summaries of the shards of a replay
 ///
-/// Prints, byte for byte, what a replay of the whole trace prints with `--format json`. With
-/// `--partial` it takes the summaries of neighbouring shards and prints one that is merged in their place:
-/// many shards merge in a tree, on many machines, whichever are merged first.
+/// Prints the same bytes as a replay of the whole trace with `--format json`. With `--partial` it takes the summaries
+/// of neighbouring shards and prints one that takes their place. Merging is associative: neighbouring shards can be
+/// merged first, in any order, on any machine.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,11 +23,11 @@ Examples:
   warpload merge --partial 0.json 1.json -o 0-1.json
   warpload merge 0-1.json 2.json -o app.json")]
 pub(crate) struct Arguments {
-    /// The summaries, of each shard once, in any order
+    /// Summaries, each shard once, in any order
     #[arg(required = true)]
     summary: Vec<PathBuf>,
 
-    /// Merge neighbouring shards, instead of all
+    /// Merge neighbouring shards into a larger one, instead of all
     #[arg(long)]
     partial: bool,
 
@@ -35,12 +35,12 @@ pub(crate) struct Arguments {
     #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
     _format: String,
 
-    /// The file to write the result to, or `-` for standard output, the default
+    /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Do nothing if the output is the whole result already. With `--partial` that is decided by what the
-    /// summaries are of; a whole summary does not say that, and is merged to be compared
+    /// Skip the merge if the output is complete already. With `--partial`, the shards of the summaries decide that; a
+    /// whole summary does not name its shards, so they are merged and compared
     #[arg(long, requires = "output")]
     resume: bool,
 }

@@ -12,7 +12,7 @@ use warpload::text::parse_number;
 use super::io::Output;
 use super::terminal::Escapes;
 
-/// When a progress bar is drawn.
+/// When to draw a progress bar.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
     Never,
@@ -21,7 +21,7 @@ pub(crate) enum Progress {
     Always,
 }
 
-/// When colours are written.
+/// When to write colours.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     Never,
@@ -42,12 +42,12 @@ impl Color {
     }
 }
 
-/// What executes loads; all produce the same.
+/// The executor of loads; both have the same results.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum ExecutorName {
     #[default]
     Fast,
-    /// The literal one, which follows the specification clause by clause
+    /// The literal executor, which follows the specification clause by clause
     Reference,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn write_drawing(
     output.bytes(draw(is_coloured).as_bytes(), escapes)
 }
 
-/// How a result is written.
+/// The format of a result.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     #[default]

@@ -16,12 +16,12 @@ use warpload_trace::{SetBuilder, TraceSet};
 
 /// Put binary traces together as a trace set
 ///
-/// A set is a small file that names its parts. It is the one trace of all of them, in the order that is
-/// given: `replay`, `info` and `export` take it as any trace. With `--shard`, `replay` opens the parts
-/// that the shard needs, and the others need not be there.
+/// A set is a small file that names its parts. It stands for one trace of all of them, in the given order: `replay`,
+/// `info` and `export` take it like any trace. With `--shard`, `replay` opens only the parts that the shard needs; the
+/// others need not exist.
 ///
-/// Parts are named relative to the file of the set. They must not change afterwards. Only what each begins
-/// and ends with is read: damage between is found by what reads it, such as `replay`.
+/// Parts are named relative to the set's file. They must not change afterwards. Only the beginning and the end of each
+/// part are read here, so damage in between is found later, for example by `replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,16 +33,16 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     trace: Vec<PathBuf>,
 
-    /// Take the parts that `import --split` makes of this list, under their names and beside the set: as many
-    /// names as a list can have do not fit into a command
+    /// Use the parts that `import --split` makes of this list, under their names and beside the set, because the names
+    /// of a long list do not fit into a command
     #[arg(long)]
     list: Option<PathBuf>,
 
-    /// The file of the set to write
+    /// File of the set to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Do nothing if the output is the set of these traces already
+    /// Skip the work if the output is the set of these traces already
     #[arg(long)]
     resume: bool,
 }

@@ -38,7 +38,7 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "MANIFEST", conflicts_with = "fill"))]
     pub image: Option<PathBuf>,
 
-    /// What memory holds without an image; every address is allocated then
+    /// The contents of memory without an image; every address is allocated then
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub fill: Option<FillWord>,
@@ -71,8 +71,8 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "BASE,SIZE", conflicts_with = "image"))]
     pub local_window: Option<Window>,
 
-    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
-    /// the source line of each program counter; can be given several times
+    /// A cubin with kernels of the trace, or a file that contains such cubins, for the SASS of its loads and the source
+    /// line of each program counter; can be given several times
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub cubin: Vec<PathBuf>,
@@ -89,12 +89,12 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long))]
     pub merge_pairs: bool,
 
-    /// Show names of kernels as they are in the trace, instead of demangled
+    /// Show names of kernels as they are in the trace, not demangled
     #[serde(skip_serializing_if = "is_true")]
     #[cfg_attr(feature = "clap", arg(long = "no-demangle", action = clap::ArgAction::SetFalse))]
     pub demangle: bool,
 
-    /// Only loads of kernels whose mangled or demangled name has this part or a match of this regular expression
+    /// Only loads of kernels with this text, or a match of this regular expression, in their mangled or demangled name
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME|REGEX", help_heading = SELECTION))]
     pub kernel: Option<NamePattern>,
@@ -110,7 +110,7 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "GLOB", help_heading = SELECTION))]
     pub opcode: Option<OpcodePattern>,
 
-    /// Only loads whose first executing lane is in this memory
+    /// Only loads with their first executing lane in this memory
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "NAME", help_heading = SELECTION))]
     pub space: Option<SpaceWord>,
@@ -141,7 +141,7 @@ impl Default for ReplayRequest {
     }
 }
 
-/// What memory holds without an image.
+/// The contents of memory without an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

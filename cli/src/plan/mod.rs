@@ -22,13 +22,13 @@ use warpload_trace::ImportError;
 
 /// Print the tasks of a replay on many machines, or of an import
 ///
-/// Takes a trace set or a binary trace, and prints a `replay` for each shard, then the merges, as a tree:
-/// the last task writes what a replay of the whole prints. Of a kernelslist.g it prints the import of each
-/// trace, and the set of them, which can then be planned in turn.
+/// For a trace set or a binary trace, prints a `replay` for each shard, then the merges, as a tree; the last task
+/// writes the same summary as a replay of the whole trace. For a kernelslist.g, prints the import of each trace, and
+/// the set of all of them, which can then be planned in turn.
 ///
-/// Tasks of one level do not depend on each other, only on tasks of lower levels. Outputs are named after
-/// what they are of, and a task whose output is there already does nothing: a plan can be run again,
-/// and tasks be repeated. The plan itself runs nothing; it creates the folder of the outputs.
+/// Tasks of one level depend only on tasks of lower levels. Outputs are named after their contents, and a task is
+/// skipped if its output exists already, so a plan can be run again and tasks can be repeated. Planning runs none of
+/// the tasks; it only creates the folder of the outputs.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
 
-    /// The number of shards
+    /// Number of shards
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=MAX_SHARDS))]
     shards: Option<u64>,
 
-    /// The most summaries that one task merges
+    /// Maximum number of summaries that one task merges
     #[arg(
         long,
         value_name = "N",
@@ -62,15 +62,15 @@ pub(crate) struct Arguments {
     )]
     fan_in: u64,
 
-    /// The folder of the outputs
+    /// Folder of the outputs
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    /// How the result is written; text is commands for a POSIX shell, JSON also has what they read and write
+    /// How the result is written; text is commands for a POSIX shell, JSON also has their inputs and outputs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Print the tasks of that level only, from 0; exit status 1 if there are none
+    /// Print only the tasks of this level, from 0; exit status 1 if there are none
     #[arg(long, value_name = "N", value_parser = number::<u32>(0..=u32::MAX.into()))]
     level: Option<u32>,
 

@@ -17,9 +17,9 @@ use crate::process::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///
-/// Shows the instructions that NVIDIA's assembler would emit for each load, and below each what its
-/// registers hold; registers are numbered here. Shows nothing if a load becomes a constant operand of
-/// another instruction. Exit status 1 if a load is illegal or has no such instruction.
+/// Shows the instructions that NVIDIA's assembler would emit for each load, and the values of their registers, which
+/// are numbered here. Shows none if a load becomes a constant operand of another instruction. Exit status 1 if a load
+/// is illegal or has no such instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// How much the assembler optimizes
+    /// Optimization level of the assembler
     #[arg(
         short = 'O',
         value_name = "LEVEL",

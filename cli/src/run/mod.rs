@@ -19,13 +19,13 @@ use crate::process::Status;
 /// The largest vector, in bytes.
 const MAX_VECTOR_BYTES: usize = 64 << 20;
 
-/// Execute one load and show what every lane did
+/// Execute one load and show the outcome of every lane
 ///
-/// Reads the instruction and the state before it from a test vector (the key `initial`) and
-/// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
+/// Reads the instruction and the state before it from a test vector (the key `initial`) and shows the state after it as
+/// a table of lanes, or as JSON in the form of the key `final`.
 ///
-/// Misaligned addresses are rounded down to the access size, and marked so. This is not a fault
-/// unless `initial` has `"misaligned": "report"`; `replay` always reports it as one.
+/// Misaligned addresses are rounded down to the access size, and marked. This is not a fault unless `initial` has
+/// `"misaligned": "report"`; `replay` always reports it as one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,21 +33,21 @@ Examples:
   warpload run tests/data/ld-vectors.jsonl --line 7 --format json
   warpload run tests/data/ld-vectors.jsonl --all --format json")]
 pub(crate) struct Arguments {
-    /// A file with one vector, or several, one a line
+    /// File with one vector, or several, one a line
     file: PathBuf,
 
-    /// Which of several vectors: the number of its line, from 1
+    /// Vector on this line of the file, from 1
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     line: Option<u64>,
 
-    /// Every vector of the file, one a line
+    /// Execute every vector of the file, one a line
     ///
-    /// JSON also has the keys `name` and `line`; for a line that cannot be executed it has `line` and
-    /// `error`, and the exit status is 1.
+    /// JSON then also has the keys `name` and `line`. A line that cannot be executed has `line` and `error`, and the
+    /// exit status is 1.
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
-    /// What executes the load; both produce the same
+    /// Executor of the load; both have the same results
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 

@@ -16,10 +16,10 @@ use crate::io::Output;
 use crate::options::{Format, write_drawing};
 use crate::process::Status;
 
-/// Draw which thread and register each cell of a load goes to
+/// Draw the thread and register that each cell of a load goes to
 ///
-/// Lanes and columns are counted from the address of the load; with .16x32bx2, in the second half,
-/// from the address plus the half offset. Colours tell threads: four in a row share a hue.
+/// Lanes and columns count from the load's address; with .16x32bx2, the second half counts from the address plus the
+/// half offset. Colours distinguish threads: four in a row share a hue.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,15 +31,15 @@ pub(crate) struct Arguments {
     #[arg(value_parser = read_drawn)]
     shape: Drawn,
 
-    /// How often the shape is repeated: x1, x2, x4 and so on up to x128
+    /// Number of repetitions: x1, x2, x4 and so on up to x128
     #[arg(value_parser = read_num)]
     num: Option<u32>,
 
-    /// Two neighbouring columns, of 16 bits each, make one register: .pack::16b
+    /// Pack two neighbouring 16-bit columns into one register: .pack::16b
     #[arg(long)]
     pack: bool,
 
-    /// The SM of the word or text that is given instead of a shape, such as 100 or 103a
+    /// SM of the word or text that is given instead of a shape, such as 100 or 103a
     #[arg(long, value_name = "SM", conflicts_with_all = ["num", "pack"])]
     sm: Option<Sm>,
 

@@ -19,10 +19,10 @@ pub(crate) enum Contents {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum LaneModeName {
-    /// A lane that the warp may read; else the load faults
+    /// A lane that the warp may read; any other makes the load fault
     #[default]
     Strict,
-    /// A lane modulo 32 among those that the warp may read
+    /// A number modulo 32 among the lanes that the warp may read
     Wrap,
 }
 
