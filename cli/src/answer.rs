@@ -14,16 +14,16 @@ use warpload_suite::families::{self, Answerer, CaseAnswer, UnopenedTrace};
 
 /// Answer the questions of the conformance suite
 ///
-/// Reads questions from standard input, one JSON object a line, and writes the answer to each at once, one
-/// line: what `conform` expects of the program that it runs. A question is a case without what it expects
-/// (`final` or `expect`). One that is not answered gets {"skip": "why"}, a line that is not a question
-/// {"error": "why"}. docs/conformance.md has the families with their questions and answers.
+/// Reads questions from standard input, one JSON object a line, and writes each answer at once, one line, as `conform`
+/// expects of a program. A question is a case without its expected answer (`final` or `expect`). The answer is {"skip":
+/// "why"} for an unsupported question, and {"error": "why"} for a line that is not a question. docs/conformance.md has
+/// the families with their questions and answers.
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
   echo '{"family":"decode","sm":"50","word":"0x9c90000123470200"}' | warpload answer
   warpload conform --command 'warpload answer --executor reference' vectors/v1"#)]
 pub(crate) struct Arguments {
-    /// Which executor executes vectors
+    /// Executor for vectors
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 enum ExecutorName {
     #[default]
     Fast,
-    /// The literal one, lane by lane
+    /// The literal executor, lane by lane
     Reference,
 }
 
@@ -48,13 +48,13 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
             Err(error) => CaseAnswer::Error(error.to_string()),
         };
         output.json_text(&answer.into_json())?;
-        // Who asked waits for it.
+        // Flushed after each answer, because the asking program waits for it.
         Ok(output.flush()?)
     })?;
     Ok(Status::Done)
 }
 
-/// Returns our own executors, with that one for vectors.
+/// Our own executors, with `executor` for vectors.
 pub(crate) fn answerer(executor: Executor) -> Answerer {
     Answerer::new(executor).opening(|file| {
         let opened = Input::new(file).and_then(|input| input.open(Progress::Never, 1));

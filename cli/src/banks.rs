@@ -1,4 +1,4 @@
-//! `banks`: what an access costs, from a formula of the lane or a layout instead of a trace.
+//! `banks`: the cost of an access, from a formula of the lane or a layout instead of a trace.
 
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ use crate::terminal;
 
 /// Count the bank conflicts or sectors of an access, and draw them
 ///
-/// The access is a formula of `lane`, with the operators of C, that results in a byte address; or a layout as CuTe prints
-/// it, with the lane as its index. The counts are those of `replay`.
+/// The access is a formula of `lane` with the operators of C, which results in a byte address; or a layout as CuTe
+/// prints it, with the lane as its index. The counts are the same as in `replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,27 +43,27 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "4", value_parser = read_width)]
     bytes: Width,
 
-    /// The memory that is accessed: shared, global, local or constant
+    /// Memory of the access: shared, global, local or constant
     #[arg(long, default_value = "shared", value_parser = read_space)]
     space: Space,
 
-    /// Bytes of an element, in which layouts count; if left out, the bytes of the access
+    /// Bytes of an element, the unit of layouts; by default the bytes of the access
     #[arg(long, value_name = "N", value_parser = options::positive)]
     element: Option<usize>,
 
-    /// The value of a name in the formula; of a layout, `base` is its first address
+    /// Value of a name in the formula; in a layout, `base` is its first address
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = read_value)]
     values: Vec<(String, i64)>,
 
-    /// A name that counts from A to B - 1: each value is a row, and the worst is drawn
+    /// Name that counts from A to B - 1: each value is a row, and the worst is drawn
     #[arg(long = "for", value_name = "NAME=A..B", value_parser = read_range)]
     range: Option<(String, std::ops::Range<i64>)>,
 
-    /// The lanes that take part, as a mask: bit n is lane n
+    /// Lanes that take part, as a mask: bit n is lane n
     #[arg(long, default_value = "0xffffffff", hide_default_value = true, value_parser = read_mask)]
     mask: LaneMask,
 
-    /// An LDSM (ldmatrix) of 1, 2 or 4 matrices: 8 lanes a matrix, with the address of a row of 16 bytes each
+    /// LDSM (ldmatrix) of 1, 2 or 4 matrices: 8 lanes for each matrix, with the address of a row of 16 bytes each
     #[arg(long, value_name = "N", conflicts_with_all = ["bytes", "mask", "space"], value_parser = ["1", "2", "4"])]
     matrices: Option<String>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     merge_pairs: bool,
 
-    /// Draw a picture, light or dark as its reader prefers, into a file; `-` is standard output
+    /// Draw a picture into this file, light or dark as its reader prefers; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     svg: Option<PathBuf>,
 
@@ -106,7 +106,7 @@ fn read_value(text: &str) -> Result<(String, i64), String> {
     pair.ok_or_else(|| "expected a name and a number, such as base=0x100".to_owned())
 }
 
-/// The most values of a range.
+/// The most values of a counted name.
 const MAX_VALUES: i64 = 65536;
 
 fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
@@ -122,9 +122,9 @@ fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
     range.ok_or_else(|| "expected a name and at most 65536 numbers, such as col=0..32".to_owned())
 }
 
-/// One access of the pattern.
+/// One access of the pattern, with one value of the counted name.
 struct Access {
-    /// The value of the name that counts.
+    /// The value of the counted name.
     value: Option<i64>,
     lanes: LaneAddresses,
     costs: LoadCosts,
@@ -138,7 +138,7 @@ struct AccessJson<'a> {
     space: &'static str,
     bytes: u32,
     lanes: u32,
-    /// Of each lane that takes part, lanes ascending.
+    /// One for each lane that takes part, lanes ascending.
     addresses: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wavefronts: Option<u64>,
@@ -208,7 +208,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     Ok(Status::Done)
 }
 
-/// Reports what is wrong with the pattern.
+/// Reports an error in the pattern.
 fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> Status {
     let help = match &error.kind {
         PatternErrorKind::UnknownName(name) => {
@@ -224,23 +224,23 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
 }
 
 fn worst(accesses: &[Access]) -> Option<&Access> {
-    // The first of several.
+    // `max_by_key` takes the last of several, so the order is reversed to get the first.
     accesses.iter().rev().max_by_key(|access| amount(&access.costs))
 }
 
-/// Returns what an access costs in its memory.
+/// The wavefronts or sectors of an access, whichever its memory has.
 fn amount(costs: &LoadCosts) -> u64 {
     let of = |cost: Option<warpload_replay::AccessCost>| cost.map(|cost| cost.amount);
     costs.sectors().or(costs.wavefronts()).or(of(costs.constant)).unwrap_or(0)
 }
 
 impl Arguments {
-    /// How many matrices an LDSM loads, if it is one.
+    /// The number of matrices, if the access is an LDSM.
     fn matrices(&self) -> Option<u32> {
         self.matrices.as_deref()?.parse().ok()
     }
 
-    /// Bytes that each lane accesses: of a matrix, a row.
+    /// Bytes that each lane accesses; for an LDSM, a row of a matrix.
     fn width(&self) -> Width {
         if self.matrices.is_some() { Width::Bytes16 } else { self.bytes }
     }
@@ -283,7 +283,7 @@ impl Arguments {
         }
     }
 
-    /// Returns what is accessed: `shared memory, 4 bytes a lane`.
+    /// Describes the access: `shared memory, 4 bytes a lane`.
     fn accessed(&self) -> String {
         match self.matrices() {
             Some(1) => "LDSM of 1 matrix".to_owned(),
@@ -299,7 +299,6 @@ impl Arguments {
         access_rows(self.space, self.width(), self.rules(), &access.lanes)
     }
 
-    /// Returns the access as it is drawn.
     fn drawn(&self, access: &Access) -> AccessDrawing {
         let pattern = terminal::shown(&self.pattern);
         let title = match self.range.as_ref().zip(access.value) {
@@ -331,7 +330,7 @@ impl Arguments {
         }
     }
 
-    /// Returns a row for each value of the name that counts, and their sum.
+    /// A row for each value of the counted name, and their sum.
     fn table(&self, accesses: &[Access]) -> String {
         let column = |heading: &str, of: fn(&LoadCosts) -> Option<u64>| {
             let costs = accesses.iter().map(|access| of(&access.costs));
@@ -372,7 +371,7 @@ impl Arguments {
     }
 }
 
-/// Returns what an access costs, in words.
+/// Describes the cost of an access.
 fn result(costs: &LoadCosts) -> String {
     if let Some(shared) = costs.shared {
         let conflicts = match shared.conflicts {

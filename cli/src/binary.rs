@@ -1,4 +1,4 @@
-//! Files that can hold GPU code: text is read as it is, anything else is mapped or read whole.
+//! Files that may hold GPU code. Text is streamed; all other files are mapped or read whole.
 
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
@@ -12,12 +12,12 @@ use warpload_binary::sass::{MAX_BINARY_BYTES, SassError};
 use super::options::Progress;
 use super::{io, mapped};
 
-/// How many bytes of a file are checked.
+/// The bytes at the beginning of a file that decide whether it holds GPU code.
 const START: u64 = 4096;
 
-/// A file that can hold GPU code.
+/// A file that may hold GPU code.
 pub(crate) enum Opened {
-    /// Text, or a file of a kind that holds none.
+    /// Text, or a file of a kind without GPU code.
     Text(Box<dyn BufRead>),
     Binary(Arena),
 }
@@ -40,7 +40,7 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Opened> {
     if !FileKind::may_hold_code(&bytes) {
         return Ok(Opened::Text(Box::new(Cursor::new(bytes).chain(input))));
     }
-    // One byte more than allowed shows that there are more.
+    // One byte more than allowed, to notice longer input.
     let rest = (MAX_BINARY_BYTES + 1).saturating_sub(bytes.len() as u64);
     input.take(rest).read_to_end(&mut bytes).context("cannot be read")?;
     if bytes.len() as u64 > MAX_BINARY_BYTES {
@@ -55,15 +55,14 @@ fn start(input: impl Read) -> anyhow::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Returns the images of a file with their numbers, from 1. Something that cannot be read in place of
-/// an image has a number too.
+/// The images of a file with their numbers, from 1. An unreadable part in place of an image has a number too.
 pub(crate) fn numbered(
     file: &[u8],
 ) -> impl Iterator<Item = (u64, Result<GpuCode<'_>, ContainerError>)> {
     (1..).zip(GpuCodes::new(file))
 }
 
-/// Returns a name from a container as text.
+/// Converts a name in a container to text.
 pub(crate) fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

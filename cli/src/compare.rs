@@ -1,4 +1,4 @@
-//! `compare`: two replays, program counter by program counter.
+//! `compare`: compares two replays, program counter by program counter.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::process::Status;
 
 /// Compare the JSON summaries of two replays, program counter by program counter
 ///
-/// Program counters are matched by kernel name, address and opcode; launches of one name are added
-/// up. A change is the difference of sectors of global memory and wavefronts of shared memory, in
-/// percent of the first replay's. The worst changes come first.
+/// Program counters are matched by kernel name, address and opcode; launches with the same name are added up. A change
+/// is the difference of sectors of global memory and wavefronts of shared memory, in percent of the first replay's. The
+/// worst changes come first.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,29 +28,29 @@ Examples:
   warpload compare before.json after.json --fail-above 5
   warpload compare before.json after.json --html changes.html")]
 pub(crate) struct Arguments {
-    /// The summary of the first replay
+    /// Summary of the first replay
     a: PathBuf,
 
-    /// The summary of the second replay
+    /// Summary of the second replay
     b: PathBuf,
 
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The most rows of the table of text; 20 if not given
+    /// Maximum number of rows of the table in text; 20 by default
     #[arg(long, value_name = "N", value_parser = positive)]
     top: Option<usize>,
 
-    /// Also write the result as a page for a browser: one file
+    /// Also write the result as a page for a browser, in one file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Show names of kernels as they are in the trace, instead of demangled
+    /// Show names of kernels as they are in the trace, not demangled
     #[arg(long)]
     no_demangle: bool,
 
-    /// Exit with status 1 if the change of the whole is above so many percent
+    /// Exit with status 1 if the total change is above this percentage
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     fail_above: Option<f64>,
 }
@@ -81,7 +81,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         let names = [io::name(a), io::name(b)];
         to.write(comparison_html(&comparison, [&names[0], &names[1]]).as_bytes())?;
     }
-    // From nothing to something is above any percentage.
+    // A change from zero has no percentage. It counts as above any limit.
     let is_above = |percent| comparison.change().is_none_or(|change| change > percent);
     let is_worse = arguments.fail_above.is_some_and(is_above);
     let status = output.raise(if is_worse { Status::Failed } else { Status::Done });
@@ -120,13 +120,13 @@ pub(crate) fn read_partial(path: &Path) -> anyhow::Result<PartialSummary> {
     })
 }
 
-/// Reads which replay and shards a summary is of.
+/// Reads only the head of a summary: its replay and its shards.
 pub(crate) fn read_head(path: &Path) -> anyhow::Result<PartialHead> {
     let head = serde_json::from_slice(&read_bytes(path)?);
     head.map_err(|error| not(path, "the summary of a shard", &error))
 }
 
-/// Reads a file at once: that takes less than reading JSON piece by piece if its strings are long.
+/// Reads a file at once, because serde_json is slower on a reader if strings are long.
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = || io::name(path);
     let mut input = skip_mark(io::open_text(path, Progress::Never)?).with_context(name)?;
@@ -135,8 +135,8 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says that JSON is not what it should be, without the key at fault: code that keeps track of it is a tenth of a
-/// megabyte for summaries.
+/// The error for JSON of another form. It does not name the key at fault, because code that keeps track of keys takes a
+/// tenth of a megabyte for summaries.
 fn not(path: &Path, what: &str, error: &serde_json::Error) -> anyhow::Error {
     anyhow!("{}: not {what}: {}", io::name(path), JsonError::from(error).with_place())
 }

@@ -23,17 +23,16 @@ use crate::process::Status;
 
 /// Check an emulator against the conformance suite
 ///
-/// Runs your program, asks it the cases of the suite one by one, and says which answers are wrong and
-/// what their cases have in common. The program reads questions from its standard input, one JSON object
-/// a line, and writes the answer to each to its standard output, one line, before it reads the next (flush
-/// after each line). A question is a case without what it expects, `final` or `expect`; the answer is that
-/// `final` or `expect`, or {"skip": "why"} for a case that the program does not support. `--executor` asks our own executors
-/// instead, in this process.
+/// Runs your program, asks it the cases of the suite one by one, and reports wrong answers and the common properties of
+/// their cases. The program reads questions from its standard input, one JSON object a line, and writes each answer to
+/// its standard output, one line, before it reads the next question (flush after each line). A question is a case
+/// without its expected answer, `final` or `expect`; the answer is that `final` or `expect`, or {"skip": "why"} for an
+/// unsupported case. `--executor` asks our own executors instead, in this process.
 ///
-/// If the program ends or does not answer in time, that case fails, and the program is started again for the
-/// next one. Results are in the order of the cases, whatever `--jobs` is.
+/// If the program ends or does not answer in time, the case fails, and the program is started again for the next one.
+/// Results are in the order of the cases, regardless of `--jobs`.
 ///
-/// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, has answered none
+/// Exit status: 0 if no case failed, 1 if one did or all were skipped, 2 if the program cannot be started, answers none
 /// of the first 10 questions, or a file cannot be read.
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("examinee").required(true), after_help = "\
@@ -46,20 +45,20 @@ Examples:
 
 `warpload answer` is such a program, for `--command 'warpload answer'`. docs/conformance.md has the questions and answers of each family.")]
 pub(crate) struct Arguments {
-    /// Files of cases, one JSON object a line, or folders: every .jsonl file in them but those in `schema`
-    /// and `files`; `-` is standard input
+    /// Files of cases, one JSON object a line, or folders: every .jsonl file in them except in `schema` and `files`;
+    /// `-` is standard input
     #[arg(required = true)]
     suite: Vec<PathBuf>,
 
-    /// The program with its arguments, quoted as for a shell. No shell runs it: `sh -c '…'` is one that does
+    /// Program with its arguments, quoted as for a shell. It runs without a shell, unless it is one: `sh -c '…'`
     #[arg(long, value_name = "COMMAND", group = "examinee")]
     command: Option<String>,
 
-    /// Ask our own executors instead of a program; `both` asks each of the two for the expected answer
+    /// Ask our own executors instead of a program; `both` expects the right answer from each of the two
     #[arg(long, value_enum, group = "examinee")]
     executor: Option<Executors>,
 
-    /// How many instances of the program, or threads of our own executors, to run at the same time
+    /// Number of instances of the program, or threads of our own executors, to run at the same time
     #[arg(
         long,
         value_name = "N",
@@ -68,7 +67,7 @@ pub(crate) struct Arguments {
     )]
     jobs: u16,
 
-    /// How long the program may take for an answer, in seconds; then it is killed, on Unix with its process group
+    /// Timeout for an answer, in seconds; then the program is killed, on Unix with its process group
     #[arg(
         long,
         value_name = "S",
@@ -91,7 +90,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     skip_decisions: bool,
 
-    /// How many failures to show as text; 20 if not given
+    /// Maximum number of failures to show as text; 20 by default
     #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX))]
     failures: Option<usize>,
 
@@ -99,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// The file to write the result to, or `-` for standard output, the default
+    /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -154,7 +153,7 @@ pub(crate) fn execute(
         return examine((0..jobs).map(examinee).collect(), paths, &choice, report);
     };
     end_programs_on_signals();
-    // A program that cannot be started is not the fault of a case.
+    // Checked first, because a program that cannot be started is not the fault of a case.
     program.check_starts()?;
     let examinees = (0..jobs).map(|_| ProgramExaminee::new(program, cases)).collect();
     examine(examinees, paths, &choice, report).map_err(|error| match error.downcast_ref() {
@@ -185,7 +184,7 @@ fn examine<E: Examinee>(
     Ok(status)
 }
 
-/// How many differences of one case are shown as text.
+/// The most differences of one case to show as text.
 const SHOWN: usize = 8;
 
 /// Splits the command into words as a shell would.
@@ -196,7 +195,7 @@ fn program(command: &str, timeout: Duration) -> anyhow::Result<Program> {
     Ok(Program::new(name, words.collect(), timeout))
 }
 
-/// A signal that ends this process does not reach the programs, which have process groups of their own.
+/// The programs have process groups of their own, so a signal that ends this process does not reach them.
 fn end_programs_on_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| system::before_signals_end(end_programs));

@@ -9,7 +9,7 @@ use super::binary::{self, Opened};
 use super::options::Progress;
 use super::{diagnostic, io, remedy};
 
-/// Reads cubins; `None` if there are none. Errors name the file.
+/// Reads cubins; `None` if `paths` is empty. Errors name the file.
 pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Option<Functions>> {
     let mut functions = Functions::default();
     for path in paths {
@@ -45,7 +45,7 @@ fn add_file(functions: &mut Functions, file: &[u8], name: &str) -> anyhow::Resul
     Ok(())
 }
 
-/// Returns the error that a remedy is known for.
+/// Removes a wrapper around an error for which `remedy.rs` has a remedy.
 fn without_wrapper(error: CubinError) -> anyhow::Error {
     match error {
         CubinError::Sass(error) => error.into(),
@@ -53,7 +53,7 @@ fn without_wrapper(error: CubinError) -> anyhow::Error {
     }
 }
 
-/// Notes that source lines of a file are missing.
+/// Notes that a file has damaged source lines.
 pub(crate) fn note_damaged(name: &str, damaged: &DamagedLines) {
     diagnostic::note(format_args!("{name}: {damaged}"));
 }

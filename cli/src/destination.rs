@@ -1,5 +1,5 @@
-//! Where results go: [`Destination`], standard output or a file, and [`target`], a file. A file appears in its place when
-//! it is complete, by the rules of [`warpload_trace::output`].
+//! Places of results: [`Destination`], standard output or a file, and [`target`], a file. A file appears in its place
+//! when it is complete, by the rules of [`warpload_trace::output`].
 
 use std::fs;
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -17,13 +17,13 @@ use super::system;
 use super::terminal::{Escapes, Shown};
 use crate::process::Status;
 
-/// A file to write that is none of the inputs.
+/// An output file. It is checked not to be an input.
 pub(crate) type OutputTarget = output::OutputTarget<'static>;
 pub(crate) type OutputFile = output::OutputFile<'static>;
 
 /// Checks that a file can be written: it is not a folder, read-only or one of the inputs.
 pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
-    // Standard output that is closed has another file in its place.
+    // If standard output is closed, its descriptor leads to some other file.
     if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
         && let Err(source) = system::check_stdout()
     {
@@ -40,7 +40,7 @@ pub(crate) fn target(path: &Path) -> anyhow::Result<OutputTarget> {
     Ok(OutputTarget::new(path, &INPUTS)?)
 }
 
-/// Puts a file, which is complete, into its place, and says that it is `written` unless that is standard output.
+/// Moves a complete file to its place, and notes that `what` was written, except to standard output.
 pub(crate) fn persist(file: OutputFile, what: &str, output: &mut Output) -> anyhow::Result<()> {
     let name = file.target().asked().display().to_string();
     let is_stdout = file.target().is_stdout() && system::check_stdout().is_ok();
@@ -51,39 +51,39 @@ pub(crate) fn persist(file: OutputFile, what: &str, output: &mut Output) -> anyh
     Ok(())
 }
 
-/// Says that an output is there already.
+/// Notes that an output exists already.
 pub(crate) fn say_done(path: &Path, output: &mut Output) -> anyhow::Result<()> {
     Ok(output.line(format_args!("{} is done already", visible(&path.display().to_string())))?)
 }
 
-/// Returns what an output holds already, if it is a file that can be read.
+/// The contents of an output that exists already, if it is a readable file.
 pub(crate) fn existing(path: &Path) -> Option<Vec<u8>> {
-    // Reading a pipe would wait for a writer. It is an output, which is not remembered as an input.
+    // Opening a pipe would wait for a writer. The file is an output, so it is not remembered as an input.
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     fs::read(path).ok()
 }
 
-/// Where a result goes: to a file, or else to standard output.
+/// The place of a result: a file, or else standard output.
 pub(crate) struct Destination(Option<OutputTarget>);
 
 impl Destination {
-    /// Checks that the result can go there: to standard output if there is no file, or it is `-`.
+    /// Checks the place of a result: standard output if there is no path, or it is `-`.
     pub(crate) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
         let path = path.filter(|path| !io::is_stdin(path));
         Ok(Self(path.map(target).transpose()?))
     }
 
-    /// Returns whether the result would be written over that of another target.
+    /// Whether this result would overwrite the result of another target.
     pub(crate) fn is_same_file(&self, other: &OutputTarget) -> bool {
         self.0.as_ref().is_some_and(|target| target.is_same_file(other))
     }
 
-    /// Returns what the file holds, if that is there and can be read.
+    /// The contents of the file, if it exists and can be read.
     pub(crate) fn existing(&self) -> Option<Vec<u8>> {
         self.0.as_ref().and_then(|target| existing(target.asked()))
     }
 
-    /// Returns the summary of shards that the file holds; `None` unless the file is, byte for byte, what is written of it.
+    /// The shards' summary in the file; `None` unless the file has exactly the bytes that we would write.
     pub(crate) fn partial(&self) -> Option<PartialSummary> {
         let bytes = self.existing()?;
         let summary = PartialSummary::from_json(&bytes).ok()?;
@@ -101,7 +101,7 @@ impl Destination {
         self.write(Escapes::Text, output, |to| to.write_all(text.as_bytes()))
     }
 
-    /// Writes what `write` writes; a file has the same bytes as standard output.
+    /// Writes the output of `write`. A file gets the same bytes as standard output.
     pub(crate) fn write(
         self,
         escapes: Escapes,
@@ -116,14 +116,14 @@ impl Destination {
         pieces.finish(output)
     }
 
-    /// Returns where pieces of the result go.
+    /// Opens the place for a result in pieces.
     pub(crate) fn pieces(self, escapes: Escapes) -> anyhow::Result<Pieces> {
         let file = self.0.map(OutputTarget::create).transpose()?;
         let file = file.map(|file| BufWriter::with_capacity(1 << 18, Shown::new(file, escapes)));
         Ok(Pieces { file, escapes })
     }
 
-    /// Says that nothing was to be done, which ends as the work would have ended.
+    /// Notes that the result exists already. The status is the one that the work would have had.
     pub(crate) fn say_done(self, status: Status, output: &mut Output) -> anyhow::Result<Status> {
         self.0.map_or(Ok(()), |target| say_done(target.asked(), output))?;
         Ok(status)
@@ -150,12 +150,12 @@ impl Pieces {
         }
     }
 
-    /// Refuses to go on if the file has turned out to be one of the inputs.
+    /// Stops if the file has turned out to be one of the inputs.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         Ok(self.file.as_ref().map_or(Ok(None), |file| target_of(file).check()).map(drop)?)
     }
 
-    /// Ends the result, which is complete.
+    /// Finishes the result, which is complete.
     pub(crate) fn finish(self, output: &mut Output) -> anyhow::Result<()> {
         let Some(mut file) = self.file else { return Ok(output.flush()?) };
         file.flush().map_err(|error| target_of(&file).write_error(error))?;
@@ -173,19 +173,19 @@ mod tests {
 
     const FOLDER: &str = "WARPLOAD_TEST_FOLDER";
 
-    /// As on a file system without files that have no name. The test is its own child.
+    /// Simulates a file system without unnamed files. The test runs itself as a child process.
     #[test]
     fn a_named_file_is_removed_by_signals() -> anyhow::Result<()> {
         if let Some(folder) = std::env::var_os(FOLDER) {
             let _output = target(&Path::new(&folder).join("output"))?.create_named()?;
-            // The names of files are what the parent waits for.
+            // The parent waits for this file.
             fs::write(Path::new(&folder).join("ready"), "")?;
             loop {
                 std::thread::park();
             }
         }
         for (name, signal) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
-            // A shell's background job ignores SIGINT, and so do its children.
+            // The background jobs of a shell ignore SIGINT, and so do their children.
             if !system::ending_signals().contains(&signal) {
                 continue;
             }

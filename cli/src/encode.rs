@@ -1,4 +1,4 @@
-//! `encode`: text to words, and bundles.
+//! `encode`: assembles text to words and bundles.
 
 use warpload::encoding::control::{Bundle, Control};
 use warpload::encoding::{
@@ -16,9 +16,9 @@ use crate::process::Status;
 
 /// Assemble text to words
 ///
-/// Writes one word a line, in hexadecimal. Lines of standard input that are empty or hold a comment
-/// alone are skipped; a line with an error is written as `error`, and the exit status is 1. A load
-/// that is known to fault when executed is assembled, with a warning.
+/// Writes one hexadecimal word a line. Empty lines of standard input, and lines with only a comment, are skipped. A
+/// line with an error is written as `error`, and the exit status is 1. A load that is known to fault when executed is
+/// assembled, with a warning.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,24 +28,23 @@ Examples:
   warpload encode --sm 80 --like 0x000ea2000c1e1d000000000402047981 'LDG.E.128 R8, [R2.64]'
   warpload encode --bundle 'LD R0, [R2] &wr=0 ?W2G' 'LD R1, [R2+4] &wr=1 &req={0}'")]
 pub(crate) struct Arguments {
-    /// Instructions, one each; without any, or with `-`, lines of standard input
+    /// Instructions, one an argument; without any, or with `-`, lines of standard input
     text: Vec<String>,
 
     /// Write whole bundles: a control word, then three instruction words
     ///
-    /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an
-    /// error, no bundle is written. Annotations
-    /// after the operands (&req={0,2} &rd=N &wr=N ?NAME), or maxas's or CuAssembler's notation
+    /// Every three instructions make a bundle; the last one is filled with NOP. If a line has an error, no bundle is
+    /// written. Annotations after the operands (&req={0,2} &rd=N &wr=N ?NAME), or the notation of maxas or CuAssembler
     /// before the load, make the control word. Put `--` before texts that begin with `-`.
     #[arg(long)]
     bundle: bool,
 
-    /// The SM to assemble for, such as 80 or 90a; SM 5.x and 6.x if not given. Words of SM 7.0 and later have 128 bits,
-    /// and scheduling is part of them
+    /// SM to assemble for, such as 80 or 90a; SM 5.x and 6.x by default. Words of SM 7.0 and later have 128 bits and
+    /// include scheduling
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
-    /// Take from this word, a load of the same form, all that a text does not say: a descriptor that the
+    /// Word of a load of the same form, which supplies the bits that a text does not determine: a descriptor that the
     /// text of SM 8.x hides, scheduling, and bits that no text shows
     #[arg(long, value_name = "WORD")]
     like: Option<String>,
@@ -57,7 +56,7 @@ pub(crate) struct Arguments {
 
 #[derive(serde::Serialize)]
 struct EncodedJson<'t> {
-    /// `None` for a line that is not text.
+    /// `None` for a line that is not UTF-8.
     text: Option<&'t str>,
     word: Option<String>,
 }
@@ -78,7 +77,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let mut batch = Batch {
         bundle: arguments.bundle,
         sm,
-        // Bundles and the words of `--like` say it, too.
+        // Bundles and the word of `--like` determine the SM, too.
         is_sm_certain: arguments.sm.is_some() || arguments.bundle || like.is_some(),
         like,
         format: arguments.format,
@@ -87,7 +86,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     each_given(&arguments.text, |origin, text| {
         match text {
-            // An argument is an instruction, or else a mistake.
+            // A line may be a comment, but an argument should be an instruction.
             Ok(text) if is_comment(text) && !is_argument(origin) => {}
             Ok(text) => batch.line(origin, text, output)?,
             Err(error) => {
@@ -104,11 +103,11 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
 struct Batch {
     bundle: bool,
     sm: Sm,
-    /// Whether the SM is given, or was named already.
+    /// Whether the SM was given or can be inferred, or has been noted already.
     is_sm_certain: bool,
     like: Option<Instruction>,
     format: Format,
-    /// What bundles are made of, once every line has been read.
+    /// With `--bundle`, the instructions, to be written after the last line.
     instructions: Vec<(u64, Control)>,
     status: Status,
 }
@@ -123,7 +122,7 @@ impl Batch {
             Ok(parsed) => parsed,
             Err(error) => {
                 output.raise(Status::Failed);
-                // What was assembled so far comes first on a terminal that shows both streams.
+                // Flushed, so that on a terminal the message follows the output of the lines before it.
                 output.flush()?;
                 diagnostic::parse_error(origin, text, &error, self.sm);
                 return Ok(self.error(Some(text), output)?);
@@ -163,7 +162,7 @@ impl Batch {
         Ok(self.name_sm(text, output)?)
     }
 
-    /// Notes, once, for which SM it is if nothing says so, and the text is that of another SM too.
+    /// Notes, once, the assumed SM, if none was given and other SMs can assemble the text too.
     fn name_sm(&mut self, text: &str, output: &mut Output) -> std::io::Result<()> {
         if self.is_sm_certain {
             return Ok(());
@@ -185,7 +184,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Takes the place of a word.
+    /// Writes `error` in place of a word.
     fn error(&mut self, text: Option<&str>, output: &mut Output) -> std::io::Result<()> {
         self.status = output.raise(Status::Failed);
         match self.format {
@@ -195,7 +194,7 @@ impl Batch {
         }
     }
 
-    /// Writes the bundles: all of them, or none if a line had an error.
+    /// Writes the bundles, unless a line had an error.
     fn finish(&self, output: &mut Output) -> std::io::Result<()> {
         if self.status != Status::Done {
             return Ok(());
@@ -215,7 +214,7 @@ impl Batch {
     }
 }
 
-/// Reads the word of `--like`.
+/// Parses the word of `--like`.
 fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     let word = read_word(word, Some(sm)).map_err(|error| anyhow::anyhow!("--like: {error}"))?;
     match Instruction::decode(word, sm) {
@@ -232,13 +231,13 @@ fn warn(origin: Origin<'_>, text: &str, place: (usize, usize), title: &str, help
     diagnostic::in_line(&message, origin, text, place);
 }
 
-/// Warns that executing `load`, which was read from `text`, raises `fault`.
+/// Warns that executing `load`, assembled from `text`, raises `fault`.
 fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str) {
     let register = fault.register();
     let parts = load.parts();
     let address = parts.address;
     let in_address = match register {
-        // Both can be the same register: the destination is checked first.
+        // Both can be the same register. The fault is then the destination's, because it is checked first.
         AnyRegister::General(register) => {
             let is_destination = match parts.destination {
                 LoadDestination::Halves { low, high } => [low, high].contains(&register),
@@ -274,15 +273,15 @@ fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str)
     warn(origin, text, (start, end), &title, &help);
 }
 
-/// Returns how many consecutive registers a load fills.
+/// The number of consecutive registers that a load fills.
 fn group(size: Result<LoadSize, NotExecutable>) -> u32 {
     size.map_or(1, |size| size.registers().min(4))
 }
 
-/// Returns the place in `text` of the register of that name, in the address or else as the destination.
+/// The place in `text` of a register, in the address or else as the destination.
 fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    // What comes before may be a comment.
+    // The control prefix is skipped, because it may be a comment.
     let mut at = parse_control_prefix(text).map_or(0, |(_, start)| start);
     let mut words = text[at..].split_inclusive(|c| !is_word(c)).map(|word| {
         let start = at;
@@ -295,7 +294,7 @@ fn register_in(text: &str, name: &str, in_address: bool) -> Option<(usize, usize
     found.map(|(word, start)| (start, start + word.len()))
 }
 
-/// Whether a line holds comments alone. A control notation without an instruction is not a comment.
+/// Whether a line has only comments. A control notation without an instruction is not a comment.
 fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
     let missing = ParseErrorKind::Expected(Expected::Instruction);

@@ -1,4 +1,4 @@
-//! `explain`: what every bit of a word means.
+//! `explain`: the meaning of every bit of a word.
 
 use anyhow::Context;
 use warpload::encoding::{Instruction, Sm, parse_control_prefix};
@@ -12,10 +12,10 @@ use crate::process::Status;
 use warpload_binary::sass::names_a_load;
 use warpload_ptx::tensor::{self, SassTensorLoad};
 
-/// Show what every bit of a word means
+/// Explain every bit of a word
 ///
-/// Draws the bits as a ruler, names each field with its range, raw value and meaning, and
-/// says what executing the instruction would do.
+/// Draws the bits as a ruler, names each field with its range, raw value and meaning, and describes the effect of
+/// executing the instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,12 +28,13 @@ Examples:
   warpload explain --sm 90 '/* 0x0000080402007981 */ /* 0x000ea2000c1e1900 */'
   cut -f1 words.tsv | warpload explain -")]
 pub(crate) struct Arguments {
-    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction not quoted; `-` reads words or
-    /// an instruction a line. A word of 128 bits can be its two halves as nvdisasm prints them, the low one first
+    /// Words (hexadecimal, `0x` or not) and instructions, each quoted, or one instruction without quotes; `-` reads a
+    /// word or an instruction from each line of standard input. A word of 128 bits can be its two halves as nvdisasm
+    /// prints them, the low one first
     #[arg(required = true, value_name = "WORD|TEXT")]
     instruction: Vec<String>,
 
-    /// The SM of the word or text, such as 80 or 90a: words of SM 7.0 and later have 128 bits
+    /// SM of the word or text, such as 80 or 90a: words of SM 7.0 and later have 128 bits
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
@@ -68,7 +69,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if let Some(words) = words(&joined, sm) {
         words.iter().try_for_each(|word| batch.one(ORIGIN, word, output))?;
     } else if given != ["-"] && !given.iter().all(is_whole) {
-        // Words of an instruction that was not quoted come as separate arguments.
+        // The words of an instruction without quotes come as separate arguments.
         batch.one(ORIGIN, &joined, output)?;
     } else {
         each_given(&given, |origin, text| {
@@ -82,8 +83,8 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(batch.status)
 }
 
-/// Returns the words of a text that has nothing else. nvdisasm prints a word of 128 bits as two comments, the low half
-/// first.
+/// Splits a text that consists only of words; `None` for other texts. nvdisasm prints a word of 128 bits as two
+/// comments, the low half first.
 fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
     let text = text.replace("/*", " ").replace("*/", " ");
     let given: Vec<&str> = text.split_whitespace().collect();
@@ -102,14 +103,14 @@ fn words(text: &str, sm: Option<Sm>) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether an argument is a whole instruction: a load's mnemonic, and operands after it.
+/// Whether an argument is a whole instruction: the mnemonic of a load with operands after it.
 fn is_instruction(text: &str, sm: Option<Sm>) -> bool {
     let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
     let text = text[start..].trim();
     text.contains(char::is_whitespace) && names_a_load(text, sm.unwrap_or(Sm::SPA5))
 }
 
-/// Explanations one after the other.
+/// Writes explanations one after the other.
 struct Batch {
     sm: Option<Sm>,
     format: Format,
@@ -118,9 +119,9 @@ struct Batch {
 }
 
 impl Batch {
-    /// Reads a word or an instruction; reports what is wrong if it is neither.
+    /// Explains a word or an instruction, or reports why it is neither.
     fn one(&mut self, origin: Origin<'_>, text: &str, output: &mut Output) -> anyhow::Result<()> {
-        // What was explained so far comes first on a terminal that shows both streams.
+        // Flushed, so that on a terminal the message follows the explanations before it.
         output.flush()?;
         let found = read_load(origin, text, self.sm);
         let Some(instruction) = found else {

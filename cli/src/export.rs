@@ -1,5 +1,5 @@
-//! `export`: a trace for other tools. Parquet files are written by the program that the command is part of, if that
-//! can: it would triple the build of this one.
+//! `export`: converts a trace for other tools. Parquet is written by the program that embeds this library, if it
+//! supports it, because Parquet would triple the build of this one.
 
 use std::error::Error;
 use std::fs::File;
@@ -22,9 +22,9 @@ use warpload_trace::{BinaryTrace, ExportError, export_jsonl};
 
 /// Write every memory instruction of a trace for other tools
 ///
-/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. As `jsonl` it
-/// writes a line of JSON for the trace, one for each kernel, and one for each memory instruction with the
-/// addresses of its lanes. `import` reads that, too. The output appears under its name when it is complete.
+/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. The format `jsonl` has a line of
+/// JSON for the trace, one for each kernel, and one for each memory instruction with the addresses of its lanes;
+/// `import` reads it back. The output appears under its name when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = examples())]
 pub(crate) struct Arguments {
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     )]
     format: Form,
 
-    /// The file to write, or `-` for standard output
+    /// File to write, or `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -62,8 +62,8 @@ impl Form {
     }
 }
 
-/// Returns the forms. One that the command was built without is understood, to say how to build one that has it, but not
-/// shown.
+/// The formats. A format that this build lacks is accepted but not shown, so that the error can say how to build the
+/// command with it.
 fn forms() -> [PossibleValue; 2] {
     let table = "A table: a row for each load, with its addresses and what it costs";
     [
@@ -84,13 +84,13 @@ Examples:
     examples
 }
 
-/// What writes a form.
+/// A format's writer.
 enum Writer {
     Jsonl,
     Parquet(WriteParquet, NonZero<usize>),
 }
 
-/// Why a trace was not exported.
+/// Why an export failed.
 enum Failed {
     /// The output cannot be written.
     Output(std::io::Error),
@@ -159,10 +159,11 @@ impl Writer {
         buffered.flush().map_err(Failed::Output)
     }
 
-    /// Writes to standard output: a table when it is complete, because its end says what it has.
+    /// Writes to standard output. A table goes to a temporary file until it is complete, because the end of a Parquet
+    /// file describes its contents.
     ///
     /// # Errors
-    /// Returns an error if there is no temporary file for that.
+    /// Fails if that temporary file cannot be created.
     fn write_stream(
         &self,
         trace: &Arc<BinaryTrace>,
@@ -202,35 +203,35 @@ fn jsonl(
     })
 }
 
-/// A trace to be written as Parquet.
+/// A trace to write as Parquet.
 #[non_exhaustive]
 pub struct ParquetExport<'a> {
     /// The trace.
     pub trace: Arc<BinaryTrace>,
-    /// How many threads may be used.
+    /// The most threads to use.
     pub threads: NonZero<usize>,
-    /// Takes the file.
+    /// Receives the file.
     pub output: &'a mut (dyn Write + Send),
-    /// To be called with the bytes of blocks that were read since the call before.
+    /// To call with the number of bytes of blocks read since the previous call.
     pub progress: &'a dyn Fn(u64),
 }
 
-/// Writes a trace as Parquet. An [`std::io::Error`] is taken for one of the output, any other for one of the trace.
+/// Writes a trace as Parquet. An [`std::io::Error`] counts as an error of the output, any other as one of the trace.
 pub type WriteParquet = fn(ParquetExport<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 
 static PARQUET_WRITER: OnceLock<WriteParquet> = OnceLock::new();
 
-/// Sets what `export --format parquet` calls; without it the command says that it cannot. Only the first call
-/// has an effect.
+/// Sets the function behind `export --format parquet`; without it the command says that this build lacks Parquet. Only
+/// the first call has an effect.
 pub fn set_parquet(write: WriteParquet) {
-    // A second one is ignored.
+    // A second writer is ignored.
     let _ = PARQUET_WRITER.set(write);
 }
 
-/// Returns what writes Parquet.
+/// The writer of Parquet.
 ///
 /// # Errors
-/// Returns an error that says how to build a command that has it, if this one does not.
+/// Says how to build the command with Parquet, if this build lacks it.
 pub(crate) fn parquet_writer() -> anyhow::Result<WriteParquet> {
     PARQUET_WRITER.get().copied().context(
         "this build of warpload does not write Parquet; `cargo install --path arrow --features command` \
@@ -238,7 +239,7 @@ pub(crate) fn parquet_writer() -> anyhow::Result<WriteParquet> {
     )
 }
 
-/// Returns the error of the output that is the reason for another, if there is one.
+/// The output's error among the causes of another error, if there is one.
 pub(crate) fn parquet_output_error(
     error: Box<dyn Error + Send + Sync>,
 ) -> Result<std::io::Error, Box<dyn Error + Send + Sync>> {

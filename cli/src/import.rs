@@ -1,4 +1,4 @@
-//! `import`: a text trace into a binary one.
+//! `import`: imports a text trace as a binary one.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,12 @@ use warpload_trace::{
 
 /// Turn a trace of another tool into a binary trace
 ///
-/// Reads Accel-Sim's traces (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists),
-/// the traces of NVBit's mem_trace tool, as a log or as JSON, and those of CUTracer, as NDJSON or as
-/// a text log. Each may be compressed by gzip, xz or zstd. The output appears under its name when it is
-/// complete; a file that it replaces passes on its mode.
+/// Reads traces of Accel-Sim (.trace, .traceg, .tracez, or a kernelslist.g with all files that it lists), of NVBit's
+/// mem_trace tool, as a log or as JSON, and of CUTracer, as NDJSON or as a text log. Each may be compressed by gzip, xz
+/// or zstd. The output appears under its name when it is complete; if it replaces a file, it keeps that file's mode.
 ///
-/// Of a kernelslist.g, `--split` writes one binary trace for each trace that it lists, and a trace set,
-/// which is the one trace of all of them. `--only` writes one of these, on any machine; `warpload set`
-/// then puts them together.
+/// For a kernelslist.g, `--split` writes one binary trace for each listed trace, and a trace set that makes them one.
+/// `--only` writes one of these, on any machine; `warpload set` then puts them together.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,23 +34,23 @@ pub(crate) struct Arguments {
     /// The trace, or the list of traces
     input: PathBuf,
 
-    /// The binary trace to write; the folder, with `--split`
+    /// Binary trace to write; with `--split`, the folder
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Write each trace of a list as a binary trace of its own, and the trace set of them
+    /// Write each trace of a list as a binary trace of its own, and their trace set
     #[arg(long)]
     split: bool,
 
-    /// Import trace N, from 0, of a list
+    /// Import only trace N of a list, from 0
     #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX), conflicts_with = "split")]
     only: Option<usize>,
 
-    /// Do nothing if the output is a whole binary trace already, of files with the same bytes
+    /// Skip the import if the output is a complete binary trace already, of files with the same bytes
     #[arg(long)]
     resume: bool,
 
-    /// How the binary trace is compressed: `none`, the fastest to replay, `zstd`, or `zstd:LEVEL`, from 1 to 19
+    /// Compression of the binary trace: `none`, the fastest to replay, `zstd`, or `zstd:LEVEL`, from 1 to 19
     #[arg(long, value_name = "KIND", default_value_t)]
     compression: Compression,
 
@@ -86,7 +84,7 @@ pub(crate) fn execute(
         return split::split(&input.list()?, &to, &options, resume, &opening, output);
     }
     let Some(number) = only else {
-        // What is not a regular file can be read once.
+        // Only a regular file can be read twice: to compare it with the output, and to import it.
         if resume && input.is_regular() && is_done(&from, &to) {
             destination::say_done(&to, output)?;
             return Ok(Status::Done);
@@ -96,7 +94,7 @@ pub(crate) fn execute(
         destination::persist(file, "", output)?;
         return Ok(Status::Done);
     };
-    // Before the target, which must not be one of the files of the list.
+    // Read before the target is checked, because the target must not be one of the list's files.
     let list = input.list()?;
     if number >= list.len() {
         let (name, count) = (io::name(&from), list.len());
@@ -116,15 +114,15 @@ pub(crate) fn execute(
     Ok(Status::Done)
 }
 
-/// Returns whether an output is there already: a whole binary trace, of this file and those that it names
-/// as they are now.
+/// Whether the output is complete already: a whole binary trace of this file and of all files that it names, unchanged
+/// since.
 fn is_done(from: &Path, output: &Path) -> bool {
     let Some(inputs) = inputs_of(output, from) else { return false };
     let Some((first, files)) = inputs.split_first() else { return false };
     if input(from) != Some(*first) {
         return false;
     }
-    // Only a list has other files.
+    // Only a list names other files.
     files.is_empty() || {
         let Ok(list) = Input::new(from).and_then(Input::list) else { return false };
         let named = list.files();
@@ -133,7 +131,7 @@ fn is_done(from: &Path, output: &Path) -> bool {
     }
 }
 
-/// Returns whether `output` is there already: a whole binary trace of trace `number`, from 0, as it is now.
+/// Whether `output` is complete already: a whole binary trace of trace `number`, from 0, unchanged since.
 pub(super) fn is_part_done(list: &TraceList, number: usize, output: &Path) -> bool {
     let (Some(itself), Some(file)) = (list.input(), list.file(number)) else { return false };
     inputs_of(output, list.name()).is_some_and(|inputs| match inputs[..] {
@@ -142,7 +140,7 @@ pub(super) fn is_part_done(list: &TraceList, number: usize, output: &Path) -> bo
     })
 }
 
-/// Returns the files that a whole binary trace, written by an import of `from`, says that it was made from.
+/// The inputs that a complete binary trace records, if it was imported from `from`.
 fn inputs_of(output: &Path, from: &Path) -> Option<Vec<TraceInput>> {
     let (file, _) = regular_file::open(output).ok()?;
     let trace = BinaryTrace::new(mapped::map(output, &file).ok()?).ok()?;
@@ -151,7 +149,7 @@ fn inputs_of(output: &Path, from: &Path) -> Option<Vec<TraceInput>> {
     is_whole.then(|| trace.inputs().to_vec())
 }
 
-/// Returns what a binary trace says of a regular file that it is imported from.
+/// The record of a regular input file in a binary trace.
 fn input(path: &Path) -> Option<TraceInput> {
     TraceInput::of(regular_file::open(path).ok()?.0).ok()
 }

@@ -1,4 +1,4 @@
-//! `info`: what a trace or a memory image holds.
+//! `info`: the contents of a trace or a memory image.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,11 +13,10 @@ use super::options::{Format, Progress};
 use super::trace::{self, Input};
 use crate::process::Status;
 
-/// Show what a trace or a memory image holds
+/// Show the contents of a trace or a memory image
 ///
-/// Reads the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
-/// image, not all of it. A text trace is read whole. A binary trace is mapped: it must not change or become
-/// shorter while it is read.
+/// Reads only the index and the contents of a binary trace, or of all parts of a trace set, or the manifest of an
+/// image. A text trace is read whole. A binary trace is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// What instructions that are not loads are called.
+/// Names of instructions other than loads.
 const OTHER_KINDS: [(OperationKind, &str); 5] = [
     (OperationKind::Store, "stores"),
     (OperationKind::Atomic, "atomics"),
@@ -81,7 +80,7 @@ pub(crate) fn execute(
     show_trace(&trace, &kind, parts, arguments.format, output)
 }
 
-/// The opcodes' texts, and how many of them are of SPA 5.0.
+/// The opcodes, and the number of SPA 5.0 ones.
 fn opcode_lines(opcodes: &BTreeSet<OpcodeOverview<'_>>) -> String {
     let texts: BTreeSet<&str> = opcodes.iter().map(|opcode| opcode.opcode).collect();
     let texts: Vec<String> = texts.into_iter().map(cell).collect();

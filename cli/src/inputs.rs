@@ -1,4 +1,4 @@
-//! The files that the command has opened to read, so that no output replaces one of them.
+//! The files that the command has opened to read. No output may replace one of them.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -7,20 +7,19 @@ use warpload_trace::output::InputFiles;
 
 use super::system;
 
-/// All of the process, which runs one command.
+/// The inputs of the process, which runs one command.
 pub(crate) static INPUTS: InputFiles = InputFiles::new();
 
-/// Notes that a file is an input.
 pub(crate) fn remember(path: &Path, metadata: &Metadata) {
     INPUTS.add(path, metadata);
 }
 
-/// Notes that files are inputs, whether they are read or not: other files name them.
+/// Adds files that other files name, whether they are read or not.
 pub(crate) fn remember_named<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) {
     paths.into_iter().for_each(|path| INPUTS.add_named(path.as_ref()));
 }
 
-/// Notes that standard input is an input: it can be a file too.
+/// Adds standard input, which can be a file too.
 pub(crate) fn remember_stdin() {
     if let Some(metadata) = system::stdin_metadata() {
         remember(Path::new("-"), &metadata);

@@ -1,4 +1,4 @@
-//! Files and standard streams of the command.
+//! Files and standard streams.
 
 use std::fmt::Display;
 use std::fs::{File, Metadata};
@@ -20,7 +20,7 @@ use crate::process::Status;
 
 pub(crate) use warpload::json::write_line as write_json;
 
-/// Standard output, buffered; every write can fail because its reader has closed it.
+/// Buffered standard output. Any write can fail, because the reader may have closed it.
 pub(crate) struct Output {
     stdout: BufWriter<Shown<Stdout>>,
     status: Status,
@@ -46,14 +46,14 @@ impl Output {
         Self { stdout: BufWriter::new(stdout), status: Status::Done }
     }
 
-    /// Notes how the command ends at best, and returns that. It holds even if the reader of what
-    /// is written next has gone, so it comes before that.
+    /// Raises the status of the command, and returns the new one. Called before writing, because the status holds even
+    /// if the reader has gone.
     pub(crate) fn raise(&mut self, status: Status) -> Status {
         self.status = self.status.max(status);
         status
     }
 
-    /// Reports an error after what has been written so far, and notes how the command ends.
+    /// Reports an error after the output so far, and raises the status.
     pub(crate) fn fail(&mut self, status: Status, message: impl Display) -> io::Result<Status> {
         self.raise(status);
         self.flush()?;
@@ -61,7 +61,7 @@ impl Output {
         Ok(status)
     }
 
-    /// Writes a note after what has been written so far, which a terminal shows too.
+    /// Writes a note after the output so far, because a terminal shows both streams.
     pub(crate) fn note(&mut self, message: impl Display) -> io::Result<()> {
         self.flush()?;
         diagnostic::note(message);
@@ -74,7 +74,7 @@ impl Output {
         Ok(())
     }
 
-    /// Reports the error of one of several inputs; returns it if it is standard output's.
+    /// Reports the error of one of several inputs. Returns it instead if it is standard output's.
     pub(crate) fn fail_input(&mut self, error: anyhow::Error) -> anyhow::Result<Status> {
         if is_output_error(&error) {
             return Err(error);
@@ -85,7 +85,7 @@ impl Output {
         Ok(status)
     }
 
-    /// How the command ends if its reader has gone.
+    /// The status so far, which is the command's if its reader has gone.
     pub(crate) fn status(&self) -> Status {
         self.status
     }
@@ -94,17 +94,17 @@ impl Output {
         self.write(Escapes::Text, |to| writeln!(to, "{line}"))
     }
 
-    /// Text of several lines.
+    /// Writes text of several lines.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes(), Escapes::Text)
     }
 
-    /// One object on one line.
+    /// Writes one object on one line.
     pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<()> {
         self.write(Escapes::Json, |to| write_json(to, object))
     }
 
-    /// JSON that is written already, on one line.
+    /// Writes JSON that is already serialized, on one line.
     pub(crate) fn json_text(&mut self, json: &str) -> io::Result<()> {
         self.write(Escapes::Json, |to| writeln!(to, "{json}"))
     }
@@ -113,7 +113,7 @@ impl Output {
         self.write(escapes, |to| to.write_all(bytes))
     }
 
-    /// What `write` writes.
+    /// Writes the output of `write`.
     pub(crate) fn write(
         &mut self,
         escapes: Escapes,
@@ -122,11 +122,10 @@ impl Output {
         self.writer(escapes).and_then(|to| write(to)).map_err(output_error)
     }
 
-    /// Standard output, for what is written piece by piece. Errors are not yet
-    /// [those of the output](output_error).
+    /// Standard output, to write piece by piece. Errors are not yet [marked as the output's](output_error).
     pub(crate) fn writer(&mut self, escapes: Escapes) -> io::Result<&mut impl Write> {
         if self.stdout.get_ref().escapes() != escapes {
-            // The buffer still has text that is escaped as before.
+            // The buffered text still needs the previous escapes.
             self.stdout.flush()?;
             self.stdout.get_mut().set_escapes(escapes);
         }
@@ -138,7 +137,7 @@ impl Output {
     }
 }
 
-/// Standard output failed. An input fails alone; without an output nothing is left to do.
+/// Standard output failed. Unlike an error of one input, it ends the command, because all further work would be lost.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written: {0}")]
 struct OutputError(io::Error);
@@ -152,8 +151,8 @@ pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
     inner.is_some_and(|inner| inner.is::<OutputError>())
 }
 
-/// Opens a file, or standard input for `-`; reading moves the progress bar, if one is drawn.
-/// The caller adds the file's name to errors.
+/// Opens a file, or standard input for `-`. Reading moves the progress bar, if there is one. The caller adds the file's
+/// name to errors.
 pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn BufRead>> {
     if is_stdin(path) {
         return Ok(Box::new(BufReader::new(Observed::new(stdin(), progress, path))));
@@ -163,14 +162,13 @@ pub(crate) fn open(path: &Path, progress: Progress) -> anyhow::Result<Box<dyn Bu
     Ok(Box::new(BufReader::with_capacity(1 << 16, Observed { input, bar })))
 }
 
-/// Standard input, which no output is to replace either.
+/// Standard input. Outputs must not replace it either, so it is remembered as an input.
 pub(crate) fn stdin() -> Box<dyn Read + Send> {
     inputs::remember_stdin();
     Box::new(io::stdin())
 }
 
-/// Opens a file that is not a folder, and returns its metadata too. The caller adds the file's name to
-/// errors.
+/// Opens a file that is not a folder, and returns its metadata too. The caller adds the file's name to errors.
 pub(crate) fn open_file(path: &Path) -> anyhow::Result<(File, Metadata)> {
     let file = File::open(path).context("cannot be read")?;
     let metadata = file.metadata().context("cannot be read")?;
@@ -186,7 +184,7 @@ pub(crate) fn open_text(path: &Path, progress: Progress) -> anyhow::Result<Box<d
     expect_text(path, open(path, progress).with_context(|| name(path))?)
 }
 
-/// Returns an input that is a text; refuses a file of another kind. Errors name the file.
+/// Checks that an input is a text. Errors name the file.
 pub(crate) fn expect_text<R: BufRead>(path: &Path, mut input: R) -> anyhow::Result<R> {
     let failed = || name(path);
     match FileKind::detect(input.fill_buf().context("cannot be read").with_context(failed)?) {
@@ -195,8 +193,8 @@ pub(crate) fn expect_text<R: BufRead>(path: &Path, mut input: R) -> anyhow::Resu
     }
 }
 
-/// Passes on each line of a text that is not blank, with its number; for a line that is not UTF-8,
-/// the error. After other errors nothing can be read; they name the file.
+/// Calls a function with each line that is not blank and its number. A line that is not UTF-8 is passed on as an error.
+/// Other errors end the reading, and name the file.
 pub(crate) fn each_line(
     path: &Path,
     progress: Progress,
@@ -218,7 +216,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns the name of a path in messages.
+/// The name of a path in messages.
 pub(crate) fn name(path: &Path) -> Name {
     if is_stdin(path) {
         Name::from("standard input")
@@ -227,12 +225,12 @@ pub(crate) fn name(path: &Path) -> Name {
     }
 }
 
-/// Returns a progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.
+/// A progress bar over `bytes`, hidden if it is not wanted or standard error is not a terminal.
 pub(crate) fn progress_bar(progress: Progress, bytes: u64, path: &Path) -> ProgressBar {
     Bar::new(progress, Some(bytes), path).bar
 }
 
-/// A progress bar over bytes whose number may become known later, or never. It is drawn once they are many.
+/// A progress bar over bytes. Their number may become known later, or never. It is drawn only for many bytes.
 pub(crate) struct Bar {
     bar: ProgressBar,
     progress: Progress,
@@ -240,7 +238,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Creates a bar over so many bytes; `None` if that is unknown, and it may not be needed.
+    /// Creates a bar over `bytes`; `None` if their number is not known yet.
     pub(crate) fn new(progress: Progress, bytes: Option<u64>, path: &Path) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden())
             .with_prefix(visible(&name(path)).into_owned())
@@ -253,7 +251,7 @@ impl Bar {
         bar
     }
 
-    /// Adds bytes that are to be read.
+    /// Adds bytes that will be read.
     pub(crate) fn expect(&self, bytes: u64) {
         let expected = self.bar.length().unwrap_or_else(|| self.bar.position());
         self.bar.set_length(expected.saturating_add(bytes));
@@ -261,7 +259,7 @@ impl Bar {
         self.draw_if_worth();
     }
 
-    /// Counts bytes that were read.
+    /// Adds bytes that were read.
     pub(crate) fn read(&self, bytes: u64) {
         self.bar.inc(bytes);
         if let Some(length) = self.bar.length() {
@@ -274,7 +272,7 @@ impl Bar {
         self.bar.finish();
     }
 
-    /// Shows how much is left only if it is known.
+    /// Shows the remaining time only if the number of bytes is known.
     fn set_style(&self) {
         let template = match self.bar.length() {
             Some(_) => "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
@@ -286,7 +284,7 @@ impl Bar {
     }
 
     fn draw_if_worth(&self) {
-        // A bar that flashes by helps no one.
+        // A bar that flashes by is no help.
         const WORTH_A_BAR: u64 = 4 << 20;
         let is_wanted = match self.progress {
             Progress::Never => false,
@@ -300,14 +298,14 @@ impl Bar {
         }
     }
 
-    /// Whether the bar is drawn, if standard error is a terminal.
+    /// Whether the bar would be drawn if standard error were a terminal.
     #[cfg(test)]
     pub(crate) fn is_drawn(&self) -> bool {
         self.is_drawn.load(Ordering::Relaxed)
     }
 }
 
-/// An input whose reading moves a progress bar.
+/// An input that moves a progress bar.
 pub(crate) struct Observed<R> {
     input: R,
     bar: Bar,
@@ -332,7 +330,7 @@ impl<R: Read> Read for Observed<R> {
 mod tests {
     use super::*;
 
-    /// What is read counts, because how much there is need not be known.
+    /// Bytes count as they are read, because their total need not be known.
     #[test]
     fn reading_moves_a_bar() {
         let bytes = vec![0; 6 << 20];

@@ -1,7 +1,7 @@
-//! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. One file a
-//! subcommand; this one reads the arguments and dispatches.
+//! The command `warpload`: decodes, assembles, explains and executes GPU load instructions. Each subcommand is a file;
+//! this one reads the arguments and dispatches.
 //!
-//! [`run`] runs the command with the process's own streams.
+//! [`run`] runs the command on the standard streams of the process.
 
 #![deny(unsafe_code)]
 
@@ -147,31 +147,33 @@ enum Command {
     Man(manual::ManArguments),
 }
 
-/// Says that nothing can be written to standard output: it was closed before the process began. The command sees that
-/// itself unless another file has taken its place.
+/// Declares that standard output was closed before the process began, so that writing to it fails. The command notices
+/// this itself unless another file has taken its place.
 pub fn stdout_is_closed() {
     system::stdout_is_closed();
 }
 
-/// How a run of the command ended.
+/// The end of a run of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// The exit status: 0 done, 1 what was asked about is wrong or is not there, 2 wrong use, or an input or output that
-    /// fails.
+    /// The exit status: 0 done; 1 the answer is negative, or the requested item does not exist; 2 wrong use, or an
+    /// input or output failed.
     pub status: u8,
-    /// Whether that is because the system refused something, which it may not the next time.
+    /// Whether the system refused something. Trying again may succeed.
     pub is_system_error: bool,
 }
 
-/// Runs the command with those arguments, of which the first is its name, and returns its exit status. The process does
-/// nothing else: the command handles its signals. A mapped file that becomes shorter and a file that becomes too large are
-/// reported, and a signal that ends the process removes unfinished files and ends the programs that `conform` started.
+/// Runs the command with these arguments, starting with its name, and returns its exit status.
+///
+/// The process should do nothing else, because the command handles its signals. It reports a mapped file that becomes
+/// shorter and a file that becomes too large. Before a signal ends the process, it removes unfinished files and ends
+/// the programs that `conform` started.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     run_to_end(arguments).status
 }
 
-/// Runs the command as [`run`] does, and also returns whether it may end otherwise the next time.
+/// Like [`run`], but also returns whether trying again may succeed.
 pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     system::report_file_size_limit();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -185,7 +187,7 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
             execute(arguments, &mut Output::new())
         }
         Err(error) => {
-            // Wrong arguments have no values; the option may be among them nevertheless.
+            // Wrong arguments have no parsed values, but `--color` may still be among them.
             let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
             let after = words.iter().skip_while(|word| **word != "--color").nth(1).copied();
             let color = words.iter().find_map(|word| word.strip_prefix("--color=")).or(after);
@@ -197,7 +199,7 @@ pub fn run_to_end(arguments: impl IntoIterator<Item = OsString>) -> Ended {
     Ended { status: status as u8, is_system_error }
 }
 
-/// Does what the arguments say, and reports what goes wrong; returns whether the system did it.
+/// Executes the command, and reports errors. The flag says whether the system caused the error.
 fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
     let result = dispatch(arguments, output).and_then(|status| {
         output.flush()?;
@@ -205,10 +207,10 @@ fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
     });
     match result {
         Ok(status) => (status, false),
-        // The reader of our output has closed it.
+        // The reader closed our output.
         Err(error) if is_closed_pipe(&error) => (output.status(), false),
         Err(error) => {
-            // What was done so far comes first; if that fails too, one message is enough.
+            // The output so far comes before the message. If flushing fails too, one message is enough.
             let _ = output.flush();
             diagnostic::failure(&error);
             let is_system = |cause: &(dyn std::error::Error + 'static)| {
@@ -219,8 +221,8 @@ fn execute(arguments: Arguments, output: &mut Output) -> (Status, bool) {
     }
 }
 
-/// Writes the message of clap, which quotes arguments as they are: without colours if one has something to be
-/// escaped, which could not be told from them.
+/// Writes a message of clap, which quotes arguments as they are. If one has characters to escape, the message loses its
+/// colours, because they cannot be told from escapes in the argument.
 fn print(error: &clap::Error) -> std::io::Result<()> {
     let is_escaped = |text: &String| terminal::shown(text) != *text;
     let quotes_escapes = error.context().any(|(_, value)| match value {
@@ -241,7 +243,7 @@ fn print(error: &clap::Error) -> std::io::Result<()> {
     }
 }
 
-/// Writes what is wrong with the arguments, or the help that they ask for.
+/// Writes the help, or the error in the arguments.
 fn usage(error: &clap::Error) -> Status {
     let write = || {
         if !error.use_stderr() {

@@ -1,4 +1,4 @@
-//! The command `warpload` as a program; the library of this package is all of it.
+//! The program `warpload`. All of its code is in the library of this package.
 
 use std::process::ExitCode;
 

@@ -13,11 +13,11 @@ use crate::process::Status;
     after_help = "Example:\n  warpload completions bash > ~/.local/share/bash-completion/completions/warpload"
 )]
 pub(crate) struct CompletionsArguments {
-    /// The shell that will read them
+    /// Shell to write completions for
     shell: Shell,
 }
 
-/// Writes the completions of `command`, which is the whole command.
+/// Writes the completions of `command`, the root command.
 pub(crate) fn completions(
     arguments: CompletionsArguments,
     mut command: Command,
@@ -35,19 +35,18 @@ pub(crate) fn completions(
     after_help = "Examples:\n  warpload man | man -l -\n  warpload man decode > warpload-decode.1\n  warpload man ptx check > warpload-ptx-check.1"
 )]
 pub(crate) struct ManArguments {
-    /// The subcommand that the page is about, as in `ptx check` or `ptx-check`; the whole command if
-    /// omitted
+    /// Subcommand of the page, as in `ptx check` or `ptx-check`; the whole command if omitted
     subcommand: Vec<String>,
 }
 
-/// Writes the page about `command`, which is the whole command, or about one of its subcommands.
+/// Writes the page about `command`, the root command, or about one of its subcommands.
 pub(crate) fn man(
     arguments: ManArguments,
     mut command: Command,
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     command.build();
-    // No subcommand has a hyphen in its name, and pages are named with hyphens.
+    // Pages are named with hyphens. No subcommand has one in its name, so a hyphen always separates.
     let path = arguments.subcommand.join("-");
     for name in path.split(['-', ' ']).filter(|name| !name.is_empty()) {
         let subcommand = command.find_subcommand(name);

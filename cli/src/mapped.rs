@@ -1,5 +1,5 @@
-//! Files whose bytes are used in place: the one place that maps them, which promises that they do not change
-//! meanwhile, and what happens if they do.
+//! Mapped files. This is the only place that maps files, so it promises that they do not change meanwhile, and handles
+//! the case that they do.
 
 use std::fs::File;
 use std::io;
@@ -9,13 +9,12 @@ use warpload::memory::Arena;
 
 use super::{diagnostic, system};
 
-/// Maps a whole file. If it becomes shorter than it is now, the process ends, with a message and exit
-/// status 2.
+/// Maps a whole file. If it later becomes shorter, the process ends with a message and exit status 2.
 #[allow(unsafe_code)]
 pub(crate) fn map(name: &Path, file: &File) -> io::Result<Arena> {
-    // SAFETY: the help of each subcommand that maps files asks that they do not change while it
-    // runs. Temporary files have no name by which another process could change them. Reading a part that was cut off
-    // does not return: `report_lost` ends the process.
+    // SAFETY: the help of each subcommand that maps files asks that they do not change while it runs. Temporary files
+    // have no name by which another process could change them. Reading a part that was cut off does not return:
+    // `report_lost` ends the process.
     let arena = unsafe { Arena::map_read_only(file) }?;
     let message = format!(
         "{}: became shorter, or could not be read, while the command was reading it",

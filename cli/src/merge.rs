@@ -1,4 +1,4 @@
-//! `merge`.
+//! `merge`: merges the summaries of shards.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use super::{compare, replay};
 
 /// Merge the JSON summaries of the shards of a replay
 ///
-/// Prints, byte for byte, what a replay of the whole trace prints with `--format json`. With
-/// `--partial` it takes the summaries of neighbouring shards and prints one that is merged in their place:
-/// many shards merge in a tree, on many machines, whichever are merged first.
+/// Prints the same bytes as a replay of the whole trace with `--format json`. With `--partial` it takes the summaries
+/// of neighbouring shards and prints one that takes their place. Merging is associative: neighbouring shards can be
+/// merged first, in any order, on any machine.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,11 +23,11 @@ Examples:
   warpload merge --partial 0.json 1.json -o 0-1.json
   warpload merge 0-1.json 2.json -o app.json")]
 pub(crate) struct Arguments {
-    /// The summaries, of each shard once, in any order
+    /// Summaries, each shard once, in any order
     #[arg(required = true)]
     summary: Vec<PathBuf>,
 
-    /// Merge neighbouring shards, instead of all
+    /// Merge neighbouring shards into a larger one, instead of all
     #[arg(long)]
     partial: bool,
 
@@ -35,12 +35,12 @@ pub(crate) struct Arguments {
     #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
     _format: String,
 
-    /// The file to write the result to, or `-` for standard output, the default
+    /// File for the result, or `-` for standard output, the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Do nothing if the output is the whole result already. With `--partial` that is decided by what the
-    /// summaries are of; a whole summary does not say that, and is merged to be compared
+    /// Skip the merge if the output is complete already. With `--partial`, the shards of the summaries decide that; a
+    /// whole summary does not name its shards, so they are merged and compared
     #[arg(long, requires = "output")]
     resume: bool,
 }
@@ -67,7 +67,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
         return finish(&merged, to, is_resumed, status, output);
     }
     let merged = Summary::merge(shards).map_err(named)?;
-    // A shard can have none of the loads that are selected; that all have none is an error, as of `replay`.
+    // One shard may have none of the selected loads. If the whole has none, it is an error, as in `replay`.
     if let Some(nothing) = merged.nothing_selected() {
         return Ok(output.fail(Status::Failed, nothing)?);
     }
@@ -75,7 +75,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     finish(&merged, to, is_resumed, status, output)
 }
 
-/// Writes what is merged, unless it is there already.
+/// Writes the merged summary, unless the output is complete already.
 fn finish(
     merged: &impl Serialize,
     to: Destination,
@@ -94,7 +94,7 @@ fn finish(
     Ok(status)
 }
 
-/// Returns the error with the name of the summary's file.
+/// Prefixes the error with the name of the summary's file.
 fn named(error: &MergeError, paths: &[PathBuf]) -> String {
     match error.index().and_then(|index| paths.get(index)) {
         Some(path) => format!("{}: the summary is {}", io::name(path), error.reason()),
@@ -102,9 +102,9 @@ fn named(error: &MergeError, paths: &[PathBuf]) -> String {
     }
 }
 
-/// Returns whether a partial summary is of the shards that these files are of.
+/// Whether a partial summary covers exactly the shards of these files.
 fn is_range(done: &PartialSummary, paths: &[PathBuf]) -> anyhow::Result<bool> {
-    // What comes from a pipe can be read once.
+    // A pipe can be read only once, and its summary may be needed for the merge.
     if paths.iter().any(|path| !path.is_file()) {
         return Ok(false);
     }

@@ -1,5 +1,5 @@
-//! What text output is made of: names from inputs, which can hold any character and be of any length,
-//! made fit for a terminal; and counts.
+//! Parts of text output: counts, and names from inputs. Such names can have any characters and any length, so they are
+//! made fit for a terminal.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::ops::Deref;
 pub(crate) use warpload_report::text_table::cell;
 pub(crate) use warpload_suite::text::{escape, is_invisible, visible};
 
-/// Returns the count with what is counted: `1 load`, `2 loads`.
+/// The count with its noun: `1 load`, `2 loads`.
 pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
     format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
 }

@@ -12,7 +12,7 @@ use warpload::text::parse_number;
 use super::io::Output;
 use super::terminal::Escapes;
 
-/// When a progress bar is drawn.
+/// When to draw a progress bar.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
     Never,
@@ -21,7 +21,7 @@ pub(crate) enum Progress {
     Always,
 }
 
-/// When colours are written.
+/// When to write colours.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     Never,
@@ -31,7 +31,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Lets all output of the process be coloured so.
+    /// Applies to all output of the process.
     pub(crate) fn set(self) {
         match self {
             Self::Never => ColorChoice::Never,
@@ -42,12 +42,12 @@ impl Color {
     }
 }
 
-/// What executes loads; all produce the same.
+/// The executor of loads; both have the same results.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum ExecutorName {
     #[default]
     Fast,
-    /// The literal one, which follows the specification clause by clause
+    /// The literal executor, which follows the specification clause by clause
     Reference,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn write_drawing(
     output.bytes(draw(is_coloured).as_bytes(), escapes)
 }
 
-/// How a result is written.
+/// The format of a result.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     #[default]
@@ -79,7 +79,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Returns what reads the numbers of a range, which all options with numbers do in the same way.
+/// The parser of numbers in a range. All options with numbers share it, so they accept the same notations.
 pub(crate) fn number<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -97,12 +97,12 @@ pub(crate) fn number<T: TryFrom<u64>>(
     }
 }
 
-/// Reads a number of which there is at least one: of threads, of rows.
+/// Parses a number of at least 1, such as a number of threads or rows.
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
     number(1..=u64::MAX)(text)
 }
 
-/// Reads a mask of lanes.
+/// Parses a mask of lanes.
 pub(crate) fn lane_mask(text: &str) -> Result<LaneMask, String> {
     number(0..=u32::MAX.into())(text).map(LaneMask::from_bits)
 }

@@ -1,11 +1,11 @@
-//! How the command ends.
+//! The exit status of the command.
 
-/// How a command ended that did its work.
+/// The exit status of a command that did its work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Done,
-    /// What was asked about is wrong or is not there.
+    /// The answer is negative, or the requested item does not exist.
     Failed,
-    /// Wrong use, or an input or output that fails; already reported.
+    /// Wrong use, or an input or output failed. Already reported.
     Unreadable,
 }

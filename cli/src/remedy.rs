@@ -1,8 +1,8 @@
-//! What the command can do about errors of the library that reads GPU code, which knows no options.
+//! Remedies for errors of the library that reads GPU code. The library itself cannot name options of the command.
 
 use warpload_binary::sass::SassError;
 
-/// Returns what to try instead, to follow the message of an error; empty if there is nothing.
+/// The remedy for an error, to append to its message; empty if there is none.
 pub(crate) fn of(error: &SassError) -> &'static str {
     match error {
         SassError::Binary => " (use `--raw` for code without a container)",
@@ -18,7 +18,7 @@ pub(crate) fn of(error: &SassError) -> &'static str {
     }
 }
 
-/// Returns the message of an error with its causes, and what to try instead.
+/// The message of an error with its causes and its remedy.
 pub(crate) fn with_causes(error: &anyhow::Error) -> String {
     let remedy = error.chain().find_map(|cause| cause.downcast_ref()).map_or("", of);
     format!("{error:#}{remedy}")

@@ -1,4 +1,4 @@
-//! `replay`, and whether an output is what it would write, for `--resume`.
+//! `replay`: replays a trace. With `--resume`, checks whether the output is complete already.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -21,17 +21,16 @@ use warpload_replay::{
 use warpload_report::{ReportPage, TableOrder, TableRows, html, replay_csv, replay_text, survey};
 use warpload_trace::{BinaryTrace, Shard};
 
-/// Execute every load of a trace and show what it read and how well it was coalesced
+/// Execute every load of a trace and report costs, faults and wrong values
 ///
-/// Takes binary traces, sets of them, and text traces of the kinds that `import` takes. What loads read comes
-/// from a memory image or from a fill; with neither, everything but values is computed. If the trace
-/// holds expected values they are compared, and a mismatch is exit status 1.
+/// Takes binary traces, trace sets, and text traces of the kinds that `import` takes. Loads read from a memory image or
+/// a fill; without either, everything but values is computed. If the trace has expected values they are compared, and a
+/// mismatch is exit status 1.
 ///
-/// A binary trace or the parts of a set, a file with cubins, and one that holds all bytes of an image, are
-/// mapped: they must not change or become shorter while they are read.
+/// A binary trace or the parts of a set, a file with cubins, and a file with all bytes of an image are mapped: they
+/// must not change or become shorter while they are read.
 ///
-/// Misaligned addresses are rounded down and reported as faults, whatever the manifest's
-/// `misaligned` is.
+/// Misaligned addresses are rounded down and reported as faults, regardless of the manifest's `misaligned`.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -48,7 +47,7 @@ pub(crate) struct Arguments {
     /// The trace
     trace: PathBuf,
 
-    /// Only part I, from 0, of N; `merge` merges the results
+    /// Only shard I, from 0, of N; `merge` merges the results
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
@@ -56,23 +55,23 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     format: Format,
 
-    /// What comes first in the tables of text and CSV
+    /// Order of the tables in text and CSV
     #[arg(long, value_enum, value_name = "KEY", help_heading = OUTPUT)]
     sort: Option<TableOrder>,
 
-    /// The most rows of a table; without, 8 of text and all of CSV
+    /// Maximum number of rows of a table; by default 8 in text and all in CSV
     #[arg(long, value_name = "N", value_parser = positive, help_heading = OUTPUT)]
     top: Option<usize>,
 
-    /// Also write a page for a browser, with pictures: one file
+    /// Also write a page for a browser, with pictures, in one file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     html: Option<PathBuf>,
 
-    /// Write the result to this file instead of standard output
+    /// File for the result, instead of standard output
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
 
-    /// Do nothing if the output is the result of this shard already
+    /// Skip the replay if the output is the result of this shard already
     #[arg(
         long,
         requires = "output",
@@ -86,7 +85,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, action = ArgAction::HelpShort)]
     help: Option<bool>,
 
-    // Last, because its heading holds for all options after it.
+    // Last, because its heading applies to all options after it.
     #[command(flatten)]
     request: ReplayRequest,
 }
@@ -125,7 +124,7 @@ pub(crate) fn execute(
     }
     let threads = trace::threads(request.threads.map(NonZero::get));
     replaying::check_stdin(request, path)?;
-    // First what fails at once, then the import, which can take long.
+    // Checks that fail at once come before the import, which can take long.
     let input = Input::new(path)?.shard(*shard).map()?;
     let read = Read::new(request)?;
     let page = arguments.html.as_deref().map(destination::target).transpose()?;
@@ -175,12 +174,12 @@ pub(crate) fn execute(
     arguments.write(&replayed, to, output)
 }
 
-/// Returns how many bytes a replay or an export of the whole trace reports as its progress.
+/// The bytes that a replay or an export of the whole trace reports as its progress.
 pub(crate) fn block_bytes(trace: &BinaryTrace) -> u64 {
     trace.blocks().iter().map(|block| u64::from(block.length)).sum()
 }
 
-/// Returns whether a summary is that of this replay already.
+/// Whether an existing summary is the result of this replay.
 fn is_done(
     done: &PartialSummary,
     options: &ReplayOptions<'_>,
@@ -195,7 +194,7 @@ fn is_done(
 }
 
 impl Arguments {
-    /// Writes the summary as it is asked for, and notes for its reader.
+    /// Writes the summary in the requested format, and notes for the user.
     fn write(
         &self,
         replayed: &Replayed<'_>,
@@ -233,7 +232,7 @@ pub(crate) fn status(mismatches: u64, output: &mut Output) -> Status {
     output.raise(if mismatches > 0 { Status::Failed } else { Status::Done })
 }
 
-/// Says which options place windows, if these are what is wrong.
+/// Adds the options that place windows to an error about windows.
 fn with_hint(error: ReplayError) -> anyhow::Error {
     let is_windows = matches!(error, ReplayError::Windows { .. });
     let error = anyhow::Error::new(error);

@@ -1,4 +1,4 @@
-//! What a [`ReplayRequest`] names, of `replay` and of `plan`: opened, and in words.
+//! The files that a [`ReplayRequest`] names, opened, and the request in words. For `replay` and `plan`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use warpload_replay::ReplayRequest;
 
 use super::{cubins, io, trace};
 
-/// What the options name, read.
+/// The opened files of a request.
 pub(crate) struct Read {
     machine: Option<Machine>,
     pub(crate) functions: Option<Functions>,
-    /// All files.
+    /// All files, including the ones that the manifest names.
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -28,13 +28,13 @@ impl Read {
         Ok(Self { machine, functions, files: files.chain(cubins.iter().cloned()).collect() })
     }
 
-    /// Returns what the image holds, if there is one.
+    /// The contents of the image, if there is one.
     pub(crate) fn image(&self) -> Option<&Memory> {
         self.machine.as_ref().map(|machine| &machine.memory)
     }
 }
 
-/// Checks that the trace, the image and the cubins are not all to come from standard input.
+/// Checks that at most one of the trace, the image and the cubins comes from standard input.
 pub(crate) fn check_stdin(request: &ReplayRequest, trace: &Path) -> anyhow::Result<()> {
     if request.image.as_deref().is_some_and(io::is_stdin) && io::is_stdin(trace) {
         bail!("standard input is either the trace or the image, not both");
@@ -47,7 +47,7 @@ pub(crate) fn check_stdin(request: &ReplayRequest, trace: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// Returns whether the image or a cubin comes from standard input.
+/// Whether the image or a cubin comes from standard input.
 pub(crate) fn has_stdin(request: &ReplayRequest) -> bool {
     request.image.iter().chain(&request.cubin).any(|path| io::is_stdin(path))
 }
@@ -74,7 +74,7 @@ mod tests {
         arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
     }
 
-    /// What a plan writes of each option, a command reads back.
+    /// A command parses every option as the plan wrote it.
     #[test]
     fn arguments_are_read_back() {
         let fill = r#"{

@@ -1,5 +1,5 @@
-//! `set`: binary traces put together, and the names of the files that `import --split` writes: `plan` and
-//! `set --list` rely on them.
+//! `set`: makes trace sets of binary traces. Also the file names of `import --split`, on which `plan` and `set --list`
+//! rely.
 
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -16,12 +16,12 @@ use warpload_trace::{SetBuilder, TraceSet};
 
 /// Put binary traces together as a trace set
 ///
-/// A set is a small file that names its parts. It is the one trace of all of them, in the order that is
-/// given: `replay`, `info` and `export` take it as any trace. With `--shard`, `replay` opens the parts
-/// that the shard needs, and the others need not be there.
+/// A set is a small file that names its parts. It stands for one trace of all of them, in the given order: `replay`,
+/// `info` and `export` take it like any trace. With `--shard`, `replay` opens only the parts that the shard needs; the
+/// others need not exist.
 ///
-/// Parts are named relative to the file of the set. They must not change afterwards. Only what each begins
-/// and ends with is read: damage between is found by what reads it, such as `replay`.
+/// Parts are named relative to the set's file. They must not change afterwards. Only the beginning and the end of each
+/// part are read here, so damage in between is found later, for example by `replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,16 +33,16 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     trace: Vec<PathBuf>,
 
-    /// Take the parts that `import --split` makes of this list, under their names and beside the set: as many
-    /// names as a list can have do not fit into a command
+    /// Use the parts that `import --split` makes of this list, under their names and beside the set, because the names
+    /// of a long list do not fit into a command
     #[arg(long)]
     list: Option<PathBuf>,
 
-    /// The file of the set to write
+    /// File of the set to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Do nothing if the output is the set of these traces already
+    /// Skip the work if the output is the set of these traces already
     #[arg(long)]
     resume: bool,
 }
@@ -61,7 +61,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     write(target, &to, &set, resume, output)
 }
 
-/// Writes the file of a set, unless `resume` says that it can be there already, and it is; says so.
+/// Writes the file of a set. With `resume`, first checks whether it is complete already, and notes that.
 pub(crate) fn write(
     target: OutputTarget,
     to: &Path,
@@ -80,9 +80,9 @@ pub(crate) fn write(
     Ok(Status::Done)
 }
 
-/// Returns the set of these binary traces, which is to be written to `to`. Errors name the trace.
+/// Makes the set of these binary traces, to be written to `to`. Errors name the trace.
 pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Result<TraceSet> {
-    // Names are relative to the file itself, whatever link has led to it.
+    // Names are relative to the real place of the file, even if a link led to it.
     let folder = real_folder(to.path())
         .with_context(|| format!("{}: cannot be written", to.asked().display()))?;
     let mut set = SetBuilder::new();
@@ -105,14 +105,14 @@ pub(crate) fn put_together(traces: &[PathBuf], to: &OutputTarget) -> anyhow::Res
     set.finish().with_context(|| to.asked().display().to_string())
 }
 
-/// Returns the name of a file relative to a folder without symbolic links, with `/` between names.
+/// The name of a file relative to a folder without symbolic links, with `/` between names.
 fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
     let real = real_folder(file).context("cannot be read")?;
     let pairs = folder.components().zip(real.components());
     let common = pairs.take_while(|(one, other)| one == other).count();
     let last = file.file_name().unwrap_or_default();
     if common == 0 {
-        // On another drive.
+        // The file is on another drive.
         return Ok(text(real.join(last).as_os_str())?.to_owned());
     }
     let mut names = vec![".."; folder.components().count() - common];
@@ -126,10 +126,10 @@ fn text(name: &std::ffi::OsStr) -> anyhow::Result<&str> {
     name.to_str().context("the name is not UTF-8, which a part of a set must have")
 }
 
-/// The name of the set.
+/// The file name of the set.
 pub(crate) const SET_FILE: &str = "trace.set.json";
 
-/// Returns the names of so many parts in a folder.
+/// The names of `count` parts in a folder.
 pub(crate) fn part_files(folder: &Path, count: usize) -> Vec<PathBuf> {
     let last = count.saturating_sub(1);
     let digits = last.checked_ilog10().map_or(1, |log| log as usize + 1).max(4);

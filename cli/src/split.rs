@@ -1,4 +1,4 @@
-//! `import --split` and `--only`: the traces of a list as binary traces of their own.
+//! `import --split` and `--only`: import the traces of a list as separate binary traces.
 
 use std::fs;
 use std::num::NonZero;
@@ -34,7 +34,7 @@ pub(crate) fn split(
     let to = folder.join(set::SET_FILE);
     let target = destination::target(&to)?;
     let parts = set::part_files(folder, count);
-    // All before the first is written: each can be one of the inputs.
+    // All are checked before the first is written, because each could be one of the inputs.
     for part in &parts {
         destination::target(part)?;
     }
@@ -46,20 +46,20 @@ pub(crate) fn split(
     set::write(target, &to, &set, resume, output)
 }
 
-/// The set that is there from before, which is not that of the parts any more once one of them changes.
+/// The set of an earlier run. It becomes wrong as soon as one of its parts changes.
 struct OldSet<'t>(Mutex<Option<&'t OutputTarget>>);
 
 impl OldSet<'_> {
-    /// Removes it, the first time.
+    /// Removes the set, on the first call.
     fn remove(&self) -> anyhow::Result<()> {
-        // Held meanwhile: no other part changes before the set is gone.
+        // Locked during the removal, so that no other part changes before the set is gone.
         let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(target.take().map_or(Ok(()), OutputTarget::remove)?)
     }
 }
 
-/// Imports all traces of a list, several at the same time. Of several errors it is the first one in the
-/// order of the list.
+/// Imports all traces of a list, several at the same time. If several fail, returns the error of the first in the
+/// list's order.
 fn import_all(
     list: &TraceList,
     parts: &[PathBuf],
@@ -70,7 +70,7 @@ fn import_all(
 ) -> anyhow::Result<()> {
     let threads = options.threads.get();
     let workers = threads.clamp(1, parts.len());
-    // Threads that have no file of their own help with one.
+    // Threads left over help with the import of a file.
     let each = NonZero::new(threads / workers).unwrap_or(NonZero::<usize>::MIN);
     let each = ImportOptions::new(each).compression(options.compression);
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -83,7 +83,7 @@ fn import_all(
                 continue;
             }
             if let Err(error) = import_one(list, number, part, &each, old_set, opening) {
-                // Those before have begun already, and are finished.
+                // The traces before it in the list have begun already, and are finished.
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
@@ -93,7 +93,7 @@ fn import_all(
         }
     };
     std::thread::scope(|scope| {
-        // Fewer threads do the same.
+        // If the system refuses to start threads, fewer do the work.
         (1..workers).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
         work();
     });

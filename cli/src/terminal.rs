@@ -1,30 +1,30 @@
-//! [`Shown`]: the one way of all output to a terminal, which escapes characters that would do something
-//! other than appear.
+//! [`Shown`]: the last stage of all output to a terminal, which escapes characters that would do something other than
+//! appear.
 //!
-//! Text of inputs reaches the output in many places: names, listings, symbols, quotes in messages. Most of
-//! them escape it where they shorten it or keep it on its line, but a terminal must not depend on any of
-//! them, so that the streams themselves escape whatever is left.
+//! Text of inputs reaches the output in many places: names, listings, symbols, quotes in messages. Most of them escape
+//! it where they shorten it or keep it on its line, but a terminal must not depend on each of them, so the streams
+//! themselves escape all other such characters.
 
 use std::io::{self, Write};
 
 use super::name::{escape, is_invisible};
 
-/// How characters of an output are escaped.
+/// The escape syntax of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
     /// Lines for people: `\u{1b}`.
     Text,
-    /// JSON, in which such characters are in strings alone: `\u001b`.
+    /// JSON, which can have such characters only in strings: `\u001b`.
     Json,
-    /// Bytes of the command's own making that are not escaped: colours, and formats that are not text.
+    /// No escapes, for bytes that the command itself makes: colours, and binary formats.
     None,
 }
 
-/// A stream that escapes what it is given.
+/// A stream that escapes its input.
 pub(crate) struct Shown<W> {
     to: W,
     escapes: Escapes,
-    /// The beginning of a character that ended a write.
+    /// The beginning of a character that was cut off at the end of the last write.
     unfinished: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl<W: Write> Shown<W> {
         self.escapes
     }
 
-    /// Sets how later writes are escaped.
+    /// Sets the escapes of later writes.
     pub(crate) fn set_escapes(&mut self, escapes: Escapes) {
         self.escapes = escapes;
     }
@@ -87,13 +87,13 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// Returns text as the streams show it: with its line breaks and tabs.
+/// Escapes text as the streams do: line breaks and tabs stay.
 pub(crate) use warpload::text::visible_lines as shown;
 
-/// Whether bytes are ASCII that appears, line breaks and tabs. Nearly all output is.
+/// Whether bytes are printable ASCII, line breaks and tabs. Nearly all output is.
 fn is_plain(bytes: &[u8]) -> bool {
     let is_other = |byte: &u8| !matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    // Without an early end, so that it is a loop over vectors.
+    // Without an early exit, so that the compiler vectorizes the loop.
     !bytes.iter().fold(false, |found, byte| found | is_other(byte))
 }
 
@@ -106,7 +106,7 @@ fn push_shown(text: &str, escapes: Escapes, to: &mut Vec<u8>) {
     while let Some((at, found)) = rest.char_indices().find(|(_, c)| is_escaped(*c)) {
         to.extend_from_slice(&rest.as_bytes()[..at]);
         match escapes {
-            // None of them is beyond U+FFFF.
+            // None of these characters is beyond U+FFFF.
             Escapes::Json => to.extend(format!("\\u{:04x}", u32::from(found)).bytes()),
             Escapes::Text | Escapes::None => to.extend(escape(found).bytes()),
         }
@@ -115,12 +115,12 @@ fn push_shown(text: &str, escapes: Escapes, to: &mut Vec<u8>) {
     to.extend_from_slice(rest.as_bytes());
 }
 
-/// Appends bytes that are not UTF-8 in hexadecimal.
+/// Escapes bytes that are not UTF-8, in hexadecimal.
 fn push_bytes(bytes: &[u8], to: &mut Vec<u8>) {
     to.extend(bytes.iter().flat_map(|byte| format!("\\x{byte:02x}").into_bytes()));
 }
 
-/// Whether bytes are a character but for its end.
+/// Whether bytes are an incomplete character.
 fn is_beginning(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
@@ -134,7 +134,7 @@ mod tests {
     const EVIL: &str =
         "a\u{1b}[31m\u{7}\u{8}\r\u{7f}\u{9b}é\u{61c}\u{200e}\u{202e}\u{2028}\u{2066}\u{2069}\t日\n";
 
-    /// Writes in parts of that many bytes.
+    /// Writes in parts of `part` bytes.
     fn written(bytes: &[u8], escapes: Escapes, part: usize) -> String {
         let mut to = Shown::new(Vec::new(), escapes);
         for part in bytes.chunks(part) {

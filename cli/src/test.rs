@@ -13,9 +13,8 @@ use crate::process::Status;
 
 /// Check test vectors
 ///
-/// Executes each vector and compares the result with what it expects. Failures are shown as
-/// differences of expected and got; the last line counts. A line that is not a vector fails, and a
-/// file that cannot be read counts as one failure; the rest is still checked.
+/// Executes each vector and compares the result with the expected one. Failures show both; the last line counts. A line
+/// that is not a vector fails, and a file that cannot be read counts as one failure; the rest is still checked.
 ///
 /// Misaligned addresses are rounded down without a fault unless a vector's `initial` has
 /// `"misaligned": "report"`; `replay` always reports them.
@@ -29,18 +28,18 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     file: Vec<PathBuf>,
 
-    /// Which executor must produce what the vectors expect; both must also agree
+    /// Executor to check; with `both`, the two must also agree
     #[arg(long, value_enum, default_value_t)]
     executor: Executors,
 
-    /// Write the vectors with the result of the literal executor as their `final`
+    /// Write the vectors with the literal executor's result as their `final`
     ///
-    /// A vector passes if the fast executor agrees; what it expected before is not
-    /// compared. Nothing is written unless all pass.
+    /// A vector passes if the fast executor agrees; its previous `final` is not compared. No file is written unless all
+    /// vectors pass.
     #[arg(long, requires = "output", conflicts_with = "executor")]
     fill_in: bool,
 
-    /// The file to write with --fill-in
+    /// File to write with --fill-in
     #[arg(short, long, requires = "fill_in")]
     output: Option<PathBuf>,
 
@@ -65,13 +64,13 @@ pub(crate) fn execute(
     if io::is_stdin(&filled) {
         anyhow::bail!("vectors are written when all of them passed; expected a file, not `-`");
     }
-    // What would be lost at the end is refused at once.
+    // Created first, so that an output that cannot be written is refused before the work.
     let filled = destination::target(&filled)?.create()?;
     let mut to = BufWriter::with_capacity(1 << 16, filled.file());
     let mut failed = None;
     let status = suite::test(test, kind, &file, format, progress, output, |line| {
         let (checked, line) = vectors::fill_in(line)?;
-        // After an error the file is not kept.
+        // After an error the file is discarded anyway.
         if let (Some(line), None) = (line, &failed) {
             failed = writeln!(to, "{line}").err();
         }

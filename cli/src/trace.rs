@@ -1,4 +1,4 @@
-//! What the commands on traces share: opening a trace of any kind, with progress, importing one, and memory images.
+//! Shared by the commands on traces: opening a trace of any kind with a progress bar, importing one, and memory images.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -21,7 +21,7 @@ use warpload_trace::{
 };
 use warpload_trace::{ImportOptions, Shard};
 
-/// The command's side of opening a trace: files are mapped and remembered as inputs, and bytes move a progress bar.
+/// Maps files, remembers them as inputs, and moves a progress bar while a trace is opened.
 pub(crate) struct Opening(Bar);
 
 impl Opening {
@@ -74,7 +74,7 @@ impl TraceFiles for Opening {
     }
 }
 
-/// A trace that is named on the command line.
+/// A trace on the command line.
 pub(crate) struct Input {
     path: PathBuf,
     source: TraceSource,
@@ -99,12 +99,12 @@ impl Input {
         Ok(Self { path: path.to_owned(), source: source? })
     }
 
-    /// Sets which part of the trace is needed: of a set, other parts need not be there.
+    /// Sets the part of a trace that is needed. The other parts of a set need not exist.
     pub(crate) fn shard(self, shard: Option<Shard>) -> Self {
         Self { source: self.source.shard(shard), ..self }
     }
 
-    /// What the input is, before what its source is; known after [`Self::map`].
+    /// The kind of the input, to be followed by its source. Call [`Self::map`] before.
     pub(crate) fn kind(&self) -> String {
         match self.parts() {
             Some(1) => "trace set of 1 part by".to_owned(),
@@ -126,7 +126,7 @@ impl Input {
         Ok((set, self.folder().to_owned()))
     }
 
-    /// Maps a file that is a binary trace, and the parts of a set; what else it is takes longer to open.
+    /// Maps a binary trace, or the parts of a set. Other inputs take longer to open, and are left as they are.
     pub(crate) fn map(mut self) -> anyhow::Result<Self> {
         self.source.open_in_place(&Opening::quiet(&self.path)).map_err(open_error)?;
         Ok(self)
@@ -168,7 +168,7 @@ impl Input {
     }
 }
 
-/// Returns the error of an import into a file, which is named if it cannot be written.
+/// The error of an import into a file. It names the file if that cannot be written.
 pub(crate) fn import_error(error: ImportError, file: &OutputFile) -> anyhow::Error {
     match error {
         ImportError::Write(TraceError::Write { source }) => {
@@ -178,7 +178,7 @@ pub(crate) fn import_error(error: ImportError, file: &OutputFile) -> anyhow::Err
     }
 }
 
-/// Returns an error whose causes can be told apart.
+/// Converts an error, so that its causes can be distinguished.
 fn open_error(error: OpenError) -> anyhow::Error {
     match error {
         OpenError::Import(error) => error.into(),
@@ -186,13 +186,12 @@ fn open_error(error: OpenError) -> anyhow::Error {
     }
 }
 
-/// Returns the number of threads to use: as many as asked for, but no more than can run at once.
+/// The number of threads to use: as many as asked for, but no more than can run at once.
 pub(crate) fn threads(asked: Option<usize>) -> usize {
     usable_threads(asked.and_then(NonZero::new)).get()
 }
 
-/// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name
-/// the manifest.
+/// Opens the memory image that a manifest describes, and returns the files that it names too. Errors name the manifest.
 pub(crate) fn open_machine(manifest: &Path) -> anyhow::Result<(Machine, Vec<PathBuf>)> {
     if system::is_named_pipe(manifest) {
         bail!("{}: is a named pipe; expected a file", io::name(manifest));
@@ -214,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// A large list and standard input have a bar, even though the file of the list is small.
+    /// A list of large files has a bar although its own file is small. Standard input has one too.
     #[test]
     fn what_has_a_bar() {
         let folder = tempfile::tempdir().unwrap();
@@ -233,7 +232,7 @@ mod tests {
                 let opening = Opening::new(&list, progress);
                 let source = TraceSource::open(&list, &opening).unwrap();
                 let options = ImportOptions::new(NonZero::<usize>::MIN);
-                // The files hold no traces.
+                // The files are not traces.
                 source.import_into(Cursor::new(Vec::new()), &options, &opening).unwrap_err();
                 assert_eq!(opening.is_drawn(), is_drawn);
                 let opening = Opening::new(&list, progress);

@@ -1,4 +1,4 @@
-//! Instructions by themselves, on the command line or one a line: words, or words and texts.
+//! Single instructions, on the command line or one a line: words, or words and texts.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use super::diagnostic::{self, Origin};
 use super::io;
 use super::options::Progress;
 
-/// Takes the place of a word, or of a load.
+/// Written in place of a word or of a load.
 pub(crate) const ERROR: &str = "error";
 
-/// Reads `0x…`, with or without the prefix: of at most 64 bits, or of at most 128 if it is of SM 7.0 or
-/// later. Without an SM it is of SM 5.x or 6.x.
+/// Parses a hexadecimal word, with or without `0x`: of at most 64 bits, or of at most 128 for SM 7.0 or later. Without
+/// an SM it is of SM 5.x or 6.x.
 pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, String> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
@@ -34,7 +34,7 @@ pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, Strin
     }
 }
 
-/// Passes on each argument, or each line of standard input if there is none or it is `-`, with where it is from.
+/// Passes on each argument with its origin; without arguments, or for `-`, each line of standard input.
 pub(crate) fn each_given(
     given: &[String],
     mut each: impl FnMut(Origin<'_>, Result<&str, LineError>) -> anyhow::Result<()>,
@@ -55,26 +55,26 @@ pub(crate) fn each_given(
     })
 }
 
-/// An argument.
+/// The origin of an argument.
 pub(crate) const ORIGIN: Origin<'_> = Origin { file: "<argument>", line: 1, column: 1 };
 
 pub(crate) fn is_argument(origin: Origin<'_>) -> bool {
     origin.file.starts_with("<argument")
 }
 
-/// Returns where a word is from, if it is not an argument, as the beginning of a message.
+/// The origin of a word as the beginning of a message; empty for an argument.
 pub(crate) fn place(origin: Origin<'_>) -> String {
     let Origin { file, line, .. } = origin;
     if is_argument(origin) { String::new() } else { format!("{file}: line {line}: ") }
 }
 
-/// Reads a word or a text; reports what is wrong if it is neither.
+/// Reads a word or a text, or reports why it is neither.
 pub(crate) fn read_load(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let read = if is_word(text, sm) { of_word } else { of_text };
     read(origin, text, sm)
 }
 
-/// Returns the load of a word; reports what is wrong if there is none.
+/// Decodes a word, or reports why it is not a load.
 fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let place = place(origin);
     let word = read_word(text, sm).map_err(|error| format!("{place}{error}"));
@@ -96,7 +96,7 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction
     None
 }
 
-/// Returns the load of a text; reports what is wrong if there is none.
+/// Parses a text, or reports why it is not a load.
 fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction> {
     let sm = sm.unwrap_or(Sm::SPA5);
     let parsed = parse_line(text, sm);
@@ -107,7 +107,7 @@ fn of_text(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction
     Some(parsed.instruction)
 }
 
-/// Whether a word is meant, a misspelt one included. Digits alone do not tell: a control notation
+/// Whether a word is meant, even if it is misspelt. Digits at the beginning are not enough, because a control notation
 /// before an instruction can begin with one.
 pub(crate) fn is_word(text: &str, sm: Option<Sm>) -> bool {
     let text = text.trim();

@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use warpload::lane::{LANES, LaneValues};
 
-/// Returns numbers of 32 bits as a contiguous array. Numbers that do not fit are refused.
+/// Converts to a contiguous array of 32-bit numbers. Refuses numbers that do not fit.
 pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, u32>> {
     Ok(converted(values, 1)?.cast::<PyArray1<u32>>()?.try_readonly()?)
 }
 
-/// Returns rows of 32 numbers, one a lane.
+/// Converts to rows of 32 numbers, one a lane.
 pub(crate) fn rows<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, u32>> {
     Ok(converted(values, 2)?.cast::<PyArray2<u32>>()?.try_readonly()?)
 }
@@ -25,7 +25,7 @@ fn converted<'py>(values: &Bound<'py, PyAny>, dimensions: u8) -> PyResult<Bound<
     FUNCTION.import(values.py(), "warpload._arrays", "words")?.call1((values, dimensions))
 }
 
-/// An array of 32-bit words that cannot be written: writing it would not change what it is a copy of.
+/// A read-only array of 32-bit words. It is a copy, so NumPy should refuse a write rather than lose it.
 pub(crate) struct Words<'py>(Bound<'py, PyAny>);
 
 impl<'py> Words<'py> {
@@ -52,7 +52,6 @@ impl<'py> IntoPyObject<'py> for Words<'py> {
     }
 }
 
-/// Returns a copy of rows.
 pub(crate) fn copy_of_rows<'py>(py: Python<'py>, rows: &[LaneValues]) -> PyResult<Words<'py>> {
     let flat = rows.as_flattened();
     let view = ArrayView2::from_shape((rows.len(), LANES), flat);
@@ -61,7 +60,6 @@ pub(crate) fn copy_of_rows<'py>(py: Python<'py>, rows: &[LaneValues]) -> PyResul
     Words::new(PyArray2::from_array(py, &view))
 }
 
-/// Returns a copy of numbers.
 pub(crate) fn copy_of<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Words<'py>> {
     Words::new(PyArray1::from_slice(py, numbers))
 }

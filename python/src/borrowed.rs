@@ -1,4 +1,4 @@
-//! Bytes of Python's objects: borrowed if nothing can change them, else copied.
+//! Bytes of Python objects: borrowed if they can never change, else copied.
 
 use std::ffi::c_ulong;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-/// How many views of views are looked through.
+/// The most nested views that [`root_of`] follows.
 const MAX_VIEWS: usize = 16;
 
-/// Bytes that are there and stay the same for as long as this exists.
+/// Bytes that stay in place and unchanged for as long as this exists.
 #[derive(Clone)]
 pub(crate) enum Root {
     Bytes(std::sync::Arc<PyBackedBytes>),
@@ -29,11 +29,11 @@ impl AsRef<[u8]> for Root {
     }
 }
 
-/// A `mmap.mmap` that is read-only.
+/// A read-only `mmap.mmap`.
 pub(crate) struct Mapped {
     start: *const u8,
     length: usize,
-    /// Holds an export of the map's buffer.
+    /// Holds an export of the map's buffer, so the map can be neither closed nor resized.
     _array: Py<PyArray1<u8>>,
 }
 
@@ -44,13 +44,13 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Mapped {
-    /// `map` is a `mmap.mmap`, of exactly that type.
+    /// `map` is exactly a `mmap.mmap`, not a subclass. `None` if it is writable.
     fn new(map: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if !PyMemoryView::from(map)?.getattr("readonly")?.extract::<bool>()? {
             return Ok(None);
         }
         let array = array(map)?;
-        // A program can replace the function that makes the array; its base cannot lie.
+        // A program can replace the Python function that makes the array, so the array's base is checked.
         let base = array.getattr("base")?;
         let is_of_map = array.is_exact_instance_of::<PyUntypedArray>()
             && array.is_c_contiguous()
@@ -63,10 +63,9 @@ impl Mapped {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `start` and `length` are those of the buffer of a read-only `mmap.mmap`, of which the
-        // array holds an export: the map can be neither closed nor resized meanwhile, and nothing
-        // writes through it. As for every mapped file, the documentation asks that the file does not
-        // change.
+        // SAFETY: `start` and `length` are the buffer of a read-only `mmap.mmap`, and the array holds an export of it.
+        // Meanwhile the map can be neither closed nor resized, and the process does not write through it. As for every
+        // mapped file, the documentation asks that the file does not change.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
@@ -74,7 +73,7 @@ impl Mapped {
 /// A bytes-like object.
 pub(crate) struct Source<'py> {
     view: View<'py>,
-    /// What holds its bytes, with their place there, if nothing can change them.
+    /// The owner of the bytes, and their place in it; `None` if the bytes could change.
     root: Option<(Bound<'py, PyAny>, Root, Range<usize>)>,
 }
 
@@ -102,7 +101,7 @@ impl<'py> Source<'py> {
         Ok(Self { view: View::Array(array.try_readonly()?), root })
     }
 
-    /// Returns the bytes, which are to be used at once.
+    /// The bytes, to be used at once: without a root they can change as soon as Python code runs.
     pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
         match &self.view {
             View::Bytes(bytes) => Ok(bytes.as_bytes()),
@@ -110,8 +109,7 @@ impl<'py> Source<'py> {
         }
     }
 
-    /// Returns where the bytes are in what holds the bytes of `other`; `None` if they are elsewhere or
-    /// could change.
+    /// The place of the bytes in the owner of `other`'s bytes. `None` if the owners differ or the bytes could change.
     pub(crate) fn place_beside(&self, other: &Self) -> Option<Range<usize>> {
         match (&self.root, &other.root) {
             (Some((holder, _, place)), Some((other, ..))) if holder.is(other) => {
@@ -121,20 +119,20 @@ impl<'py> Source<'py> {
         }
     }
 
-    /// Returns what holds the bytes, if nothing can change them.
+    /// The owner of the bytes, if they can never change.
     pub(crate) fn root(&self) -> Option<Root> {
         self.root.as_ref().map(|(_, root, _)| root.clone())
     }
 }
 
-/// Returns the bytes of an object as an array, which keeps them from being moved.
+/// Views the bytes of an object as an array. Its export of the buffer keeps them in place.
 fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u8>>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let array = FUNCTION.import(object.py(), "warpload._arrays", "octets")?.call1((object,))?;
     Ok(array.cast_into::<PyArray1<u8>>()?)
 }
 
-/// Returns the object that holds the bytes of a view, if it is of a kind whose bytes stay the same.
+/// The immutable owner of a view's bytes.
 fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny>, Root)>> {
     let mut holder = object.clone();
     for _ in 0..MAX_VIEWS {
@@ -146,8 +144,8 @@ fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny
             let mapped = Mapped::new(&holder)?;
             return Ok(mapped.map(|mapped| (holder, Root::Mapped(mapped.into()))));
         }
-        // Only these types: another one could name any object as its base. What they name is checked
-        // by the place of the bytes.
+        // Only these two types, because another one could name any object as its base. The caller checks that the bytes
+        // lie in the owner.
         holder = if holder.is_exact_instance_of::<PyMemoryView>() {
             holder.getattr("obj")?
         } else if holder.cast::<PyUntypedArray>().is_ok() {
@@ -159,18 +157,19 @@ fn root_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny
     Ok(None)
 }
 
-/// Whether an object is a `mmap.mmap` and of no other type, whatever the module `mmap` holds now.
+/// Whether an object is exactly a `mmap.mmap`. The type is recognized by its flags and name, because a program can
+/// replace `mmap.mmap` in its module.
 fn is_map(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    /// `Py_TPFLAGS_IMMUTABLETYPE`: a type that only C code can make, and whose name stays.
+    /// `Py_TPFLAGS_IMMUTABLETYPE`: only C code can make such a type, and its name cannot be changed.
     const IMMUTABLE: c_ulong = 1 << 8;
     let kind = object.get_type();
-    // A metaclass could answer for `__flags__`.
+    // Asked of the type itself, because a metaclass could answer for `__flags__`.
     // SAFETY: it is a type, which `kind` keeps alive.
     let flags = unsafe { PyType_GetFlags(kind.as_type_ptr()) };
     Ok(flags & IMMUTABLE != 0 && kind.module()? == "mmap" && kind.name()? == "mmap")
 }
 
-/// Returns where the bytes of an array are in `bytes`; `None` if they are not in them.
+/// The place of an array's bytes in `bytes`; `None` if they lie elsewhere.
 fn place_in(array: &Bound<'_, PyArray1<u8>>, bytes: &[u8]) -> PyResult<Option<Range<usize>>> {
     let (start, length) = (array.data() as usize, array.len());
     let place = start.checked_sub(bytes.as_ptr() as usize).and_then(|from| {

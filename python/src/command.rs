@@ -1,13 +1,14 @@
-//! The command, with the streams of the process.
+//! The command, on the standard streams of this process.
 
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command in this process, with its streams, and returns the exit status, and whether the system refused
-/// something, which it may not the next time. The
-/// process does nothing else: its signals are the command's. `stdout_is_closed` says that its standard output was closed,
-/// and is something else by now.
+/// Runs the command in this process, on its standard streams. Returns the exit status, and whether the system refused
+/// something that it may allow on the next try.
+///
+/// The process should do nothing else, because the command installs its own signal handlers. `stdout_is_closed` tells
+/// the command that standard output was closed and its descriptor is something else by now.
 #[pyfunction]
 #[pyo3(signature = (arguments, *, stdout_is_closed = false))]
 pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bool) -> (u8, bool) {
@@ -20,8 +21,8 @@ pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, stdout_is_closed: bo
     })
 }
 
-/// Makes what is made on first use otherwise, by one thread while others wait for it: a child of this process that was
-/// forked meanwhile would wait forever.
+/// Initializes everything that is otherwise initialized on first use. One thread would do that while others wait for
+/// it, and a child process forked in the meantime would wait forever.
 #[pyfunction]
 pub(crate) fn survive_forks() {
     // What threads share work by.
@@ -30,7 +31,7 @@ pub(crate) fn survive_forks() {
     warpload_ptx::initialize();
 }
 
-/// The name of the command comes first.
+/// Puts the command's name in front, as in `argv`.
 fn named(arguments: Vec<OsString>) -> impl Iterator<Item = OsString> {
     std::iter::once(OsString::from("warpload")).chain(arguments)
 }

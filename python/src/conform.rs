@@ -1,4 +1,5 @@
-//! `conform`: an emulator against the conformance suite, a function of Python's, a program or our own executors.
+//! `conform`: checks an emulator against the conformance suite. The emulator is a Python function, a program or one of
+//! our own executors.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -28,7 +29,7 @@ use crate::open::{Holding, open_trace, read_file};
 use crate::options::json_text;
 use crate::waiting::{Shared, wait};
 
-/// A case with another answer than the expected one, or with none.
+/// A failed case: its answer differs from the expected one, or is missing.
 #[pyclass(frozen, eq, get_all, module = "warpload")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct CaseFailure {
@@ -40,11 +41,11 @@ pub(crate) struct CaseFailure {
     id: Option<String>,
     /// The family; `None` if the line is not a case.
     family: Option<Family>,
-    /// What the case is about.
+    /// The flags: properties that the case tests.
     flags: Vec<String>,
-    /// What went wrong.
+    /// The kind of failure.
     kind: FailureKind,
-    /// How the answer differs from the expected one, or what else went wrong, one line each.
+    /// The differences between the answer and the expected one, or other reasons for the failure, one line each.
     differences: Vec<String>,
     /// The end of the standard error of a program that gave no answer, or of the traceback of a function that raised.
     stderr: Vec<String>,
@@ -65,7 +66,7 @@ impl CaseFailure {
     }
 }
 
-/// How many cases with a flag have which outcome.
+/// Outcomes of the cases that have one flag.
 #[pyclass(frozen, eq, get_all, module = "warpload")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct FlagCounts {
@@ -73,13 +74,13 @@ pub(crate) struct FlagCounts {
     family: Family,
     /// The flag.
     flag: String,
-    /// How many passed.
+    /// The number of cases that passed.
     passed: u64,
-    /// How many failed.
+    /// The number of cases that failed.
     failed: u64,
-    /// How many were skipped.
+    /// The number of cases that were skipped.
     skipped: u64,
-    /// How well the flag tells the cases that fail from those that pass, 0 to 1.
+    /// How well the flag separates failed cases from passed ones, 0 to 1.
     explains: f64,
 }
 
@@ -91,9 +92,9 @@ impl FlagCounts {
     }
 }
 
-/// How an emulator answers the cases of a suite. Is true if none failed and some passed.
+/// The result of checking an emulator against a suite. True if no case failed and at least one passed.
 ///
-/// `str()` says what the failures have in common; a notebook shows the flags that explain them.
+/// `str()` describes the failures' common properties; a notebook shows the flags that explain them.
 #[pyclass(frozen, eq, get_all, module = "warpload")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Conformance {
@@ -103,15 +104,15 @@ pub(crate) struct Conformance {
     failed: u64,
     /// How many cases were skipped.
     skipped: u64,
-    /// The cases of each family that passed, failed and were skipped.
+    /// For each family, the numbers of cases that passed, failed and were skipped.
     families: BTreeMap<Family, (u64, u64, u64)>,
-    /// The flags, those first that explain the failures of their family best.
+    /// The flags; the best explanation of their family's failures comes first.
     flags: Vec<FlagCounts>,
-    /// What the failures have in common, a sentence each.
+    /// The failures' common properties, a sentence each.
     explanations: Vec<String>,
-    /// Why cases were skipped, with how many for each reason.
+    /// Reasons for skipped cases, each with its number of cases.
     skips: BTreeMap<String, u64>,
-    /// The first failures, as many as were asked for.
+    /// The first failures, at most as many as `conform` was asked for.
     failures: Vec<CaseFailure>,
 }
 
@@ -167,7 +168,7 @@ impl Conformance {
 struct Found {
     tally: CaseTally,
     failures: Vec<CaseFailure>,
-    /// How many of the failures are kept.
+    /// The most failures to keep.
     most: usize,
 }
 
@@ -217,12 +218,12 @@ impl Found {
     }
 }
 
-/// What is asked, whoever is.
+/// The questions of a run. They do not depend on the examinee.
 #[derive(Clone)]
 struct Exam {
     files: Vec<PathBuf>,
     choice: CaseChoice,
-    /// How many failures are kept.
+    /// The most failures to keep.
     failures: usize,
 }
 
@@ -270,30 +271,30 @@ impl Exam {
 /// suite
 ///     A file of cases, one JSON object a line, or a folder of them, or several.
 /// examinee
-///     The emulator: a function that is passed a question, a `dict`, and returns the answer, a `dict`, or `None` if it
-///     does not do this; a program with its arguments, as a list or as a text that is split as a shell does; or one of
-///     our own executors, `"fast"`, `"reference"`, or `"both"`, each of which must answer what is expected.
-///     docs/conformance.md has the questions and answers. A function that raises `NotImplementedError` skips the case;
-///     other exceptions are failures of the case.
+///     The emulator: a function that takes a question, a `dict`, and returns the answer, a `dict`, or `None` for
+///     unsupported questions; a program with its arguments, as a list or as a text that is split as a shell does; or
+///     one of our own executors, `"fast"`, `"reference"`, or `"both"`, both of which must give the expected answer.
+///     docs/conformance.md has the questions and answers. If a function raises `NotImplementedError`, the case is
+///     skipped; any other exception fails the case.
 /// families
-///     Only cases of these families; of all if there are none.
+///     Only cases of these families; of all families if empty.
 /// flags
-///     Only cases with one of these flags; all if there are none.
+///     Only cases with one of these flags; all cases if empty.
 /// skip_decisions
-///     Whether cases that no public source decides are skipped.
+///     Whether to skip cases that no public source decides.
 /// jobs
-///     How many instances of a program, or threads of our own executors, are asked at the same time, 1 by default. A
-///     function is called by this thread alone.
+///     How many instances of a program, or threads of our own executors, to ask at the same time, 1 by default. A
+///     function is called on the current thread alone.
 /// timeout
-///     How long a program may take for an answer, in seconds, 10 by default.
+///     The longest time that a program may take for an answer, in seconds, 10 by default.
 /// failures
-///     How many failures the report has one by one.
+///     The most failures that the report lists one by one.
 ///
 /// Raises
 /// ------
 /// Error
-///     If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or answers
-///     nothing (`"input"`), or no case is chosen (`"selection"`).
+///     If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or does
+///     not answer (`"input"`), or no case is chosen (`"selection"`).
 #[pyfunction]
 #[pyo3(signature = (
     suite,
@@ -371,7 +372,6 @@ pub(crate) fn conform(
     wait(py, &shared, None, work)?.map_err(|failure| failure.raise(py))
 }
 
-/// Returns the files of cases that an argument names.
 fn files(py: Python<'_>, suite: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     let paths = match suite.extract::<PathBuf>() {
         Ok(path) => vec![path],
@@ -389,12 +389,12 @@ fn files(py: Python<'_>, suite: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns our own executors, if the examinee is the name of some.
+/// Our own executors, if the examinee names them.
 fn executors(examinee: &Bound<'_, PyAny>) -> Option<&'static [Ours]> {
     examinee.extract().ok().map(Executor::list)
 }
 
-/// Returns a program and its arguments.
+/// Splits the command of a program into words.
 fn words(examinee: &Bound<'_, PyAny>) -> Result<Vec<String>, String> {
     let words = match examinee.cast::<PyString>() {
         Ok(command) => shlex::split(&command.to_string_lossy())
@@ -407,7 +407,7 @@ fn words(examinee: &Bound<'_, PyAny>) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("examinee: expected a program".to_owned()) } else { Ok(words) }
 }
 
-/// Opens a trace of a question.
+/// Opens a trace that a question names.
 fn open(path: &Path) -> Result<warpload_trace::BinaryTrace, UnopenedTrace> {
     let opened = open_trace(
         path,
@@ -421,11 +421,11 @@ fn open(path: &Path) -> Result<warpload_trace::BinaryTrace, UnopenedTrace> {
     })
 }
 
-/// Asks a function of Python's, by this thread.
+/// Asks a Python function on the current thread, which holds the interpreter's lock.
 fn ask_function(exam: &Exam, function: &Bound<'_, PyAny>) -> PyResult<Conformance> {
     let py = function.py();
     let function = function.clone().unbind();
-    // What ends the run, which is no failure of a case: Ctrl-C.
+    // An exception that ends the run and is not a case's failure, such as Ctrl-C.
     let raised = Mutex::new(None);
     let ask = |question: &str| {
         Python::attach(|py| {
@@ -443,10 +443,10 @@ fn ask_function(exam: &Exam, function: &Bound<'_, PyAny>) -> PyResult<Conformanc
     }
 }
 
-/// Returns what a function answers, or how it fails.
+/// Calls the function, and turns its exceptions into outcomes of the case.
 ///
 /// # Errors
-/// Returns what it raises, if that is no `Exception`.
+/// Exceptions that are not an `Exception`, such as `KeyboardInterrupt`, end the run.
 fn answered(
     function: &Bound<'_, PyAny>,
     question: &str,
@@ -476,5 +476,5 @@ fn answered(
     }))
 }
 
-/// How many lines of a traceback are kept.
+/// The most lines of a traceback to keep.
 const MAX_LINES: usize = 10;

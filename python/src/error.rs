@@ -1,4 +1,4 @@
-//! Errors of the libraries as exceptions: each has a kind, and the place at fault if there is one.
+//! Exceptions for the libraries' errors: each has a kind, and the place at fault if there is one.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,22 +12,22 @@ use warpload_replay::{DifferentSelections, NothingSelected, ReplayError};
 use warpload_suite::image::ImageError;
 use warpload_trace::place_of;
 
-/// What went wrong, for programs: `warpload.Error.kind`.
+/// The kind of an error, for programs: `warpload.Error.kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// An argument is not one of those that are taken.
+    /// An argument has an unsupported value.
     Argument,
-    /// A text cannot be read.
+    /// A text cannot be parsed.
     Syntax,
     /// A word or an instruction breaks a rule.
     Illegal,
-    /// A file is not what it should be.
+    /// A file is malformed, or of another kind than expected.
     Input,
-    /// A selection has no load, or another one than it is compared with.
+    /// No load is selected, or two replays to compare selected different ones.
     Selection,
     /// A kernel has faults, or does not end.
     Fault,
-    /// The system refused something, which it may not the next time.
+    /// The system refused something. Trying again may succeed.
     System,
 }
 
@@ -59,7 +59,7 @@ impl ErrorKind {
     }
 }
 
-/// An exception to be.
+/// The data of an exception. Making it needs no interpreter's lock, unlike the exception itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: ErrorKind,
@@ -73,7 +73,7 @@ pub(crate) struct Failure {
     pub(crate) help: Option<String>,
     /// The message as the command draws it.
     pub(crate) drawing: Option<String>,
-    /// Whether a file is missing, and which, if that is known.
+    /// Whether a file is missing. `missing` names it, if it is known.
     pub(crate) is_missing: bool,
     pub(crate) missing: Option<PathBuf>,
 }
@@ -94,13 +94,13 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of an error with its causes, which is of that kind unless one of them says otherwise.
+    /// Gathers an error and its causes. `kind` applies unless a cause determines another one.
     pub(crate) fn of(error: &(dyn Error + 'static), kind: ErrorKind) -> Self {
         let mut failure = Self::new(kind, error);
         let mut next = Some(error);
         while let Some(cause) = next {
             let text = cause.to_string();
-            // A cause can be said by what it caused.
+            // Some errors already end with the text of their cause.
             if !failure.message.ends_with(&text) {
                 failure.message += &format!(": {text}");
             }
@@ -121,7 +121,7 @@ impl Failure {
         failure
     }
 
-    /// Returns the failure of reading a file. An error that names no file is about this one.
+    /// The failure of reading `file`. The message gets the file's name unless the error names one.
     pub(crate) fn of_file(error: &(dyn Error + 'static), file: &std::path::Path) -> Self {
         let mut failure = Self::of(error, ErrorKind::Input);
         let name = file.display().to_string();
@@ -135,7 +135,7 @@ impl Failure {
         failure
     }
 
-    /// Returns the exception: `FileNotFoundError` if a file is missing, else a `warpload.Error`.
+    /// Makes the exception: `FileNotFoundError` if a file is missing, else a `warpload.Error`.
     pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
         match self.missing {
             Some(file) => PyFileNotFoundError::new_err((
@@ -166,7 +166,7 @@ impl Failure {
 /// `errno.ENOENT`.
 const NO_ENTRY: i32 = 2;
 
-/// Returns a `warpload.Error` of that kind, for a message alone.
+/// Makes a `warpload.Error` from a kind and a message.
 pub(crate) fn error(py: Python<'_>, kind: ErrorKind, message: impl ToString) -> PyErr {
     Failure::new(kind, message).raise(py)
 }

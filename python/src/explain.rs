@@ -1,4 +1,4 @@
-//! [`Explanation`]: what every bit of a word means.
+//! [`Explanation`]: the meaning of every bit of a word.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -19,9 +19,9 @@ pub(crate) struct Field {
     name: &'static str,
     /// The number in these bits.
     raw: u64,
-    /// What the number means.
+    /// The meaning of the number.
     meaning: String,
-    /// What the field is for.
+    /// The field's purpose.
     purpose: &'static str,
 }
 
@@ -32,7 +32,7 @@ impl Field {
     }
 }
 
-/// What every bit of a word means, and what executing it does.
+/// The meaning of every bit of a word, and the effect of executing it.
 ///
 /// `str()` is the text that the command prints; a notebook shows a table.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload")]
@@ -123,7 +123,7 @@ pub(crate) fn explain(
     Ok(Explanation::new(&instruction_of(py, instruction, sm)?))
 }
 
-/// Returns the instruction that is given as one, as a text or as a word.
+/// Converts an argument: an `Instruction`, a text, or a word.
 pub(crate) fn instruction_of(
     py: Python<'_>,
     given: &Bound<'_, PyAny>,

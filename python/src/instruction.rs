@@ -19,9 +19,9 @@ use crate::error::{ErrorKind, Failure, error};
 use crate::explain::instruction_of;
 use crate::literals::InstructionSpace;
 
-/// Returns the load that a word is; `None` if it is another instruction.
+/// Decodes a word into a load; `None` if the word is another instruction.
 ///
-/// Words are of at most 64 bits before SM 7.0, and of 128 bits from there on.
+/// Words have at most 64 bits before SM 7.0, and 128 bits from there on.
 ///
 /// >>> warpload.decode(0x80d0000000070404)
 /// Instruction('LD.E.128 R4, [R4], P0', sm='50')
@@ -45,7 +45,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Returns the word of the load that a text is.
+/// Assembles the text of a load, and returns its word.
 ///
 /// >>> hex(warpload.encode("LD.E.128 R4, [R4], P0"))
 /// '0x80d0000000070404'
@@ -55,12 +55,11 @@ pub(crate) fn encode(py: Python<'_>, text: &str, sm: SmArgument) -> PyResult<u12
     parse(py, text, sm.0).map(|load| load.word().bits())
 }
 
-/// Returns the load that a text is.
 pub(crate) fn parse(py: Python<'_>, text: &str, sm: Sm) -> PyResult<Load> {
     Load::parse(text, sm).map_err(|failed| syntax(text, &failed, sm).raise(py))
 }
 
-/// Returns what is wrong with a text, its place underlined.
+/// Describes a syntax error, and underlines its place.
 pub(crate) fn syntax(text: &str, failed: &ParseError, sm: Sm) -> Failure {
     let (start, end) = (failed.span.start, failed.span.end);
     let help = failed.hint_in(text, sm).map(|hint| hint.to_string());
@@ -76,10 +75,10 @@ pub(crate) fn syntax(text: &str, failed: &ParseError, sm: Sm) -> Failure {
     }
 }
 
-/// The file of a text that is not in one.
+/// The file name in messages about a text that was passed as an argument.
 const ARGUMENT: &str = "<argument>";
 
-/// Returns the first register that a load writes; `None` if its values go to shared memory or nowhere.
+/// The first register that a load writes; `None` if its values go to shared memory or are discarded.
 pub(crate) fn destination(load: &Load) -> Option<String> {
     let name = match load.parts().destination {
         LoadDestination::Registers(low) | LoadDestination::Halves { low, .. } => low.to_string(),
@@ -91,7 +90,7 @@ pub(crate) fn destination(load: &Load) -> Option<String> {
     (!["RZ", "URZ"].contains(&&*name)).then_some(name)
 }
 
-/// Returns the first register of the second half of a load of 256 bits.
+/// The first register of the second half of a 256-bit load.
 pub(crate) fn other_half(load: &Load) -> Option<String> {
     match load.parts().destination {
         LoadDestination::Halves { high, .. } => Some(high.to_string()),
@@ -100,7 +99,7 @@ pub(crate) fn other_half(load: &Load) -> Option<String> {
     }
 }
 
-/// An argument that says which SM is meant: `"90a"` or `90`.
+/// An SM as an argument: `"90a"` or `90`.
 pub(crate) struct SmArgument(pub(crate) Sm);
 
 impl Default for SmArgument {
@@ -127,7 +126,7 @@ impl<'py> FromPyObject<'_, 'py> for SmArgument {
     }
 }
 
-/// Returns an integer, or what `__index__` of another object returns.
+/// Converts an integer, or any object that has `__index__`.
 fn integer<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyInt>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     if let Ok(integer) = value.cast::<PyInt>() {
@@ -137,7 +136,7 @@ fn integer<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyInt>> {
     Ok(integer.cast_into::<PyInt>()?)
 }
 
-/// Returns a word of the width that the SM has.
+/// Converts a word. The SM determines its width.
 fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
     let py = word.py();
     let shown = || word.call_method1("__format__", ("#x",)).map(|text| text.to_string());
@@ -180,7 +179,7 @@ impl<'py> IntoPyObject<'py> for Address<'py> {
     }
 }
 
-/// A load instruction, of its text or of its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
+/// A load instruction, made from its text or its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
 #[pyclass(frozen, eq, hash, module = "warpload")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Instruction {
@@ -226,7 +225,7 @@ impl Instruction {
         self.load.word().bits()
     }
 
-    /// The SM that the word is of: `90a`.
+    /// The word's SM: `90a`.
     #[getter]
     fn sm(&self) -> String {
         self.sm.to_string()
@@ -254,13 +253,13 @@ impl Instruction {
         self.load.parts().size.ok().map(|size| size.bytes())
     }
 
-    /// How many registers are written; `None` if the instruction cannot be executed.
+    /// The number of registers that are written; `None` if the instruction cannot be executed.
     #[getter]
     fn registers(&self) -> Option<u32> {
         self.load.parts().size.ok().map(|size| size.registers())
     }
 
-    /// The first register that is written; `None` if values go to shared memory or nowhere (`RZ`).
+    /// The first register that is written; `None` if values go to shared memory or are discarded (`RZ`).
     #[getter]
     fn destination(&self) -> Option<String> {
         destination(&self.load)
@@ -301,8 +300,7 @@ impl Instruction {
         Some(format!("@{}{file}{pred}", if negated { "!" } else { "" }))
     }
 
-    /// The predicate that says whether a generic address is local or global (true) or shared (false);
-    /// `None` if none does.
+    /// The predicate that makes a generic address local or global (true) or shared (false); `None` if there is none.
     #[getter]
     fn plg(&self) -> Option<String> {
         match self.load.parts().space {

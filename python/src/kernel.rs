@@ -1,4 +1,5 @@
-//! [`PtxKernel`]: a kernel of a module, launched on copies of arrays, which are written back when it has ended.
+//! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays, which are written back at the end of the
+//! launch.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -60,7 +61,7 @@ impl KernelParameter {
     }
 }
 
-/// What a launch has executed.
+/// The numbers of blocks, warps and instructions that a launch executed.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct LaunchCounts {
@@ -68,11 +69,11 @@ pub(crate) struct LaunchCounts {
     blocks: u64,
     /// Warps.
     warps: u64,
-    /// Instructions, once for all lanes of a warp that execute them together.
+    /// Instructions, counted once for all lanes of a warp that execute them together.
     warp_instructions: u64,
-    /// Instructions, once for each thread.
+    /// Instructions, counted once for each thread.
     thread_instructions: u64,
-    /// Loads among the warp instructions, including those of parameters.
+    /// Loads among the warp instructions, including loads of parameters.
     loads: u64,
     /// Stores among the warp instructions.
     stores: u64,
@@ -111,19 +112,19 @@ impl LaunchCounts {
     }
 }
 
-/// A fault of a thread. The launch went on, except for threads that could not.
+/// A fault of a thread. The launch continued, except for threads that could not.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct KernelFault {
-    /// What went wrong.
+    /// The kind of fault.
     kind: KernelFaultKind,
-    /// What went wrong, in words.
+    /// A description of the fault.
     message: String,
     /// The line of the instruction in the module, from 1.
     line: u32,
     /// The instruction.
     instruction: String,
-    /// The function that the instruction is in.
+    /// The function that contains the instruction.
     function: String,
     /// The line of the source that `.loc` names; `None` if the module does not name one.
     source_line: Option<u32>,
@@ -135,11 +136,11 @@ pub(crate) struct KernelFault {
     lane: u32,
     /// The generic address of the access; 0 for other faults.
     address: u64,
-    /// The number of the argument, from 0, with the array nearest to an address that is out of bounds; `None` if there
-    /// is none, or another memory is nearer.
+    /// The number, from 0, of the array argument nearest to an out-of-bounds address; `None` if there is none, or
+    /// another memory is nearer.
     argument: Option<usize>,
-    /// Bytes from the end of the nearest memory to an address that is out of bounds, or, negative, to its beginning or
-    /// its end; `None` for other faults.
+    /// The distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to its
+    /// beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
     distance: Option<i64>,
 }
 
@@ -190,7 +191,7 @@ impl KernelFault {
     }
 }
 
-/// An instruction that was met and is not executed: its results are unknown.
+/// An instruction that was reached but is not supported. It was skipped, so its results are unknown.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload.ptx")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct SkippedInstruction {
@@ -198,7 +199,7 @@ pub(crate) struct SkippedInstruction {
     line: u32,
     /// The instruction.
     text: String,
-    /// How often a warp met it.
+    /// How many times a warp reached it.
     count: u64,
 }
 
@@ -210,20 +211,20 @@ impl SkippedInstruction {
     }
 }
 
-/// A parameter's bytes, or the number of a buffer and the bytes from its beginning to the array's.
+/// The bytes of a parameter, or a pointer into a buffer: its number, and the array's offset in bytes.
 enum Argument {
     Bytes(Vec<u8>),
     Pointer { buffer: usize, offset: usize },
 }
 
-/// Bytes that a launch reads and writes: those of one array, or of several that share memory.
+/// Bytes that a launch reads and writes: one array, or several arrays that overlap in memory.
 struct Buffer {
-    /// The lowest number of their arguments.
+    /// The lowest argument number of the buffer's arrays.
     argument: usize,
     bytes: Vec<u8>,
 }
 
-/// What a launch leaves.
+/// The results of a launch.
 struct Ended {
     counts: LaunchCounts,
     fault_count: u64,
@@ -234,7 +235,8 @@ struct Ended {
     bases: Vec<u64>,
 }
 
-/// Counts, the number of faults, the faults, the skipped instructions, and the arguments with unknown bytes.
+/// Counts, the number of faults, the faults that were kept, the skipped instructions, and the arguments with unknown
+/// bytes.
 type Launched = (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>);
 
 #[pymethods]
@@ -275,7 +277,7 @@ impl PtxKernel {
         self.parameters.clone()
     }
 
-    /// Launches the kernel. An argument is the bytes of its parameter, or a writeable array of bytes.
+    /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
     #[pyo3(signature = (grid, block, arguments, shared_bytes, steps, check_uninitialized, check_races))]
     fn launch(
@@ -331,7 +333,7 @@ impl PtxKernel {
 }
 
 impl Text {
-    /// Returns why a kernel is not launched, or did not end.
+    /// Describes why a kernel cannot be launched, or did not end.
     fn refused(&self, error: &KernelError) -> Failure {
         let message = format!("{}: {error}", self.name);
         let (kind, position) = match error {
@@ -347,7 +349,8 @@ impl Text {
     }
 }
 
-/// Copies arrays to buffers, and says in `values` where each array is. Arrays that share memory share a buffer.
+/// Copies arrays into buffers, and puts each array's place into `values`. Arrays that overlap share a buffer, so that a
+/// store through one is seen through the other.
 fn buffers_of(
     given: &[(usize, Bound<'_, PyArray1<u8>>)],
     values: &mut [Argument],
@@ -358,7 +361,7 @@ fn buffers_of(
         .collect();
     places.sort_by_key(|(start, length, ..)| (*start, *length));
     let mut buffers: Vec<Buffer> = Vec::new();
-    // The addresses of the last buffer's array.
+    // The addresses of the last buffer.
     let mut last = 0..0;
     for (start, length, argument, array) in places {
         let array = array.try_readonly()?;
@@ -383,7 +386,7 @@ fn buffers_of(
     Ok(buffers)
 }
 
-/// Launches the kernel on its buffers, until a flag is set.
+/// Launches the kernel on its buffers. Stops when `interrupt` is set.
 fn run(
     text: &Text,
     name: &str,
@@ -398,7 +401,8 @@ fn run(
         let mut memory = DeviceMemory::new();
         let mut bases = vec![0; buffers.len()];
         let mut buffers: Vec<_> = buffers.into_iter().zip(&mut bases).collect();
-        // In the order of the arguments, not that of their addresses here, so that every launch has the same addresses.
+        // Allocated in the order of the arguments rather than of their addresses in this process, so that every launch
+        // has the same device addresses.
         buffers.sort_by_key(|(buffer, _)| buffer.argument);
         for (Buffer { argument, bytes }, base) in buffers {
             let allocated = memory.allocate(bytes, AllocationUse::Argument(argument));

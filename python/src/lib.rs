@@ -1,4 +1,4 @@
-//! `warpload._native`: what the Python package `warpload` consists of below its Python files.
+//! `warpload._native`: the native part of the Python package `warpload`.
 
 mod arrays;
 mod borrowed;
@@ -28,7 +28,7 @@ mod waiting;
 mod warp;
 mod words;
 
-/// The module. Everything in it is exported by `warpload`, where its documentation is read.
+/// The native module. `warpload` exports and documents everything in it.
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Words of which there are few. Each type is a `Literal` of `warpload._types`, which is what stubs name.
+//! Short lists of words, such as modes and kinds. Each type is a `Literal` of `warpload._types`, because stubs name it.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::error::{ErrorKind, error};
 
-/// Words that are returned and, with an argument's name and a list, taken.
+/// Types of words that we return. With an argument's name and a list, they are also accepted as arguments.
 macro_rules! literals {
     ($($(#[$doc:meta])* $name:ident $(= $argument:literal [$($word:literal),+])?;)+) => {$(
         $(#[$doc])*
@@ -49,7 +49,7 @@ macro_rules! literals {
     )+};
 }
 
-/// Says which words an argument may be.
+/// Names the words that an argument may be.
 fn refused(py: Python<'_>, argument: &str, given: &str, words: &[&str]) -> PyErr {
     let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
     let message = format!("{argument}: expected {}, not {given:?}", words.join(" or "));
@@ -63,7 +63,7 @@ impl LaneMode {
 }
 
 impl Executor {
-    /// Returns them; the literal one first.
+    /// The executors, the literal one first.
     pub(crate) fn list(self) -> &'static [warpload::load::Executor] {
         use warpload::load::Executor::{Fast, Reference};
         match self.0 {
@@ -74,7 +74,7 @@ impl Executor {
     }
 }
 
-/// Objects of Python's that are read where they are used, with the types that stubs say.
+/// Python objects that their user extracts later. The types exist because stubs name them.
 macro_rules! objects {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
@@ -97,22 +97,22 @@ macro_rules! objects {
 objects! {
     /// A file of cases, a folder of them, or several.
     Suite;
-    /// What is checked against a suite.
+    /// An emulator to check against a suite.
     Examinee;
-    /// Contents of memories, by their addresses or numbers.
+    /// Contents of memories, by address or bank number.
     Contents;
     /// Bytes.
     ByteSource;
-    /// Numbers of 32 bits, one or an array.
+    /// 32-bit numbers, one or an array.
     Numbers;
-    /// Words of instructions.
+    /// Instruction words.
     WordArray;
 }
 
 literals! {
-    /// What misaligned addresses do.
+    /// The treatment of misaligned addresses.
     Misaligned = "misaligned" ["force", "report"];
-    /// What the lane of an address of Tensor Memory means.
+    /// The meaning of the lane in a Tensor Memory address.
     LaneMode = "lane_mode" ["strict", "wrap"];
     /// Our own executors.
     Executor = "executor" ["fast", "reference", "both"];
@@ -123,7 +123,7 @@ literals! {
     FailureKind;
     /// The memory that an instruction addresses.
     InstructionSpace;
-    /// The memory that an address is in.
+    /// The memory that contains an address.
     LaneSpace;
     /// A fault of a lane.
     LaneFaultKind;

@@ -17,17 +17,17 @@ use crate::error::{ErrorKind, Failure};
 use crate::instruction::{Instruction, SmArgument, syntax};
 use crate::open::read_file;
 
-/// How an instruction is scheduled.
+/// The scheduling of an instruction.
 #[pyclass(frozen, eq, hash, get_all, module = "warpload")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Control {
-    /// Cycles to wait after it.
+    /// Cycles to wait after the instruction.
     stall: u8,
-    /// Whether another warp may come first.
+    /// Whether another warp may issue first.
     yields: bool,
-    /// The barrier that is set when its results are written; `None` if none is.
+    /// The barrier that is set when the results are written; `None` if there is none.
     write_barrier: Option<u8>,
-    /// The barrier that is set when its operands are read; `None` if none is.
+    /// The barrier that is set when the operands are read; `None` if there is none.
     read_barrier: Option<u8>,
     /// The barriers to wait for, bit n for barrier n.
     wait_mask: u8,
@@ -78,7 +78,7 @@ pub(crate) struct Load {
     offset: Option<u64>,
     word: Option<MachineWord>,
     load: Option<Decoded>,
-    /// The text of what is not decoded.
+    /// The text, if it could not be decoded.
     text: Option<String>,
     control: Option<Control>,
     sm: Option<Sm>,
@@ -100,13 +100,13 @@ impl Load {
         self.function.as_deref()
     }
 
-    /// In bytes from the beginning of the function.
+    /// The offset in bytes from the beginning of the function.
     #[getter]
     fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// The word; of a text without one, that of the text. `None` if the linker fills something in.
+    /// The word. If the file has only text, the word that it assembles to. `None` if the linker fills in a part.
     #[getter]
     fn word(&self) -> Option<u128> {
         self.word.map(MachineWord::bits)
@@ -118,13 +118,13 @@ impl Load {
         self.load.map(|load| Instruction { load, sm: self.sm.unwrap_or(Sm::SPA5) })
     }
 
-    /// The text as it is decoded or, without a word, as the file has it; `None` if the word is illegal.
+    /// The text, decoded from the word or, without a word, as the file has it; `None` if the word is illegal.
     #[getter]
     fn text(&self) -> Option<String> {
         self.load.map(|load| load.to_string()).or_else(|| self.text.clone())
     }
 
-    /// How it is scheduled; `None` if the file does not say.
+    /// The scheduling; `None` if the file does not say.
     #[getter]
     fn control(&self) -> Option<Control> {
         self.control.clone()
@@ -163,23 +163,23 @@ impl Load {
 #[derive(Default)]
 struct Found {
     loads: Vec<Load>,
-    /// What is wrong with images.
+    /// Images that cannot be read.
     problems: Vec<Failure>,
-    /// How many cubins there are.
+    /// The number of cubins.
     cubins: u64,
-    /// How many images of other kinds there are.
+    /// The number of images of other kinds.
     others: u64,
     choice: SmChoice,
-    /// Instructions of which nothing says of which SM they are, and all of them.
+    /// Instructions of unknown SM, and all instructions.
     of_unknown_sm: u64,
     instructions: u64,
 }
 
-/// Returns every load of a cubin, of a listing, or of a file that holds cubins.
+/// Reads every load of a cubin, of a listing, or of a file that contains cubins.
 ///
-/// `sm` chooses the cubins of that SM, or says whose code it is if the file does not.
+/// `sm` chooses the cubins of that SM, or names the SM if the file does not.
 ///
-/// Of a file that holds several images, each one that cannot be read is a `UserWarning` if others can.
+/// In a file of several images, each one that cannot be read causes a `UserWarning` if others can.
 #[pyfunction]
 #[pyo3(signature = (path, *, sm: "str | SupportsIndex | None" = None))]
 pub(crate) fn loads(py: Python<'_>, path: PathBuf, sm: Option<SmArgument>) -> PyResult<Vec<Load>> {
@@ -214,7 +214,7 @@ fn read(path: &Path, sm: Option<Sm>) -> Result<Found, Failure> {
         }
     }
     if found.cubins + found.others == 0 && found.problems.is_empty() {
-        // What it is instead.
+        // Reading the file as a listing finds out its kind, for the message.
         let error = sass::read(bytes, sass::Format::Detect).err();
         let error = error.unwrap_or(SassError::Binary);
         return Err(failed(&error));
@@ -222,11 +222,11 @@ fn read(path: &Path, sm: Option<Sm>) -> Result<Found, Failure> {
     found.checked(path)
 }
 
-/// How many bytes of a file say whether it is read image by image.
+/// The bytes at the beginning of a file that decide whether it is read image by image.
 const START: usize = 4096;
 
 impl Found {
-    /// Adds the loads of an image, if it is a cubin that was chosen.
+    /// Adds the loads of an image, if it is a chosen cubin.
     fn image(
         &mut self,
         path: &Path,
@@ -256,7 +256,6 @@ impl Found {
         self.add(path, instructions.map_err(|error| failed(&error))?, tag)
     }
 
-    /// Adds the loads among instructions.
     fn add(
         &mut self,
         path: &Path,
@@ -303,7 +302,7 @@ impl Found {
         Ok(())
     }
 
-    /// Adds what is wrong with the whole.
+    /// Adds the problems that only the whole file shows.
     fn checked(mut self, path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         let of_file = |kind, message: String| Failure {
@@ -331,7 +330,7 @@ impl Found {
     }
 }
 
-/// Returns what is wrong with the text of a load.
+/// Describes the syntax error in a load's text.
 fn unreadable(path: &Path, instruction: &SassInstruction, error: &ParseError) -> Failure {
     let text = instruction.text.as_deref().unwrap_or_default();
     let sm = sass::sm_of(instruction).unwrap_or(Sm::SPA5);

@@ -1,4 +1,4 @@
-//! [`Machine`] and executing on it.
+//! [`Machine`] and execution on it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::open::{Holding, open_image};
 use crate::outcome::Outcome;
 use crate::warp::Warp;
 
-/// What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
-/// `force` rounds them down, `report` rounds them down and reports a fault.
+/// A memory, the number of registers, and the treatment of misaligned addresses: `force` rounds them down, `report`
+/// rounds them down and reports a fault.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Machine {
     state: State<Arc<Bytes>>,
-    /// The same for instructions of SM 7.0 and later, if that differs.
+    /// The state for instructions of SM 7.0 and later, if it differs.
     wide: Option<State<Arc<Bytes>>>,
     memory: Py<Memory>,
 }
@@ -46,10 +46,10 @@ impl Machine {
         Ok(Self::of(register_limit, misaligned, memory))
     }
 
-    /// Returns the machine that the manifest of a memory image describes.
+    /// Opens the machine that the manifest of a memory image describes.
     ///
-    /// If one file holds all bytes, `mmap` maps it instead of reading it. It must not change while the machine's
-    /// memory is there: if it becomes shorter, a signal ends the process.
+    /// If one file holds all bytes, `mmap` maps it instead of reading it. The file must not change while the machine's
+    /// memory is in use: if it becomes shorter, a signal ends the process.
     #[staticmethod]
     #[pyo3(signature = (manifest, *, mmap = false))]
     fn open(py: Python<'_>, manifest: PathBuf, mmap: bool) -> PyResult<Self> {
@@ -59,19 +59,19 @@ impl Machine {
         Ok(Self::of(register_limit, misaligned, Py::new(py, Memory::of_image(memory))?))
     }
 
-    /// What loads read.
+    /// The memory that loads read.
     #[getter]
     fn memory(&self, py: Python<'_>) -> Py<Memory> {
         self.memory.clone_ref(py)
     }
 
-    /// How many registers there are.
+    /// The number of registers.
     #[getter]
     fn register_limit(&self) -> u8 {
         self.state.register_limit.get()
     }
 
-    /// What misaligned addresses do.
+    /// The treatment of misaligned addresses.
     #[getter]
     fn misaligned(&self) -> literals::Misaligned {
         literals::Misaligned(match self.state.misaligned {
@@ -80,7 +80,7 @@ impl Machine {
         })
     }
 
-    /// Executes an instruction, or the text of one of SM 5.x: see :func:`execute`.
+    /// Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
     #[pyo3(signature = (instruction: "Instruction | str", warp, *, reference = false))]
     fn execute(
         &self,
@@ -116,8 +116,8 @@ impl Machine {
     }
 }
 
-/// Executes a load: changes the registers of `warp`, and returns what happened besides. `reference` takes
-/// the literal executor instead of the fast one.
+/// Executes a load: changes the registers of `warp`, and returns the outcome. `reference` selects the literal executor
+/// instead of the fast one.
 #[pyfunction]
 #[pyo3(signature = (instruction: "Instruction | str", machine, warp, *, reference = false))]
 pub(crate) fn execute(

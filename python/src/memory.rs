@@ -1,4 +1,4 @@
-//! [`Memory`]: what loads read.
+//! [`Memory`]: the memory that loads read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,29 +14,28 @@ use crate::borrowed::Source;
 use crate::error::{ErrorKind, error};
 use crate::literals::{ByteSource, Contents};
 
-/// All memory of a machine. It does not change.
+/// All memory of a machine. Immutable.
 ///
-/// `allocations` are those of global memory: bytes by their first address. Local memory is given as the
-/// bytes of all 32 lanes, lane 0's first. Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless
-/// `address_bits` says how many.
+/// `allocations` are global memory: bytes by first address. Local memory is the bytes of all 32 lanes, lane 0's first.
+/// Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless `address_bits` says otherwise.
 ///
-/// Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other
-/// bytes are copied.
+/// Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other bytes are
+/// copied.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct Memory {
     pub(crate) bytes: Arc<Bytes>,
-    /// The same for instructions of SM 7.0 and later, if their addresses have more bits.
+    /// The memory for instructions of SM 7.0 and later, if their addresses have more bits.
     pub(crate) wide: Option<Arc<Bytes>>,
-    /// How many bits addresses have; `None` if the instruction's SM decides.
+    /// The number of address bits; `None` if the instruction's SM decides.
     address_bits: Option<u32>,
     is_borrowed: bool,
 }
 
-/// How many bits addresses have, as the command has them: by default, and from SM 7.0 on.
+/// The numbers of address bits, before SM 7.0 and from there on. The command has the same ones.
 const ADDRESS_BITS: u32 = 40;
 const WIDE_ADDRESS_BITS: u32 = 49;
 
-/// Which memory bytes are of.
+/// The memory that bytes belong to.
 #[derive(Clone, Copy)]
 enum Place {
     Global(u64),
@@ -97,7 +96,7 @@ impl Memory {
         };
         let (bytes, is_borrowed) = match address_bits {
             Some(bits) => made(bits)?,
-            // Allocations may lie beyond the addresses of SM 5.x.
+            // Some allocations may lie beyond the addresses of SM 5.x.
             None => made(ADDRESS_BITS).or_else(|_| made(WIDE_ADDRESS_BITS))?,
         };
         let is_narrow = address_bits.is_none() && bytes.map().address_bits() == ADDRESS_BITS;
@@ -116,20 +115,19 @@ impl Memory {
         self.bytes.allocations().iter().map(|known| (known.base, known.size)).collect()
     }
 
-    /// How many bits addresses have; ``None`` if the SM of the instruction that is executed decides: 40, or 49 from
-    /// SM 7.0 on.
+    /// The number of address bits; ``None`` if the SM of the executed instruction decides: 40, or 49 from SM 7.0 on.
     #[getter]
     fn address_bits(&self) -> Option<u32> {
         self.address_bits
     }
 
-    /// Whether the bytes are those of an object that was given, instead of copies.
+    /// Whether the bytes are borrowed from the object that was given, rather than copied.
     #[getter]
     fn is_borrowed(&self) -> bool {
         self.is_borrowed
     }
 
-    /// How many bytes there are in all.
+    /// The number of bytes in all.
     fn __len__(&self) -> usize {
         let bytes = &self.bytes;
         let global = bytes.allocations().iter().map(|known| known.size as usize).sum::<usize>();
@@ -149,12 +147,12 @@ impl Memory {
 }
 
 impl Memory {
-    /// Whether the instruction's SM decides how many bits addresses have, and those of SM 5.x are too few.
+    /// Whether the memory fits only the addresses of SM 7.0 and later: the instruction's SM decides their number of
+    /// bits, and allocations lie beyond the addresses of SM 5.x.
     pub(crate) fn is_only_wide(&self) -> bool {
         self.address_bits.is_none() && self.wide.is_none()
     }
 
-    /// Creates the memory of an image.
     pub(crate) fn of_image(bytes: Bytes) -> Self {
         let address_bits = Some(bytes.map().address_bits());
         Self { bytes: Arc::new(bytes), wide: None, address_bits, is_borrowed: true }
@@ -171,8 +169,7 @@ fn entries<'py>(mapping: Option<Contents<'py>>) -> PyResult<Vec<Entry<'py>>> {
     mapping.cast::<PyMapping>()?.items()?.iter().map(|item| item.extract()).collect()
 }
 
-/// Returns a memory in the arena that holds the bytes already, if all are in the same one and stay as they
-/// are.
+/// Borrows the memory, if all bytes lie in one owner and can never change.
 fn borrowed(
     py: Python<'_>,
     map: AddressMap,

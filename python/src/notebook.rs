@@ -1,4 +1,4 @@
-//! Tables as notebooks show them.
+//! HTML tables for notebooks.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use warpload_arrow::arrow_array::types::{
 use warpload_arrow::arrow_array::{Array, ArrayRef, RecordBatch};
 use warpload_arrow::arrow_schema::DataType;
 
-/// How many rows are shown.
+/// The most rows to show.
 const ROWS: usize = 10;
-/// How many characters of a text are shown.
+/// The most characters of a text to show.
 const CHARACTERS: usize = 60;
 
-/// Returns the first rows of a table that has so many in all; if it counts sectors, the rows with the most sectors
-/// beyond the ideal, each with a bar.
+/// Writes the first rows of a table, which has `length` rows in all. If the table counts sectors, the rows with the
+/// most sectors beyond the ideal, each with a bar.
 pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
     let excess = excess(batch);
     let mut rows: Vec<usize> = (0..batch.num_rows()).collect();
@@ -23,7 +23,7 @@ pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
         rows.sort_by_key(|row| std::cmp::Reverse(excess[*row]));
     }
     rows.truncate(ROWS);
-    // A column without any number says nothing.
+    // Columns with only empty cells are left out.
     let shown: Vec<usize> = (0..batch.num_columns())
         .filter(|column| rows.iter().any(|row| cell(batch.column(*column), *row, "").is_some()))
         .collect();
@@ -61,7 +61,7 @@ pub(crate) fn table(batch: &RecordBatch, length: usize) -> String {
     html
 }
 
-/// Returns the sectors beyond the ideal of each row, if the table counts sectors of program counters.
+/// The sectors beyond the ideal of each row, if the table counts the sectors of program counters.
 fn excess(batch: &RecordBatch) -> Option<Vec<u64>> {
     let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
     let (sectors, ideal) = (column("sectors")?, column("ideal_sectors")?);
@@ -69,7 +69,7 @@ fn excess(batch: &RecordBatch) -> Option<Vec<u64>> {
     Some(excess.map(|(a, b)| a.unwrap_or(0).saturating_sub(b.unwrap_or(0))).collect())
 }
 
-/// Returns what a cell shows; `None` if it has no value. Program counters are hexadecimal.
+/// The text of a cell; `None` if it is null. Program counters are hexadecimal.
 fn cell(column: &ArrayRef, row: usize, name: &str) -> Option<String> {
     if column.is_null(row) {
         return None;
@@ -94,12 +94,12 @@ fn cell(column: &ArrayRef, row: usize, name: &str) -> Option<String> {
     })
 }
 
-/// Returns text as HTML.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     shortened(text, usize::MAX)
 }
 
-/// Returns text as HTML, cut after so many characters.
+/// Escapes text for HTML, and cuts it after `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     let mut escaped = String::new();
     for (i, character) in text.chars().enumerate() {

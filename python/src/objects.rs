@@ -1,4 +1,4 @@
-//! What serde serializes, as Python's objects: dictionaries, lists, numbers and texts.
+//! Serializable values as Python objects: dictionaries, lists, numbers and texts.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::error::{ErrorKind, error};
 
-/// Returns a value as the objects that `json.loads` makes of its JSON.
+/// Converts a value into the objects that `json.loads` would make of its JSON.
 pub(crate) fn objects<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(value);
     of_value(py, value.map_err(|failed| error(py, ErrorKind::Input, failed))?)
 }
 
-/// Returns the objects that `json.loads` makes of a text.
+/// Converts a JSON text as `json.loads` does.
 pub(crate) fn text_objects<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::from_str(json);
     of_value(py, value.map_err(|failed| error(py, ErrorKind::Syntax, failed))?)

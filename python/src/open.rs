@@ -1,4 +1,4 @@
-//! Files as the libraries take them: traces of all kinds, images and cubins. What fails is a [`Failure`].
+//! Opening files for the libraries: traces of all kinds, images and cubins. Errors are [`Failure`]s.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,9 +21,9 @@ use crate::error::{ErrorKind, Failure};
 /// How the bytes of a file are held.
 #[derive(Clone, Copy)]
 pub(crate) enum Holding {
-    /// In memory: what becomes of the file later is of no interest.
+    /// In memory, so the file may change later.
     Read,
-    /// Mapped: the file must not change for as long as it is used. If it becomes shorter, a signal ends the process.
+    /// Mapped. The file must not change while it is in use: if it becomes shorter, a signal ends the process.
     Mapped,
 }
 
@@ -41,7 +41,7 @@ impl Holding {
     }
 }
 
-/// Opens a regular file, or what else can be read, but no folder.
+/// Opens a file, a pipe or a device, but not a folder. The flag says whether it is a regular file.
 fn open_file(path: &Path) -> Result<(File, bool), Failure> {
     let opened = || {
         let file = File::open(path)?;
@@ -68,7 +68,8 @@ pub(crate) fn read_file(path: &Path) -> Result<Arena, Failure> {
     read.map_err(|error| Failure::of_file(&error, path))
 }
 
-/// The files of a trace that is opened or imported: none of them is replaced, and an import stops once a flag is true.
+/// The files of a trace to open or import. It protects them from being replaced, and stops an import once `interrupt`
+/// is set.
 struct Opening<'o> {
     holding: Holding,
     inputs: &'o InputFiles,
@@ -81,7 +82,7 @@ impl TraceFiles for Opening<'_> {
     }
 
     fn temporary_bytes(&self, file: &File) -> io::Result<Arena> {
-        // SAFETY: the file has no name by which anything could change it.
+        // SAFETY: the file has no name by which another process could change it.
         unsafe { Arena::map_read_only(file) }
     }
 
@@ -102,8 +103,8 @@ impl TraceFiles for Opening<'_> {
     }
 }
 
-/// Opens a trace of any kind, and returns the number of its parts too if it is a trace set. `interrupt` stops an import
-/// once it is true.
+/// Opens a trace of any kind. Returns the number of parts too if it is a trace set. Setting `interrupt` stops an
+/// import.
 pub(crate) fn open_trace(
     path: &Path,
     threads: Option<NonZero<usize>>,
@@ -119,8 +120,8 @@ pub(crate) fn open_trace(
     Ok((trace.map_err(|error| failed(&error))?, parts))
 }
 
-/// Writes the binary trace that `warpload import` writes: the file appears under its name when it is complete, and never
-/// in place of an input.
+/// Writes the same binary trace as `warpload import`. The file appears under its name when it is complete, and never
+/// replaces an input.
 pub(crate) fn import_to(
     path: &Path,
     output: &Path,
@@ -146,7 +147,7 @@ pub(crate) fn import_to(
     file.persist().map_err(not_written)
 }
 
-/// Opens the memory image that a manifest describes; `holding` is for bytes that are all in one file.
+/// Opens the memory image that a manifest describes. `holding` applies if one file holds all bytes.
 pub(crate) fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, Failure> {
     let bytes = |_: &Path, file: &File| holding.bytes(file);
     Manifest::open(manifest)
@@ -154,8 +155,8 @@ pub(crate) fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, F
         .map_err(|error| Failure::of(&error, ErrorKind::Input))
 }
 
-/// Reads the functions of cubins, and files that hold cubins, and what is to be noted of them; `None` if there are no
-/// files.
+/// Reads the functions of cubins, and of files that contain cubins, with notes for the user. `None` if `paths` is
+/// empty.
 pub(crate) fn open_cubins(paths: &[PathBuf]) -> Result<(Option<Functions>, Vec<String>), Failure> {
     let (mut functions, mut notes) = (Functions::default(), Vec::new());
     for path in paths {

@@ -1,4 +1,4 @@
-//! Keyword arguments as the libraries' typed options: serde reads them from Python's objects.
+//! Keyword arguments as the libraries' typed options, deserialized from Python objects.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::{ErrorKind, Failure};
 
-/// Returns the JSON of an object: of dictionaries, lists, numbers and texts, which may be NumPy's.
+/// Serializes dictionaries, lists, numbers and texts, including NumPy's, as JSON.
 pub(crate) fn json_text(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let written =
         Value::deserialize(Object::<true>(object.clone(), 0)).map(|value| value.to_string());
@@ -23,7 +23,7 @@ pub(crate) fn json_text(object: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the options that keyword arguments are; those that are `None` are not given. Errors name the keyword.
+/// Deserializes options from keyword arguments. A `None` counts as not given. Errors name the keyword.
 pub(crate) fn options<T: DeserializeOwned>(keywords: &Bound<'_, PyDict>) -> PyResult<T> {
     let given: Vec<(String, Object<'_, false>)> = keywords
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn options<T: DeserializeOwned>(keywords: &Bound<'_, PyDict>) -> PyRe
     })
 }
 
-/// Why objects are not the options.
+/// Why an object is not a valid option.
 #[derive(Debug)]
 enum Wrong {
     /// An object of another type, or an unknown keyword.
@@ -82,11 +82,11 @@ impl Error for Wrong {
     }
 }
 
-/// An object of Python's, and how many others it is in. Options have no negative numbers.
+/// A Python object and its nesting depth. Options have no negative numbers, so they read objects with `SIGNED` false.
 #[derive(Clone)]
 struct Object<'py, const SIGNED: bool>(Bound<'py, PyAny>, u8);
 
-/// How deep objects may lie in each other: lists can be in themselves.
+/// The deepest nesting that is read. A list can contain itself, so there has to be a limit.
 const MAX_DEPTH: u8 = 64;
 
 impl<'de, 'py: 'de, const SIGNED: bool> IntoDeserializer<'de, Wrong> for Object<'py, SIGNED> {
@@ -115,7 +115,7 @@ impl<'de, 'py: 'de, const SIGNED: bool> Deserializer<'de> for Object<'py, SIGNED
         if object.is_instance_of::<PyString>() {
             return visitor.visit_string(object.extract().map_err(Wrong::Raised)?);
         }
-        // Integers of NumPy too.
+        // Includes NumPy's integers.
         if object.is_instance_of::<PyInt>() || object.hasattr("__index__").map_err(Wrong::Raised)? {
             return match (object.extract(), object.extract()) {
                 (Ok(number), _) => visitor.visit_u64(number),

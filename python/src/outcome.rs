@@ -1,4 +1,4 @@
-//! What executing a load did, and its faults.
+//! The outcome of executing a load, and its faults.
 
 use pyo3::prelude::*;
 use warpload::encoding::Instruction as Load;
@@ -7,7 +7,7 @@ use warpload::load::{self, UniformPath as Path};
 use crate::instruction::{destination, other_half};
 use crate::literals::{LaneFaultKind, LaneSpace, UniformPath, WarpFaultKind};
 
-/// What executing a load did, apart from the values, which are in the warp.
+/// The outcome of executing a load, except for the values, which are in the warp.
 #[pyclass(frozen, eq, get_all, module = "warpload")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Outcome {
@@ -16,9 +16,9 @@ pub(crate) struct Outcome {
     /// The first register that was written, as `Instruction.destination` names it; `None` if values go to shared
     /// memory, or if no lane loads.
     destination: Option<String>,
-    /// Of 256 bits, the first of the registers of the last four words.
+    /// For 256-bit loads, the first register of the last four words.
     other_half: Option<String>,
-    /// How many registers were written, from `destination` on and from `other_half` on together.
+    /// The number of registers that were written, from `destination` on and from `other_half` on together.
     registers: u32,
     /// The fault that kept the whole warp from loading; `None` if there is none.
     warp_fault: Option<WarpFault>,
@@ -78,7 +78,7 @@ pub(crate) struct WarpFault {
     kind: WarpFaultKind,
     /// The register at fault.
     register: String,
-    /// What the hardware reports.
+    /// The error that the hardware reports.
     error: String,
 }
 
@@ -103,9 +103,9 @@ pub(crate) struct LaneFault {
     rounded: u64,
     /// The access size in bytes.
     bytes: u32,
-    /// The memory that the rounded address is in; `None` if the lane cannot access it.
+    /// The memory that contains the rounded address; `None` if the lane cannot access it.
     space: Option<LaneSpace>,
-    /// What the hardware reports.
+    /// The error that the hardware reports.
     error: String,
 }
 

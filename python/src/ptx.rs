@@ -1,4 +1,4 @@
-//! Loads of PTX: which are legal, what they become on SM 5.x, and what they do.
+//! PTX loads: checking them, lowering them to SM 5.x, and executing them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use crate::instruction::Instruction;
 use crate::literals::LaneMode;
 use crate::open::{Holding, open_image, read_file};
 
-/// The text of a module, and what messages call it.
+/// The text of a module, and its name in messages.
 pub(crate) struct Text {
     pub(crate) name: String,
     pub(crate) source: String,
 }
 
-/// What messages call a text that is not in a file.
+/// The name in messages of a text that is not in a file.
 const TEXT: &str = "<text>";
 
 impl Text {
@@ -78,7 +78,7 @@ impl Text {
         Ok(Self { source: source.map_err(named)?, name: name.clone() })
     }
 
-    /// Calls a function with the module.
+    /// Parses the module and calls a function with it.
     pub(crate) fn module<T>(
         &self,
         function: impl FnOnce(&Module<'_>, &LineIndex) -> Result<T, Failure>,
@@ -93,7 +93,7 @@ impl Text {
         }
     }
 
-    /// Returns what is wrong at a place of the module.
+    /// Describes an error at a place of the module.
     fn failure(&self, lines: &LineIndex, kind: ErrorKind, title: &str, span: Span) -> Failure {
         let label = Labelled { title, rule: None, help: None, span };
         let position = lines.position(span.start);
@@ -106,7 +106,7 @@ impl Text {
         }
     }
 
-    /// Returns the broken rules as the command draws them.
+    /// Draws the broken rules as the command does.
     fn drawings(&self, lines: &LineIndex, verdict: &StatementVerdict) -> Vec<String> {
         let draw = |violation: &warpload_ptx::rules::Violation| {
             let label = Labelled {
@@ -121,7 +121,7 @@ impl Text {
     }
 }
 
-/// Returns whether a module is given as its text: what no name of a file would have.
+/// Whether `module` is the text itself: it contains code, which a file name would not.
 fn is_text(module: &str) -> bool {
     let is_code = module.contains([';', '{', '}']) || module.trim_start().starts_with(".version");
     module.contains(['\n', '\0']) || is_code && !std::path::Path::new(module).exists()
@@ -137,12 +137,12 @@ fn text_of(bytes: &[u8]) -> Result<String, Failure> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-/// A broken rule: its name, the message, the line, the column, and what to do.
+/// A broken rule: its name, the message, the line, the column, and the remedy.
 type Violation = (&'static str, String, u32, u32, Option<String>);
 /// A load: its text, line and column, whether it is legal, and the rules that it breaks.
 type CheckedLoad = (String, u32, u32, bool, Vec<Violation>);
 
-/// Judges the loads of a module: its name, whether all is legal, the loads, and a drawing of what is wrong.
+/// Checks the loads of a module. Returns its name, whether all is legal, the loads, and a drawing of the errors.
 #[pyfunction]
 #[pyo3(signature = (module, compile_only))]
 pub(crate) fn check_ptx(
@@ -179,13 +179,13 @@ pub(crate) fn check_ptx(
     Ok((text.name, accept, loads, drawing))
 }
 
-/// The most errors of a module that are drawn.
+/// The most errors of a module to draw.
 const MAX_DRAWN: usize = 1000;
 
-/// A load: its text, line and column, its instructions, and why one is missing.
+/// A load: its text, line and column, its instructions, and the reason if it has none.
 type LoweredLoad = (String, u32, u32, Vec<Instruction>, Option<String>);
 
-/// Returns what the loads of a module become on SM 5.x, and its name.
+/// Lowers the loads of a module to SM 5.x. Returns the module's name too.
 #[pyfunction]
 #[pyo3(signature = (module, level))]
 pub(crate) fn lower_ptx(
@@ -222,8 +222,8 @@ pub(crate) fn lower_ptx(
     Ok((text.name, loads))
 }
 
-/// A load: its text, line and column, the lanes that executed, the registers, the faults, what is undefined, the fault of
-/// Tensor Memory, and why it was not executed.
+/// A load: its text, line and column, the lanes that executed, the registers, the faults, its undefined results, the
+/// Tensor Memory fault, and the reason why it was not executed.
 type RanLoad = (
     String,
     u32,

@@ -1,4 +1,4 @@
-//! [`Replay`]: what a replay found, and what merges and compares it.
+//! [`Replayed`]: the result of a replay, merging and comparing.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -21,31 +21,31 @@ use crate::options::options;
 use crate::table::Table;
 use crate::waiting::Shared;
 
-/// What a replay found. `warpload.Replay` is what it is used through.
+/// The result of a replay. `warpload.Replay` is its public face.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Replayed {
-    /// Of a shard in the form of the whole, with the kernels that the shard touched.
+    /// The summary. For a shard, in the form of the whole, with only the kernels that the shard touched.
     summary: Summary,
-    /// What merges, if this is of shards.
+    /// The summary to merge, if this is a shard, or several merged ones.
     shards: Option<PartialSummary>,
-    /// What the command prints, made when it is asked for.
+    /// The JSON that the command prints, serialized on first use.
     json: OnceLock<Vec<u8>>,
     per_pc: Table,
     notes: Vec<String>,
     page: Option<String>,
 }
 
-/// What a replay needs besides its trace and its options.
+/// A replay's arguments besides its trace.
 pub(crate) struct ReplayTask {
     pub(crate) request: ReplayRequest,
-    /// What loads read instead of what the request names.
+    /// The memory that loads read, instead of the image that the request names.
     pub(crate) image: Option<Arc<Bytes>>,
     pub(crate) shard: Option<Shard>,
-    /// The name of the trace on the page, if there is to be one.
+    /// The name of the trace on the page; `None` for no page.
     pub(crate) page: Option<String>,
 }
 
-/// What a replay made, without Python.
+/// The result of a replay, before it becomes Python objects.
 pub(crate) struct Found {
     summary: Summary,
     shards: Option<PartialSummary>,
@@ -55,7 +55,7 @@ pub(crate) struct Found {
 }
 
 impl ReplayTask {
-    /// Replays a trace. Errors of the replay name it.
+    /// Replays a trace. `path` is its name in errors.
     pub(crate) fn run(
         &self,
         trace: &BinaryTrace,
@@ -99,7 +99,7 @@ impl ReplayTask {
         });
         let per_pc = warpload_arrow::per_pc(&summary, Some(replayed.options()));
         let shards = replayed.partial();
-        // Of a shard, the kernels that it touched.
+        // A shard shows only the kernels that it touched.
         let summary = shards.as_ref().map_or(summary, |shards| shards.clone().into_summary());
         Ok(Found { summary, shards, per_pc, notes, page })
     }
@@ -146,19 +146,19 @@ impl Replayed {
             Ok(summary) => Self::of(py, summary, None, known),
             Err(failed) => match PartialSummary::from_json(json) {
                 Ok(shards) => Self::of(py, shards.clone().into_summary(), Some(shards), known),
-                // It is neither: most likely it was to be a whole one.
+                // It is neither, so the error for a whole summary is shown, which is the likelier intent.
                 Err(PartialError::Json(_)) => Err(error(py, ErrorKind::Input, failed)),
                 Err(other) => Err(error(py, ErrorKind::Input, other)),
             },
         }
     }
 
-    /// What the command prints with `--format json`.
+    /// The JSON that the command prints with `--format json`.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.bytes(py)?))
     }
 
-    /// What is in that JSON, as objects.
+    /// The same JSON as objects.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.shards {
@@ -167,7 +167,7 @@ impl Replayed {
         }
     }
 
-    /// The summary as objects; of shards in the form of the whole.
+    /// The summary as objects; for shards, in the form of the whole.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         objects(py, &self.summary)
@@ -179,7 +179,7 @@ impl Replayed {
         self.per_pc.clone()
     }
 
-    /// The counts of those program counters that are chosen, by `kernel`, `pc` and `opcode`.
+    /// The counts of the program counters that `kernel`, `pc` and `opcode` choose.
     #[pyo3(signature = (**options: "Any"))]
     fn rows(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
         let none = PyDict::new(py);
@@ -203,13 +203,13 @@ impl Replayed {
         Table::of_batch(py, warpload_arrow::per_pc(&summary, None))
     }
 
-    /// The counts of each program counter of copies from global to shared memory.
+    /// The counts of each program counter that copies from global to shared memory.
     #[getter]
     fn per_pc_copies(&self, py: Python<'_>) -> PyResult<Table> {
         Table::of_batch(py, warpload_arrow::per_pc_copies(&self.summary, None))
     }
 
-    /// Notes for its reader.
+    /// Notes for the user.
     #[getter]
     fn messages(&self) -> Vec<String> {
         self.notes.clone()
@@ -222,7 +222,7 @@ impl Replayed {
     }
 }
 
-/// Merges the summaries of shards: of all of them into that of the whole, or, if `partial`, of neighbours.
+/// Merges the summaries of shards: all of them into the whole, or, if `partial`, neighbouring ones into a larger shard.
 #[pyfunction]
 #[pyo3(signature = (shards, *, partial = false))]
 pub(crate) fn merge(
@@ -248,8 +248,8 @@ pub(crate) fn merge(
     Replayed::of(py, merged, None, OnceLock::new())
 }
 
-/// Compares two replays, program counter by program counter, and returns what `warpload compare` prints as JSON, as
-/// objects, and the change of the whole in percent.
+/// Compares two replays, program counter by program counter. Returns the JSON of `warpload compare` as objects, and the
+/// change of the whole in percent.
 #[pyfunction]
 #[pyo3(signature = (a, b) -> "tuple[dict[str, Any], float | None]")]
 pub(crate) fn compare<'py>(
@@ -266,9 +266,9 @@ pub(crate) fn compare<'py>(
     Ok((objects(py, &comparison)?, comparison.change()))
 }
 
-/// Returns the request that keyword arguments are.
+/// Reads a request from keyword arguments.
 pub(crate) fn request(keywords: &Bound<'_, PyDict>) -> PyResult<ReplayRequest> {
-    // A name of a file need not be UTF-8.
+    // Paths are taken out first, because a file name need not be UTF-8.
     let keywords = keywords.copy()?;
     let take = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
         let taken = keywords.get_item(name)?.filter(|value| !value.is_none());
@@ -290,7 +290,7 @@ pub(crate) fn request(keywords: &Bound<'_, PyDict>) -> PyResult<ReplayRequest> {
     Ok(request)
 }
 
-/// Returns the arguments of a command for options of a replay.
+/// Converts options of a replay to arguments of the command.
 #[pyfunction]
 #[pyo3(signature = (**options: "Any"))]
 pub(crate) fn replay_arguments(

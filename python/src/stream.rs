@@ -1,4 +1,4 @@
-//! Streams of Arrow's C interface that threads may read at the same time.
+//! Streams of Arrow's C interface that several threads may read at the same time.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,24 +8,24 @@ use warpload_arrow::arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use warpload_arrow::arrow_array::{Array, RecordBatchReader, StructArray};
 use warpload_arrow::arrow_schema::{ArrowError, SchemaRef};
 
-/// `EINVAL`, which the interface has for errors without a number of their own.
+/// `EINVAL`, the interface's error number for errors without one of their own.
 const INVALID: c_int = 22;
-/// What a child is told of a stream of its parent's.
+/// The error of a stream that the parent process made.
 const FORKED: &CStr = c"the stream was made before the process was forked; make it in the child";
 
-/// What a stream is of.
+/// The data of a stream.
 struct Exported {
     schema: SchemaRef,
     batches: Mutex<Box<dyn RecordBatchReader + Send>>,
-    /// The first error, after which there is no batch. It stays, since a thread may read it while another asks
-    /// for a batch.
+    /// The first error, after which there are no more batches. It never changes, because one thread may read it while
+    /// another asks for a batch.
     error: OnceLock<CString>,
-    /// The process that has made the stream.
+    /// The process that made the stream.
     process: u32,
 }
 
-/// Returns a stream of these batches. The interface leaves it to consumers to ask for one batch after another,
-/// which those of Python do not do: `FFI_ArrowArrayStream::new` has no lock.
+/// Exports batches as a stream. The interface asks consumers to request one batch after another, but Python's consumers
+/// use several threads and `FFI_ArrowArrayStream::new` has no lock.
 pub(crate) fn export(batches: Box<dyn RecordBatchReader + Send>) -> FFI_ArrowArrayStream {
     let exported = Exported {
         schema: batches.schema(),
@@ -34,8 +34,8 @@ pub(crate) fn export(batches: Box<dyn RecordBatchReader + Send>) -> FFI_ArrowArr
         process: std::process::id(),
     };
     let data = Arc::into_raw(Arc::new(exported)).cast_mut().cast::<c_void>();
-    // SAFETY: the functions take a stream whose data is an `Arc<Exported>`, of which the stream owns one count.
-    // Until it is released, that is there; `release` gives it back once, and then is no more.
+    // SAFETY: the functions take a stream whose data is an `Arc<Exported>`, and the stream owns one reference to it.
+    // `release` gives that reference back once, so the data exists until then.
     unsafe {
         FFI_ArrowArrayStream::new_unchecked(
             Some(get_schema),
@@ -48,16 +48,17 @@ pub(crate) fn export(batches: Box<dyn RecordBatchReader + Send>) -> FFI_ArrowArr
 }
 
 impl Exported {
-    /// Whether the stream is that of a parent, whose threads a child does not have, and would wait for forever:
-    /// for those that make batches, or for one that held a lock.
+    /// Whether the parent process made the stream. A child does not have the parent's threads and would wait forever
+    /// for them to make batches or release a lock.
     fn is_of_parent(&self) -> bool {
         std::process::id() != self.process
     }
 
-    /// Returns the next batch, an empty array at the end, or the number of the error.
+    /// The next batch, an empty array at the end, or an error number.
     fn next(&self) -> Result<FFI_ArrowArray, c_int> {
         let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        // Noted before the lock is given back: another thread would take the end after an error for the end.
+        // Checked and set under the lock. Otherwise another thread could ask after the error and take its answer for
+        // the end.
         if self.error.get().is_some() {
             return Err(INVALID);
         }
@@ -68,20 +69,19 @@ impl Exported {
         }
     }
 
-    /// Notes an error, and returns its number.
+    /// Keeps the first error, and returns its number.
     fn fail(&self, error: &ArrowError) -> c_int {
         self.error.get_or_init(|| CString::new(error.to_string()).unwrap_or_default());
         INVALID
     }
 }
 
-/// Returns what a stream is of, which then is there for as long as that is held, even if another thread releases
-/// the stream.
+/// The data of a stream. The reference keeps it alive even if another thread releases the stream.
 ///
 /// # Safety
 /// `stream` must be one of [`export`] that is not released.
 unsafe fn of(stream: *mut FFI_ArrowArrayStream) -> Arc<Exported> {
-    // SAFETY: the caller's; the functions but `release` only read the stream, so that threads can at the same time.
+    // SAFETY: the caller's; all functions but `release` only read the stream, so threads can do so at the same time.
     let exported = unsafe { (*stream).private_data() }.cast_const().cast::<Exported>();
     // SAFETY: it comes from `Arc::into_raw`, and the stream still has its count.
     unsafe {
@@ -98,7 +98,7 @@ unsafe extern "C" fn get_schema(
     let exported = unsafe { of(stream) };
     match FFI_ArrowSchema::try_from(&*exported.schema) {
         Ok(known) => {
-            // SAFETY: the caller lends a place, whose old bytes are not to be released.
+            // SAFETY: the caller lends a place, and its old bytes need no release.
             unsafe { schema.write(known) };
             0
         }
@@ -117,7 +117,7 @@ unsafe extern "C" fn get_next(
     }
     match exported.next() {
         Ok(batch) => {
-            // SAFETY: the caller lends a place, whose old bytes are not to be released.
+            // SAFETY: the caller lends a place, and its old bytes need no release.
             unsafe { array.write(batch) };
             0
         }
@@ -136,7 +136,7 @@ unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const
 }
 
 unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
-    // SAFETY: the interface lets it be called once, with such a stream, by which nothing is called later. The count
+    // SAFETY: the interface lets it be called once, with such a stream, and with none of the others after it. The count
     // is the one of `export`.
     unsafe {
         (*stream).set_release(None);

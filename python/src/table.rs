@@ -1,4 +1,4 @@
-//! What becomes rows elsewhere, by Arrow's PyCapsule interface.
+//! Tables for other libraries, through Arrow's PyCapsule interface.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,18 +16,18 @@ use warpload_trace::BinaryTrace;
 use crate::error::{ErrorKind, Failure, error};
 use crate::stream::export;
 
-/// A table, as the dataframe libraries read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+/// A table that dataframe libraries can read: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 ///
-/// Batches of a trace's loads are made when they are asked for, so that they take no memory; an error in
-/// the trace is found then.
+/// Batches of a trace's loads are made on demand, to avoid holding them all in memory. Errors in the trace show up at
+/// that time.
 #[pyclass(frozen, module = "warpload._native")]
 #[derive(Clone)]
 pub(crate) struct Table {
     schema: SchemaRef,
-    /// How many rows there are; found when it is asked for, of loads that are chosen.
+    /// The number of rows. For selected loads, counted on first use.
     length: Arc<OnceLock<usize>>,
     rows: Rows,
-    /// The columns of the whole that it has; `None` if it has all.
+    /// The columns of the complete table that this one has; `None` for all.
     columns: Option<Arc<[usize]>>,
 }
 
@@ -58,7 +58,7 @@ impl Table {
         selection: Option<Arc<Selection>>,
     ) -> PyResult<Self> {
         let schema = load_schema(&trace, &options);
-        // What is wrong with the options is said at once.
+        // Makes and drops the batches, so that wrong options raise here rather than on the first read.
         let batches = LoadBatches::new(Arc::clone(&trace), options);
         drop(batches.map_err(|failed| raised(py, &failed))?);
         let length = match &selection {
@@ -72,7 +72,7 @@ impl Table {
 }
 
 impl Table {
-    /// Returns the rows, made by the thread that asks for them.
+    /// The rows, made on the calling thread.
     fn batches(&self) -> Result<Box<dyn RecordBatchReader + Send>, BatchError> {
         Ok(self.projected(match &self.rows {
             Rows::Batch(batch) => {
@@ -85,7 +85,7 @@ impl Table {
         }))
     }
 
-    /// Returns batches without the columns that the table does not have.
+    /// Leaves out the columns that the table does not have.
     fn projected(
         &self,
         batches: Box<dyn RecordBatchReader + Send>,
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// Returns how many rows batches have together.
+/// Adds up the rows of batches.
 fn rows(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
 ) -> Result<usize, ArrowError> {
@@ -115,7 +115,7 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Returns the table with these columns alone, in this order.
+    /// Selects columns, in this order.
     #[pyo3(signature = (*columns: "str"))]
     fn select(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Self> {
         let number = |name: &String| {
@@ -132,14 +132,14 @@ impl Table {
         Ok(Self { schema: Arc::new(schema), columns, ..self.clone() })
     }
 
-    /// Returns the table as a stream of the Arrow C data interface: a new one each time.
+    /// Exports the table as a new stream of the Arrow C data interface.
     #[pyo3(signature = (requested_schema: "object | None" = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A request that is not met is allowed: the consumer casts.
+        // The interface allows ignoring the requested schema: the consumer casts.
         let _ = requested_schema;
         let batches: Box<dyn RecordBatchReader + Send> = match &self.rows {
             Rows::Loads { trace, options, selection } if options.get_threads().get() > 1 => {
@@ -155,32 +155,32 @@ impl Table {
         PyCapsule::new_with_value(py, export(batches), c"arrow_array_stream")
     }
 
-    /// Returns the columns as a schema of the Arrow C data interface.
+    /// Exports the columns as a schema of the Arrow C data interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.schema);
         let schema = schema.map_err(|failed| raised(py, &failed))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Returns the table as a `polars.DataFrame`.
+    /// Converts the table to a `polars.DataFrame`.
     #[pyo3(signature = () -> "Any")]
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("polars")?.call_method1("DataFrame", (slf,))
     }
 
-    /// Returns the table as a `pyarrow.Table`.
+    /// Converts the table to a `pyarrow.Table`.
     #[pyo3(signature = () -> "Any")]
     fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("pyarrow")?.call_method1("table", (slf,))
     }
 
-    /// Returns the table as a `pandas.DataFrame`, through pyarrow.
+    /// Converts the table to a `pandas.DataFrame`, through pyarrow.
     #[pyo3(signature = () -> "Any")]
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_arrow(slf)?.call_method0("to_pandas")
     }
 
-    /// The first rows as a table for a notebook: of program counters, those with the most sectors beyond the ideal.
+    /// The first rows as a table for a notebook; for program counters, the rows with the most sectors beyond the ideal.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let length = self.__len__(py)?;
@@ -203,7 +203,7 @@ impl Table {
     }
 }
 
-/// Batches that threads of their own make.
+/// Batches that worker threads make.
 struct InParallel {
     batches: LoadBatches<'static>,
     pool: ThreadPool,

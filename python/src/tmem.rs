@@ -23,19 +23,19 @@ use crate::instruction::SmArgument;
 use crate::literals::LaneMode;
 use crate::open::read_file;
 
-/// Which thread and register each cell of a load goes to.
+/// The thread and register that each cell of a load goes to.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct TensorMap {
     load: TensorLoad,
     half: Option<Half>,
     threads: std::ops::Range<usize>,
-    /// What the drawing begins with.
+    /// The heading of the drawing.
     heading: String,
 }
 
 #[pymethods]
 impl TensorMap {
-    /// `shape` is one of PTX, with its repeat, or, with `sm`, the word or text of an `LDTM`.
+    /// `shape` is a PTX shape, with its repeat, or, with `sm`, the word or text of an `LDTM`.
     #[new]
     #[pyo3(signature = (shape, repeat = None, *, pack = false, sm: "str | SupportsIndex | None" = None))]
     fn new(
@@ -67,7 +67,7 @@ impl TensorMap {
         let repeat = repeat.ok_or_else(|| {
             wrong("a shape needs its repeat: 1, 2, 4 and so on up to 128".to_owned())
         })?;
-        // What the offset is does not change the picture.
+        // The offset of the second half does not change the picture.
         let split = (shape == Shape::S16x32bx2).then_some(0);
         let load = TensorLoad::new(Form { pack, split, ..Form::plain(shape, repeat) });
         let load = load.map_err(|illegal| error(py, ErrorKind::Illegal, illegal))?;
@@ -87,7 +87,7 @@ impl TensorMap {
         self.threads.clone().flat_map(of_thread).collect()
     }
 
-    /// What the command prints.
+    /// The text that the command prints.
     #[getter]
     fn drawing(&self) -> String {
         let drawing =
@@ -102,7 +102,7 @@ impl TensorMap {
     }
 }
 
-/// Returns an `LDTM` that is given as its word or as its text.
+/// Decodes or parses an `LDTM`.
 fn tensor_load(
     py: Python<'_>,
     given: &Bound<'_, PyAny>,
@@ -114,16 +114,16 @@ fn tensor_load(
     Ok((load, tensor))
 }
 
-/// What a load of Tensor Memory read.
+/// The result of a Tensor Memory load.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct TensorLoaded {
     given: TensorInstruction,
     issue: Issue,
-    /// In a box: Python's objects are not aligned as registers are.
+    /// Boxed, because registers need a larger alignment than Python objects have.
     registers: Box<TensorRegisters>,
 }
 
-/// Executes a load as PTX writes it or, with `sm`, an `LDTM`.
+/// Executes a load in PTX syntax or, with `sm`, an `LDTM`.
 #[pyfunction]
 #[pyo3(signature = (
     instruction,
@@ -175,7 +175,7 @@ pub(crate) fn run_tensor_load(
     }
 }
 
-/// Returns what is wrong with the text of a load, its place underlined.
+/// Describes the syntax error of a load, and underlines its place.
 fn illegal(text: &str, wrong: &TensorInstructionError) -> Failure {
     let TensorInstructionError { code, message, span, .. } = wrong;
     let lines = LineIndex::new(text);
@@ -193,7 +193,7 @@ fn illegal(text: &str, wrong: &TensorInstructionError) -> Failure {
     }
 }
 
-/// Returns what Tensor Memory holds: a pattern, what a file holds, or bytes.
+/// Makes Tensor Memory: from a pattern, a file, or bytes.
 pub(crate) fn tensor_memory(given: &Bound<'_, PyAny>) -> PyResult<TensorMemory> {
     let py = given.py();
     let wrong = |message: String| error(py, ErrorKind::Argument, message);
@@ -245,7 +245,7 @@ impl TensorLoaded {
         reduced.map(|reduced| copy_of(py, &self.loaded(reduced))).transpose()
     }
 
-    /// What the command prints.
+    /// The text that the command prints.
     #[getter]
     fn drawing(&self) -> String {
         let drawing = draw_tensor_load(&self.given, self.issue, &self.registers);
@@ -254,7 +254,7 @@ impl TensorLoaded {
 }
 
 impl TensorLoaded {
-    /// Returns values without those of threads that do not load.
+    /// Zeroes the values of threads that do not load.
     fn loaded(&self, row: &LaneValues) -> LaneValues {
         std::array::from_fn(
             |thread| {

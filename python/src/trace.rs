@@ -1,4 +1,4 @@
-//! [`Trace`]: a trace that is open, its loads and its replay.
+//! [`Trace`]: an open trace, its loads and its replay.
 
 use std::ffi::CString;
 use std::num::NonZero;
@@ -20,7 +20,7 @@ use crate::replay::{ReplayTask, Replayed, request};
 use crate::table::Table;
 use crate::waiting::{Shared, wait};
 
-/// A trace that is open. `warpload.Trace` is what it is used through.
+/// An open trace. `warpload.Trace` is its public face.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Trace {
     trace: Arc<BinaryTrace>,
@@ -31,7 +31,7 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Opens a trace; a text trace is imported.
+    /// Opens a trace. A text trace is imported.
     #[new]
     #[pyo3(signature = (path, *, threads = None, mmap = false))]
     fn new(
@@ -50,12 +50,12 @@ impl Trace {
         }
     }
 
-    /// How many loads there are.
+    /// The number of loads.
     fn __len__(&self) -> usize {
         self.trace.loads() as usize
     }
 
-    /// Returns the loads as a table, whose batches are made when they are asked for.
+    /// The loads as a table. Its batches are made on demand.
     #[pyo3(signature = (*, values = false, threads = NonZero::<usize>::MIN, **options: "Any"))]
     fn loads(
         &self,
@@ -105,8 +105,8 @@ impl Trace {
         let title = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let task = ReplayTask {
             request,
-            // Another thread can drop the trace and the image meanwhile. The last of these counts goes with the
-            // interpreter's lock, which an image of Python's bytes needs.
+            // A clone, because another thread can drop the trace and the image meanwhile. The last reference is dropped
+            // with the interpreter's lock held, because an image may own Python bytes.
             image: memory.map(|memory| Arc::clone(&memory.get().bytes)),
             shard: shard.transpose()?,
             page: page.then_some(title),
@@ -147,8 +147,8 @@ fn given(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Replay
     options.map_or_else(|| request(&PyDict::new(py)), request)
 }
 
-/// Returns a number of threads that can run at once, and says so if it is not the one that was asked for: each has
-/// batches of its own.
+/// The number of threads to use, at most as many as can run at once, because each needs batches of its own. Warns if it
+/// is not the number that was asked for.
 fn at_once(py: Python<'_>, asked: NonZero<usize>) -> PyResult<NonZero<usize>> {
     let most = usable_threads(Some(asked));
     if asked > most {

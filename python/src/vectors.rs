@@ -1,4 +1,4 @@
-//! `vectors`: test vectors, drawn, read, written and checked.
+//! Test vectors: drawing, reading, writing and checking them.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::objects::text_objects;
 use crate::open::read_file;
 use crate::warp::Warp;
 
-/// A test vector: a load, a machine and a warp before it, and what is expected after it. Of its JSON on one line.
+/// A test vector: a load, a machine and a warp before it, and the expected outcome. Made from its JSON on one line.
 #[pyclass(frozen, eq, hash, module = "warpload.vectors")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Vector {
@@ -37,7 +37,7 @@ impl Vector {
         Ok(vector)
     }
 
-    /// What it is about: most often the text of the instruction.
+    /// A name, most often the text of the instruction.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.read(py)?.name)
@@ -50,7 +50,7 @@ impl Vector {
         Ok(Instruction { sm: load.sm(), load })
     }
 
-    /// What the warp executes on.
+    /// The machine that the load executes on.
     #[getter]
     fn machine(&self, py: Python<'_>) -> PyResult<Machine> {
         let machine = self.read(py)?.machine;
@@ -64,7 +64,7 @@ impl Vector {
         Ok(Warp(self.read(py)?.warp))
     }
 
-    /// What it is a case of, as the literal executor finds: names of `flags`.
+    /// The flags that the literal executor finds in it: names of `flags`.
     #[getter]
     fn flags(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
         let vector = self.read(py)?;
@@ -79,13 +79,14 @@ impl Vector {
         &self.line
     }
 
-    /// Returns what is in the JSON, as objects.
+    /// The contents of the JSON, as objects.
     #[pyo3(signature = () -> "dict[str, Any]")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         text_objects(py, &self.line)
     }
 
-    /// Executes it, and returns how the outcome differs from the expected one, one line each; an empty list if it does not.
+    /// Executes the vector, and returns the differences from the expected outcome, one line each; an empty list if it
+    /// passes.
     #[pyo3(signature = (executor = Executor("both")))]
     fn check(&self, py: Python<'_>, executor: Executor) -> PyResult<Vec<String>> {
         let checked = execute::check(&self.line, executor.list());
@@ -114,9 +115,10 @@ impl Vector {
 pub(crate) struct Flag {
     /// The name.
     name: &'static str,
-    /// What it means, and the clause of the documents.
+    /// The flag's meaning, and the clause of the documents.
     note: &'static str,
-    /// Whether no public source decides what its vectors expect on SM 5.x and 6.x.
+    /// Whether, on SM 5.x and 6.x, the expectation of such vectors is our decision, because no public source decides
+    /// it.
     is_decision: bool,
     /// The same from SM 7.0 on.
     is_decision_from_sm70: bool,
@@ -129,7 +131,7 @@ impl Flag {
     }
 }
 
-/// Returns the flags that vectors have, by name.
+/// The flags that vectors can have, by name.
 #[pyfunction]
 pub(crate) fn vector_flags() -> Vec<Flag> {
     let flag = |flag: &flags::Flag| Flag {
@@ -143,17 +145,17 @@ pub(crate) fn vector_flags() -> Vec<Flag> {
 
 /// Draws fresh vectors of an instruction.
 ///
-/// The same instruction, SM, seed and flags make the same vectors on every platform, those that the command
-/// `warpload vectors generate` writes. A greater count appends vectors and does not change the first ones.
+/// The same instruction, SM, seed and flags make the same vectors on every platform, and the same as the command
+/// `warpload vectors generate`. A greater count appends vectors and does not change the first ones.
 ///
 /// Parameters
 /// ----------
 /// instruction
 ///     The mnemonic, such as `"LDG"`.
 /// sm
-///     Whose instruction it is.
+///     The instruction's SM.
 /// count
-///     How many vectors are drawn.
+///     The number of vectors.
 /// seed
 ///     The seed.
 /// flags
@@ -203,7 +205,7 @@ pub(crate) fn generate_vectors(
     Ok(vectors)
 }
 
-/// Returns the instructions of an SM that vectors are drawn of.
+/// The instructions of an SM that vectors can be drawn for.
 #[pyfunction]
 #[pyo3(signature = (sm: "str | SupportsIndex" = SmArgument::default()))]
 pub(crate) fn vector_instructions(sm: SmArgument) -> Vec<&'static str> {
@@ -215,7 +217,7 @@ pub(crate) fn vector_instructions(sm: SmArgument) -> Vec<&'static str> {
 /// Raises
 /// ------
 /// Error
-///     If a line is not a vector, with the line.
+///     If a line is not a vector. The error has the line.
 #[pyfunction]
 pub(crate) fn read_vectors(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Vector>> {
     let read = || {

@@ -1,4 +1,4 @@
-//! Long work without the interpreter's lock, which Ctrl-C and a progress callback can stop.
+//! Long work without the interpreter's lock. Ctrl-C and a progress callback can stop it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -8,38 +8,39 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How long a signal or a step of progress waits at most.
+/// The longest time until a signal or progress is handled.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// What the work and its observers share.
+/// The state that the work and its observers share.
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// What has been done.
+    /// The amount of work done.
     pub(crate) done: AtomicU64,
-    /// Whether the work is to stop.
+    /// Whether the work should stop.
     pub(crate) interrupt: AtomicBool,
 }
 
-/// Does `work` on a thread of its own; meanwhile handles signals and reports progress.
+/// Does `work` on a thread of its own, and meanwhile handles signals and reports progress.
 ///
 /// # Errors
-/// Returns what a signal's handler or `progress` raises; the work has ended then too. If one of them forks the
-/// process and returns in the child, that has no such thread, which is an error there.
+/// Exceptions that a signal handler or `progress` raises, once the work has stopped. If one of them forks the process
+/// and returns in the child, the child gets an error, because it does not have the working thread.
 pub(crate) fn wait<T: Send + 'static>(
     py: Python<'_>,
     shared: &Arc<Shared>,
     progress: Option<(&Bound<'_, PyAny>, u64)>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    // Dropped with the interpreter's lock: without it, PyO3 takes another one, which a child could find taken.
+    // Dropped with the interpreter's lock held. Without it, PyO3 would take a lock of its own, which a forked child
+    // could find taken.
     let progress = progress.map(|(callback, total)| (callback.clone().unbind(), total));
     let progress = progress.as_ref();
     let process = std::process::id();
     let (sender, finished) = mpsc::channel();
-    // Not a scoped thread: a child would wait for it at the end of the scope.
+    // Not a scoped thread, because a forked child would wait for it at the end of the scope.
     let worker = thread::Builder::new().spawn(move || {
         let result = work();
-        // The receiver is there until the thread is joined.
+        // The receiver exists until the thread is joined.
         let _ = sender.send(());
         result
     })?;

@@ -14,8 +14,8 @@ use crate::literals::Numbers;
 
 /// The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
 ///
-/// `registers` are rows of 32 values from R0 on, `(n, 32)`; the others are 0. `predicates` are masks from P0
-/// on, bit n for lane n.
+/// `registers` are rows of 32 values from R0 on, `(n, 32)`; the rest are 0. `predicates` are masks from P0 on, bit n
+/// for lane n.
 #[pyclass(module = "warpload")]
 #[derive(Clone)]
 pub(crate) struct Warp(pub(crate) State);
@@ -137,7 +137,7 @@ impl Warp {
         self.0.active = LaneMask::from_bits(mask);
     }
 
-    /// Returns the 32 values of a register: a copy.
+    /// The 32 values of a register: a copy.
     fn __getitem__<'py>(&self, py: Python<'py>, register: Register) -> PyResult<Words<'py>> {
         copy_of(py, self.0.register(register.0))
     }
@@ -159,7 +159,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Returns a copy.
+    /// Copies the warp.
     fn copy(&self) -> Self {
         self.clone()
     }

@@ -1,4 +1,4 @@
-//! [`DecodedWords`]: many words decoded in one call.
+//! [`DecodedWords`]: many words, decoded in one call.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use warpload::encoding::{Decoded, Instruction as Load, LoadDestination, MachineW
 use crate::instruction::{Instruction, SmArgument};
 use crate::literals::WordArray;
 
-/// What words are, one element a word.
+/// The results of decoding words, one element a word.
 ///
-/// `opcodes` are the distinct opcodes, and `opcode` says by its index which one each word has.
+/// `opcodes` lists the distinct opcodes. `opcode` has each word's index into it.
 #[pyclass(frozen, module = "warpload")]
 pub(crate) struct DecodedWords {
     sm: Sm,
@@ -34,12 +34,12 @@ struct Columns {
     offset: Vec<i64>,
 }
 
-/// What `kind` says of a word.
+/// The values of `kind`.
 const OTHER: u8 = 0;
 const LOAD: u8 = 1;
 const ILLEGAL: u8 = 2;
 
-/// An array that cannot be written.
+/// A read-only array.
 struct Column<'py, T: numpy::Element>(Bound<'py, PyArray1<T>>);
 
 macro_rules! column {
@@ -179,7 +179,7 @@ impl Columns {
 
 #[pymethods]
 impl DecodedWords {
-    /// What each word is: 0 another instruction, 1 a load, 2 a load that is refused.
+    /// The kind of each word: 0 another instruction, 1 a load, 2 an illegal load.
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u8>> {
         column(py, &self.columns.kind)
@@ -191,13 +191,13 @@ impl DecodedWords {
         self.opcodes.clone()
     }
 
-    /// The index of each word's opcode in `opcodes`; -1 if it is not a load.
+    /// The index of each word's opcode in `opcodes`; -1 if the word is not a load.
     #[getter]
     fn opcode<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, i32>> {
         column(py, &self.columns.opcode)
     }
 
-    /// The size of a lane's access in bytes; 0 if it is not executed.
+    /// The size of a lane's access in bytes; 0 if the load cannot be executed.
     #[getter]
     fn size<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u8>> {
         column(py, &self.columns.size)
@@ -225,7 +225,7 @@ impl DecodedWords {
         self.words.len()
     }
 
-    /// Returns the load that a word is; `None` if it is not one.
+    /// The load at an index; `None` if the word is not a load.
     fn __getitem__(&self, index: usize) -> PyResult<Option<Instruction>> {
         let word = self.words.get(index);
         let word = word.ok_or_else(|| PyIndexError::new_err("no word with that index"))?;

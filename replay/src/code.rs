@@ -1,5 +1,5 @@
-//! What the cubins of a trace's kernels say of its program counters, and whether the two fit:
-//! [`CodeCheck`].
+//! The instructions and source lines of program counters, looked up in the cubins of a trace's kernels, and a check
+//! that trace and cubins fit: [`CodeCheck`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use super::replayed::Replayed;
 use warpload_binary::sass::{Functions, SourceLine};
 use warpload_trace::{MemoryOperation, OperationKind};
 
-/// What cubins say of a program counter.
+/// The result of looking up a program counter in the cubins.
 pub(super) enum Answer {
-    /// None has the kernel.
+    /// No cubin has the kernel.
     NoKernel,
-    /// No instruction of the kernel is at that offset.
+    /// The kernel has no instruction at that offset.
     NoInstruction,
-    /// The instruction there has another opcode than the trace's, which is `None` if it is not a load.
+    /// The instruction's opcode differs from the trace's; `None` if the instruction is not a load.
     OtherOpcode(Option<String>),
-    /// The instruction there, if it is a load, and its source line, if it is known.
+    /// The instruction, if it is a load, and its source line, if known.
     Here(Option<Arc<str>>, Option<SourceLine>),
 }
 
 impl Answer {
-    /// Returns the instruction and its source line as far as they are known.
+    /// The instruction and its source line, each if known.
     pub(super) fn known(self) -> (Option<Arc<str>>, Option<SourceLine>) {
         match self {
             Self::Here(sass, source) => (sass, source),
@@ -42,7 +42,7 @@ pub(super) fn look_up(
     let Some(function) = functions.get(kernel) else { return Answer::NoKernel };
     let Some(located) = function.at(pc.into()) else { return Answer::NoInstruction };
     let Decoded::Load(load) = Instruction::decode(located.word, located.sm) else {
-        // Loads are decoded, other instructions are not.
+        // Only loads can be decoded and compared.
         return match operation.kind {
             OperationKind::Load => Answer::OtherOpcode(None),
             _ => Answer::Here(None, located.source),
@@ -55,7 +55,7 @@ pub(super) fn look_up(
     Answer::Here(Some(load.to_string().into()), located.source)
 }
 
-/// How the program counters of a replay fit the cubins that it was given.
+/// How well the program counters of a replay fit the given cubins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeCheck {
@@ -63,11 +63,11 @@ pub struct CodeCheck {
     pub missing: Vec<Arc<str>>,
     /// The distinct program counters of the other kernels.
     pub program_counters: u64,
-    /// Those at which no instruction begins.
+    /// Program counters at which no instruction begins.
     pub outside: u64,
-    /// Those with another opcode than the instruction there.
+    /// Program counters with an opcode that differs from the instruction's.
     pub other_opcode: u64,
-    /// The first that does not fit.
+    /// The first program counter that does not fit.
     pub first: Option<CodeMismatch>,
 }
 
@@ -81,13 +81,12 @@ pub struct CodeMismatch {
     pub pc: u32,
     /// The opcode in the trace.
     pub opcode: Arc<str>,
-    /// What the cubin has there, in words.
+    /// A description of the cubin's instruction.
     pub found: String,
 }
 
 impl Replayed<'_> {
-    /// Compares the replayed loads, stores, atomics and copies with the cubins of the options; `None` if there
-    /// are none.
+    /// Compares the replayed loads, stores, atomics and copies with the cubins in the options; `None` without cubins.
     #[must_use]
     pub fn code_check(&self) -> Option<CodeCheck> {
         let functions = self.options().get_functions()?;
@@ -102,7 +101,7 @@ impl Replayed<'_> {
                     }
                     continue;
                 }
-                // A kernel can be launched many times.
+                // A kernel can be launched many times, but counts once.
                 _ if !seen.insert((Arc::clone(kernel), row.pc, Arc::clone(opcode))) => continue,
                 Answer::Here(..) => None,
                 Answer::NoInstruction => {

@@ -12,7 +12,7 @@ use warpload::lane::{LANES, LaneMask};
 use warpload::load::LoadOp;
 use warpload::memory::{AddressMap, AddressSpace, GenericAddress, Space, WarpAddresses, Width};
 
-/// The cost of one load in each memory. Out-of-bounds lanes cost nothing.
+/// The cost of one load in each memory. Out-of-bounds lanes do not count.
 ///
 /// Most loads access one memory, and the methods return the cost there. Only a generic load can access several;
 /// [`Self::sectors`], [`Self::ideal_sectors`] and [`Self::lines`] then count global memory, as in

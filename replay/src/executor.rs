@@ -82,8 +82,8 @@ pub struct ExecutedLoad {
 }
 
 impl<'a> LoadExecutor<'a> {
-    /// Creates an executor for the loads of `trace`. Only the options for single loads matter: data, addresses and the
-    /// selection of loads.
+    /// Creates an executor for the loads of `trace`. Of the options, only the data, the addresses and the selection of
+    /// loads matter.
     ///
     /// # Errors
     /// Returns [`ReplayError`] if a kernel has invalid windows and loads that need them, or if a block that must be
@@ -98,7 +98,7 @@ impl<'a> LoadExecutor<'a> {
         })
     }
 
-    /// Returns an executor of a selection's loads instead of the ones that the options select.
+    /// Selects the loads of `selection` instead of the ones that the options select.
     #[must_use]
     pub fn select(self, selection: &'a Selection) -> Self {
         Self { options: self.options.select(selection), ..self }

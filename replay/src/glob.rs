@@ -1,4 +1,4 @@
-//! [`OpcodePattern`]: a glob of opcodes.
+//! [`OpcodePattern`]: a glob for opcodes.
 
 use std::fmt;
 use std::iter::Peekable;
@@ -7,22 +7,24 @@ use std::str::{Chars, FromStr};
 
 use regex::{Regex, RegexBuilder};
 
-/// A glob that opcodes match as a whole, such as `LDG.*` or `*.{64,128}`: `?`, `*`, classes in brackets, alternatives in braces, and `\` before a character that
-/// means itself. Globs are those of the crate `globset`, which would bring all engines of `regex`
-/// along and make the Python package a tenth larger.
+/// A glob that has to match a whole opcode, such as `LDG.*` or `*.{64,128}`: `?`, `*`, classes in brackets,
+/// alternatives in braces, and `\` to escape the next character.
+///
+/// The syntax is that of the crate `globset`, which is not used because it would bring along all engines of `regex` and
+/// make the Python package a tenth larger.
 #[derive(Clone, Debug)]
 pub struct OpcodePattern {
     text: String,
     regex: Regex,
 }
 
-/// Why a text is no [`OpcodePattern`].
+/// Why a text is not an [`OpcodePattern`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("error parsing glob '{glob}': {reason}")]
 pub struct OpcodePatternError {
     /// The text.
     pub glob: String,
-    /// What is wrong with it.
+    /// The error in it.
     pub reason: String,
 }
 
@@ -63,10 +65,10 @@ impl PartialEq for OpcodePattern {
 
 impl Eq for OpcodePattern {}
 
-/// Returns the regular expression that matches what a pattern does.
+/// Translates a glob to a regular expression.
 fn regular(text: &str) -> Result<String, String> {
     let mut rest = text.chars().peekable();
-    // For each open brace: what is before it, and its alternatives so far but the last.
+    // For each open brace: the expression before it, and all its alternatives except the current one.
     let mut open: Vec<(String, Vec<String>)> = Vec::new();
     let mut regex = String::new();
     while let Some(next) = rest.next() {
@@ -81,7 +83,7 @@ fn regular(text: &str) -> Result<String, String> {
                     "unopened alternate group; missing '{' (maybe escape '}' with '[}]'?)",
                 )?;
                 alternatives.push(take(&mut regex));
-                // An empty alternative does not count.
+                // Empty alternatives are ignored, as in `globset`.
                 alternatives.retain(|alternative| !alternative.is_empty());
                 regex = before;
                 if !alternatives.is_empty() {
@@ -98,11 +100,11 @@ fn regular(text: &str) -> Result<String, String> {
     Ok(format!("^{regex}$"))
 }
 
-/// Adds a class, whose bracket was read.
+/// Translates a class. Its opening bracket has been read.
 fn class(rest: &mut Peekable<Chars<'_>>, regex: &mut String) -> Result<(), String> {
     let is_negated = rest.next_if(|next| matches!(next, '!' | '^')).is_some();
     let mut ranges: Vec<(char, char)> = Vec::new();
-    // Whether a `-` was read that makes a range of the character before it.
+    // Whether a `-` came last, so that the next character ends a range.
     let mut is_range = false;
     loop {
         let next = rest.next().ok_or("unclosed character class; missing ']'")?;

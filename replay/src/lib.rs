@@ -1,8 +1,8 @@
-//! Replaying a binary trace: every load executed, counted, checked and digested, block by block
-//! and in parallel.
+//! Replays binary traces: executes every load, and counts, checks and digests it, block by block and in parallel.
 //!
-//! [`replay`] returns a [`Replayed`]; from it comes the [`Summary`], which shards of a trace merge. A
-//! [`ReplayObserver`] sees each access of it, and a [`LoadExecutor`] executes one load at a time. `warpload-report` shows
+//! [`replay`] returns a [`Replayed`]. Its [`Summary`] has the results; shards of a trace have partial ones that merge.
+//! A [`ReplayObserver`] sees each access of a replay, and a [`LoadExecutor`] executes one load at a time.
+//! `warpload-report` shows a replay as a page of HTML.
 //! a replay as a page of HTML.
 
 #![forbid(unsafe_code)]

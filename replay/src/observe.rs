@@ -1,4 +1,4 @@
-//! [`ReplayObserver`]: sees each access of a replay, for results other than sums.
+//! [`ReplayObserver`]: sees each access of a replay. For results other than sums.
 
 use warpload::lane::LaneMask;
 use warpload::load::{LaneAddresses, Loaded};

@@ -1,4 +1,4 @@
-//! [`ReplayOptions`]: what a replay is asked to do, and the [`Selection`] of the loads that it counts.
+//! [`ReplayOptions`]: the options of a replay, and the [`Selection`] of the loads to count.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,19 +12,19 @@ use warpload_binary::sass::Functions;
 use warpload_trace::binary::MemoryRecord;
 use warpload_trace::{ContentHash, DEFAULT_ADDRESS_BITS, Shard};
 
-/// Where a replay's data come from.
+/// The source of a replay's data.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ReplayData<'m> {
-    /// An image. Its own address map holds for all kernels.
+    /// An image. Its address map applies to all kernels.
     Image(&'m Memory),
     /// A rule; every address below 2^address_bits is allocated.
     Fill(Fill),
-    /// Nowhere: everything but values is computed, and every address is allocated.
+    /// No data: everything but values is computed, and every address is allocated.
     Absent,
 }
 
-/// What a replay is asked to do.
+/// The options of a replay.
 ///
 /// ```
 /// use warpload::memory::Fill;
@@ -70,7 +70,7 @@ impl<'a> ReplayOptions<'a> {
         }
     }
 
-    /// Sets the width of a generic address, by default [`DEFAULT_ADDRESS_BITS`]. An image has its
+    /// Sets the width of a generic address, by default [`DEFAULT_ADDRESS_BITS`]. Ignored for an image, which has its
     /// own.
     #[must_use]
     pub fn address_bits(mut self, bits: u32) -> Self {
@@ -78,69 +78,67 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
-    /// Sets where the shared window lies, by default where the trace says or, if it does not, at
-    /// [`Window::DEFAULT_SHARED`]. An image has its own.
+    /// Sets the shared window. By default it is the trace's or, if the trace has none, [`Window::DEFAULT_SHARED`].
+    /// Ignored for an image, which has its own.
     #[must_use]
     pub fn shared_window(mut self, window: impl Into<Option<Window>>) -> Self {
         self.shared_window = window.into();
         self
     }
 
-    /// Sets where the local window lies, by default where the trace says or, if it does not, at
-    /// [`Window::DEFAULT_LOCAL`]. An image has its own.
+    /// Sets the local window. By default it is the trace's or, if the trace has none, [`Window::DEFAULT_LOCAL`].
+    /// Ignored for an image, which has its own.
     #[must_use]
     pub fn local_window(mut self, window: impl Into<Option<Window>>) -> Self {
         self.local_window = window.into();
         self
     }
 
-    /// Sets the part of the loads to replay, by default all of them. The summary of a part has
-    /// what [`Summary::merge`](super::Summary::merge) needs.
+    /// Sets the part of the loads to replay, by default all of them. [`Replayed::partial`](super::Replayed::partial)
+    /// then returns a summary that [`Summary::merge`](super::Summary::merge) takes.
     #[must_use]
     pub fn shard(mut self, shard: impl Into<Option<Shard>>) -> Self {
         self.shard = shard.into();
         self
     }
 
-    /// Sets which loads are counted, by default all of them. What is not a load is counted as ever.
+    /// Sets the loads to count, by default all of them. Instructions other than loads are counted in any case.
     #[must_use]
     pub fn select(mut self, selection: impl Into<Option<&'a Selection>>) -> Self {
         self.selection = selection.into();
         self
     }
 
-    /// Sets whether touches of the same line are counted, which needs memory for every line touched.
+    /// Sets whether to count touches of the same line, which needs memory for every line touched.
     #[must_use]
     pub fn reuse(mut self, counts_reuse: bool) -> Self {
         self.counts_reuse = counts_reuse;
         self
     }
 
-    /// Sets how shared memory serves accesses, where GPUs differ.
+    /// Sets the rules by which shared memory serves accesses, where GPUs differ.
     #[must_use]
     pub fn shared_rules(mut self, rules: SharedRules) -> Self {
         self.shared_rules = rules;
         self
     }
 
-    /// Sets the code of the trace's kernels, from which program counters get their SASS and their source
-    /// line; by default there is none.
+    /// Sets the code of the trace's kernels, which provides SASS and source lines of program counters; by default there
+    /// is none.
     #[must_use]
     pub fn functions(mut self, functions: impl Into<Option<&'a Functions>>) -> Self {
         self.functions = functions.into();
         self
     }
 
-    /// Sets whether summaries have [demangled names](super::KernelSummary::demangled) of kernels; by default they do
-    /// not.
+    /// Sets whether summaries have [demangled names](super::KernelSummary::demangled) of kernels; off by default.
     #[must_use]
     pub fn demangled_names(mut self, are_added: bool) -> Self {
         self.are_names_demangled = are_added;
         self
     }
 
-    /// Sets a function that is called after each block with the bytes of the block, from any
-    /// thread.
+    /// Sets a function to call after each block with its size in bytes. Any thread may call it.
     #[must_use]
     pub fn on_progress(mut self, observer: &'a (dyn Fn(u64) + Sync)) -> Self {
         self.observer = Some(observer);
@@ -155,7 +153,7 @@ impl<'a> ReplayOptions<'a> {
         self
     }
 
-    /// Returns where the data come from.
+    /// Returns the source of the data.
     #[must_use]
     pub fn get_data(&self) -> ReplayData<'a> {
         self.data
@@ -167,13 +165,13 @@ impl<'a> ReplayOptions<'a> {
         self.address_bits
     }
 
-    /// Returns where the shared window was set to lie; `None` if that is left to the trace.
+    /// Returns the shared window; `None` if the trace decides.
     #[must_use]
     pub fn get_shared_window(&self) -> Option<Window> {
         self.shared_window
     }
 
-    /// Returns where the local window was set to lie; `None` if that is left to the trace.
+    /// Returns the local window; `None` if the trace decides.
     #[must_use]
     pub fn get_local_window(&self) -> Option<Window> {
         self.local_window
@@ -185,19 +183,19 @@ impl<'a> ReplayOptions<'a> {
         self.shard
     }
 
-    /// Returns which loads are counted; `None` for all of them.
+    /// Returns the loads to count; `None` for all of them.
     #[must_use]
     pub fn get_selection(&self) -> Option<&'a Selection> {
         self.selection
     }
 
-    /// Returns whether touches of the same line are counted.
+    /// Returns whether to count touches of the same line.
     #[must_use]
     pub fn counts_reuse(&self) -> bool {
         self.counts_reuse
     }
 
-    /// Returns how shared memory serves accesses.
+    /// Returns the rules by which shared memory serves accesses.
     #[must_use]
     pub fn get_shared_rules(&self) -> SharedRules {
         self.shared_rules
@@ -215,26 +213,24 @@ impl<'a> ReplayOptions<'a> {
         self.are_names_demangled
     }
 
-    /// Returns whether loads have values.
     pub(super) fn has_data(&self) -> bool {
         !matches!(self.data, ReplayData::Absent)
     }
 
-    /// Reports that a block of that many bytes was replayed.
+    /// Reports that a block of `bytes` bytes was replayed.
     pub(super) fn report_progress(&self, bytes: u64) {
         if let Some(observer) = self.observer {
             observer(bytes);
         }
     }
 
-    /// Returns whether the replay is to stop.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Returns a text that is the same for all shards of a replay of the trace with that
-    /// [content hash](warpload_trace::BinaryTrace::content_hash), and differs between replays with different results. Of a
-    /// selection it has only the words, and the version is that of this library.
+    /// Returns a text that identifies a replay of the trace with this
+    /// [content hash](warpload_trace::BinaryTrace::content_hash). It is the same for all shards, and differs between
+    /// replays with different results. It includes the selection's words and the version of this library.
     #[must_use]
     pub fn identity(&self, trace: ContentHash) -> String {
         let mut trace = format!("warpload {}, trace {trace}", env!("CARGO_PKG_VERSION"));
@@ -285,7 +281,7 @@ impl fmt::Debug for ReplayOptions<'_> {
     }
 }
 
-/// Returns the CRC-32 of an image: of its bytes and of what lies where.
+/// The CRC-32 of an image: of its bytes and their places.
 fn image_checksum(memory: &Memory) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(memory.arena().bytes());
@@ -300,7 +296,7 @@ fn image_checksum(memory: &Memory) -> u32 {
     crc.finalize()
 }
 
-/// The loads that a replay counts; each field that is `None` allows all.
+/// The loads that a replay counts. Each field that is `None` allows all loads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Whether each kernel's loads are counted, in launch order.
@@ -309,15 +305,14 @@ pub struct Selection {
     pub operations: Option<Vec<bool>>,
     /// The program counters.
     pub pcs: Option<RangeInclusive<u32>>,
-    /// The memory of the first executing lane, as [`LoadCounts::by_space`](super::LoadCounts::by_space) counts
-    /// it: `Some(None)` selects the loads that it counts as unresolved. All constant banks are bank 0, since
-    /// traces do not name them.
+    /// The memory of the first executing lane, as in [`LoadCounts::by_space`](super::LoadCounts::by_space).
+    /// `Some(None)` selects unresolved loads. All constant banks are bank 0, since traces do not name them.
     pub space: Option<Option<Space>>,
     /// The selection in words, for summaries.
     pub selected: Selected,
 }
 
-/// A selection in the words of whoever made it.
+/// A selection in the user's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selected {
@@ -332,7 +327,7 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// Returns the words that are given, each with what it chooses by: `kernel`, `pc`, `opcode`, `space`.
+    /// Returns the words that are given, each with its option: `kernel`, `pc`, `opcode`, `space`.
     pub fn words(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { kernel, pc, opcode, space } = self;
         let words = [("kernel", kernel), ("pc", pc), ("opcode", opcode), ("space", space)];
@@ -340,7 +335,7 @@ impl Selected {
     }
 }
 
-/// The words: `kernel transpose, pc 0x10..0x80`.
+/// Lists the words: `kernel transpose, pc 0x10..0x80`.
 impl fmt::Display for Selected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.words().enumerate() {
@@ -352,7 +347,7 @@ impl fmt::Display for Selected {
 }
 
 impl Selection {
-    /// Returns whether it has a load of that kernel whose first executing lane is in that memory.
+    /// Whether it selects a load of `kernel` with its first executing lane in `space`.
     #[inline]
     pub(super) fn has(&self, kernel: u32, load: &MemoryRecord<'_>, space: Option<Space>) -> bool {
         let allows = |list: &Option<Vec<bool>>, i: usize| {

@@ -1,4 +1,4 @@
-//! [`ReplayRemark`]: what the reader of a replay's counts should know besides.
+//! [`ReplayRemark`]: further facts for the reader of a replay's counts.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::code::{CodeCheck, CodeMismatch};
 use crate::options::ReplayData;
 use crate::replayed::Replayed;
 
-/// How many kernels that no cubin has are named.
+/// The most kernels to name in a remark.
 const NAMED: usize = 8;
 
 /// A remark for the reader of a replay's counts. Its text is a sentence.
@@ -15,9 +15,9 @@ const NAMED: usize = 8;
 pub enum ReplayRemark {
     /// Loads were selected, and none was counted.
     NoLoadSelected,
-    /// So many lanes of stores and atomics access what an image does not have.
+    /// Lanes of stores and atomics access memory outside of the image.
     OutsideImage {
-        /// The lanes.
+        /// The number of lanes.
         lanes: u64,
     },
     /// No cubin has these kernels.
@@ -27,7 +27,7 @@ pub enum ReplayRemark {
 }
 
 impl Replayed<'_> {
-    /// Returns what the reader of the counts should know.
+    /// Returns remarks for the reader of the counts.
     #[must_use]
     pub fn remarks(&self) -> Vec<ReplayRemark> {
         let mut remarks = Vec::new();

@@ -1,5 +1,5 @@
-//! [`replay`]: every load of a trace executed, counted, checked and digested; the blocks that it visits, and the
-//! windows of generic addresses for each kernel.
+//! [`replay`]: executes, counts, checks and digests every load of a trace. Also the blocks that it visits, and each
+//! kernel's windows of generic addresses.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,25 +18,25 @@ use warpload::memory::{
 use warpload_trace::binary::{BinaryTrace, Kernel, RawBlock, TraceBlock, TraceError};
 use warpload_trace::{MemoryOperation, OperationKind, Shard};
 
-/// What a replay found, of a whole trace or of a part. [`Replayed::summary`] returns it for people and programs.
+/// The results of a replay, of a whole trace or of a shard. [`Replayed::summary`] returns them in a form for people and
+/// programs.
 #[derive(Clone, Debug)]
 pub struct Replayed<'a> {
     pub(super) walk: Walk<'a>,
-    /// By kernel, without kernels that have no instructions here.
+    /// By kernel, only for kernels with instructions here.
     pub(super) kernels: BTreeMap<u32, KernelCounts>,
     /// `None` without data.
     pub(super) digest: Option<u64>,
-    /// The first few, in the order of the trace.
+    /// The first few, in trace order.
     pub(super) faults: Vec<LoadFault>,
     pub(super) mismatches: Vec<ValueMismatch>,
 }
 
-/// Replays a trace. The threads are those of the current rayon pool.
+/// Replays a trace on the threads of the current rayon pool.
 ///
 /// # Errors
-/// Returns [`ReplayError::Trace`] if a block is damaged, [`ReplayError::Windows`] if a kernel's
-/// windows are invalid and it has loads that need them, and [`ReplayError::Interrupted`] if the options'
-/// flag stops it.
+/// Returns [`ReplayError::Trace`] if a block is damaged, [`ReplayError::Windows`] if a kernel has invalid windows and
+/// loads that need them, and [`ReplayError::Interrupted`] if the options' flag stops the replay.
 pub fn replay<'a>(
     trace: &'a BinaryTrace,
     options: &ReplayOptions<'a>,
@@ -44,8 +44,8 @@ pub fn replay<'a>(
     replay_observed(trace, options, || ()).map(|(replayed, ())| replayed)
 }
 
-/// Replays a trace as [`replay`] does, and shows each access to observers that `new` makes: one for each thread or
-/// more, joined in the order of the trace.
+/// Replays a trace like [`replay`], and shows each access to observers. `new` makes one or more for each thread. They
+/// are joined in trace order.
 ///
 /// # Errors
 /// Returns the errors of [`replay`].
@@ -56,8 +56,8 @@ pub fn replay_observed<'a, O: ReplayObserver>(
 ) -> Result<(Replayed<'a>, O), ReplayError> {
     let walk = Walk::new(trace, options)?;
     let blank = || WorkerCounts::new(new());
-    // Blocks are visited in order within a thread's run, and runs are added in order, so that what is
-    // collected stays in the order of the trace.
+    // A thread visits the blocks of a run in order, and runs are added in order. Collected results thus stay in trace
+    // order.
     let found = walk
         .blocks
         .par_iter()
@@ -92,15 +92,15 @@ impl<'a> Replayed<'a> {
         &self.walk.options
     }
 
-    /// Returns the numbers of the pages of global memory that loads of a kernel touched, ascending: their addresses
-    /// divided by [`PAGE_BYTES`](super::PAGE_BYTES). None if there is no such kernel.
+    /// Returns the numbers of the pages of global memory that a kernel's loads touched, ascending: addresses divided by
+    /// [`PAGE_BYTES`](super::PAGE_BYTES). Empty if there is no such kernel.
     pub fn pages(&self, kernel: usize) -> impl Iterator<Item = u64> {
         let counts = u32::try_from(kernel).ok().and_then(|kernel| self.kernels.get(&kernel));
         counts.into_iter().flat_map(|counts| counts.footprint.pages())
     }
 
-    /// Returns the counts of loads, stores, atomics and copies of each kernel's program counters and operations,
-    /// by kernel, then ascending.
+    /// The counts of each kernel's program counters and operations: loads, stores, atomics and copies. Ordered by
+    /// kernel, program counter and operation.
     pub(super) fn per_pc(&self) -> impl Iterator<Item = (usize, u32, u16, &PcCounts)> {
         self.kernels.iter().flat_map(|(&kernel, counts)| {
             let rows = counts.per_pc.iter();
@@ -110,7 +110,7 @@ impl<'a> Replayed<'a> {
 }
 
 impl<O: ReplayObserver> WorkerCounts<O> {
-    /// Replays some memory instructions of a block, which comes after those visited before.
+    /// Replays some memory instructions of a block. Blocks must come in trace order.
     fn visit(
         &mut self,
         walk: &Walk<'_>,
@@ -122,7 +122,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         match walk.options.get_data() {
             ReplayData::Image(memory) => self.replay(walk, &block, records, memory),
             ReplayData::Fill(fill) => self.replay(walk, &block, records, &filled(fill)),
-            // Apart, so that the compiler knows that all values are zero.
+            // A case of its own, so that the compiler knows that all values are zero.
             ReplayData::Absent => self.replay(walk, &block, records, &filled(Fill::Zero)),
         }?;
         self.buffers = block.into_buffers();
@@ -145,7 +145,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
         Ok(())
     }
 
-    /// Adds what was found in the blocks that follow those of `self`.
+    /// Adds the results of later blocks.
     fn add(&mut self, mut later: Self) {
         self.end_kernel();
         later.end_kernel();
@@ -161,7 +161,7 @@ impl<O: ReplayObserver> WorkerCounts<O> {
     }
 }
 
-/// The part of a trace that options select, and where each kernel's windows lie.
+/// The part of a trace that the options select, and each kernel's windows.
 #[derive(Clone, Debug)]
 pub(super) struct Walk<'a> {
     pub(super) trace: &'a BinaryTrace,
@@ -188,18 +188,18 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Returns the address map of a kernel, unless the data have their own.
+    /// The address map of a kernel, unless the data have their own.
     pub(super) fn map(&self, kernel: u32) -> AddressMap {
         self.maps[kernel as usize]
     }
 }
 
-/// Returns each kernel's address map.
+/// Each kernel's address map.
 ///
 /// # Errors
-/// Returns [`ReplayError::Windows`] if a kernel's windows are invalid, unless they come from the
-/// trace and none of its loads has generic addresses: some tracers write a base of 0 for both.
-/// Returns [`ReplayError::Trace`] if a block that has to be read for that is damaged.
+/// Returns [`ReplayError::Windows`] if a kernel's windows are invalid. They are allowed if they come from the trace and
+/// none of the kernel's loads has generic addresses, because some tracers write a base of 0 for both. Returns
+/// [`ReplayError::Trace`] if a block that has to be read to find that out is damaged.
 pub(super) fn maps(
     trace: &BinaryTrace,
     options: &ReplayOptions<'_>,
@@ -246,7 +246,7 @@ fn map(
     map.map_err(|source| ReplayError::Windows { index, name, source })
 }
 
-/// Returns for each kernel whether it has loads of generic addresses, which only windows can resolve.
+/// For each kernel, whether it has loads with generic addresses, which need windows to be resolved.
 fn find_generic(trace: &BinaryTrace) -> Result<Vec<bool>, TraceError> {
     let contents = trace.contents();
     let mut kernels = vec![false; contents.kernels.len()];
@@ -286,18 +286,18 @@ pub enum ReplayError {
         index: usize,
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The error in its windows.
         source: ConfigError,
     },
-    /// The threads that were asked for cannot be started.
+    /// The requested threads cannot be started.
     #[error("{threads} threads cannot be started: {message}")]
     Threads {
-        /// How many.
+        /// The number of threads.
         threads: usize,
-        /// Why not.
+        /// The system's message.
         message: String,
     },
-    /// [`ReplayOptions::interrupt`](super::ReplayOptions::interrupt) stopped it.
+    /// [`ReplayOptions::interrupt`](super::ReplayOptions::interrupt) stopped the replay.
     #[error("interrupted")]
     Interrupted,
 }

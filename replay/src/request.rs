@@ -1,5 +1,5 @@
-//! [`ReplayRequest`]: the options of a replay as people give them, whoever asks: the command, Python, a plan or a
-//! question. What they name is opened by the caller; [`ReplayRequest::options`] takes it from there.
+//! [`ReplayRequest`]: the options of a replay as users give them, through the command, Python, a plan or a question.
+//! The caller opens the files that it names; [`ReplayRequest::options`] does the rest.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "MANIFEST", conflicts_with = "fill"))]
     pub image: Option<PathBuf>,
 
-    /// What memory holds without an image; every address is allocated then
+    /// The contents of memory without an image; every address is allocated then
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub fill: Option<FillWord>,
@@ -71,8 +71,8 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "BASE,SIZE", conflicts_with = "image"))]
     pub local_window: Option<Window>,
 
-    /// A cubin with kernels of the trace, or a file that holds such cubins, for the SASS of its loads and
-    /// the source line of each program counter; can be given several times
+    /// A cubin with kernels of the trace, or a file that contains such cubins, for the SASS of its loads and the source
+    /// line of each program counter; can be given several times
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub cubin: Vec<PathBuf>,
@@ -89,12 +89,12 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long))]
     pub merge_pairs: bool,
 
-    /// Show names of kernels as they are in the trace, instead of demangled
+    /// Show names of kernels as they are in the trace, not demangled
     #[serde(skip_serializing_if = "is_true")]
     #[cfg_attr(feature = "clap", arg(long = "no-demangle", action = clap::ArgAction::SetFalse))]
     pub demangle: bool,
 
-    /// Only loads of kernels whose mangled or demangled name has this part or a match of this regular expression
+    /// Only loads of kernels with this text, or a match of this regular expression, in their mangled or demangled name
     #[serde(skip_serializing_if = "Option::is_none", with = "words")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME|REGEX", help_heading = SELECTION))]
     pub kernel: Option<NamePattern>,
@@ -110,7 +110,7 @@ pub struct ReplayRequest {
     #[cfg_attr(feature = "clap", arg(long, value_name = "GLOB", help_heading = SELECTION))]
     pub opcode: Option<OpcodePattern>,
 
-    /// Only loads whose first executing lane is in this memory
+    /// Only loads with their first executing lane in this memory
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "NAME", help_heading = SELECTION))]
     pub space: Option<SpaceWord>,
@@ -141,7 +141,7 @@ impl Default for ReplayRequest {
     }
 }
 
-/// What memory holds without an image.
+/// The contents of memory without an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -244,13 +244,13 @@ impl fmt::Display for PcRange {
     }
 }
 
-/// Why a request and an image do not go together.
+/// Why a request and an image conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an image says what memory holds, its windows and its address bits")]
 pub struct ImageConflict;
 
 impl ReplayRequest {
-    /// Returns which loads are counted, in words; `None` if all are.
+    /// Returns the words of the selection; `None` if all loads are counted.
     #[must_use]
     pub fn selected(&self) -> Option<Selected> {
         let Self { kernel, pc, opcode, space, .. } = self;
@@ -287,7 +287,7 @@ impl ReplayRequest {
         })
     }
 
-    /// Returns whether the loads of a program counter are among those that are selected, whatever their memory.
+    /// Returns whether the loads of a program counter are selected, regardless of their memory.
     #[must_use]
     pub fn has_row(&self, kernel: &str, demangled: Option<&str>, pc: u64, opcode: &str) -> bool {
         let is_in = |pcs: &PcRange| u32::try_from(pc).is_ok_and(|pc| pcs.range().contains(&pc));
@@ -296,7 +296,7 @@ impl ReplayRequest {
             && self.opcode.as_ref().is_none_or(|pattern| pattern.matches(opcode))
     }
 
-    /// Returns where the data come from: from `image` if there is one, else from the fill.
+    /// Returns the source of the data: `image` if there is one, else the fill.
     #[must_use]
     pub fn data<'m>(&self, image: Option<&'m Memory>) -> ReplayData<'m> {
         match (image, self.fill) {
@@ -306,8 +306,7 @@ impl ReplayRequest {
         }
     }
 
-    /// Returns the options of the replay of a selection, with what the request names, opened: the image and the
-    /// code of the cubins.
+    /// Returns the options to replay a selection. `image` and `functions` are the opened files of the request.
     #[must_use]
     pub fn options<'r>(
         &self,
@@ -326,11 +325,11 @@ impl ReplayRequest {
             .demangled_names(self.demangle)
     }
 
-    /// Checks that the request leaves to an image what an image says: what memory holds, its windows and its address
-    /// bits.
+    /// Checks that the request does not set properties that an image has itself: the contents of memory, windows and
+    /// address bits.
     ///
     /// # Errors
-    /// Returns [`ImageConflict`] if the request says one of these.
+    /// Returns [`ImageConflict`] if it sets one of these.
     pub fn check_image(&self) -> Result<(), ImageConflict> {
         let Self { fill, address_bits, shared_window, local_window, .. } = self;
         let is_left = fill.is_none()
@@ -340,10 +339,10 @@ impl ReplayRequest {
         if is_left { Ok(()) } else { Err(ImageConflict) }
     }
 
-    /// Calls a function on as many threads as the request has, but no more than can run at once.
+    /// Calls a function on as many threads as requested, but no more than can run at once.
     ///
     /// # Errors
-    /// Returns [`ReplayError::Threads`] if they cannot be started, and what the function returns.
+    /// Returns [`ReplayError::Threads`] if they cannot be started, and errors of the function.
     pub fn on_threads<T: Send>(
         &self,
         function: impl FnOnce() -> Result<T, ReplayError> + Send,
@@ -357,11 +356,10 @@ impl ReplayRequest {
         pool.map_err(failed)?.install(function)
     }
 
-    /// Returns the options that are set as arguments of a command, in the order of their names: `--name=value`,
-    /// `--name` or `--no-name`.
+    /// Returns the options as arguments of a command, ordered by name: `--name=value`, `--name` or `--no-name`.
     #[must_use]
     pub fn arguments(&self) -> Vec<OsString> {
-        // Names of files need not be UTF-8, so they do not go through JSON.
+        // File names need not be UTF-8, so they do not go through JSON.
         let Self { image, cubin, .. } = self;
         let files = image.iter().map(|file| ("--image=", file));
         let files = files.chain(cubin.iter().map(|file| ("--cubin=", file)));
@@ -383,7 +381,7 @@ impl ReplayRequest {
                 value => format!("--{name}={value}"),
             }));
         }
-        // Files of one option keep their order.
+        // The files of one option keep their order.
         let name = |argument: &OsString| {
             let bytes = argument.as_encoded_bytes();
             let name = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
@@ -465,7 +463,7 @@ mod pairs {
     }
 }
 
-/// What is written between two numbers.
+/// The separator between two numbers.
 trait Pair {
     const BETWEEN: &str;
 }

@@ -1,4 +1,4 @@
-//! [`NothingSelected`]: why a replay counted no load although loads were asked for.
+//! [`NothingSelected`]: why a replay counted no load although some were requested.
 
 use warpload_binary::names::{Demangled, did_you_mean, nearest};
 use warpload_trace::{BinaryTrace, OperationKind};
@@ -7,7 +7,7 @@ use crate::options::{Selected, Selection};
 use crate::replayed::Replayed;
 use crate::summary::Summary;
 
-/// A selection that has no load: most likely one of its words is misspelt.
+/// A selection without loads. Most likely one of its words is misspelt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NothingSelected {
@@ -16,7 +16,7 @@ pub enum NothingSelected {
     Kernel {
         /// The pattern.
         pattern: String,
-        /// The names that are most like it.
+        /// The most similar names.
         nearest: Vec<String>,
     },
     /// No load has such an opcode.
@@ -24,10 +24,10 @@ pub enum NothingSelected {
     Opcode {
         /// The glob.
         glob: String,
-        /// The opcodes that are most like it.
+        /// The most similar opcodes.
         nearest: Vec<String>,
     },
-    /// No load of what else is selected is at such a program counter.
+    /// No load is at such a program counter, among loads that satisfy the rest of the selection.
     #[error("no load is at program counter {pc}; the nearest are at {}", hexadecimal(nearest))]
     Pc {
         /// The program counters.
@@ -35,7 +35,7 @@ pub enum NothingSelected {
         /// The nearest one before and after.
         nearest: Vec<u32>,
     },
-    /// No load has all of it.
+    /// No load satisfies the whole selection.
     #[error("no load is selected: none has {selected}")]
     Together {
         /// The whole selection.
@@ -48,14 +48,14 @@ fn hexadecimal(pcs: &[u32]) -> String {
 }
 
 impl Replayed<'_> {
-    /// Returns why no load was counted although some were selected; `None` if a load was, and if the answer is one:
-    /// that none is in a memory, or that a shard has none of them.
+    /// Returns why no load was counted although some were selected. `None` if a load was, or if zero is a proper
+    /// answer: no load accesses the selected memory, or none is in the shard.
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
         let selection = self.options().get_selection().filter(|_| self.loads() == 0)?;
         let trace = self.trace();
         let contents = trace.contents();
-        // Of a shard of a set, not all are known.
+        // A shard of a set may not know all kernels.
         let has_all_kernels = contents.kernels.len() == trace.kernels();
         let Selected { kernel, pc, opcode, .. } = &selection.selected;
         if let (Some(pattern), Some(flags), true) = (kernel, &selection.kernels, has_all_kernels)
@@ -92,7 +92,8 @@ impl Replayed<'_> {
 }
 
 impl Summary {
-    /// Returns that loads were selected and none was counted; `None` if the answer is one: that none is in a memory.
+    /// Returns an error if loads were selected and none was counted; `None` if zero is a proper answer: no load
+    /// accesses the selected memory.
     #[must_use]
     pub fn nothing_selected(&self) -> Option<NothingSelected> {
         let selected = self.selected.as_ref().filter(|selected| selected.space.is_none())?;
@@ -105,12 +106,12 @@ fn allows(list: &Option<Vec<bool>>, i: usize) -> bool {
     list.as_ref().is_none_or(|list| list.get(i).copied().unwrap_or(false))
 }
 
-/// The program counters of the loads that are selected by anything but their program counter and memory.
+/// The program counters of loads that satisfy the rest of the selection, except for the memory.
 #[derive(Default)]
 struct Counters {
-    /// Whether the selection has one of them.
+    /// Whether the selection includes one of these program counters.
     has_selected: bool,
-    /// The nearest ones.
+    /// The nearest ones before and after the selection.
     before: Option<u32>,
     after: Option<u32>,
 }
@@ -120,7 +121,7 @@ impl Counters {
         let mut found = Self::default();
         let of_kernels =
             trace.blocks().iter().filter(|raw| allows(&selection.kernels, raw.kernel as usize));
-        // All blocks have been replayed.
+        // No block fails here, because all of them have been replayed.
         for block in of_kernels.filter_map(|raw| trace.block(raw).ok()) {
             let records =
                 (0..block.raw().memory_records as usize).filter_map(|i| block.record(i).ok());

@@ -1,5 +1,5 @@
-//! [`AccessDrawing`]: what an access of a warp costs in its memory, as text and as a picture: a row for each wavefront, line
-//! or address, with 32 columns.
+//! [`AccessDrawing`]: the cost of a warp's access in its memory, as text and as a picture. It has 32 columns and a row
+//! for each wavefront, line or address.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,10 +32,10 @@ const GAP: usize = 10;
 pub struct AccessRow {
     /// The number of a wavefront in its group, or an address.
     pub label: String,
-    /// The first and the last lane of the wavefront's group, if it is the first one of the group.
+    /// For the first wavefront of a group of lanes: the group's first and last lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<[usize; 2]>,
-    /// Whether it is a wavefront beyond the first of its group: a bank conflict.
+    /// Whether it is a bank conflict: a wavefront beyond the first of its group.
     pub is_conflict: bool,
     /// The lanes that each column serves.
     pub cells: Vec<Vec<usize>>,
@@ -53,8 +53,8 @@ impl AccessRow {
     }
 }
 
-/// Returns the rows of an access: wavefronts of shared memory, lines of global memory, words of local memory, which are a
-/// line for all lanes, or addresses of constant memory. Addresses are rounded down to the access size.
+/// Returns the rows of an access: wavefronts of shared memory, lines of global memory, addresses of constant memory, or
+/// words of local memory, each of which takes a line for all lanes. Addresses are rounded down to the access size.
 #[must_use]
 pub fn access_rows(
     space: Space,
@@ -69,7 +69,7 @@ pub fn access_rows(
     let mut rows: BTreeMap<u64, [LaneMask; COLUMNS]> = BTreeMap::new();
     for lane in access.executing {
         let start = access.addresses.of(lane) / bytes * bytes;
-        // In constant memory an address is one, however wide.
+        // Constant memory serves an address at once, regardless of the width.
         let words = if matches!(space, Space::Constant { .. }) { 1 } else { bytes.div_ceil(WORD) };
         for word in 0..words {
             let at = start + word * WORD;
@@ -119,14 +119,13 @@ pub struct AccessDrawing {
 }
 
 impl AccessDrawing {
-    /// Creates the drawing of an access of that memory with those rows, as [`access_rows`] returns them; `note` is a line
-    /// below the title.
+    /// Creates the drawing of an access to `space` with rows from [`access_rows`]. `note` is a line below the title.
     #[must_use]
     pub fn new(title: String, note: String, space: Space, rows: Vec<AccessRow>) -> Self {
         Self { title, note, space, rows }
     }
 
-    /// The lane that a cell names; with `+` if it serves others too.
+    /// The lane in a cell, with `+` if the cell serves further ones.
     fn cell_name(cell: &[usize]) -> Option<(usize, String)> {
         let lane = *cell.first()?;
         let others = if cell.len() > 1 { "+" } else { "" };
@@ -144,7 +143,7 @@ impl AccessDrawing {
         format!("{rows}; cells: the lane{shared}")
     }
 
-    /// Returns the drawing as text; with `is_coloured`, for a terminal with colours.
+    /// Returns the drawing as text. With `is_coloured`, it has escapes for a terminal with colours.
     #[must_use]
     pub fn text(&self, is_coloured: bool) -> String {
         let mut text = format!("{}\n{}\n", self.title, self.note);
@@ -192,7 +191,7 @@ impl AccessDrawing {
             y += CELL.1;
         }
         if self.space == Space::Global {
-            // Between sectors.
+            // Lines between sectors.
             for column in [8, 16, 24] {
                 picture.path("rule", format_args!("M{} {TOP}V{y}", left + column * CELL.0));
             }

@@ -8,7 +8,7 @@ use warpload_replay::{ComparedRow, Comparison, percent_change};
 
 /// The maximum number of program counters in the table.
 const MAX_ROWS: usize = 1000;
-/// Returns the page of a comparison of two replays with those names, to be stored as UTF-8.
+/// Returns the page of a comparison of two replays with these names, to be stored as UTF-8.
 #[must_use]
 pub fn comparison_html(comparison: &Comparison, names: [&str; 2]) -> String {
     let [a, b] = names.map(escape);
@@ -111,7 +111,8 @@ fn change(change: Option<f64>) -> String {
     format!("<td class=\"{class}\">{}</td>", signed(change))
 }
 
-/// Returns the changes as text: those of the whole, and of the `most` program counters that changed most as a table.
+/// Returns the changes as text: the changes of the whole, and a table of the `most` program counters with the largest
+/// changes.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison, most: usize) -> String {
     let line = |name: &str, amounts: [u128; 2]| {

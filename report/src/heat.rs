@@ -408,7 +408,7 @@ mod tests {
         (cells.level(), cells.columns().map(<[_]>::to_vec).collect())
     }
 
-    /// By definition: the lowest level at which they fit.
+    /// The definition: the lowest level at which the cells fit.
     fn expected(touches: &[(usize, u64)]) -> (u32, Vec<Vec<(u64, u64)>>) {
         let mut cells: Vec<(usize, u64)> = touches.to_vec();
         cells.sort_unstable();

@@ -46,8 +46,8 @@ pub fn html(page: &ReportPage<'_>) -> String {
     html
 }
 
-/// Returns the beginning of a page up to its body. Its policy forbids all requests, whatever the names in it contain, and
-/// scripts too unless `allowed` has more.
+/// The beginning of a page up to its body. Its policy forbids all requests, whatever names the trace contains. It also
+/// forbids scripts, unless `allowed` adds more.
 pub(crate) fn begin_page(title: &str, allowed: &str) -> String {
     let style = include_str!("page.css");
     format!(

@@ -1,10 +1,10 @@
-//! How results look. [`html`]: a replay as a page for a browser; [`survey`] replays a trace and collects the pictures' data on
-//! the way. [`replay_text`] and [`replay_csv`]: a replay as text, from tables of [`text_table`]. [`AccessDrawing`] and
-//! [`TensorMapDrawing`]: what the lanes of a warp access. [`message`]: what is wrong, with the line that it is about.
+//! Presentation of results. [`html`] is a replay as a page for a browser; [`survey`] replays a trace and collects the
+//! data for the page's pictures. [`replay_text`] and [`replay_csv`] are a replay as text, from tables of
+//! [`text_table`]. [`AccessDrawing`] and [`TensorMapDrawing`] draw the accesses of a warp's lanes. [`message`] draws
+//! errors with the line at fault.
 //!
-//! The page is one file without references to others. Everything on it that comes from a trace is
-//! escaped. Its size is bounded: the page says so if it leaves something out. Each answer is a panel,
-//! which the script makes a tab.
+//! The page is one file without references to others. All text in it that comes from a trace is escaped. Its size is
+//! bounded: the page says so if it leaves something out. Each answer is a panel, and the script makes it a tab.
 
 #![forbid(unsafe_code)]
 

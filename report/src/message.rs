@@ -1,4 +1,5 @@
-//! [`Message`]: what is wrong, drawn as rustc draws it: with the line of a text, the place in it, and what to do.
+//! [`Message`]: an error, a warning or a note, drawn as rustc draws it: with the line of a text, the place in it, and
+//! the remedy.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -8,17 +9,17 @@ use annotate_snippets::{AnnotationKind, Group, Level, Report, Snippet};
 use warpload::text::{is_invisible, visible, visible_lines};
 use warpload_ptx::syntax::{LineIndex, Span};
 
-/// How many characters of a message are shown.
+/// The most characters of a message to show.
 const MAX_CHARACTERS: usize = 4000;
-/// How much of a long line is drawn on either side of the place at fault, in bytes.
+/// The bytes of a long line that are drawn on either side of the place at fault.
 const CONTEXT: usize = 200;
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'o> {
     /// The name of the file.
     pub file: &'o str,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
     /// The column of the text's first character in its line, from 1.
     pub column: usize,
@@ -29,13 +30,13 @@ pub struct Origin<'o> {
 pub enum MessageLevel {
     /// The result is missing or wrong.
     Error,
-    /// The result may not be what is wanted.
+    /// The result may not be the intended one.
     Warning,
-    /// For the reader of the result.
+    /// A fact for the reader of the result.
     Note,
 }
 
-/// A message to a person. Text in it can be foreign, and is made visible and bounded.
+/// A message to a person. Its text may come from inputs, so it is made visible and bounded.
 #[derive(Clone, Debug)]
 pub struct Message {
     level: MessageLevel,
@@ -45,13 +46,13 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message that says `title`.
+    /// Creates a message with the text `title`.
     #[must_use]
     pub fn new(level: MessageLevel, title: impl Display) -> Self {
         Self { level, title: bounded(&title.to_string()), rule: None, help: None }
     }
 
-    /// Adds the name of the rule that is broken.
+    /// Adds the name of the broken rule.
     #[must_use]
     pub fn rule(self, rule: Option<&str>) -> Self {
         Self { rule: rule.map(str::to_owned), ..self }
@@ -69,13 +70,13 @@ impl Message {
         self.level
     }
 
-    /// Returns the message without a place; with `is_coloured`, for a terminal with colours.
+    /// Draws the message without a place. With `is_coloured`, it has escapes for a terminal with colours.
     #[must_use]
     pub fn draw(&self, is_coloured: bool) -> String {
         render(&[Group::with_title(self.level.drawn().primary_title(&self.title))], is_coloured)
     }
 
-    /// Returns the message with the part of a line that is worth drawing; `start..end` are the bytes at fault.
+    /// Draws the message with a part of the line around the bytes `start..end`, which are at fault.
     #[must_use]
     pub fn draw_in_line(
         &self,
@@ -97,7 +98,7 @@ impl Message {
         let mut group = if origin.column == 1 && from == start {
             title.element(snippet.path(visible(origin.file)))
         } else {
-            // Columns are those of the line, of which a part is drawn.
+            // The column counts from the beginning of the line, although only a part of it is drawn.
             let place = annotate_snippets::Origin::path(visible(origin.file))
                 .line(origin.line)
                 .char_column(column);
@@ -109,7 +110,7 @@ impl Message {
         render(&[group], is_coloured)
     }
 
-    /// Returns the message with the line of a module in which bytes are at fault, drawn without the others.
+    /// Draws the message with the line of a module that has the bytes at fault.
     #[must_use]
     pub fn draw_in_source(
         &self,
@@ -123,7 +124,7 @@ impl Message {
             [span.start, span.end].map(|at| floor_char_boundary(source, at as usize));
         let position = lines.position(span.start);
         let first = (start + 1).saturating_sub(position.column as usize);
-        // A line may be as long as the text: what is not drawn is not scanned either.
+        // A line may be as long as the whole text, so only the part to draw is searched for its end.
         let window = floor_char_boundary(source, end.saturating_add(CONTEXT));
         let last = source[end..window].find('\n').map_or(window, |at| end + at);
         let origin = Origin { file, line: position.line as usize, column: 1 };
@@ -142,7 +143,7 @@ impl MessageLevel {
     }
 }
 
-/// Returns an error about bytes of a line of SASS, without colours.
+/// Draws an error in a line of SASS, without colours.
 #[must_use]
 pub fn draw_in_line(
     file: &str,
@@ -160,7 +161,7 @@ pub fn draw_in_line(
 pub struct Labelled<'l> {
     /// The text of the message.
     pub title: &'l str,
-    /// The name of the rule that is broken.
+    /// The name of the broken rule.
     pub rule: Option<&'l str>,
     /// The remedy.
     pub help: Option<&'l str>,
@@ -168,7 +169,7 @@ pub struct Labelled<'l> {
     pub span: Span,
 }
 
-/// Returns an error at a place of a module, without colours.
+/// Draws an error in a module, without colours.
 #[must_use]
 pub fn draw_in_source(file: &str, source: &str, lines: &LineIndex, label: Labelled<'_>) -> String {
     Message::from(label).draw_in_source(file, source, lines, label.span, false)
@@ -184,13 +185,12 @@ fn render(report: Report<'_>, is_coloured: bool) -> String {
     let plain = Renderer::plain().render(report);
     match visible_lines(&plain) {
         Cow::Borrowed(_) if is_coloured => Renderer::styled().render(report),
-        // Colours are escapes too, from which the message's own could not be told.
+        // Without colours, because they are escapes too and could not be told from escapes in the message.
         shown => shown.into_owned(),
     }
 }
 
-/// Returns text as a part of a message, which can have several lines: visible, and shortened in the middle if it is too
-/// long.
+/// Makes text fit for a message, which can have several lines: visible, and shortened in the middle if it is too long.
 fn bounded(text: &str) -> String {
     let lines = text.split('\n').map(visible).collect::<Vec<_>>();
     let shown = lines.join("\n");
@@ -203,8 +203,8 @@ fn bounded(text: &str) -> String {
     head.chain(['…']).chain(shown.chars().skip(length - side)).collect()
 }
 
-/// Returns text with what [`visible`] escapes replaced by characters that take as many bytes, so that places in it stay.
-/// The renderer replaces those of one byte.
+/// Replaces characters that [`visible`] would escape with ones of the same number of bytes, so that places in the text
+/// stay valid. The renderer itself replaces invisible characters of one byte.
 fn of_equal_width(text: &str) -> String {
     let shown = |character: char| match character.len_utf8() {
         2 if is_invisible(character) => '¿',
@@ -214,17 +214,17 @@ fn of_equal_width(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The part of the text that is worth drawing, and the span in it.
+/// The part of the text to draw, and the span in it.
 fn around(text: &str, start: usize, end: usize) -> (&str, usize, usize) {
     let from = floor_char_boundary(text, start.saturating_sub(CONTEXT));
     let to = floor_char_boundary(text, start.saturating_add(CONTEXT));
     (&text[from..to], start - from, end.clamp(start, to) - from)
 }
 
-/// Returns the last character boundary of `text` at or before `at`.
+/// The last character boundary of `text` at or before `at`.
 fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
-    // 0 is one.
+    // Ends at 0, which is a boundary.
     while !text.is_char_boundary(at) {
         at -= 1;
     }

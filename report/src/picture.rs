@@ -1,6 +1,6 @@
-//! [`Picture`]: the elements of an SVG; finished, a drawing about the threads of a warp that needs nothing else, light or
-//! dark as its reader prefers. Each thread has a colour, on terminals too: four threads in a row share a hue, and differ
-//! in lightness.
+//! [`Picture`]: the elements of an SVG. A finished picture is a self-contained drawing about the threads of a warp,
+//! light or dark as its reader prefers. Each thread has a colour, on terminals too: four threads in a row share a hue,
+//! and differ in lightness.
 
 use std::fmt::{Display, Write};
 
@@ -8,20 +8,20 @@ use warpload::lane::LANES;
 
 use super::text::escape;
 
-/// About the width of a letter of a title, of a note, and of other text.
+/// Approximate widths of a letter: of a title, of a note, and of other text.
 pub(crate) const TITLE_LETTER: usize = 12;
 pub(crate) const NOTE_LETTER: usize = 9;
 pub(crate) const LETTER: usize = 8;
 
-/// The elements of a picture, as far as they are drawn. The classes of elements are those of [`STYLE`], and `t0` to `t31`
-/// for the colours of threads.
+/// The elements of a picture so far. Their classes are defined in [`STYLE`], and `t0` to `t31` are the colours of
+/// threads.
 #[derive(Default)]
 pub(crate) struct Picture {
     svg: String,
 }
 
 impl Picture {
-    /// Writes text, the middle of its base at a place unless its class is `start` or `end`.
+    /// Writes text. The point is the middle of its baseline, unless `class` contains `start` or `end`.
     pub(crate) fn text(
         &mut self,
         class: &str,
@@ -32,7 +32,7 @@ impl Picture {
         self.element(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
     }
 
-    /// Draws a rectangle with its upper left corner at a place.
+    /// Draws a rectangle. The point is its upper left corner.
     pub(crate) fn rectangle(
         &mut self,
         class: &str,
@@ -44,7 +44,7 @@ impl Picture {
         ));
     }
 
-    /// Draws several things that a browser names if its pointer is on them.
+    /// Groups elements under a name, which browsers show when the pointer is on them.
     pub(crate) fn named(&mut self, name: impl Display, draw: impl FnOnce(&mut Self)) {
         self.element(format_args!("<g><title>{name}</title>"));
         draw(self);
@@ -55,17 +55,17 @@ impl Picture {
         self.element(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
-    /// Writes anything else.
+    /// Writes any other element.
     pub(crate) fn element(&mut self, element: impl Display) {
         let _ = writeln!(self.svg, "{element}");
     }
 
-    /// Returns the elements, for a picture that is a part of a page.
+    /// The elements, for a picture that is a part of a page.
     pub(crate) fn into_elements(self) -> String {
         self.svg
     }
 
-    /// Returns the whole picture, with a title and a line below it.
+    /// The whole picture, with a title and a line below it.
     pub(crate) fn finish(
         self,
         title: &str,
@@ -109,13 +109,13 @@ text{fill:#f1eee9} .axis,.note{fill:#a8a29a} .conflict{fill:#ff8a80}
 .rule{stroke:#f1eee9} .bracket{stroke:#a8a29a}
 ";
 
-/// The rules of a style sheet that fill the classes `t0` to `t31`.
+/// The style rules that fill the classes `t0` to `t31`.
 fn fills(palette: &[u32; LANES]) -> String {
     let fill = |(thread, colour)| format!(".t{thread}{{fill:#{colour:06x}}}");
     palette.iter().enumerate().map(fill).collect()
 }
 
-/// Returns text on the colour of a thread, for a terminal, if that is wanted.
+/// With `is_coloured`, puts text on the colour of a thread, for a terminal.
 pub(crate) fn on_colour(text: String, thread: usize, is_coloured: bool) -> String {
     if !is_coloured {
         return text;
@@ -124,10 +124,9 @@ pub(crate) fn on_colour(text: String, thread: usize, is_coloured: bool) -> Strin
     format!("\x1b[30;48;2;{red};{green};{blue}m{text}\x1b[0m")
 }
 
-// The values were computed in OKLCH, in which equal steps look equal: eight hues about 45 degrees apart, four
-// lightnesses.
+// The values were computed in OKLCH, where equal steps look equal: eight hues about 45 degrees apart, four lightnesses.
 
-/// On a light ground, for dark text: 0xrrggbb.
+/// For a light background and dark text: 0xrrggbb.
 #[rustfmt::skip]
 const LIGHT_PALETTE: [u32; LANES] = [
     0xff_dedb, 0xff_c3bd, 0xf8_a9a2, 0xeb_8d86,
@@ -140,7 +139,7 @@ const LIGHT_PALETTE: [u32; LANES] = [
     0xf8_dff5, 0xef_c4ea, 0xe4_abde, 0xd4_90cd,
 ];
 
-/// On a dark ground, for light text: 0xrrggbb.
+/// For a dark background and light text: 0xrrggbb.
 #[rustfmt::skip]
 const DARK_PALETTE: [u32; LANES] = [
     0x3f_2220, 0x5b_2f2b, 0x78_3b38, 0x94_4a46,

@@ -1,5 +1,5 @@
-//! [`replay_text`]: a replay on a screen: the counts, then the program counters and the launches that waste most, as tables;
-//! and [`replay_csv`], all program counters as CSV.
+//! [`replay_text`]: a replay on a screen: the counts, then tables of the program counters and the launches with the
+//! most waste. [`replay_csv`] writes all program counters as CSV.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -16,9 +16,9 @@ use warpload_trace::OperationKind;
 use super::text::plural;
 use super::text_table::{self, Column, Value, cell};
 
-/// How many rows tables have unless told otherwise: with the counts they fill a screen of 24 lines.
+/// The default number of rows of a table. With the counts, it fills a screen of 24 lines.
 const ROWS: usize = 8;
-/// How many faults and mismatches are shown; JSON has more of them.
+/// The most faults and mismatches to show; JSON has more of them.
 const LISTED: usize = 5;
 
 /// The order of the rows of a table.
@@ -41,7 +41,7 @@ pub enum TableOrder {
     Pc,
 }
 
-/// The rows of tables: their order, and how many there are at most; without a number, 8 in text and all in CSV.
+/// The order and the maximum number of a table's rows; without a number, 8 in text and all in CSV.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableRows {
     /// Their order.
@@ -50,7 +50,8 @@ pub struct TableRows {
     pub most: Option<usize>,
 }
 
-/// Returns the summary of a replay as text. `data_options` names what gives a replay data, for a summary without a digest.
+/// Returns the summary of a replay as text. For a summary without a digest, `data_options` names the options that would
+/// provide data.
 #[must_use]
 pub fn replay_text(
     summary: &Summary,
@@ -79,7 +80,7 @@ pub fn replay_text(
     text + &first_ones(summary, demangled)
 }
 
-/// Returns the first rows as a table, and how many more there are.
+/// The first rows as a table, and the number of further ones.
 fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>) -> String {
     if rows.is_empty() {
         return String::new();
@@ -113,7 +114,7 @@ fn head(counts: &LoadCounts) -> String {
     text + &format!("{lanes} lanes asked for {bytes} bytes\n\n")
 }
 
-/// Returns the lines of a summary by name; `None` where there is nothing to say.
+/// The lines of a summary by name; `None` leaves a line out.
 fn facts<'s>(
     summary: &'s Summary,
     replayed: &Replayed<'_>,
@@ -213,7 +214,7 @@ fn traffic(traffic: Option<TrafficCounts>) -> Option<String> {
     ))
 }
 
-/// The cost of copies from global to shared memory on either side, as far as the trace has it.
+/// The cost of copies from global to shared memory on each side that the trace has.
 fn copies(counts: &LoadCounts) -> Option<String> {
     let copies = counts.ldgsts.filter(|copies| copies.records > 0)?;
     let global = || {
@@ -261,7 +262,7 @@ fn not_compared(counts: &LoadCounts) -> Option<String> {
         .then(|| format!("in the trace for {}, not compared", plural(counts.valued_loads, "load")))
 }
 
-/// How many touches of lines are first ones, and for the others the loads since the touch before.
+/// The first touches of lines, and the number of loads between other touches.
 fn reuse(reuse: &ReuseCounts) -> String {
     let range = |bound: u64| match bound {
         0..=2 => bound.to_string(),
@@ -304,7 +305,7 @@ fn first_ones(summary: &Summary, demangled: &Demangled) -> String {
     text
 }
 
-/// The opcodes with most loads, as many as a line or two hold.
+/// The opcodes with the most loads, as many as fit on a line or two.
 fn opcodes(counts: &LoadCounts) -> String {
     let opcodes = counts.by_opcode.iter().map(|(opcode, loads)| (&**opcode, *loads));
     let mut opcodes: Vec<(&str, u64)> = opcodes.collect();
@@ -327,7 +328,7 @@ fn ratio(ideal: u64, sectors: u64) -> String {
     format!(" ({:.0} %)", 100.0 * ideal as f64 / sectors as f64)
 }
 
-/// A program counter, and how its kernel is named.
+/// A program counter, and its kernel's name.
 struct PcRow<'r> {
     counter: ProgramCounter<'r>,
     /// The number of its kernel in the whole trace.
@@ -351,13 +352,13 @@ impl<'r> PcRow<'r> {
         &self.counter.summary
     }
 
-    /// The instruction as the code has it, or else its opcode.
+    /// The instruction from the code, or else its opcode.
     fn shown(&self) -> String {
         self.counter.sass().unwrap_or_else(|| self.summary().opcode.to_string())
     }
 
-    /// Accesses of shared memory, and their wavefronts; `None` for others, and if the wavefronts of an atomic are not
-    /// known.
+    /// The accesses to shared memory and their wavefronts; `None` without such accesses, or if the wavefronts of an
+    /// atomic are unknown.
     fn wavefronts(&self) -> Option<(PcSharedCounts, SectorSummary)> {
         let shared = self.summary().shared?;
         Some((shared, shared.wavefronts?))
@@ -368,13 +369,13 @@ impl<'r> PcRow<'r> {
         Some((shared, shared.conflicts?))
     }
 
-    /// A value of global memory, if the accesses can be of it.
+    /// A value about global memory, if the accesses can reach it.
     fn of_global(&self, value: fn(&PcSummary) -> Value<'static>) -> Value<'static> {
         if self.counter.has_sectors() { value(self.summary()) } else { Value::None }
     }
 }
 
-/// Sorts rows; those without what is asked for come last, and equal ones stay as they are.
+/// Sorts rows. Rows without the value in question come last, and equal ones keep their order.
 fn sort_program_counters(rows: &mut [PcRow<'_>], by: TableOrder) {
     const LAST: f64 = f64::NEG_INFINITY;
     let weight = |row: &PcRow<'_>| match by {
@@ -398,12 +399,12 @@ fn kind(kind: OperationKind) -> &'static str {
     }
 }
 
-/// Returns a mean with two digits; none without anything of which it is one.
+/// A mean with two digits; no value if the count is zero.
 fn mean(sum: u64, of: u64) -> Value<'static> {
     if of == 0 { Value::None } else { Value::Number(sum as f64 / of as f64, 2) }
 }
 
-/// Returns an amount, if there is something of which it is one.
+/// An amount, or no value.
 fn of(has_some: bool, amount: u64) -> Value<'static> {
     if has_some { Value::Count(amount) } else { Value::None }
 }
@@ -418,8 +419,8 @@ macro_rules! columns {
     };
 }
 
-/// Writes the program counters of a replay as CSV, loads, stores, atomics and copies: the columns that name a row, then its
-/// counters, then its source.
+/// Writes the program counters of a replay as CSV: loads, stores, atomics and copies. The first columns name a row,
+/// then come its counters and its source line.
 ///
 /// # Errors
 /// Returns the error of `to`.
@@ -465,7 +466,7 @@ pub fn replay_csv(
     text_table::csv(&keys, values, to)
 }
 
-/// Returns the columns of the table by program counter in text, with amounts of one load.
+/// The columns of the table by program counter in text, with amounts per load.
 fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     columns! {
         "pc", |row| Value::Hex(row.counter.pc.into());
@@ -501,7 +502,7 @@ fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
             None => Value::None,
         };
         "addresses/load", |row| match row.summary().constant {
-            // One address a load goes without saying.
+            // One address a load is the minimum and not worth mentioning.
             Some(constant) if constant.addresses > constant.loads => {
                 mean(constant.addresses, constant.loads)
             }
@@ -520,14 +521,14 @@ fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
 /// A launch of a kernel, with its number.
 struct KernelRow<'r>(usize, &'r KernelSummary);
 
-/// Returns the launches of a summary that have loads.
+/// The launches of a summary that have loads.
 fn kernels(summary: &Summary) -> Vec<KernelRow<'_>> {
     let launches = summary.kernels.iter().enumerate();
     let launches = launches.filter(|(_, kernel)| kernel.counts.loads > 0);
     launches.map(|(number, kernel)| KernelRow(number, kernel)).collect()
 }
 
-/// Sorts launches; equal ones stay as they are.
+/// Sorts launches. Equal ones keep their order.
 fn sort_kernels(rows: &mut [KernelRow<'_>], by: TableOrder) {
     let weight = |KernelRow(_, kernel): &KernelRow<'_>| {
         let LoadCounts { sectors, ideal_sectors, loads, lanes, shared, .. } = kernel.counts;
@@ -543,7 +544,7 @@ fn sort_kernels(rows: &mut [KernelRow<'_>], by: TableOrder) {
     rows.sort_by_key(|row| Reverse(weight(row)));
 }
 
-/// Returns the columns of the table by kernel: sums of its loads, and of its stores and atomics at the end.
+/// The columns of the table by kernel: sums of its loads, then of its stores and atomics.
 fn kernel_columns<'r>() -> Vec<Column<KernelRow<'r>>> {
     columns! {
         "launch", |row| Value::Count(row.0 as u64);

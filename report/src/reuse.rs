@@ -1,4 +1,4 @@
-//! How soon lines of global memory are touched again.
+//! The panel about reuse: the number of loads until a line of global memory is touched again.
 
 use super::html::{Context, Panel};
 use super::picture::Picture;

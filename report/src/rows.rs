@@ -122,7 +122,7 @@ pub(crate) fn rows_of_each(listed: &[usize]) -> usize {
     MAX_KERNELS / listed.len().max(1)
 }
 
-/// The numbers of the listed kernels, in launch order. If there are too many, only those with the most accesses.
+/// The numbers of the listed kernels, in launch order. If there are too many, only the ones with the most accesses.
 pub(crate) fn listed(kernels: &[KernelSummary]) -> Vec<usize> {
     let accesses = |kernel: &usize| {
         let counts = &kernels[*kernel].counts;

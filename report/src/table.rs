@@ -12,7 +12,7 @@ pub(crate) const SHORT_NAME: usize = 28;
 /// A column's heading: its key for sorting, its text, and whether it holds numbers.
 pub(crate) type Heading<'h> = (&'h str, &'h str, bool);
 
-/// Returns the beginning of a section with a plain table; a heading says whether its column holds numbers.
+/// The beginning of a section with a plain table. The flag of a heading says whether its column has numbers.
 pub(crate) fn begin_section(caption: &str, headings: &[(&str, bool)]) -> String {
     let mut html = format!(
         "<section><h2>{caption}</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" \
@@ -192,7 +192,7 @@ impl PcTable {
         Panel { id, tab, title, rows: Some(rows.len()), body: body + &self.html(rows, context) }
     }
 
-    /// The table, heaviest rows first; nothing without rows. With a single kernel it has no kernel column.
+    /// The table, heaviest rows first; empty without rows. With a single kernel it has no kernel column.
     pub(crate) fn html(&self, rows: &[ProgramCounter<'_>], context: &Context<'_>) -> String {
         if rows.is_empty() {
             return String::new();

@@ -1,4 +1,4 @@
-//! [`TensorMapDrawing`]: which thread and register each cell of a load from Tensor Memory goes to, as text and as a
+//! [`TensorMapDrawing`]: the thread and register that each cell of a Tensor Memory load goes to, as text and as a
 //! picture.
 
 use std::fmt::Write;
@@ -10,15 +10,15 @@ use warpload_ptx::tensor::{CellOffset, CellStep, Half, TensorLoad};
 use super::picture::{NOTE_LETTER, Picture, TITLE_LETTER, on_colour};
 use super::text::plural;
 
-/// How wide a line of text is at most.
+/// The most characters of a line of text.
 const LINE: usize = 100;
-/// Letters before the cells, for the lanes' numbers.
+/// Characters before the cells, for the lanes' numbers.
 const LANE_NUMBER: usize = 3;
 
 /// The size of a cell of Tensor Memory in a picture.
 const COLUMN: usize = 44;
 const LANE: usize = 34;
-/// A row of panels is at most this many columns of Tensor Memory wide.
+/// The most columns of Tensor Memory in a row of panels.
 const WIDEST: usize = 32;
 /// Free space around everything, and between panels.
 const MARGIN: usize = 32;
@@ -29,8 +29,8 @@ const TOP: usize = 92;
 /// A swatch of the legend.
 const SWATCH: (usize, usize) = (44, 26);
 
-/// A drawing of the cells that a load reads: lanes down, columns across. Lanes and columns count from the address of the
-/// load.
+/// A drawing of the cells that a load reads: lanes down, columns across. Lanes and columns count from the load's
+/// address.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorMapDrawing<'l> {
     load: &'l TensorLoad,
@@ -44,13 +44,13 @@ struct Panel {
 }
 
 impl<'l> TensorMapDrawing<'l> {
-    /// Creates the drawing of a load; of an `LDTM` that is one half of a load, with that half.
+    /// Creates the drawing of a load. `half` is set for an `LDTM` that is one half of it.
     #[must_use]
     pub fn new(load: &'l TensorLoad, half: Option<Half>) -> Self {
         Self { load, half }
     }
 
-    /// How many columns of Tensor Memory make a register.
+    /// The number of Tensor Memory columns in a register.
     fn columns_per_register(&self) -> usize {
         if self.load.is_packed() { 2 } else { 1 }
     }
@@ -59,7 +59,7 @@ impl<'l> TensorMapDrawing<'l> {
         self.load.shape().halves() == 2
     }
 
-    /// Returns the panels, each at most `widest` columns of registers wide.
+    /// The panels, each with at most `widest` columns of registers.
     fn panels(&self, widest: usize) -> Vec<Panel> {
         let columns = self.load.columns() / self.columns_per_register();
         let halves = [false, true].into_iter().take(self.load.shape().halves());
@@ -81,7 +81,7 @@ impl<'l> TensorMapDrawing<'l> {
         panel.columns.clone().map(move |column| shape.owner(cell(column)))
     }
 
-    /// Returns whether a panel counts from the address plus the half offset. A half by itself has an address of its own.
+    /// Whether a panel counts from the address plus the half offset. A half on its own has its own address.
     fn is_further(&self, panel: &Panel) -> bool {
         self.half.is_none() && panel.second_half
     }
@@ -104,7 +104,7 @@ impl<'l> TensorMapDrawing<'l> {
         [self.load.to_string(), format!("{halves}{size}")]
     }
 
-    /// Returns the row of the table of shapes in words: what the bits of threads and registers add.
+    /// The row of the table of shapes in words: the steps for each bit of the thread and the register.
     fn steps(&self) -> [String; 2] {
         let layout = self.load.shape().layout();
         let scaled = |step: &CellStep| match step {
@@ -126,7 +126,8 @@ impl<'l> TensorMapDrawing<'l> {
         ]
     }
 
-    /// Returns the drawing as text; with `is_coloured`, for a terminal with colours. Each cell is `thread.register`.
+    /// Returns the drawing as text. With `is_coloured`, it has escapes for a terminal with colours. Each cell is
+    /// `thread.register`.
     #[must_use]
     pub fn text(&self, is_coloured: bool) -> String {
         let [name, size] = self.headings();
@@ -134,7 +135,7 @@ impl<'l> TensorMapDrawing<'l> {
         let last_column = self.load.columns() / self.columns_per_register() - 1;
         let label = 2 + 1 + (self.load.registers() - 1).to_string().len();
         let cell = label.max(self.column_name(last_column).len());
-        // A power of two, so that panels begin where repeats do.
+        // A power of two, so that panels begin at repeats.
         let widest = 1 << ((LINE - LANE_NUMBER) / (cell + 1)).ilog2();
         for panel in self.panels(widest) {
             text.push('\n');
@@ -193,7 +194,7 @@ impl<'l> TensorMapDrawing<'l> {
         picture.finish(&name, &size, MARGIN, (width, bottom.max(legend_bottom) + MARGIN))
     }
 
-    /// The room above a panel: for the columns' numbers, and the brackets of repeats or the half's name.
+    /// The height above a panel: for the columns' numbers, and the brackets of repeats or the half's name.
     fn room_above(&self) -> usize {
         match (self.load.shape().layout().repeat_columns, self.has_halves()) {
             (1, false) => 34,
@@ -207,7 +208,7 @@ impl<'l> TensorMapDrawing<'l> {
         COLUMN * self.columns_per_register()
     }
 
-    /// Draws all panels, in rows; returns the right and the lower end.
+    /// Draws all panels, in rows. Returns the right and the lower end.
     fn draw_panels(&self, picture: &mut Picture) -> (usize, usize) {
         let (mut x, mut y, mut right, mut bottom, mut in_row) = (MARGIN, TOP, 0, TOP, 0);
         for panel in self.panels(WIDEST / self.columns_per_register()) {
@@ -260,7 +261,7 @@ impl<'l> TensorMapDrawing<'l> {
         }
     }
 
-    /// Draws the cells: their grounds, one path a thread; lines; and names.
+    /// Draws the cells: their backgrounds, one path per thread; lines; and names.
     fn draw_cells(&self, picture: &mut Picture, panel: &Panel) {
         let (lanes, cell) = (self.load.shape().lanes(), self.cell_width());
         let mut paths = vec![String::new(); LANES];
@@ -310,7 +311,7 @@ impl<'l> TensorMapDrawing<'l> {
         picture.path("rule", path);
     }
 
-    /// Draws the threads' colours and what the table of shapes says; returns the right and the lower end.
+    /// Draws the threads' colours and the steps of the table of shapes. Returns the right and the lower end.
     fn draw_legend(
         &self,
         picture: &mut Picture,

@@ -1,4 +1,4 @@
-//! Registers that loads from Tensor Memory filled, as a table.
+//! The registers that a Tensor Memory load has filled, as a table.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use warpload_ptx::tensor::{Issue, TensorInstruction, TensorLoad, TensorRegisters
 use super::text::plural;
 use super::text_table::{self, Value, cell};
 
-/// How many registers are side by side.
+/// Registers side by side.
 const REGISTERS_A_ROW: usize = 8;
 
 /// Returns the text of an executed load: the instruction, the cells that it read, and the registers of the threads.
@@ -24,7 +24,7 @@ pub fn draw_tensor_load(
     let threads = given.threads.clone();
     let heading = match given.is_whole() {
         true => tensor_load_heading(&given.load, issue),
-        // The address of a half is its own.
+        // A half has an address of its own.
         false => {
             let (first, last) = (threads.start, threads.end - 1);
             format!("{}, threads {first} to {last}", cells_read(&given.load, issue))

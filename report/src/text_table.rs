@@ -1,5 +1,5 @@
-//! Tables whose columns are described once, for text and for CSV; and the names in their cells, which can hold any
-//! character and be of any length.
+//! Tables with columns that are described once, for text and for CSV. Also the names in their cells, which can have any
+//! characters and any length.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use comfy_table::{Cell, CellAlignment, Row, Table, presets};
 
 use warpload::text::visible;
 
-/// How many characters of a name a table shows.
+/// The most characters of a name in a table.
 const MAX_CELL: usize = 60;
 
 /// A column of a table with rows of type `R`.
@@ -23,19 +23,19 @@ pub struct Column<R> {
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub enum Value<'r> {
-    /// There is none in this row.
+    /// The row has no value.
     None,
     /// A count.
     Count(u64),
     /// A number, and the digits after its point that text shows.
     Number(f64, usize),
-    /// Something about numbers, for text alone.
+    /// Text about numbers, left out of CSV.
     Shown(String),
     /// A number in hexadecimal.
     Hex(u64),
     /// Text, at the left of its column.
     Text(Cow<'r, str>),
-    /// The same, however long it is: made of names that are known.
+    /// Text that is never shortened, because it consists of known names.
     Whole(String),
 }
 
@@ -63,7 +63,7 @@ impl Value<'_> {
     }
 }
 
-/// Returns text as a field of CSV (RFC 4180).
+/// Quotes text as a field of CSV (RFC 4180).
 fn quoted(text: &str) -> String {
     if text.contains([',', '"']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -72,11 +72,11 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Writes a table of CSV: a line of headings, and a line for each row. It is not held in memory, because all
-/// rows can have the same long name.
+/// Writes a CSV table: a line of headings, and a line for each row. It is not held in memory, because all rows can have
+/// the same long name.
 ///
 /// # Errors
-/// Returns the error of `to`.
+/// Returns the errors of `to`.
 pub fn csv<'v>(
     keys: &[&str],
     rows: impl Iterator<Item = Vec<Value<'v>>>,
@@ -90,12 +90,12 @@ pub fn csv<'v>(
     Ok(())
 }
 
-/// Returns a table of text, without the columns in which no row has a value.
+/// Returns a text table, without columns that have no values.
 #[must_use]
 pub fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let columns = columns.iter().map(|column| {
         let values: Vec<Value<'_>> = rows.iter().map(column.value).collect();
-        // Tables one below the other look like one if their columns are not too narrow.
+        // A minimum width, because tables below each other look like one if their columns are narrow.
         let least = match values.iter().find(|value| !matches!(value, Value::None)) {
             Some(Value::Text(_) | Value::Whole(_)) => 16,
             Some(Value::Hex(_)) => 8,
@@ -106,7 +106,7 @@ pub fn text<R>(columns: &[Column<R>], rows: &[R]) -> String {
     grid(columns.filter(|(.., values)| values.iter().any(|value| !matches!(value, Value::None))))
 }
 
-/// Returns a table of text: a heading, how wide at least, and the values of each column.
+/// Returns a text table. Each column has a heading, a minimum width and values.
 #[must_use]
 pub fn grid<'v>(
     columns: impl IntoIterator<Item = (impl Into<String>, usize, Vec<Value<'v>>)>,
@@ -148,15 +148,15 @@ pub fn cell(text: &str) -> String {
     shortened(&visible(text), None)
 }
 
-/// Returns names as the cells of a column. Long names that would have the same cell are shown where they differ, because
-/// instances of a template often do so far inside.
+/// The names as cells of a column. If the shortened forms of long names are equal, they show the place where they
+/// differ, because instances of a template often differ only deep inside.
 fn cells<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
-    /// Names that agree for longer are equal in the table, too.
+    /// Names that need more rounds stay equal in the table.
     const ROUNDS: usize = 16;
     let names: Vec<Cow<'_, str>> = names.map(visible).collect();
     let mut cells: Vec<String> = names.iter().map(|name| shortened(name, None)).collect();
     for _ in 0..ROUNDS {
-        // By cell: its first name, and how many characters at least that has in common with others.
+        // By cell: its first name, and the shortest prefix that this has in common with others.
         let mut groups: HashMap<String, (&str, usize)> = HashMap::new();
         for (name, cell) in names.iter().zip(&cells) {
             let (first, common) = groups.entry(cell.clone()).or_insert((name, usize::MAX));
@@ -178,7 +178,7 @@ fn cells<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     cells
 }
 
-/// Returns the ends of a name that is too long for a cell, and what is around a place between them.
+/// The ends of a name that is too long for a cell, and with `around` also its middle near that place.
 fn shortened(name: &str, around: Option<usize>) -> String {
     let length = name.chars().count();
     if length <= MAX_CELL {
@@ -192,7 +192,7 @@ fn shortened(name: &str, around: Option<usize>) -> String {
             .chain(part(length - side, side))
             .collect();
     };
-    /// How much of either end is left.
+    /// The characters at either end.
     const END: usize = MAX_CELL / 4;
     const MIDDLE: usize = MAX_CELL - 2 * END - 2;
     let from = around.saturating_sub(MIDDLE / 4).max(END);
@@ -241,7 +241,7 @@ mod tests {
             assert_eq!(cell.chars().count(), 60, "{long}");
             assert!(cell.starts_with("aaa") && cell.contains('…') && cell.ends_with("zzz"));
         }
-        // What escaping adds counts too.
+        // Counts the characters after escaping.
         assert_eq!(cell(&"\u{1b}".repeat(100)).chars().count(), 60);
     }
 

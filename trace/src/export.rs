@@ -12,7 +12,7 @@ use super::operation::{MemoryOperation, OperationKind};
 use warpload::lane::LANES;
 use warpload::memory::Width;
 
-/// The default width of a generic address: that of SM 6.x and later.
+/// The default width of a generic address, as on SM 6.x and later.
 pub const DEFAULT_ADDRESS_BITS: u32 = 49;
 
 /// The version of the JSON format.

@@ -1,6 +1,6 @@
-//! Memory traces of GPUs: [`import`] reads those of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
-//! form, of which a [`BinaryTrace`] decodes block after block; several files of it are a [`TraceSet`], and
-//! [`export_jsonl`] writes its memory instructions as lines of JSON. A [`TraceSource`] opens a trace of any kind.
+//! GPU memory traces. [`import`] reads traces of Accel-Sim, NVBit and CUTracer, compressed or not, into one binary
+//! form. A [`BinaryTrace`] decodes it block by block, and several files of it form a [`TraceSet`]. [`export_jsonl`]
+//! writes memory instructions as lines of JSON. A [`TraceSource`] opens a trace of any kind.
 //!
 //! `warpload-replay` executes the loads.
 

@@ -1,5 +1,5 @@
-//! [`TraceSource`]: a trace of any kind, in a file or from a stream. A binary trace in a file and the parts of a set are
-//! used in place. A text trace, and a binary trace from a stream, go to a temporary file first.
+//! [`TraceSource`]: a trace of any kind, in a file or from a stream. A binary trace in a file and the parts of a set
+//! are used in place. A text trace, and a binary trace from a stream, go to a temporary file first.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
@@ -13,16 +13,16 @@ use crate::shard::Shard;
 use warpload::memory::Arena;
 use warpload_binary::lines::without_mark;
 
-/// The number of bytes that tell the kind of a trace.
+/// The bytes from which the kind of a trace is recognized.
 const START_BYTES: u64 = 4096;
 
-/// The most bytes of a set's file: room for as many parts as there can be kernels.
+/// The maximum size of a set's file in bytes: room for the maximum number of kernels as parts.
 const MAX_SET_BYTES: u64 = 512 << 20;
 
-/// Parts of fewer bytes are read: a process can map 65,530 files on Linux, and sets can have more parts.
+/// Smaller parts are read instead of mapped: a process can map 65,530 files on Linux, and sets can have more parts.
 const WORTH_MAPPING: u64 = 64 << 10;
 
-/// The caller's side of opening and importing traces: how the bytes of files are held, and who is told of progress.
+/// The caller's side of opening and importing traces: holds the bytes of files, and observes progress.
 pub trait TraceFiles: Sync {
     /// Returns the bytes of a whole file, mapped or read.
     ///
@@ -30,16 +30,16 @@ pub trait TraceFiles: Sync {
     /// Returns the I/O error of the file.
     fn bytes(&self, path: &Path, file: &File) -> io::Result<Arena>;
 
-    /// Returns the bytes of a temporary file. It has no name by which anything could change it.
+    /// Returns the bytes of a temporary file. It has no name by which another process could change it.
     ///
     /// # Errors
     /// Returns the I/O error of the file.
     fn temporary_bytes(&self, file: &File) -> io::Result<Arena>;
 
-    /// Is told of files that were opened or that others name, and of bytes that are to be read or were read.
+    /// Receives events: files that were opened or are named by others, and bytes that will be read or were read.
     fn observe(&self, _: ImportEvent<'_>) {}
 
-    /// Returns whether an import is to stop.
+    /// Returns whether an import should stop.
     fn is_interrupted(&self) -> bool {
         false
     }
@@ -60,7 +60,7 @@ pub enum OpenError {
         /// The problem.
         source: TraceError,
     },
-    /// There is no temporary file.
+    /// A temporary file could not be created.
     #[error("no temporary file for the trace")]
     Temporary {
         /// The I/O error.
@@ -80,24 +80,24 @@ pub enum OpenError {
     },
 }
 
-/// How a text trace is imported.
+/// The options of an import of a text trace.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {
     /// The number of threads to use.
     pub threads: NonZero<usize>,
-    /// How the binary trace is compressed.
+    /// The compression of the binary trace.
     pub compression: Compression,
 }
 
 impl ImportOptions {
-    /// Creates options of an import on so many threads, compressed as by default.
+    /// Creates the options of an import on this many threads, with the default compression.
     #[must_use]
     pub fn new(threads: NonZero<usize>) -> Self {
         Self { threads, compression: Compression::default() }
     }
 
-    /// Sets how the binary trace is compressed.
+    /// Sets the compression of the binary trace.
     #[must_use]
     pub fn compression(self, compression: Compression) -> Self {
         Self { compression, ..self }
@@ -111,14 +111,14 @@ pub fn usable_threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
     asked.map_or(most, |asked| asked.min(most))
 }
 
-/// A trace of any kind that is not open yet. Its kind is known by how it begins.
+/// A trace of any kind that is not open yet. Its first bytes determine its kind.
 pub struct TraceSource {
-    /// The name in messages, to which names of other files are relative.
+    /// The name in messages. File names inside the trace are relative to it.
     name: PathBuf,
     start: Vec<u8>,
-    /// All of it, from the beginning.
+    /// All bytes, from the beginning.
     bytes: Box<dyn Read + Send>,
-    /// The same, if it is a regular file.
+    /// The file, if it is a regular one.
     file: Option<(File, Metadata)>,
     shard: Option<Shard>,
     /// The trace, if it has been opened in place.
@@ -128,7 +128,7 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// Opens a file or a named pipe. `files` is told of it.
+    /// Opens a file or a named pipe, and reports it to `files`.
     ///
     /// # Errors
     /// Returns [`ImportError`] if it is a folder or cannot be read.
@@ -146,10 +146,10 @@ impl TraceSource {
         Ok(Self { file, ..Self::from_stream(bytes, path)? })
     }
 
-    /// Reads the beginning of a stream, such as standard input, that messages call `name`.
+    /// Reads the beginning of a stream, such as standard input. Messages call it `name`.
     ///
     /// # Errors
-    /// Returns [`ImportError::Read`] if that fails.
+    /// Returns [`ImportError::Read`] if the stream cannot be read.
     pub fn from_stream(
         mut bytes: impl Read + Send + 'static,
         name: &Path,
@@ -162,7 +162,7 @@ impl TraceSource {
         Ok(Self { name, start, bytes, file: None, shard: None, trace: None, parts: None })
     }
 
-    /// Sets the part of the trace that is needed: other parts of a set need not be there.
+    /// Sets the part of the trace that is needed. The other parts of a set need not exist.
     #[must_use]
     pub fn shard(self, shard: Option<Shard>) -> Self {
         Self { shard, ..self }
@@ -174,8 +174,8 @@ impl TraceSource {
         &self.name
     }
 
-    /// Returns the folder of the files that the source names: that of its own file, or the working folder if it is a
-    /// stream or has only the name of an open file (`/dev/stdin`).
+    /// Returns the folder that file names in the source are relative to: the folder of its own file, or the working
+    /// folder for a stream and for the name of an open file (`/dev/stdin`).
     #[must_use]
     pub fn folder(&self) -> &Path {
         let is_there = self.is_regular() && !self.name.starts_with("/dev");
@@ -201,7 +201,7 @@ impl TraceSource {
         TraceSet::is_set(&self.start)
     }
 
-    /// Returns whether this is a JSON object, but not one of a trace: the manifest of a memory image.
+    /// Returns whether this is a JSON object other than a trace: the manifest of a memory image.
     #[must_use]
     pub fn is_manifest(&self) -> bool {
         let start = without_mark(&self.start).trim_ascii_start();
@@ -239,7 +239,7 @@ impl TraceSource {
         TraceSet::from_json(&text).map_err(|source| self.invalid(source))
     }
 
-    /// Opens a binary trace in a file, and the parts of a set. Other sources are left as they are, because opening them
+    /// Opens a binary trace in a file, or the parts of a set. Leaves other sources as they are, because opening them
     /// takes longer.
     ///
     /// # Errors
@@ -271,8 +271,8 @@ impl TraceSource {
         self.trace
     }
 
-    /// Opens the trace. What is not a binary trace in a file becomes one in a temporary file without a name, which is gone
-    /// when the process is, however that ends.
+    /// Opens the trace. All but a binary trace in a file go to a temporary file without a name first. It vanishes with
+    /// the process, even if that crashes.
     ///
     /// # Errors
     /// Returns [`OpenError`] if a file cannot be read or is invalid.
@@ -341,7 +341,7 @@ impl TraceSource {
         })
     }
 
-    /// Reads a list of traces, to import them one by one. `files` is told of the files that it names.
+    /// Reads a list of traces, to import them one by one. Reports the listed files to `files`.
     ///
     /// # Errors
     /// Returns [`ImportError`] if it cannot be read, or is not a list.
@@ -376,7 +376,7 @@ impl TraceList {
 
 type ImportWriter<'f, W> = TraceWriter<BufWriter<Interruptible<'f, W>>>;
 
-/// Writes the binary trace that `import` makes.
+/// Writes the binary trace of `import`.
 fn write_import<'f, W: Write + Seek>(
     output: W,
     name: &Path,
@@ -396,7 +396,7 @@ fn write_error(source: io::Error) -> ImportError {
     ImportError::Write(TraceError::Write { source })
 }
 
-/// Returns the source that a binary trace names which is imported from `name`.
+/// Returns the source to name in a binary trace that is imported from `name`.
 #[must_use]
 pub fn import_source(name: &Path) -> String {
     let name = name.file_name().unwrap_or_default().to_string_lossy();
@@ -414,7 +414,7 @@ fn open_part(path: &Path, files: &dyn TraceFiles) -> io::Result<Arena> {
     if is_small { Arena::read(&file) } else { files.bytes(path, &file) }
 }
 
-/// An output that cannot be written any more once an import is interrupted.
+/// An output that fails once the import is interrupted.
 struct Interruptible<'f, W> {
     output: W,
     files: &'f dyn TraceFiles,
@@ -449,7 +449,7 @@ mod tests {
     #[derive(Default)]
     struct Seen {
         is_interrupted: bool,
-        /// The names of files that were opened, and of those that others name.
+        /// The names of opened files, and of files that others name.
         files: Mutex<[Vec<PathBuf>; 2]>,
     }
 

@@ -210,7 +210,7 @@ impl MemoryOperation {
     }
 }
 
-/// Whether each lane has an access of its own, whose size the opcode states.
+/// Whether each lane has an access of its own, with a size that the opcode states.
 fn is_of_lanes(kind: OpcodeKind) -> bool {
     use OpcodeKind::{MatrixStore, TensorLoad, TensorStore};
     !matches!(kind, MatrixStore | TensorLoad | TensorStore)

@@ -1,7 +1,7 @@
-//! [`OutputFile`]: a file that appears in its place when it is whole and on the disk, and never in place of one of the
-//! [`InputFiles`].
+//! [`OutputFile`]: a file that appears in its place when it is complete and on the disk, and that never replaces one of
+//! the [`InputFiles`].
 //!
-//! Until then it has no name if the system has such files. Elsewhere it has a temporary name, which
+//! Until then it has no name, if the system has such files. Elsewhere it has a temporary name, which
 //! [`remove_temporary_files`] removes before a signal ends the process.
 
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-/// The number of symbolic links that may lead to a file, as on Linux.
+/// The most symbolic links that are followed to a file, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Files that no output may replace, under these names or others.
+/// Files that no output may replace, under any name.
 #[derive(Debug, Default)]
 pub struct InputFiles(Mutex<BTreeSet<system::Identity>>);
 
@@ -35,7 +35,7 @@ impl InputFiles {
         self.files().extend(system::identity(path, metadata));
     }
 
-    /// Adds a file that another one names, read or not. A missing file cannot be lost, so it is left out.
+    /// Adds a file that another file names, read or not. A missing file cannot be lost, so it is left out.
     pub fn add_named(&self, path: &Path) {
         if let Ok(metadata) = fs::metadata(path) {
             self.add(path, &metadata);
@@ -47,7 +47,7 @@ impl InputFiles {
     }
 }
 
-/// Why an output is not written. Its message begins with the output, as it was asked for.
+/// Why an output is not written. Its message begins with the path as the user gave it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
 #[non_exhaustive]
@@ -56,11 +56,11 @@ pub struct OutputError {
     pub path: PathBuf,
     /// The problem.
     pub problem: OutputProblem,
-    /// The I/O error, if the system refuses it.
+    /// The I/O error, if the system caused the problem.
     pub source: Option<io::Error>,
 }
 
-/// What is wrong with an output.
+/// The problem with an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputProblem {
@@ -73,10 +73,10 @@ pub enum OutputProblem {
     /// Its owner may not write it.
     #[error("cannot be written: is read-only")]
     ReadOnly,
-    /// The system does not write it.
+    /// The system failed to write it.
     #[error("cannot be written")]
     Write,
-    /// The system does not remove it.
+    /// The system failed to remove it.
     #[error("cannot be removed")]
     Remove,
 }
@@ -86,20 +86,21 @@ impl OutputError {
         Self { path: path.to_owned(), problem, source: None }
     }
 
-    /// Creates the error of an output that the system does not write.
+    /// Creates the error of a failed write.
     #[must_use]
     pub fn write(path: &Path, source: io::Error) -> Self {
         Self { source: Some(source), ..Self::new(path, OutputProblem::Write) }
     }
 }
 
-/// Where an output goes. Errors name it as it was asked for.
+/// The place of an output. Errors name it as the user gave it.
 #[derive(Debug)]
 pub struct OutputTarget<'i> {
     asked: PathBuf,
     place: Place,
     inputs: &'i InputFiles,
-    /// The metadata of the regular file that was there at first: its mode is kept even if it is removed meanwhile.
+    /// The metadata of the regular file that was there initially, because its mode is kept even if it is removed in the
+    /// meantime.
     existing: Option<Metadata>,
 }
 
@@ -107,12 +108,12 @@ pub struct OutputTarget<'i> {
 enum Place {
     /// A regular file, existing or not; the path is not a symbolic link.
     File(PathBuf),
-    /// A device, a pipe, or a file that is open already (`/dev/stdout`): it is written in place.
+    /// A device, a pipe, or an open file (`/dev/stdout`), written in place.
     Stream,
 }
 
 impl<'i> OutputTarget<'i> {
-    /// Checks that a file can be written. A name that leads to a file that is not there is one, too.
+    /// Checks that a file can be written. It need not exist.
     ///
     /// # Errors
     /// Returns [`OutputError`] if it is a folder, read-only, or one of the inputs.
@@ -125,13 +126,13 @@ impl<'i> OutputTarget<'i> {
         Ok(Self { existing: target.check()?, ..target })
     }
 
-    /// Returns the path that was asked for.
+    /// Returns the path as the user gave it.
     #[must_use]
     pub fn asked(&self) -> &Path {
         &self.asked
     }
 
-    /// Returns the file that is written, which a link may have led to.
+    /// Returns the path of the file to write, after following links.
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.place {
@@ -140,13 +141,13 @@ impl<'i> OutputTarget<'i> {
         }
     }
 
-    /// Returns the error of an output that the system does not write.
+    /// Returns the error of a failed write.
     #[must_use]
     pub fn write_error(&self, source: io::Error) -> OutputError {
         OutputError::write(&self.asked, source)
     }
 
-    /// Returns whether both would write one file, the one over the other.
+    /// Returns whether both targets are the same file, so that one would overwrite the other.
     #[must_use]
     pub fn is_same_file(&self, other: &Self) -> bool {
         let real = |target: &Self| match &target.place {
@@ -162,10 +163,10 @@ impl<'i> OutputTarget<'i> {
         matches!(self.place, Place::Stream) && system::stdout_at(&self.asked).is_some()
     }
 
-    /// Removes what is in this place, if it is a file.
+    /// Removes the file in this place, if there is one.
     ///
     /// # Errors
-    /// Returns [`OutputError`] if the system does not remove it.
+    /// Returns [`OutputError`] if the system fails to remove it.
     pub fn remove(&self) -> Result<(), OutputError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         match fs::remove_file(path) {
@@ -177,8 +178,8 @@ impl<'i> OutputTarget<'i> {
         }
     }
 
-    /// Returns the metadata of the regular file that is there. Checks it against the inputs, of which there may be more
-    /// by now.
+    /// Returns the metadata of the existing regular file. Checks again that it is not an input, because inputs may have
+    /// been added.
     ///
     /// # Errors
     /// Returns [`OutputError`] if it must not be written.
@@ -197,16 +198,16 @@ impl<'i> OutputTarget<'i> {
         if system::is_read_only(&metadata) {
             return Err(OutputError::new(&self.asked, OutputProblem::ReadOnly));
         }
-        // Only the system knows who else may write it.
+        // Opened to find out, because permissions alone do not determine who may write.
         let opened = OpenOptions::new().write(true).open(path);
         opened.map_err(|error| self.write_error(error))?;
         Ok(Some(metadata))
     }
 
-    /// Creates an empty file, which [`OutputFile::persist`] puts into this place.
+    /// Creates an empty file, to be put into this place by [`OutputFile::persist`].
     ///
     /// # Errors
-    /// Returns [`OutputError`] if the system does not create it.
+    /// Returns [`OutputError`] if the system fails to create it.
     pub fn create(self) -> Result<OutputFile<'i>, OutputError> {
         let unnamed = match &self.place {
             Place::File(path) => unnamed::create(folder(path)),
@@ -218,7 +219,7 @@ impl<'i> OutputTarget<'i> {
         }
     }
 
-    /// Does the same as [`create`](Self::create) where files have names.
+    /// Like [`create`](Self::create) on systems without unnamed files.
     #[doc(hidden)]
     pub fn create_named(self) -> Result<OutputFile<'i>, OutputError> {
         let create =
@@ -239,7 +240,7 @@ impl<'i> OutputTarget<'i> {
     }
 }
 
-/// A file that is being written. It goes away unless it is persisted.
+/// A file that is being written. It vanishes unless it is persisted.
 #[derive(Debug)]
 pub struct OutputFile<'i> {
     target: OutputTarget<'i>,
@@ -261,12 +262,12 @@ impl<'i> OutputFile<'i> {
         &self.target
     }
 
-    /// Puts the file, which is whole, into its place. It has the mode of the file that it replaces, and its owner if the
+    /// Puts the complete file into its place. It gets the mode of the file that it replaces, and its owner if the
     /// system allows that.
     ///
     /// # Errors
-    /// Returns [`OutputError`] if the place has become one of the inputs, or the system refuses it. What was there is
-    /// unchanged, unless it is a stream.
+    /// Returns [`OutputError`] if the place has become one of the inputs, or the system fails. The existing file is
+    /// then unchanged, unless it is a stream.
     pub fn persist(self) -> Result<(), OutputError> {
         let Self { target, mut file, named } = self;
         let existing = target.check()?;
@@ -289,7 +290,7 @@ impl Write for OutputFile<'_> {
     }
 }
 
-/// Gives a file the name `path`, in place of the file that has it.
+/// Gives a file the name `path`, and replaces an existing file of that name.
 fn replace(
     file: File,
     named: Option<TempPath>,
@@ -297,12 +298,12 @@ fn replace(
     existing: Option<&Metadata>,
 ) -> io::Result<()> {
     existing.map_or(Ok(()), |existing| system::keep_permissions(&file, existing))?;
-    // The contents must be there after a loss of power if the name is.
+    // After a loss of power, the contents must exist if the name does.
     file.sync_all()?;
     let named = match named {
         Some(named) => named,
         None => match unnamed::link(&file, path) {
-            // A link replaces no file, but a renamed one does.
+            // Creating a link never replaces a file, but renaming does.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 make_beside(path, |path| unnamed::link(&file, path))?.into_temp_path()
             }
@@ -312,10 +313,11 @@ fn replace(
     Ok(named.persist(path)?)
 }
 
-/// Writes a file to a stream.
+/// Copies a file to a stream.
 fn copy(file: &mut File, path: &Path) -> io::Result<()> {
     file.rewind()?;
-    // Opened again, a file that is standard output would be written from its beginning.
+    // Uses the existing descriptor, because a file that is standard output would be written from its beginning if it
+    // were opened again.
     let mut stream = match system::stdout_at(path) {
         Some(stdout) => stdout,
         None => OpenOptions::new().write(true).truncate(true).open(path)?,
@@ -323,7 +325,7 @@ fn copy(file: &mut File, path: &Path) -> io::Result<()> {
     io::copy(file, &mut stream).map(drop)
 }
 
-/// Returns the place that a path leads to.
+/// The place that a path leads to.
 fn follow(path: &Path) -> io::Result<Place> {
     let mut at = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -335,7 +337,7 @@ fn follow(path: &Path) -> io::Result<Place> {
             return Ok(Place::File(at));
         }
         let folder = at.parent().unwrap_or(Path::new(""));
-        // Links of Linux to files that are open, which need not have a name at all.
+        // Linux has links to open files in `/proc`. These files need not have a name at all.
         let is_open = || folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"));
         if !metadata.is_symlink() || is_open() {
             return Ok(Place::Stream);
@@ -350,27 +352,27 @@ fn folder(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Returns the folder of a file that need not be there, without symbolic links.
+/// Returns the folder of a file, without symbolic links. The file need not exist.
 ///
 /// # Errors
-/// Returns the I/O error if the folder is not there.
+/// Returns the I/O error if the folder does not exist.
 pub fn real_folder(file: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(folder(file))
 }
 
-/// The temporary names so far, if they are to be removed before the process ends.
+/// The temporary names so far; `None` if they need not be removed before the process ends.
 static NAMES: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
 
 fn names() -> MutexGuard<'static, Option<Vec<PathBuf>>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes something beside `path` under a temporary name.
+/// Creates a file beside `path` under a temporary name.
 fn make_beside<R>(
     path: &Path,
     mut make: impl FnMut(&Path) -> io::Result<R>,
 ) -> io::Result<NamedTempFile<R>> {
-    // Held until there is something of that name, so that it is not made after its removal.
+    // Held until the file exists, so that it is not created after its removal.
     let mut names = names();
     Builder::new().prefix(".warpload-").make_in(folder(path), |path| {
         names.iter_mut().for_each(|names| names.push(path.to_owned()));
@@ -383,13 +385,13 @@ pub fn remember_temporary_files() {
     names().get_or_insert_default();
 }
 
-/// Removes the temporary files whose names are remembered. Until the returned value is dropped, no other one is created:
-/// the process can end.
+/// Removes the remembered temporary files. No other one is created until the returned guard is dropped, so that the
+/// process can end.
 #[must_use]
 pub fn remove_temporary_files() -> impl Sized {
     let names = names();
     for path in names.iter().flatten() {
-        // Most have gone, or have their own names.
+        // Fails for most names, because their files are gone or have been renamed.
         let _ = fs::remove_file(path);
     }
     names
@@ -406,20 +408,20 @@ mod system {
     /// The device and the inode.
     pub(super) type Identity = (u64, u64);
 
-    /// Returns `None` for what cannot be lost by writing to it: a terminal, `/dev/null`.
+    /// `None` for files without contents to lose: a terminal, `/dev/null`.
     pub(super) fn identity(_: &Path, metadata: &Metadata) -> Option<Identity> {
         let is_device = metadata.file_type().is_char_device();
         (!is_device).then(|| (metadata.dev(), metadata.ino()))
     }
 
-    /// Returns standard output if writing to a path goes there.
+    /// Standard output, if writing to a path goes there.
     pub(super) fn stdout_at(path: &Path) -> Option<File> {
         let stdout = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
         let (one, other) = (stdout.metadata().ok()?, metadata(path).ok()?);
         ((one.dev(), one.ino()) == (other.dev(), other.ino())).then_some(stdout)
     }
 
-    /// Returns whether the owner may not write a file. The superuser can, but is not meant to.
+    /// Whether the owner may not write a file. The superuser could, but a read-only file should stay.
     pub(super) fn is_read_only(metadata: &Metadata) -> bool {
         metadata.permissions().mode() & 0o200 == 0
     }
@@ -429,7 +431,7 @@ mod system {
         let new = file.metadata()?;
         let is_same = (new.uid(), new.gid()) == (owner, group);
         if !is_same && fchown(file, Some(owner), Some(group)).is_err() {
-            // Only the superuser gives files away; to a group of theirs, others may.
+            // Only the superuser can change the owner. Others can at least set one of their own groups.
             let _ = fchown(file, None, Some(group));
         }
         file.set_permissions(Permissions::from_mode(existing.permissions().mode() & 0o777))
@@ -444,7 +446,7 @@ mod system {
 
     pub(super) type Identity = PathBuf;
 
-    /// Returns `None` if the file is not there.
+    /// `None` if the file does not exist.
     pub(super) fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
         path.canonicalize().ok()
     }
@@ -472,14 +474,14 @@ mod unnamed {
 
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
-    /// Creates a file without a name, if the file system can and the file can get one later.
+    /// Creates a file without a name, if the file system supports that and the file can get a name later.
     pub(super) fn create(folder: &Path) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         descriptor_path(&file).symlink_metadata().is_ok().then_some(file)
     }
 
-    /// Gives a file without a name one that is free.
+    /// Gives an unnamed file a name, which must be unused.
     pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
         Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
     }
@@ -508,7 +510,7 @@ mod unnamed {
 mod tests {
     use super::*;
 
-    /// As on a file system without files that have no name.
+    /// Simulates a file system without unnamed files.
     #[test]
     fn a_named_file_gets_its_name_or_goes() -> Result<(), Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
@@ -525,7 +527,8 @@ mod tests {
         Ok(())
     }
 
-    /// A file that becomes an input while its output is written is refused at the end, and stays.
+    /// If a file becomes an input while its output is being written, the output is refused at the end, and the file
+    /// stays.
     #[test]
     fn later_inputs_are_not_replaced() -> Result<(), Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;

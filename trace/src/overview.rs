@@ -1,4 +1,4 @@
-//! [`TraceOverview`]: what a trace holds, from its index and its contents alone.
+//! [`TraceOverview`]: an overview of a trace, from its index and its contents alone.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use serde::Serialize;
 use crate::binary::{BinaryTrace, TraceContents};
 use crate::operation::{MemoryOperation, OperationKind};
 
-/// What a trace holds, in the JSON form that the command's `info` prints.
+/// An overview of a trace, in the JSON form that the command's `info` prints.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct TraceOverview<'t> {
     /// Always `trace`.
     pub kind: &'static str,
-    /// The program that wrote the trace, and from what.
+    /// The program that wrote the trace, and its source.
     pub source: &'t str,
-    /// The programs that made what it was written from.
+    /// The tools that produced the source.
     pub tools: &'t [String],
     /// Notes for readers.
     pub notes: &'t [String],
-    /// Whether the trace is known to be whole; `None` if its format cannot tell.
+    /// Whether the trace is known to be complete; `None` if its format cannot tell.
     pub complete: Option<bool>,
-    /// The hash of what it says, whatever its compression.
+    /// The hash of the contents, independent of the compression.
     pub content_hash: String,
     /// The number of files, if it is a set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct TraceOverview<'t> {
     pub kernels: Vec<KernelOverview<'t>>,
 }
 
-/// The opcode of a load. Loads of different words can have one.
+/// The opcode of a load. Loads with different words can share one.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct OpcodeOverview<'t> {
@@ -56,7 +56,7 @@ pub struct OpcodeOverview<'t> {
     pub signed: bool,
     /// Whether it is a `.U.128`.
     pub uniform: bool,
-    /// The SPA 5.0 word of the opcode alone, if the trace is of such a machine.
+    /// The SPA 5.0 word of the opcode alone, if the trace is of SM 5.x or 6.x.
     pub word: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct OpcodeOverview<'t> {
 pub struct OtherOverview<'t> {
     /// The opcode with its modifiers.
     pub opcode: &'t str,
-    /// What it does.
+    /// The kind of instruction.
     pub kind: OperationKind,
     /// The memory that is addressed.
     pub space: &'static str,
@@ -91,7 +91,7 @@ pub struct KernelOverview<'t> {
 }
 
 impl BinaryTrace {
-    /// Returns what the trace holds. `parts` is the number of files, if it is a set.
+    /// Returns an overview of the trace. `parts` is the number of files, if it is a set.
     #[must_use]
     pub fn overview(&self, parts: Option<usize>) -> TraceOverview<'_> {
         let contents = self.contents();

@@ -1,4 +1,4 @@
-//! [`place_of`]: the file that an error is about, and the place in it.
+//! [`place_of`]: the file and the place that an error is about.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,8 +7,8 @@ use crate::binary::TraceError;
 use crate::import::ImportError;
 use crate::open::OpenError;
 
-/// Returns the file that an error of this crate names, and its line and column, from 1, if it names those; `None` of
-/// any other error. Causes are not looked at.
+/// Returns the file that an error of this crate names, with line and column, from 1, if it names these; `None` for any
+/// other error. Does not look at causes.
 #[must_use]
 pub fn place_of<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, Option<(u64, u64)>)> {
     if let Some(error) = error.downcast_ref() {

@@ -1,6 +1,5 @@
-//! [`TraceSet`]: a file that names binary traces which are one trace together (docs/trace-sets.md). A
-//! [`SetBuilder`] puts one together; it is read from JSON and written as JSON, and its parts are opened as one
-//! [`BinaryTrace`].
+//! [`TraceSet`]: a file that names several binary traces and makes them one (docs/trace-sets.md). A [`SetBuilder`]
+//! makes a set; it is stored as JSON, and its parts are opened as one [`BinaryTrace`].
 
 use std::io;
 use std::ops::Range;
@@ -20,35 +19,34 @@ use warpload::json::{self, JsonError};
 use warpload::memory::Arena;
 use warpload_binary::lines::without_mark;
 
-/// The version of the file that is written and read.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// Binary traces that are one trace together, in order. Instructions, kernels and operations are
-/// numbered from part to part.
+/// Binary traces that together form one, in order. Instructions, kernels and operations are numbered consecutively.
 ///
-/// A set has what the [`TraceContents`] of the whole have, but for the kernels, and what it takes to know
-/// which parts a shard needs: of the parts only those have to be there.
+/// A set has the whole trace's [`TraceContents`] without the kernels, and knows the parts that a shard needs. Only
+/// these have to exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSet {
     contents: TraceContents,
     parts: Vec<SetPart>,
-    /// For each part, what comes before it; then the totals.
+    /// The totals before each part, and finally of the whole.
     before: Vec<Totals>,
     content_hash: ContentHash,
 }
 
-/// A part of a [`TraceSet`], and how to recognize it.
+/// A part of a [`TraceSet`], with data to recognize it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SetPart {
-    /// Its file, relative to that of the set.
+    /// Its file, relative to the set's file.
     pub file: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Its [identity](crate::BinaryTrace::content_hash).
     pub content_hash: ContentHash,
-    /// Its instructions, those without a memory operand included.
+    /// Its instructions, with and without memory operands.
     pub records: u64,
     /// Its memory instructions.
     pub memory_records: u64,
@@ -56,12 +54,12 @@ pub struct SetPart {
     pub loads: u64,
     /// Its kernels.
     pub kernels: u64,
-    /// How many blocks come after that of its last memory instruction; all blocks if it has none.
+    /// The number of blocks after the one with its last memory instruction; all blocks if it has none.
     pub trailing_blocks: u64,
 }
 
 impl SetPart {
-    /// Returns what a set says of a trace of one file.
+    /// The entry for a trace of one file.
     fn of(file: String, trace: &BinaryTrace) -> Self {
         let without = trace.blocks().iter().rev().take_while(|block| block.memory_records == 0);
         Self {
@@ -83,11 +81,11 @@ impl SetPart {
 }
 
 impl TraceSet {
-    /// Creates the set of these parts, in this order. The kernels of `contents` are left out.
+    /// Creates the set of these parts, in this order. Leaves out the kernels of `contents`.
     ///
     /// # Errors
-    /// Returns [`TraceError::Set`] if there is no part, a part's counts contradict each other, or the
-    /// set would have more than [`MAX_KERNELS`] kernels.
+    /// Returns [`TraceError::Set`] if there is no part, a part's counts contradict each other, or the set would have
+    /// more than [`MAX_KERNELS`] kernels.
     pub fn new(contents: TraceContents, parts: Vec<SetPart>) -> Result<Self, TraceError> {
         let wrong = |message: String| TraceError::Set { message };
         if parts.is_empty() {
@@ -113,14 +111,14 @@ impl TraceSet {
         }
         let mut contents = TraceContents { kernels: Vec::new(), ..contents };
         for operation in &mut contents.operations {
-            // As in the parts: of other spaces it is ignored.
+            // As in the parts, where the flag is ignored for other spaces.
             operation.uniform &= operation.reaches_global();
         }
         let content_hash = content_hash(&contents, &parts);
         Ok(Self { contents, parts, before, content_hash })
     }
 
-    /// Returns what the set holds beside blocks and kernels. Operations are numbered for the whole.
+    /// Returns the contents without kernels. Operations are numbered for the whole.
     #[must_use]
     pub fn contents(&self) -> &TraceContents {
         &self.contents
@@ -136,7 +134,7 @@ impl TraceSet {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// Returns the number of instructions, those without a memory operand included.
+    /// Returns the number of instructions, with and without memory operands.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.total().records
@@ -160,15 +158,15 @@ impl TraceSet {
         self.total().kernels
     }
 
-    /// Returns the identity of the set: a hash of its [contents](Self::contents) and of what it has of its parts,
-    /// their names excepted (docs/trace-sets.md).
+    /// Returns the identity of the set: a hash of its [contents](Self::contents) and of the data about its parts except
+    /// their names (docs/trace-sets.md).
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash
     }
 
-    /// Returns which parts a shard needs, `None` being the whole; none if the shard has no memory
-    /// instructions and is not the last one. Each part is needed by a shard.
+    /// Returns the parts that a shard needs; for `None`, the parts of the whole. Empty if the shard has no memory
+    /// instructions and is not the last one. Each part is needed by some shard.
     #[must_use]
     pub fn parts_of(&self, shard: Option<Shard>) -> Range<usize> {
         let shard = shard.unwrap_or(Shard::WHOLE);
@@ -180,7 +178,7 @@ impl TraceSet {
         }
         let end = self.before[..parts].partition_point(|start| start.memory_records < records.end);
         let end = if is_last { parts } else { end };
-        // Blocks without memory instructions between the shard before and this one.
+        // Includes parts with blocks that have no memory instructions and lie between the previous shard and this one.
         while let Some(before) = first.checked_sub(1)
             && self.before[first].memory_records == records.start
             && (self.parts[before].memory_records == 0 || self.parts[before].trailing_blocks > 0)
@@ -191,16 +189,16 @@ impl TraceSet {
     }
 }
 
-/// The most different sources that a set names.
+/// The most sources that a set names.
 const MAX_SOURCES: usize = 16;
 
-/// Puts binary traces together: [`add`](Self::add) each in order, then [`finish`](Self::finish).
+/// Makes a set of binary traces: [`add`](Self::add) each in order, then [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct SetBuilder {
     contents: TraceContents,
     sources: Vec<String>,
     operations: FxHashMap<MemoryOperation, u16>,
-    /// How often the set has each allocation.
+    /// The number of times that the set has each allocation.
     allocations: FxHashMap<(u64, u64), u32>,
     parts: Vec<SetPart>,
 }
@@ -224,11 +222,10 @@ impl SetBuilder {
         Self::default()
     }
 
-    /// Adds the next part, a trace in `file`, which is relative to the file of the set.
+    /// Adds the next part, a trace in `file`. The name is relative to the set's file.
     ///
     /// # Errors
-    /// Returns [`TraceError`] if the trace cannot be a part, or has one operation too many. The builder is
-    /// then as before.
+    /// Returns [`TraceError`] if the trace cannot be a part, or has too many operations. The builder is then unchanged.
     pub fn add(&mut self, file: String, trace: &BinaryTrace) -> Result<(), TraceError> {
         trace.check_is_part()?;
         let TraceContents { source, tools, notes, complete, operations, allocations, .. } =
@@ -255,8 +252,8 @@ impl SetBuilder {
         Ok(())
     }
 
-    /// Adds the allocations of a part that the set does not have as often. A list of traces is the same
-    /// in all parts, and can name an allocation again and again.
+    /// Adds a part's allocations, but each only as often as the set does not have it yet. All parts from one list name
+    /// the same allocations, and a list can name one repeatedly.
     fn allocations(&mut self, of_part: &[(u64, u64)]) {
         let mut counts: FxHashMap<(u64, u64), u32> = FxHashMap::default();
         for allocation in of_part {
@@ -273,7 +270,7 @@ impl SetBuilder {
     /// Returns the set.
     ///
     /// # Errors
-    /// Returns those of [`TraceSet::new`].
+    /// Returns the errors of [`TraceSet::new`].
     pub fn finish(self) -> Result<TraceSet, TraceError> {
         let source = self.sources.join("; ");
         TraceSet::new(TraceContents { source, ..self.contents }, self.parts)
@@ -281,12 +278,11 @@ impl SetBuilder {
 }
 
 impl TraceSet {
-    /// Opens the parts that a shard [needs](Self::parts_of), `None` being the whole, as one trace.
-    /// `folder` is that of the set's file, and `read` reads or maps a file.
+    /// Opens the [needed parts](Self::parts_of) of a shard as one trace; for `None`, all parts. `folder` is the folder
+    /// of the set's file, and `read` reads or maps a file.
     ///
     /// # Errors
-    /// Returns [`TraceError`] with the name of the part that cannot be read, is damaged, or is not the
-    /// one that the set names.
+    /// Returns [`TraceError`] with the name of the part that cannot be read, is damaged, or is not the one in the set.
     pub fn open(
         &self,
         shard: Option<Shard>,
@@ -313,7 +309,7 @@ impl TraceSet {
 impl SetPart {
     /// Checks that a trace is this part.
     fn check(&self, trace: &BinaryTrace) -> Result<(), TraceError> {
-        // The name has been found.
+        // The file was found under this name, so the name is not compared.
         let found = Self::of(self.file.clone(), trace);
         let differs = |what: &str, found: &dyn std::fmt::Display, known: &dyn std::fmt::Display| {
             let message = format!("its {what} is {found}; the set has {known}");
@@ -342,7 +338,7 @@ impl SetPart {
     }
 }
 
-/// What is written of the contents.
+/// The contents as written to JSON.
 #[derive(Serialize)]
 struct Head<'c> {
     source: &'c str,
@@ -354,16 +350,15 @@ struct Head<'c> {
     allocations: &'c [(u64, u64)],
 }
 
-/// Returns the JSON of the contents.
 fn head_json(contents: &TraceContents) -> String {
     let TraceContents { source, tools, notes, complete, operations, allocations, .. } = contents;
     let complete = *complete;
     let head = Head { source, tools, notes, complete, operations, allocations };
-    // Numbers, texts and lists always have a form in JSON.
+    // Numbers, texts and lists can always be serialized.
     serde_json::to_string(&head).unwrap_or_default()
 }
 
-/// The hash of a set: names of files are not part of it, because parts can be moved.
+/// The hash of a set. It leaves out file names, because parts can be moved.
 fn content_hash(contents: &TraceContents, parts: &[SetPart]) -> ContentHash {
     let mut hash = XxHash3_128::new();
     hash.write(head_json(contents).as_bytes());
@@ -377,7 +372,7 @@ fn content_hash(contents: &TraceContents, parts: &[SetPart]) -> ContentHash {
     ContentHash::of_number(hash.finish_128())
 }
 
-/// What every version of the file has.
+/// The key that all versions of the file have.
 #[derive(Deserialize)]
 struct AnyVersion {
     set: VersionOnly,
@@ -402,7 +397,7 @@ struct RawSet {
     parts: Vec<SetPart>,
 }
 
-/// What the file says of the whole; its parts must have the same.
+/// The totals of the set, to be compared with its parts' totals.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawTotals {
@@ -415,11 +410,11 @@ struct RawTotals {
     content_hash: ContentHash,
 }
 
-/// The most operations of a trace: records have 16 bits for their number.
+/// The maximum number of operations in a trace, because records have 16 bits for their number.
 const MAX_OPERATIONS: usize = 1 << 16;
 
 impl TraceSet {
-    /// Returns whether a file that begins with these bytes is a trace set, or the beginning of one.
+    /// Returns whether a file that begins with these bytes is a trace set.
     #[must_use]
     pub fn is_set(start: &[u8]) -> bool {
         let start = without_mark(start).trim_ascii_start();
@@ -469,10 +464,10 @@ impl TraceSet {
         Ok(read)
     }
 
-    /// Returns the text of the set's file, which has a line for each part.
+    /// Returns the text of the set's file, with a line for each part.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Numbers, texts and lists always have a form in JSON.
+        // Numbers, texts and lists can always be serialized.
         let totals = serde_json::to_string(&RawTotals::of(self)).unwrap_or_default();
         let head = head_json(&self.contents);
         let head = head.strip_prefix('{').and_then(|head| head.strip_suffix('}'));
@@ -519,7 +514,7 @@ mod tests {
         }
     }
 
-    /// All lists of up to five parts of a few kinds, and all shards of them.
+    /// All lists of up to five parts of a few kinds, each with all of its shards.
     #[test]
     fn each_shard_has_the_parts_that_it_needs() {
         let kinds = [part(0, 0), part(0, 2), part(1, 0), part(3, 0), part(3, 1)];

@@ -5,19 +5,19 @@ use std::str::FromStr;
 
 use crate::binary::{BinaryTrace, RawBlock};
 
-/// One of several parts of a trace, cut at memory instructions; the parts together are the whole.
+/// One of several parts of a trace, cut at memory instructions. Together, the parts are the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u64,
     count: u64,
 }
 
-/// Why a text is no [`Shard`].
+/// Why a text is not a [`Shard`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected I/N, with I at least 0 and below N")]
 pub struct ShardError;
 
-/// A part as people write it: `0/3`.
+/// Parses the notation for users: `0/3`.
 impl FromStr for Shard {
     type Err = ShardError;
 
@@ -56,14 +56,13 @@ impl Shard {
         self.count
     }
 
-    /// Returns the memory instructions of the part, by their number in the trace.
+    /// The memory instructions of the part, by their number in the trace.
     pub(crate) fn records(self, all: u64) -> std::ops::Range<u64> {
         let border = |i: u64| (u128::from(all) * u128::from(i) / u128::from(self.count)) as u64;
         border(self.index)..border(self.index + 1)
     }
 
-    /// Returns whether what lies before memory instruction `at` of `all`, and after the one before it,
-    /// belongs to the part.
+    /// Whether the place right before memory instruction `at` of `all` belongs to the part.
     pub(crate) fn has_place(self, at: u64, all: u64) -> bool {
         self.records(all).contains(&at) || (self.is_last() && at == all)
     }
@@ -72,8 +71,8 @@ impl Shard {
         self.index + 1 == self.count
     }
 
-    /// Returns the memory instructions of a block that belong to the part, by their number in the block; `None` if
-    /// there are none. A block without any belongs to one part too.
+    /// Returns the memory instructions of a block that belong to the part, by their number in the block; `None` if the
+    /// block does not belong to it. A block without memory instructions belongs to exactly one part.
     #[must_use]
     pub fn of_block(self, block: &RawBlock, all: u64) -> Option<std::ops::Range<usize>> {
         let part = self.records(all);
@@ -87,18 +86,19 @@ impl Shard {
     }
 }
 
-/// Returns the kernels of a trace that the summary of a shard is to have so that summaries merge, by their
-/// index in [`TraceContents::kernels`](crate::TraceContents::kernels), ascending: those of which it has instructions,
-/// and those without any beside its memory instructions. Each kernel is in a shard that opens its part of a trace set.
+/// Returns the kernels that the summary of a shard lists, ascending, by their index in
+/// [`TraceContents::kernels`](crate::TraceContents::kernels): the kernels with instructions in the shard, and kernels
+/// without instructions that lie next to its memory instructions. Every kernel is thus in a shard that opens the
+/// kernel's part of a trace set.
 ///
 /// A kernel without instructions belongs to both shards at its place in the trace, because either one may not open its
-/// part. It is in at most two, so that all shards together have not many more kernels than the trace.
+/// part. It is in at most two, so that all summaries together list only a few more kernels than the trace.
 #[must_use]
 pub fn kernels_of_shard(trace: &BinaryTrace, shard: Shard) -> Vec<usize> {
     let all = trace.memory_records();
     let blocks = trace.blocks();
     let end = |block: &RawBlock| block.first_memory_record + u64::from(block.memory_records);
-    // For each kernel the first memory instruction of a later one: where a kernel without instructions lies.
+    // For each kernel, the first memory instruction of a later one. A kernel without instructions lies there.
     let kernels = trace.contents().kernels.len();
     let mut next = vec![u64::MAX; kernels];
     let (mut is_empty, mut is_own) = (vec![true; kernels], vec![false; kernels]);

@@ -11,12 +11,11 @@ use crate::options::{Format, number};
 
 /// Show every load of a cubin, a raw stream or a listing
 ///
-/// Inputs are told apart by content: cubins (ELF), files that hold cubins (fatbins; objects,
-/// archives, libraries and programs with fatbins in them), and listings of cuobjdump (-sass),
-/// nvdisasm (with or without -hex), maxas and CuAssembler. Each load is shown with its function,
-/// its offset (on SM 5.x and 6.x control words count), its word and its text; and with its source
-/// line, if a cubin has line information. A word with the opcode of a load that nvdisasm refuses is
-/// shown as `illegal`.
+/// Inputs are recognized by content: cubins (ELF), files that contain cubins (fatbins; objects, archives, libraries and
+/// programs with fatbins in them), and listings of cuobjdump (-sass), nvdisasm (with or without -hex), maxas and
+/// CuAssembler. Each load is shown with its function, its offset (on SM 5.x and 6.x control words count), its word and
+/// its text; and with its source line, if a cubin has line information. A word that has the opcode of a load, but is
+/// refused by nvdisasm, is shown as `illegal`.
 ///
 /// A file that is not text is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Args)]
@@ -37,8 +36,8 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "word")]
     pub(super) input: Vec<PathBuf>,
 
-    /// Decode bare words, of 128 bits with `--sm` 70 and up; `-` reads one a line. A word that is not a
-    /// load prints `-` (JSON: null), one that is refused `illegal`
+    /// Decode bare words, of 128 bits with `--sm` 70 and up; `-` reads one a line. A word that is not a load prints `-`
+    /// (JSON: null), an illegal load prints `illegal`
     #[arg(
         long,
         num_args = 1..,
@@ -47,8 +46,7 @@ pub(crate) struct Arguments {
     )]
     pub(super) word: Vec<String>,
 
-    /// The input is code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte
-    /// instructions
+    /// Read code without a container: 32-byte bundles, or with `--sm` 70 and up 16-byte instructions
     #[arg(long, conflicts_with_all = ["function", "no_demangle"])]
     pub(super) raw: bool,
 
@@ -81,17 +79,16 @@ pub(crate) struct Arguments {
     )]
     pub(super) extract: Option<PathBuf>,
 
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(long, requires = "extract")]
     pub(super) force: bool,
 
-    /// The SM of the code, such as 80 or 90a, if the input does not say it; of a file with code of several SMs, the only
-    /// one that is shown, and exit status 1 if there is none
+    /// SM of the code, such as 80 or 90a, if the input does not name it. For a file with code of several SMs, the only
+    /// one to show; exit status 1 if there is none
     #[arg(long, value_name = "SM")]
     pub(super) sm: Option<Sm>,
 
-    /// Show every instruction, loads marked with `*`: its text if the listing has it, else its word
-    /// alone
+    /// Show every instruction, loads marked with `*`: its text if the listing has it, else only its word
     #[arg(long, conflicts_with = "check")]
     pub(super) all: bool,
 
@@ -99,24 +96,24 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     pub(super) control: ControlNotation,
 
-    /// Append what the text of a load hides, so that `encode` writes it again: on SM 8.x the descriptor of
-    /// an address, `&desc=UR4`
+    /// Append the hidden operands of a load, so that `encode` writes the same word: on SM 8.x the descriptor of an
+    /// address, `&desc=UR4`
     #[arg(long)]
     pub(super) hidden: bool,
 
-    /// Functions to show, the rest left out: a part of the mangled or demangled name, or a regular expression
+    /// Functions to show: a part of the mangled or demangled name, or a regular expression
     #[arg(long, value_name = "NAME|REGEX")]
     pub(super) function: Option<NamePattern>,
 
-    /// Compare a listing's own text with its words; exit status 1 if they differ. Bits that no
-    /// text shows are noted, and descriptors that it hides
+    /// Compare the text of a listing with its words; exit status 1 if they differ. Hidden descriptors, and bits that no
+    /// text shows, are noted
     #[arg(long, conflicts_with_all = ["raw", "hidden", "control", "no_demangle"])]
     pub(super) check: bool,
 
-    /// Count the loads of each function by kind, width and cache operator, and remark on those that
-    /// stand out: neighbours that one wider load could serve, volatile loads, and displacements that
-    /// are not a multiple of the access size. For a file with several images also the total, in which
-    /// a function that an earlier image has too, such as relocatable code after linking, counts once
+    /// Count the loads of each function by kind, width and cache operator, with remarks on neighbours that one wider
+    /// load could serve, volatile loads, and displacements that are not a multiple of the access size. For a file with
+    /// several images also the total, which counts a function once even if several images have it, such as relocatable
+    /// code after linking
     #[arg(long, conflicts_with_all = ["all", "check", "control", "hidden"])]
     pub(super) stats: bool,
 
@@ -136,7 +133,7 @@ impl Arguments {
     }
 }
 
-/// The options about rows of instructions, which are not written if images are.
+/// Options about rows of instructions. They conflict with the listing and extraction of images, which write no rows.
 const NOT_OF_ROWS: [&str; 9] =
     ["word", "raw", "check", "function", "all", "stats", "hidden", "control", "no_demangle"];
 
@@ -148,8 +145,8 @@ pub(super) enum ControlNotation {
     Maxas,
     /// `[B------:R-:W-:-:S01]` before the text
     Cuasm,
-    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text; from SM 7.0 on what nvdisasm 12.8
-    /// appends, which is nothing up to 8.0 and everything from 12.0 on
+    /// `&req={0} &rd=1 &wr=0 ?WAIT1_END_GROUP` after the text; from SM 7.0 on the annotations of nvdisasm 12.8, which
+    /// are none up to 8.0 and all from 12.0 on
     Nvidia,
 }
 

@@ -1,4 +1,4 @@
-//! [`Decoder`]: one input, from its bytes to the rows.
+//! [`Decoder`]: turns the bytes of one input into rows.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -32,23 +32,23 @@ struct CheckJson<'c> {
     agreement: Agreement,
 }
 
-/// What was found in one input.
+/// The counts of one input.
 #[derive(Default)]
 struct Counts {
     instructions: u64,
-    /// The SM of the last one.
+    /// The SM of the last instruction.
     sm: Option<Sm>,
     loads: u64,
-    /// Instructions that say how they are scheduled.
+    /// Instructions with scheduling.
     controls: u64,
-    /// Loads by their text, not by their word.
+    /// Loads with a text that differs from their word.
     contradictory: u64,
-    /// Words with the opcode of a load that are refused.
+    /// Words with the opcode of a load that are illegal.
     illegal: u64,
-    /// Instructions of SM 7.0 or later, which one is not known.
+    /// Instructions of SM 7.0 or later whose exact SM is unknown.
     of_unknown_sm: u64,
     without_words: bool,
-    /// Loads that have no word, as theirs is relocated.
+    /// Loads without a word, because the linker fills in an operand.
     unassembled: u64,
 }
 
@@ -68,7 +68,7 @@ impl Counts {
     }
 }
 
-/// The SMs of one listing, each a heading if there are several.
+/// The SMs of one listing. Each gets a heading if there are several.
 #[derive(Default)]
 struct SmHeading {
     last: Option<Sm>,
@@ -76,8 +76,8 @@ struct SmHeading {
 }
 
 impl SmHeading {
-    /// Returns the heading of what follows, if the text before it is of another SM. The first one
-    /// names that too: only now it is known that there are several.
+    /// The heading for the next instructions, if their SM differs from the last. The first change also names the SM
+    /// before it, because it had no heading while it was the only one.
     fn enter(&mut self, sm: Option<Sm>) -> Option<String> {
         let sm = sm?;
         let before = self.last.replace(sm).filter(|before| *before != sm)?;
@@ -91,18 +91,18 @@ impl SmHeading {
 pub(super) struct Decoder<'d, 'f> {
     arguments: &'d Arguments,
     path: &'d Path,
-    /// The current cubin, in a file that holds some.
+    /// The current cubin, in a file of several.
     image: Tag,
     functions: &'d mut Functions<'f>,
     extracted: &'d mut Extracted,
-    /// The statistics, if they are wanted.
+    /// The statistics, with `--stats`.
     stats: Option<Stats<'d>>,
     counts: Counts,
     status: Status,
     agreement: Agreement,
 }
 
-/// What a raw stream that no compiler wrote may be.
+/// The warning about a raw stream with unlikely scheduling.
 const MAY_BE_NO_CODE: &str =
     "this may not be code, or it may begin elsewhere (use `--offset BYTES`)";
 
@@ -126,7 +126,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
     }
 
-    /// Decodes the input; returns the status unless it cannot be read.
+    /// Decodes the input, and returns the status. Errors say why it cannot be read.
     pub(super) fn decode(
         mut self,
         progress: Progress,
@@ -286,7 +286,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         Ok(())
     }
 
-    /// Reports instructions of which nothing can be said.
+    /// Reports instructions that could not be decoded because their SM is unknown.
     fn refuse_unknown_sm(&mut self) {
         let Counts { instructions, of_unknown_sm, .. } = self.counts;
         if of_unknown_sm > 0 {
@@ -299,7 +299,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
     }
 
-    /// Says on standard error what the rows do not show.
+    /// Reports findings that the rows do not show on standard error.
     fn remark(&mut self) {
         self.refuse_unknown_sm();
         let (file, counts) = (io::name(self.path), &self.counts);
@@ -342,7 +342,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
     }
 
-    /// Draws what is wrong with the text of a load.
+    /// Reports a syntax error in the text of a load.
     fn unreadable(
         &mut self,
         instruction: &SassInstruction,

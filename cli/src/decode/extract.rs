@@ -1,4 +1,4 @@
-//! `decode --extract`: each image of a file as a file of its own.
+//! `decode --extract`: writes each image of a file to a file of its own.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +16,7 @@ use crate::name::visible;
 use crate::options::Format;
 use crate::process::Status;
 
-/// The longest part of an input's name that is used.
+/// The most characters of an input's name in an image's name.
 const MAX_STEM: usize = 100;
 
 #[derive(serde::Serialize)]
@@ -26,14 +26,12 @@ struct ExtractedJson<'i> {
     path: &'i str,
 }
 
-/// The inputs so far, by the stem of the names of their images. Without capitals, which some file systems
-/// do not tell apart.
+/// The inputs so far, by the stem of their images' names. In lower case, because some file systems ignore case.
 #[derive(Default)]
 pub(super) struct Extracted(HashMap<String, PathBuf>);
 
 impl Extracted {
-    /// Notes an input. Refuses a second one with the same stem, because its images would replace those
-    /// just written.
+    /// Notes an input. Refuses a second one with the same stem, because its images would replace the ones just written.
     fn add(&mut self, stem: &str, path: &Path) -> anyhow::Result<()> {
         match self.0.entry(stem.to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(path.to_owned())),
@@ -46,7 +44,7 @@ impl Extracted {
     }
 }
 
-/// Writes the cubins and the PTX of one file, or those of the chosen SM, into a folder.
+/// Writes the cubins and the PTX of one file into a folder, or only those of the chosen SM.
 pub(super) fn extract(
     chosen: &Chosen<'_>,
     folder: &Path,
@@ -96,7 +94,7 @@ pub(super) fn extract(
     Ok(status)
 }
 
-/// Writes an image; an existing file only with `force`.
+/// Writes an image. Replaces an existing file only with `force`.
 fn write(bytes: &[u8], folder: &Path, to: &Path, force: bool) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot be created", folder.display()))?;
@@ -106,8 +104,8 @@ fn write(bytes: &[u8], folder: &Path, to: &Path, force: bool) -> anyhow::Result<
     Ok(destination::target(to)?.write(bytes)?)
 }
 
-/// Returns the name of an input without its folder and its ending, as far as it is safe in the name of
-/// a file: neither hidden nor taken for an option.
+/// The name of an input without its folder and its extension, made safe for a file name: neither hidden nor mistaken
+/// for an option.
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().filter(|_| !io::is_stdin(path));
     let stem = stem.map_or("stdin".into(), |stem| stem.to_string_lossy());

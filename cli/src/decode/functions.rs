@@ -1,4 +1,4 @@
-//! The functions of the inputs: the wanted ones, and their demangled names.
+//! The functions of the inputs: which ones to show, and their demangled names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 /// The functions of all inputs so far.
 #[derive(Default)]
 pub(super) struct Functions<'f> {
-    /// What chooses functions, if not all are wanted.
+    /// The pattern that chooses functions; `None` shows all.
     pattern: Option<&'f NamePattern>,
-    /// Whether names are shown as they are in the input alone.
+    /// Whether to show names as they are in the input, without demangling.
     is_mangled: bool,
-    /// Whether each of the functions so far is wanted, if there is a choice.
+    /// The functions so far, and whether the pattern chooses each one.
     known: BTreeMap<Arc<str>, bool>,
     demangled: Demangled,
-    /// The function whose instructions are being read, and the demangled form of its name.
+    /// The current function, and the demangled form of its name.
     current: Option<Arc<str>>,
     form: Option<Arc<str>>,
-    /// The heading of this function is still to be written.
+    /// Whether the heading of the current function is still to be written.
     is_new: bool,
 }
 
@@ -28,12 +28,11 @@ impl<'f> Functions<'f> {
         Self { pattern, is_mangled, ..Self::default() }
     }
 
-    /// Returns whether only some functions are wanted.
     pub(super) fn is_choice(&self) -> bool {
         self.pattern.is_some()
     }
 
-    /// Returns what to say if no function that is wanted was found.
+    /// The error if no function was chosen.
     pub(super) fn missing(&self) -> Option<String> {
         let pattern =
             self.pattern.filter(|_| !self.known.values().any(|is_wanted| *is_wanted))?.as_str();
@@ -48,12 +47,12 @@ impl<'f> Functions<'f> {
         ))
     }
 
-    /// Begins other code, whose first function is a new one even if its name is not.
+    /// Begins other code. Its first function counts as a new one, even under the same name.
     pub(super) fn begin(&mut self) {
         (self.current, self.form, self.is_new) = (None, None, false);
     }
 
-    /// Returns whether an instruction of this function is wanted.
+    /// Whether to show an instruction of this function.
     pub(super) fn take(&mut self, function: Option<&Arc<str>>) -> bool {
         let Some(pattern) = self.pattern else { return true };
         let Some(function) = function else { return false };
@@ -65,7 +64,7 @@ impl<'f> Functions<'f> {
         is_wanted
     }
 
-    /// Notes the function of the next instruction.
+    /// Sets the function of the next instruction.
     pub(super) fn enter(&mut self, name: Option<&Arc<str>>) {
         if self.current.as_ref() != name {
             self.current = name.cloned();
@@ -74,17 +73,16 @@ impl<'f> Functions<'f> {
         }
     }
 
-    /// Returns the demangled form of a name; `None` if it is not mangled, or is to be shown as it is.
+    /// The demangled form of a name; `None` if it is not mangled, or demangling is off.
     pub(super) fn demangle(&mut self, name: &Arc<str>) -> Option<Arc<str>> {
         if self.is_mangled { None } else { self.demangled.add(name) }
     }
 
-    /// Returns the demangled form of the current function's name.
     pub(super) fn demangled(&self) -> Option<&str> {
         self.form.as_deref()
     }
 
-    /// Returns the heading of the current function if its name is mangled, once.
+    /// The heading of the current function if its name is mangled, the first time.
     pub(super) fn heading(&mut self) -> Option<String> {
         let (name, form) = (self.current.as_deref()?, self.form.as_deref()?);
         let is_new = std::mem::take(&mut self.is_new);

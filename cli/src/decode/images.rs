@@ -1,4 +1,4 @@
-//! `decode` of a file that is not text: the loads of each cubin in it.
+//! `decode` of a binary file: the loads of each cubin in it.
 
 use std::path::Path;
 
@@ -14,29 +14,29 @@ use crate::options::Format;
 use crate::process::Status;
 use crate::{name, remedy};
 
-/// A file that is not text, and which of its images are chosen.
+/// A binary file, and the choice among its images.
 pub(super) struct Chosen<'c> {
     pub(super) path: &'c Path,
     pub(super) file: &'c [u8],
     pub(super) arguments: &'c Arguments,
 }
 
-/// What was found in a file.
+/// The counts of a file.
 #[derive(Default)]
 struct Found {
     choice: SmChoice,
-    /// How many cubins there are, and how many of them were chosen.
+    /// The number of cubins, and of chosen ones.
     cubins: u64,
     chosen: u64,
     other: u64,
     damaged: u64,
-    /// How many cubins are of an SM whose code cannot be read, and why the first cannot.
+    /// The number of cubins of unsupported SMs, and the error of the first.
     unsupported: u64,
     first: Option<SassError>,
 }
 
 impl<'c> Chosen<'c> {
-    /// Returns the images of the file with their numbers, or the one that is chosen.
+    /// The images of the file with their numbers, or only the one that `--image` chooses.
     pub(super) fn images(
         &self,
     ) -> impl Iterator<Item = (u64, Result<GpuCode<'c>, ContainerError>)> + use<'c> {
@@ -44,7 +44,7 @@ impl<'c> Chosen<'c> {
         numbered(self.file).filter(move |(number, _)| wanted.is_none_or(|wanted| wanted == *number))
     }
 
-    /// Reports that there is no image of the chosen number, if a file without it has others.
+    /// Reports an image number that is too large.
     pub(super) fn without_image(&self, output: &mut Output) -> anyhow::Result<Status> {
         let count = numbered(self.file).count();
         let Some(wanted) = self.arguments.image.filter(|_| count > 0) else {
@@ -55,8 +55,8 @@ impl<'c> Chosen<'c> {
         Ok(output.fail(Status::Failed, message)?)
     }
 
-    /// Passes on the instructions of every chosen cubin, with what they are in if that is a
-    /// container. A damaged one hides no other.
+    /// Passes on the instructions of every chosen cubin, with the cubin's tag if it is in a container. A damaged cubin
+    /// does not stop the ones after it.
     pub(super) fn decode(
         &self,
         output: &mut Output,
@@ -102,7 +102,7 @@ impl<'c> Chosen<'c> {
         self.finish(found, output)
     }
 
-    /// Returns what comes before the loads of one of several cubins.
+    /// The heading before the loads of one of several cubins.
     fn heading(&self, number: u64, image: &GpuCode<'_>, read: &Read<'_>) -> String {
         let file = if self.arguments.names_files() {
             format!("{}, ", io::name(self.path))
@@ -115,7 +115,7 @@ impl<'c> Chosen<'c> {
         format!("{}image {number}, SM {sm}{names}:", visible(&file))
     }
 
-    /// Says what was not decoded.
+    /// Reports images that were not decoded.
     fn finish(&self, found: Found, output: &mut Output) -> anyhow::Result<Status> {
         let name = io::name(self.path);
         let Found { choice, cubins, chosen, other, damaged, unsupported, first } = found;
@@ -145,7 +145,7 @@ fn is_cubin(image: Option<&GpuCode<'_>>) -> bool {
     image.is_some_and(|image| image.kind == GpuCodeKind::Cubin)
 }
 
-/// Says what a file is that has no GPU code.
+/// The error for a file without GPU code, which names the file's kind.
 pub(super) fn without_code(file: &[u8]) -> anyhow::Error {
     const EXPECTED: &str =
         "without GPU code; expected a cubin, a file that holds cubins, or a SASS listing";

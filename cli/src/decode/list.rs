@@ -13,11 +13,11 @@ use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::process::Status;
 
-/// How many bytes are decompressed at the same time, unless one image has more.
+/// The most bytes to decompress at the same time, unless one image has more.
 const BATCH_BYTES: u64 = 64 << 20;
 const BATCH_IMAGES: usize = 256;
 
-/// What is said of an image.
+/// The listed facts about an image.
 #[derive(Default, serde::Serialize)]
 struct ImageJson<'i> {
     file: &'i str,
@@ -33,13 +33,13 @@ struct ImageJson<'i> {
     options: Option<String>,
     functions: Option<u64>,
     loads: Option<u64>,
-    /// Only if it is known.
+    /// Present only if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
-    /// Only if it is, so that its bytes cannot be read.
+    /// Present only if true: the bytes of the image cannot be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     obfuscated: bool,
-    /// Only if something is wrong.
+    /// Present only if there is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -50,7 +50,7 @@ fn count(cubin: &[u8]) -> Option<(u64, u64)> {
     for instruction in sass::read(cubin, sass::Format::Detect).ok()? {
         let instruction = instruction.ok()?;
         loads += u64::from(FoundInstruction::new(&instruction).is_load());
-        // Those of a function come one after the other.
+        // The instructions of a function are consecutive.
         if instruction.function.is_some() && instruction.function != last {
             functions += 1;
             last = instruction.function;
@@ -59,13 +59,13 @@ fn count(cubin: &[u8]) -> Option<(u64, u64)> {
     Some((functions, loads))
 }
 
-/// Lists the images of one file, or those of the chosen SM.
+/// Lists the images of one file, or only those of the chosen SM.
 pub(super) fn list(chosen: &Chosen<'_>, output: &mut Output) -> anyhow::Result<Status> {
     let file = chosen.path.display().to_string();
     let mut list = List { chosen, file: &file, listed: 0, obfuscated: 0, status: Status::Done };
     let mut choice = SmChoice::new(chosen.arguments.sm);
     let mut images = chosen.images().peekable();
-    // The system may start no threads.
+    // The system may refuse to start threads. Without a pool the images are read one by one.
     let pool = rayon::ThreadPoolBuilder::new().build().ok();
     if images.peek().is_none() {
         return chosen.without_image(output);
@@ -106,13 +106,13 @@ struct List<'l> {
     chosen: &'l Chosen<'l>,
     file: &'l str,
     listed: u64,
-    /// How many of them are obfuscated.
+    /// The number of obfuscated images.
     obfuscated: u64,
     status: Status,
 }
 
 impl<'l> List<'l> {
-    /// Reads an image; returns the choice that passed it over if it is not chosen.
+    /// Reads an image. If the choice passes it over, returns the choice as the error.
     fn image(
         &self,
         (number, found): &(u64, Result<GpuCode<'_>, ContainerError>),
@@ -121,7 +121,7 @@ impl<'l> List<'l> {
         let known = ImageJson { file: self.file, image: *number, ..ImageJson::default() };
         let image = match found {
             Ok(image) => image,
-            // What cannot be read can be of any SM.
+            // Listed whatever SM was chosen, because an unreadable image can be of any SM.
             Err(error) => {
                 let (entry, error) = (Some(offset(error.offset)), Some(error.to_string()));
                 return Ok(ImageJson { entry, error, ..known });

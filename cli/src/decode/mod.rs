@@ -1,8 +1,8 @@
 //! `decode`: every load of a cubin, a raw stream or a listing, or of bare words.
 //!
-//! `arguments.rs` is what can be asked; `decoder.rs` takes an input to the rows that `row.rs` writes,
-//! over the library's `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` are for
-//! files that hold cubins, `stats.rs` another answer than rows, `words.rs` bare words.
+//! `arguments.rs` has the options. `decoder.rs` turns an input into rows, which `row.rs` writes, over the library's
+//! `FoundInstruction`. `images.rs`, `list.rs` and `extract.rs` read files with several cubins, `stats.rs` writes
+//! statistics instead of rows, and `words.rs` decodes bare words.
 
 mod arguments;
 mod decoder;
@@ -42,7 +42,7 @@ pub(crate) fn execute(
     let mut functions = Functions::new(arguments.function.as_ref(), arguments.no_demangle);
     let mut extracted = Extracted::default();
     if arguments.extract.is_some() {
-        // An image must not replace an input that is read after it.
+        // Remembered before the first is extracted, because an image must not replace a later input.
         inputs::remember_named(arguments.input.iter().filter(|path| !io::is_stdin(path)));
         if arguments.input.iter().any(|path| io::is_stdin(path)) {
             inputs::remember_stdin();
@@ -57,7 +57,7 @@ pub(crate) fn execute(
             Err(error) => status = output.fail_input(error.context(io::name(path)))?,
         }
     }
-    // Of several inputs one with the function is enough.
+    // With several inputs, one with the function is enough.
     if let Some(missing) = functions.missing().filter(|_| status == Status::Done) {
         status = output.fail(Status::Failed, missing)?;
     }

@@ -1,4 +1,4 @@
-//! How one instruction is written: a line of text, or an object of JSON.
+//! The output for one instruction: a line of text, or a JSON object.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -20,51 +20,51 @@ pub(super) struct LoadJson<'l> {
     pub(super) word: Option<String>,
     pub(super) text: Option<&'l str>,
     pub(super) control: Option<Scheduling>,
-    /// Only in a file that holds cubins: its number there.
+    /// The number of the cubin; present only in a file of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) image: Option<u64>,
-    /// Only if the input names it, or `--sm`.
+    /// Present only if the input or `--sm` names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sm: Option<String>,
-    /// Only for a word that has the opcode of a load and is refused.
+    /// Present only for an illegal word with the opcode of a load.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) illegal: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-    /// Only with `--all`.
+    /// Present only with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) load: Option<bool>,
-    /// Only for loads with an operand that the linker fills in: without a word the displacement is
-    /// unknown, and in a word it is the value before linking.
+    /// Present only for loads with an operand that the linker fills in: without a word the displacement is unknown, and
+    /// in a word it has its value before linking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) relocated: bool,
-    /// The function's name as its source has it; absent if it is not mangled.
+    /// The function's demangled name; absent if it is not mangled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) demangled: Option<&'l str>,
-    /// Only with `--hidden`: what the text hides, as `encode` reads it.
+    /// Present only with `--hidden`: the hidden operands, in the syntax that `encode` reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hidden: Option<String>,
-    /// The source line, `Some(None)` if it is unknown; `None` if the input has no line information.
+    /// The source line; `Some(None)` if it is unknown, `None` if the input has no line information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<Option<&'l SourceLine>>,
 }
 
-/// Returns what the text of a load hides, as an annotation that `encode` reads.
+/// The hidden operands of a load, as an annotation that `encode` reads.
 pub(super) fn hidden(load: &Instruction) -> Option<String> {
     let descriptor = load.hidden_descriptor()?;
     Some(descriptor.to_string().trim_start().to_owned())
 }
 
-/// The cubin that an instruction is in, of a file that can hold several.
+/// The cubin of an instruction, in a file that can have several.
 #[derive(Default)]
 pub(super) struct Tag {
-    /// Its number, if it is in a container.
+    /// The cubin's number in its container.
     pub(super) number: Option<u64>,
-    /// What comes before its first row; taken when that is written.
+    /// The heading before the cubin's first row. Taken when it is written.
     pub(super) heading: Option<String>,
 }
 
-/// An instruction and what it was found to be.
+/// An instruction and its classification.
 pub(super) struct InstructionRow<'r> {
     pub(super) arguments: &'r Arguments,
     pub(super) path: &'r Path,
@@ -72,9 +72,8 @@ pub(super) struct InstructionRow<'r> {
     pub(super) image: Option<u64>,
     pub(super) instruction: &'r SassInstruction,
     pub(super) found: &'r FoundInstruction,
-    /// The demangled form of the function's name.
     pub(super) demangled: Option<&'r str>,
-    /// The input has line information.
+    /// Whether the input has line information.
     pub(super) has_lines: bool,
 }
 
@@ -147,10 +146,10 @@ impl InstructionRow<'_> {
         output.line(line.trim_end())
     }
 
-    /// The text, if there is one, and the control fields on the side that their notation has them.
+    /// The text, if there is one, with control fields before or after it, as their notation requires.
     fn text_and_control(&self, decoded: Option<&str>, notation: Option<Notation>) -> String {
         let instruction = self.instruction;
-        // Listings align what follows the operands.
+        // Listings align the annotations after the operands, so runs of blanks are collapsed.
         let listed = || {
             let words: Vec<&str> = instruction.text.as_deref()?.split_whitespace().collect();
             Some(Cow::Owned(words.join(" ")))
@@ -160,7 +159,7 @@ impl InstructionRow<'_> {
         match notation.and_then(|notation| Some((notation, self.found.control(instruction)?))) {
             None => text,
             Some((notation, control)) if notation.is_trailing() => match self.found {
-                // What NVIDIA's tools append depends on the SM.
+                // The annotations of NVIDIA's tools depend on the SM.
                 FoundInstruction::Load(load) if load.sm().has_wide_words() => {
                     format!("{text}{}", load.annotations())
                 }

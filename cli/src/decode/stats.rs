@@ -1,4 +1,4 @@
-//! `decode --stats`: the loads of each function, and what stands out.
+//! `decode --stats`: counts of the loads of each function, and remarks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::name::{plural, visible};
 use crate::options::Format;
 use crate::table::{self, Column, Value};
 
-/// How many remarks on a function text shows; JSON has all.
+/// The most remarks on a function in text; JSON has all.
 const REMARKS: usize = 16;
 
 /// The statistics of the functions of one input.
@@ -25,17 +25,17 @@ pub(super) struct Stats<'s> {
     path: &'s Path,
     arguments: &'s Arguments,
     current: StatisticsByFunction,
-    /// The functions of the current image so far, for text.
+    /// For text, the functions of the current image so far.
     functions: Vec<Row>,
-    /// Functions of it whose neighbouring loads are not known.
+    /// Functions of the current image without known basic blocks, so that their neighbouring loads are unknown.
     without_blocks: u64,
     /// The first image that has each function.
     known: HashMap<FunctionIdentity, u64>,
     images: BTreeSet<u64>,
-    /// How many functions of images are there, and how many are copies of others.
+    /// The number of distinct functions in images, and of copies.
     distinct: u64,
     copies: u64,
-    /// The sum of all functions of images without copies.
+    /// The sum of all functions of images, except copies.
     total: Row,
 }
 
@@ -45,25 +45,25 @@ struct Row {
     name: String,
     sm: Option<Sm>,
     demangled: Option<Arc<str>>,
-    /// With the remarks that are shown.
+    /// The counts, with only the remarks to show.
     statistics: Statistics,
-    /// The image that has the same function and comes before.
+    /// The earlier image that has the same function.
     copy_of: Option<u64>,
     remarks: u64,
 }
 
 #[derive(serde::Serialize)]
 struct StatsJson<'s> {
-    /// Only if there are several inputs.
+    /// Present only if there are several inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Only if words have 128 bits.
+    /// Present only for words of 128 bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     sm: Option<String>,
-    /// Only in a file that holds cubins: the number of the function's.
+    /// The number of the function's cubin; present only in a file of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<u64>,
-    /// Only if an image before has the same function: its number.
+    /// The number of an earlier image with the same function; present only if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     copy_of: Option<u64>,
     function: Option<&'s str>,
@@ -89,7 +89,7 @@ impl<'s> Stats<'s> {
         }
     }
 
-    /// Takes the next instruction, of the image of that number.
+    /// Adds the next instruction. `image` is the number of its image.
     pub(super) fn add(
         &mut self,
         instruction: &SassInstruction,
@@ -142,7 +142,7 @@ impl<'s> Stats<'s> {
         Ok(())
     }
 
-    /// Writes what is left to write of an image, or of an input without any. `heading` is that of one of several cubins.
+    /// Writes the rest for an image, or for an input without images. `heading` is for one of several cubins.
     pub(super) fn finish(
         &mut self,
         image: Option<u64>,
@@ -200,14 +200,14 @@ impl Row {
         Self { name, demangled, statistics, remarks, ..Self::default() }
     }
 
-    /// Says of which SM the function is.
+    /// Adds the function's SM to its name.
     fn name_sm(&mut self) {
         let Some(sm) = self.sm else { return };
         self.name += &format!(" (SM {sm})");
         self.demangled = self.demangled.take().map(|name| format!("{name} (SM {sm})").into());
     }
 
-    /// Returns the sums of the functions.
+    /// Sums up the functions.
     fn total(rows: &[Self]) -> Self {
         let mut statistics = Statistics::default();
         rows.iter().for_each(|row| statistics.add_counts(&row.statistics));
@@ -224,14 +224,14 @@ impl Row {
         self.statistics.by_bits.get(&bits).map_or(Value::None, |count| Value::Count(*count))
     }
 
-    /// Returns the loads of more than 256 bits by a lane, which load Tensor Memory.
+    /// The loads of more than 256 bits a lane, which are loads of Tensor Memory.
     fn more_bits(&self) -> Value<'static> {
         let counts = self.statistics.by_bits.range(Some(257)..).map(|(_, count)| count);
         let count = counts.sum();
         if count > 0 { Value::Count(count) } else { Value::None }
     }
 
-    /// Returns the loads with a cache operator other than the default one.
+    /// The loads with a cache operator other than the default.
     fn cache(&self) -> Value<'static> {
         let named =
             self.statistics.by_cache.iter().filter(|(name, _)| !matches!(&***name, "" | "CA"));
@@ -240,7 +240,7 @@ impl Row {
     }
 }
 
-/// Returns the table and the remarks, functions with most loads first.
+/// The table and the remarks. Functions with the most loads come first.
 fn text(mut rows: Vec<Row>) -> String {
     rows.sort_by_key(|row| std::cmp::Reverse(row.statistics.loads));
     if rows.iter().any(|row| row.sm != rows[0].sm) {

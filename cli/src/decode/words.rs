@@ -11,13 +11,13 @@ use crate::options::Format;
 use crate::process::Status;
 use crate::word::{ERROR, each_given, place, read_word};
 
-/// Takes the place of a load.
+/// The JSON output for a bad word.
 #[derive(serde::Serialize)]
 struct ErrorJson<'e> {
     error: &'e str,
 }
 
-/// `decode --word`: one line each, whatever they are.
+/// Decodes words, and writes one line for each, even for bad ones.
 pub(super) fn decode(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     each_given(&arguments.word, |origin, text| {
@@ -36,7 +36,7 @@ pub(super) fn decode(arguments: &Arguments, output: &mut Output) -> anyhow::Resu
     Ok(status)
 }
 
-/// Reports a bad word, and writes a line in its place, so that lines of output stay in step with words.
+/// Reports a bad word, and writes a line in its place, so that the lines of output match the words.
 fn bad_word(message: &str, format: Format, output: &mut Output) -> anyhow::Result<Status> {
     let status = output.fail(Status::Failed, message)?;
     match format {
@@ -76,7 +76,7 @@ fn word_line(word: MachineWord, arguments: &Arguments, output: &mut Output) -> s
     }
 }
 
-/// The text of a load, with the scheduling that its word has, if that is wanted.
+/// The text of a load, with the scheduling of its word if `notation` asks for it.
 fn text(load: Instruction, notation: Option<Notation>) -> String {
     match (load.control(), notation) {
         (Some(_), Some(notation)) if notation.is_trailing() => {

@@ -1,4 +1,4 @@
-//! `plan`: what it takes to replay a trace on many machines, or to import a list of traces, task by task.
+//! `plan`: the tasks to replay a trace on many machines, or to import a list of traces.
 
 mod tree;
 
@@ -22,13 +22,13 @@ use warpload_trace::ImportError;
 
 /// Print the tasks of a replay on many machines, or of an import
 ///
-/// Takes a trace set or a binary trace, and prints a `replay` for each shard, then the merges, as a tree:
-/// the last task writes what a replay of the whole prints. Of a kernelslist.g it prints the import of each
-/// trace, and the set of them, which can then be planned in turn.
+/// For a trace set or a binary trace, prints a `replay` for each shard, then the merges, as a tree; the last task
+/// writes the same summary as a replay of the whole trace. For a kernelslist.g, prints the import of each trace, and
+/// the set of all of them, which can then be planned in turn.
 ///
-/// Tasks of one level do not depend on each other, only on tasks of lower levels. Outputs are named after
-/// what they are of, and a task whose output is there already does nothing: a plan can be run again,
-/// and tasks be repeated. The plan itself runs nothing; it creates the folder of the outputs.
+/// Tasks of one level depend only on tasks of lower levels. Outputs are named after their contents, and a task is
+/// skipped if its output exists already, so a plan can be run again and tasks can be repeated. Planning runs none of
+/// the tasks; it only creates the folder of the outputs.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -49,11 +49,11 @@ pub(crate) struct Arguments {
     /// The trace set, the binary trace, or the list of traces
     trace: PathBuf,
 
-    /// The number of shards
+    /// Number of shards
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=MAX_SHARDS))]
     shards: Option<u64>,
 
-    /// The most summaries that one task merges
+    /// Maximum number of summaries that one task merges
     #[arg(
         long,
         value_name = "N",
@@ -62,15 +62,15 @@ pub(crate) struct Arguments {
     )]
     fan_in: u64,
 
-    /// The folder of the outputs
+    /// Folder of the outputs
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    /// How the result is written; text is commands for a POSIX shell, JSON also has what they read and write
+    /// How the result is written; text is commands for a POSIX shell, JSON also has their inputs and outputs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Print the tasks of that level only, from 0; exit status 1 if there are none
+    /// Print only the tasks of this level, from 0; exit status 1 if there are none
     #[arg(long, value_name = "N", value_parser = number::<u32>(0..=u32::MAX.into()))]
     level: Option<u32>,
 
@@ -78,15 +78,15 @@ pub(crate) struct Arguments {
     #[arg(short, long, action = clap::ArgAction::HelpShort)]
     help: Option<bool>,
 
-    // Last, because its heading holds for all options after it.
+    // Last, because its heading applies to all options after it.
     #[command(flatten)]
     request: ReplayRequest,
 }
 
-/// What `--fan-in` is by default.
+/// The default of `--fan-in`.
 const FAN_IN: u64 = 16;
 
-/// A plan holds some bytes for each shard.
+/// A plan takes some bytes of memory for each shard.
 const MAX_SHARDS: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
@@ -95,7 +95,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     if io::is_stdin(&path) {
         bail!("the tasks read the trace under its name; expected a file, not `-`");
     }
-    // Outputs in the working folder have no folder in their names.
+    // Outputs in the working folder are named without a folder.
     let place = if folder == Path::new(".") { Path::new("") } else { &folder };
     let input = Input::new(&path)?;
     let is_trace = input.is_binary() || input.is_set();
@@ -124,7 +124,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     let levels = tasks.levels()?;
     if let Some(level) = level.filter(|level| *level >= levels) {
-        // Not an error: it ends the loop over all levels.
+        // Only a note: a loop over all levels ends this way.
         diagnostic::note(format!(
             "no level {level}: the plan has levels 0 to {}",
             levels.saturating_sub(1)
@@ -143,10 +143,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     Ok(Status::Done)
 }
 
-/// What is planned.
+/// The tasks of a plan.
 enum Tasks<'p> {
     Import(Vec<Task>),
-    /// A replay, with the most summaries of a merge.
+    /// A replay, and the most summaries that one task merges.
     Replay(Box<Tree<'p>>, usize),
 }
 
@@ -158,7 +158,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// Passes on the tasks, of one level only if it is given. Those of a replay are made one by one.
+    /// Passes on the tasks, or only those of one level. The tasks of a replay are made one by one.
     fn each(
         self,
         level: Option<u32>,
@@ -174,12 +174,12 @@ impl Tasks<'_> {
     }
 }
 
-/// One command, and what it reads and writes.
+/// One command, with its inputs and its output.
 #[derive(Clone, Debug)]
 struct Task {
     step: &'static str,
     argv: Vec<OsString>,
-    /// The files that must be there.
+    /// The files that must exist before the task runs.
     inputs: Vec<PathBuf>,
     output: PathBuf,
     /// The length of the longest chain of tasks that it depends on.
@@ -196,7 +196,7 @@ struct TaskJson<'t> {
 }
 
 impl Task {
-    /// Creates a task; `arguments` are those of the subcommand, before where the output goes.
+    /// Creates a task. `arguments` belong to the subcommand and come before the output.
     fn new(
         step: &'static str,
         arguments: impl IntoIterator<Item = OsString>,
@@ -210,7 +210,6 @@ impl Task {
         Self { step, argv, inputs, output, level }
     }
 
-    /// Returns the task as it is in JSON.
     fn json(&self) -> anyhow::Result<TaskJson<'_>> {
         let Self { step, argv, inputs, output, level } = self;
         Ok(TaskJson {
@@ -225,7 +224,7 @@ impl Task {
         })
     }
 
-    /// Returns the command as one line of a POSIX shell.
+    /// The command as one line for a POSIX shell.
     fn command(&self) -> anyhow::Result<String> {
         let quoted = self.argv.iter().map(|argument| quoted(argument));
         Ok(quoted.collect::<anyhow::Result<Vec<_>>>()?.join(" "))
@@ -238,14 +237,14 @@ fn text(name: &OsStr) -> anyhow::Result<&str> {
     })
 }
 
-/// Returns a path that is not taken for an option.
+/// A path that cannot be mistaken for an option.
 pub(super) fn argument(path: &Path) -> PathBuf {
     let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     if is_option { Path::new(".").join(path) } else { path.to_owned() }
 }
 
-/// Quotes an argument for a POSIX shell, if it needs that. A line of text has neither control characters nor bytes that
-/// are not UTF-8, so `printf` makes them; `$'…'` is not known to all of these shells.
+/// Quotes an argument for a POSIX shell, if necessary. A line of text has neither control characters nor bytes that are
+/// not UTF-8, so `printf` produces these; not all POSIX shells know `$'…'`.
 fn quoted(argument: &OsStr) -> anyhow::Result<String> {
     let bytes = argument.as_encoded_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_".contains(byte);
@@ -255,7 +254,7 @@ fn quoted(argument: &OsStr) -> anyhow::Result<String> {
         Some(text) if !text.contains(is_unwritable) => {
             Ok(format!("'{}'", text.replace('\'', r"'\''")))
         }
-        // A shell cuts off line breaks at the end of what a command printed.
+        // Command substitution removes line breaks at the end.
         _ if bytes.ends_with(b"\n") || bytes.contains(&0) => bail!(
             "{argument:?}: ends with a line break, which a command for a shell cannot; use `--format json`"
         ),
@@ -275,11 +274,11 @@ fn quoted(argument: &OsStr) -> anyhow::Result<String> {
     }
 }
 
-/// What a plan is made of.
+/// The inputs that can be planned, for messages.
 const EXPECTED: &str = "a trace set, a binary trace or a list of traces";
 
-/// Returns the import of each trace of a list, and the set of all of them, under the names that
-/// `import --split` writes.
+/// The tasks that import each trace of a list, and the task that makes the set of all of them. Outputs have the same
+/// names as with `import --split`.
 fn import_tasks(
     input: Input,
     path: &Path,
@@ -310,7 +309,7 @@ fn import_tasks(
     let parts = tasks.iter().map(|task| task.output.clone());
     let inputs = [name.clone()].into_iter().chain(parts).collect();
     let set = argument(&folder.join(set::SET_FILE));
-    // Not the names of all parts, which need not fit into a command.
+    // The set task gets the list rather than the names of all parts, which might not fit into a command.
     tasks.push(Task::new("set", ["--list".into(), name.into()], inputs, set, 1));
     Ok(tasks)
 }

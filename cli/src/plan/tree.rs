@@ -23,13 +23,13 @@ pub(super) struct Tree<'p> {
     /// The options of each replay, and the files that they name.
     options: Vec<OsString>,
     files: Vec<PathBuf>,
-    /// What is replayed and how.
+    /// Identifies the trace and the options, for the names of outputs.
     identity: String,
     folder: &'p Path,
 }
 
-/// The summary of the shards from the first to the last, and the level after its task. Without the name of
-/// its output, so that a plan of a million shards takes little memory.
+/// The summary of the shards `first` to `last`, and the level after its task. It does not store the output's name, so a
+/// plan of a million shards takes little memory.
 struct Node {
     first: u64,
     last: u64,
@@ -55,7 +55,7 @@ impl<'p> Tree<'p> {
             let trace = input.open(Progress::Never, 1)?;
             (trace.content_hash(), trace.records(), None)
         };
-        // Which kernels have such a name is known when they are read.
+        // The kernels with such a name are known only after reading them.
         let selected = request.selected();
         let selection = selected.map(|selected| Selection { selected, ..Selection::default() });
         let options = request.options(read.image(), read.functions.as_ref(), selection.as_ref());
@@ -71,8 +71,8 @@ impl<'p> Tree<'p> {
         })
     }
 
-    /// Passes on the replay of each shard, then the merges of so many summaries at most: one task after the
-    /// other, of one level only if it is given.
+    /// Passes on the replay of each shard, then the merges of at most `fan_in` summaries; only one level if it is
+    /// given.
     pub(super) fn each_task(
         &self,
         fan_in: usize,
@@ -90,7 +90,6 @@ impl<'p> Tree<'p> {
         })
     }
 
-    /// Returns the number of levels.
     pub(super) fn levels(&self, fan_in: usize) -> anyhow::Result<u32> {
         let mut levels = 0;
         steps(self.shards, fan_in, |step| {
@@ -117,7 +116,7 @@ impl<'p> Tree<'p> {
         Task::new("replay", arguments, inputs, output, 0)
     }
 
-    /// Returns the task that merges summaries into that of their range, or of the whole.
+    /// The task that merges neighbouring summaries into a larger one, or into the whole.
     fn merge(&self, given: &[Node], is_last: bool) -> Task {
         let inputs = given.iter().map(|node| self.output_of(node.first, node.last));
         let inputs: Vec<PathBuf> = inputs.collect();
@@ -133,12 +132,12 @@ impl<'p> Tree<'p> {
         Task::new("merge", arguments, inputs, output, level(given))
     }
 
-    /// Returns the name of the summary of shards.
+    /// The name of a summary of shards.
     fn output_of(&self, first: u64, last: u64) -> PathBuf {
         self.output(&format!("shards {first}-{last} of {}", self.shards))
     }
 
-    /// Returns the name of an output: what it is of decides it, whoever plans it and whenever.
+    /// The name of an output. It depends only on the contents, so that every plan for the same work has the same names.
     fn output(&self, what: &str) -> PathBuf {
         let hash = Sha256::digest(format!("{}, {what}", self.identity));
         let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -150,7 +149,7 @@ impl<'p> Tree<'p> {
 enum Step<'n> {
     /// The replay of a shard.
     Replay(u64),
-    /// The merge of summaries; the last one is that of the whole.
+    /// The merge of summaries; the last one makes the whole.
     Merge { given: &'n [Node], is_last: bool },
 }
 
@@ -163,7 +162,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns the level of the task that merges summaries.
+/// The level of the task that merges these summaries.
 fn level(given: &[Node]) -> u32 {
     given.iter().map(|node| node.level).max().unwrap_or(0)
 }
@@ -187,7 +186,7 @@ fn steps(
                     each(Step::Merge { given, is_last: false })?;
                     Node { first: *first, last: *last, level: level(given) + 1 }
                 }
-                // Alone it is its own sum.
+                // A single summary needs no merge.
                 [Node { first, last, level }] => Node { first: *first, last: *last, level: *level },
                 [] => continue,
             });

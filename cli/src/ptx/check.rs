@@ -1,4 +1,4 @@
-//! `ptx check`: which loads of a module are legal, and why others are not.
+//! `ptx check`: checks the loads of a module, and explains why some are illegal.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::process::Status;
 
 /// Check whether the loads in PTX modules are legal
 ///
-/// Judges `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red`, declarations and directives for the
-/// module's `.version` and `.target`; other instructions are not judged. One line a load and a wrong
-/// declaration on standard output; what is wrong is drawn on standard error.
-/// Exit status 1 if a load or a declaration is illegal, 2 if a file is not a module.
+/// Checks `ld`, `ld.global.nc`, `tcgen05.ld` and `tcgen05.ld.red`, declarations and directives against the module's
+/// `.version` and `.target`; other instructions are ignored. Standard output has one line for each load and each wrong
+/// declaration; errors are drawn on standard error. Exit status 1 if a load or a declaration is illegal, 2 if a file is
+/// not a module.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,13 +29,13 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// Take modules for parts of a program, which are linked later
+    /// Treat modules as parts of a program that is linked later
     ///
-    /// They may use variables that are defined elsewhere, and unified ones.
+    /// They may then use variables that are defined elsewhere, and unified ones.
     #[arg(long)]
     compile_only: bool,
 
-    /// In JSON, name every rule that a load breaks: the key `violations`
+    /// Name every rule that a load breaks, in JSON under the key `violations`
     #[arg(long)]
     every_rule: bool,
 
@@ -57,10 +57,10 @@ struct LoadJson {
     #[serde(flatten)]
     statement: StatementText,
     accept: bool,
-    /// The first rule that is broken.
+    /// The first broken rule.
     rule: Option<&'static str>,
     error: Option<String>,
-    /// With `--every-rule`.
+    /// Present with `--every-rule`.
     #[serde(skip_serializing_if = "Option::is_none")]
     violations: Option<Vec<ViolationJson>>,
 }

@@ -1,4 +1,4 @@
-//! A module that was read from a file, and what every subcommand says about its places.
+//! A module that was read from a file, and messages about its places.
 
 use std::cell::Cell;
 use std::io::{BufRead, Cursor};
@@ -18,16 +18,16 @@ use crate::name::visible;
 use crate::options::Progress;
 use crate::process::Status;
 
-/// A module that was read, and where it is from.
+/// A module that was read, and its origin.
 pub(super) struct File<'f> {
     pub(super) name: &'f str,
     pub(super) module: &'f Module<'f>,
     pub(super) lines: &'f LineIndex,
-    /// How many errors were to be drawn.
+    /// The number of errors so far, including ones beyond [`MAX_DRAWN`].
     errors: Cell<u64>,
 }
 
-/// The most errors of a module that are drawn. The rest is counted.
+/// The most errors of a module to draw. The rest are only counted.
 const MAX_DRAWN: u64 = 1000;
 
 /// The loads of a module.
@@ -37,7 +37,7 @@ pub(super) struct FileJson<'f, Load> {
     pub(super) loads: Vec<Load>,
 }
 
-/// Reads modules and passes each on; returns the worst outcome. Reports a file that is not a module.
+/// Reads modules and passes each on. Returns the worst status. Reports files that are not modules.
 pub(super) fn each_file(
     paths: &[PathBuf],
     progress: Progress,
@@ -54,8 +54,8 @@ pub(super) fn each_file(
     Ok(status)
 }
 
-/// Passes on a module, or each module of a file that holds PTX, which is named `FILE#N` after the
-/// number of its image.
+/// Passes on a module, or each module of a file that contains PTX. These are named `FILE#N` after the number of their
+/// image.
 fn with_file(
     path: &Path,
     progress: Progress,
@@ -88,14 +88,14 @@ fn with_file(
         });
     }
     if is_empty {
-        // What else it is.
+        // Reading it as a module finds out its kind, for the message.
         let source = read_text(path, Box::new(Cursor::new(binary.bytes())))?;
         return with_source(&name, &source, output, use_file);
     }
     Ok(status)
 }
 
-/// Returns the text of a module that is in memory.
+/// The text of a module in memory.
 fn text_of(bytes: &[u8]) -> anyhow::Result<String> {
     if bytes.len() >= MAX_MODULE_BYTES {
         bail!("more than 4 GiB; expected a module of PTX");
@@ -104,7 +104,7 @@ fn text_of(bytes: &[u8]) -> anyhow::Result<String> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-/// Passes on the module that a text is.
+/// Parses a text and passes on the module.
 pub(super) fn with_source(
     name: &str,
     source: &str,
@@ -133,13 +133,13 @@ pub(super) fn with_source(
     }
 }
 
-/// Places in a module are numbers of 32 bits.
+/// Places in a module are 32-bit numbers.
 const MAX_MODULE_BYTES: usize = u32::MAX as usize;
 
-/// An initializer may be one long line. What has no lines at all is refused before all of it is read.
+/// Large enough for an initializer on one long line. A file without line ends is refused before all of it is read.
 const MAX_LINE_BYTES: usize = 1 << 25;
 
-/// The text of a module, its line ends as `\n`. Errors name the file.
+/// The text of a module, with `\n` as line ends. Errors name the file.
 fn read_text<'i>(path: &Path, input: Box<dyn BufRead + 'i>) -> anyhow::Result<String> {
     let name = || io::name(path);
     let mut lines = Lines::with_limit(io::expect_text(path, input)?, MAX_LINE_BYTES);
@@ -171,13 +171,13 @@ impl File<'_> {
         if self.errors.get() > MAX_DRAWN {
             return Ok(());
         }
-        // What was said of the place so far comes first on a terminal that shows both streams.
+        // Flushed, so that on a terminal the drawing follows the line about this place.
         output.flush()?;
         diagnostic::in_source(self.name, self.module.source(), self.lines, label);
         Ok(())
     }
 
-    /// Returns a line about a statement: its place, what is said of it, and its text.
+    /// A line about a statement: its place, `what`, and its text.
     pub(super) fn line_about(&self, statement: &StatementText, what: &str) -> String {
         let StatementText { line, column, text } = statement;
         format!("{}:{line}:{column}: {what}{}", visible(self.name), visible(text))
@@ -201,7 +201,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Returns the place of a statement, and its words in one line, comments left out.
+    /// The place of a statement, and its text on one line without comments.
     pub(super) fn statement(&self, span: Span) -> StatementText {
         self.module.statement(span, self.lines)
     }

@@ -1,4 +1,4 @@
-//! `ptx lower`: what loads become on SM 5.x.
+//! `ptx lower`: lowers loads to SM 5.x.
 
 use std::path::PathBuf;
 
@@ -17,9 +17,9 @@ use crate::process::Status;
 
 /// Show the SPA 5.0 instructions that PTX loads become on SM 5.x
 ///
-/// Shows the instructions that NVIDIA's assembler would emit for each load, and below each what its
-/// registers hold; registers are numbered here. Shows nothing if a load becomes a constant operand of
-/// another instruction. Exit status 1 if a load is illegal or has no such instruction.
+/// Shows the instructions that NVIDIA's assembler would emit for each load, and the values of their registers, which
+/// are numbered here. Shows none if a load becomes a constant operand of another instruction. Exit status 1 if a load
+/// is illegal or has no such instruction.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// How much the assembler optimizes
+    /// Optimization level of the assembler
     #[arg(
         short = 'O',
         value_name = "LEVEL",
@@ -61,7 +61,7 @@ struct LoadJson {
     #[serde(flatten)]
     statement: StatementText,
     sass: Vec<SassJson>,
-    /// Why an instruction that is expected is missing.
+    /// Why an expected instruction is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -96,7 +96,7 @@ pub(crate) fn execute(
     })
 }
 
-/// The first target whose loads are other instructions.
+/// The first target with another encoding, which this command does not lower to.
 const FIRST_WIDE: u32 = 70;
 
 impl File<'_> {
@@ -141,7 +141,7 @@ impl File<'_> {
         Ok(status)
     }
 
-    /// The instructions, each with its word, and what the registers hold.
+    /// The instructions, each with its word, and the values of their registers.
     fn table(&self, lowered: Option<&LoweredLoad>) -> String {
         let Some(lowered) = lowered else { return String::new() };
         if lowered.bindings.is_empty() {
@@ -160,7 +160,7 @@ impl File<'_> {
         text + &format!("        {}\n", held.join("; "))
     }
 
-    /// `R4 = %r1`
+    /// Describes the value of a register: `R4 = %r1`
     fn holds(&self, binding: &Binding) -> String {
         match binding {
             Binding::Address { register, is_wide, place } => {
@@ -195,7 +195,7 @@ impl File<'_> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// A variable's name is its address in global memory, and its offset in other state spaces.
+    /// The name of a variable is its address in global memory, and its offset in other state spaces.
     fn place_text(&self, place: ResolvedAddress) -> String {
         let name = |id| {
             let declared = self.module.declaration(id);

@@ -1,4 +1,4 @@
-//! `ptx`: what is done with modules of PTX, one file a subcommand.
+//! `ptx`: commands on PTX modules. Each subcommand is a file.
 
 mod check;
 mod file;
@@ -11,9 +11,8 @@ use crate::process::Status;
 
 /// Check, lower and execute loads in PTX modules
 ///
-/// Modules are text, or what a fatbin, object, archive, library or program holds: module N of such a
-/// file is named `FILE#N`. A file that is not text is mapped: it must not change or become shorter
-/// while it is read.
+/// Modules are text, or part of a fatbin, object, archive, library or program: module N of such a file is named
+/// `FILE#N`. A file that is not text is mapped: it must not change or become shorter while it is read.
 #[derive(clap::Subcommand)]
 #[command(after_help = "\
 Examples:

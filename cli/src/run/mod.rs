@@ -1,4 +1,4 @@
-//! `run`: executes one vector and shows what every lane did.
+//! `run`: executes one vector and shows the outcome of every lane.
 
 pub(super) mod table;
 
@@ -16,16 +16,16 @@ use super::io::{self, Output};
 use super::options::{ExecutorName, Format, Progress, number};
 use crate::process::Status;
 
-/// A vector larger than this is refused.
+/// The largest vector, in bytes.
 const MAX_VECTOR_BYTES: usize = 64 << 20;
 
-/// Execute one load and show what every lane did
+/// Execute one load and show the outcome of every lane
 ///
-/// Reads the instruction and the state before it from a test vector (the key `initial`) and
-/// shows the state after as a table of lanes, or as JSON in the form of the key `final`.
+/// Reads the instruction and the state before it from a test vector (the key `initial`) and shows the state after it as
+/// a table of lanes, or as JSON in the form of the key `final`.
 ///
-/// Misaligned addresses are rounded down to the access size, and marked so. This is not a fault
-/// unless `initial` has `"misaligned": "report"`; `replay` always reports it as one.
+/// Misaligned addresses are rounded down to the access size, and marked. This is not a fault unless `initial` has
+/// `"misaligned": "report"`; `replay` always reports it as one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,21 +33,21 @@ Examples:
   warpload run tests/data/ld-vectors.jsonl --line 7 --format json
   warpload run tests/data/ld-vectors.jsonl --all --format json")]
 pub(crate) struct Arguments {
-    /// A file with one vector, or several, one a line
+    /// File with one vector, or several, one a line
     file: PathBuf,
 
-    /// Which of several vectors: the number of its line, from 1
+    /// Vector on this line of the file, from 1
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     line: Option<u64>,
 
-    /// Every vector of the file, one a line
+    /// Execute every vector of the file, one a line
     ///
-    /// JSON also has the keys `name` and `line`; for a line that cannot be executed it has `line` and
-    /// `error`, and the exit status is 1.
+    /// JSON then also has the keys `name` and `line`. A line that cannot be executed has `line` and `error`, and the
+    /// exit status is 1.
     #[arg(long, conflicts_with = "line")]
     all: bool,
 
-    /// What executes the load; both produce the same
+    /// Executor of the load; both have the same results
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 
@@ -97,7 +97,7 @@ struct Executed {
 }
 
 impl Executed {
-    /// Executes a vector; an error says why its instruction cannot be executed.
+    /// Executes a vector. An error says why its instruction cannot be executed.
     fn new(vector: Vector, executor: Executor) -> Result<Self, String> {
         let failed = |error| format!("{}: {error}", vector.instruction);
         let op = LoadOp::of(&vector.instruction).map_err(failed)?;
@@ -123,7 +123,7 @@ struct OneOfAll<'v> {
     observed: Final,
 }
 
-/// A line of `--all` that cannot be executed.
+/// The JSON output for a line of `--all` that cannot be executed.
 #[derive(Serialize)]
 struct BadLine {
     line: u64,
@@ -172,14 +172,14 @@ fn execute_all(arguments: &Arguments, output: &mut Output) -> anyhow::Result<Sta
     Ok(status)
 }
 
-/// Executes the vector of one line. An error has its column, if the text is at fault.
+/// Executes the vector on one line. An error in the text has its column.
 fn execute_line(text: &str, executor: Executor) -> Result<Executed, (Option<usize>, String)> {
     let vector = Vector::from_json(text)
         .map_err(|error| (error.position.map(|(_, column)| column), error.to_string()))?;
     Executed::new(vector, executor).map_err(|error| (None, error))
 }
 
-/// The text of the one vector that is asked for; what is missing if there is no such line.
+/// The text of the wanted vector; an error message if there is no such line.
 fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, String>> {
     let name = io::name(path);
     let mut lines = Lines::new(io::open_text(path, Progress::Never)?);
@@ -191,7 +191,8 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
             return Ok(Ok(line.text.to_owned()));
         }
         if wanted.is_none() {
-            // The one vector may be laid out over lines, whose inner objects are indented.
+            // A single vector may be spread over lines. Its inner objects are indented, so only a `{` in column 1
+            // begins a vector.
             vectors += u64::from(line.text.starts_with('{'));
             if vectors > 1 {
                 bail!(

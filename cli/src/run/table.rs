@@ -12,7 +12,7 @@ use warpload_suite::vector::Vector;
 use crate::name::visible;
 use crate::table::{self, Value};
 
-/// The lane table with what is said above and below it.
+/// The lane table, with the lines above and below it.
 pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String {
     let mut text = String::new();
     if !vector.name.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn table(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome
     text
 }
 
-/// The lane faults, under what the hardware calls them.
+/// The lane faults, grouped by the hardware's name for them.
 pub(crate) fn faults(lane_faults: &LaneFaults) -> String {
     let mut groups: Vec<(WarpError, String)> = Vec::new();
     for fault in lane_faults {
@@ -105,5 +105,5 @@ fn rows(vector: &Vector, op: LoadOp, after: &Warp, outcome: &Outcome) -> String 
     table::grid(columns)
 }
 
-/// Marks a misaligned address: what was loaded is at a lower one.
+/// Marks a misaligned address: the load used a lower one.
 const ROUNDED: &str = " (rounded down)";

@@ -1,6 +1,6 @@
-//! [`Junit`]: results as JUnit XML, as Jenkins, GitLab and GitHub's actions read it: a test suite for each
-//! file of cases, without times, so that the same results are the same file. The counts of a suite come before its cases, so
-//! that these wait in a temporary file: in memory, 37,000 failures take 230 MB.
+//! [`Junit`]: results as JUnit XML, for Jenkins, GitLab and GitHub Actions. A file of cases is a test suite. Times are
+//! left out, so that the same results are the same file. The counts of a suite come before its cases, so cases wait in
+//! a temporary file: 37,000 failures would take 230 MB of memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, Write};
@@ -16,19 +16,19 @@ use warpload_suite::outcome::{CaseOutcome, CaseVerdict};
 use crate::name::visible;
 
 pub(super) struct Junit {
-    /// The suites without their cases.
+    /// The suites, without their cases.
     report: Report,
-    /// The file whose cases these are, and the last of them.
+    /// The current file of cases, and its latest cases.
     suite: Option<(Arc<CaseFile>, TestSuite)>,
-    /// The XML of the others.
+    /// The XML of all other cases.
     cases: Option<BufWriter<File>>,
-    /// Where those of each suite end.
+    /// The end of each suite's cases in `cases`.
     ends: Vec<u64>,
 }
 
-/// How many cases are in memory.
+/// The most cases in memory.
 const CASES: usize = 1024;
-/// How the lines of suites and of cases begin, and how cases end.
+/// The beginnings of suites and cases, and the end of cases. The XML is split at these.
 const SUITE: &str = "    <testsuite ";
 const CASE: &str = "        <testcase ";
 const END: &str = "    </testsuite>\n";
@@ -68,7 +68,7 @@ impl Junit {
         }
     }
 
-    /// Adds a file that could not be read, a suite with one failure.
+    /// Adds an unreadable file as a suite with one failure.
     pub(super) fn add_unreadable(&mut self, name: &str, error: &str) -> anyhow::Result<()> {
         let case = case(name, None, name, failed("unreadable", error, &text(error)));
         self.start_suite(&Arc::new(CaseFile::new(name, None)), case)
@@ -91,7 +91,7 @@ impl Junit {
         Ok(())
     }
 
-    /// Writes the cases that are in memory to the temporary file.
+    /// Moves the cases in memory to the temporary file.
     fn write_cases(&mut self) -> anyhow::Result<()> {
         let Some((_, suite)) = &mut self.suite else { return Ok(()) };
         let mut part = TestSuite::new("");
@@ -105,7 +105,7 @@ impl Junit {
         file.write_all(cases.unwrap_or_default().as_bytes()).context(FAILED)
     }
 
-    /// Passes on all of it, piece by piece.
+    /// Writes everything, piece by piece.
     pub(super) fn finish(
         mut self,
         mut write: impl FnMut(&[u8]) -> anyhow::Result<()>,
@@ -151,8 +151,8 @@ fn failed(kind: &str, message: &str, description: &str) -> TestCaseStatus {
     status
 }
 
-/// Returns a text with its characters escaped that would not appear, which quick-junit would leave out, and those
-/// that XML cannot hold, which it would write.
+/// Escapes invisible characters, which quick-junit would leave out, and characters that XML cannot contain, which it
+/// would write.
 fn text(text: &str) -> String {
     visible(text).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }

@@ -1,5 +1,5 @@
-//! Runs of cases as the subcommands make them: reads the files, and reports the results. `conform` asks a program,
-//! `test` and `tmem test` our own executors; a new output format is one of [`Report`].
+//! Runs of cases for the subcommands: reading the files, and reporting the results. `conform` asks a program, `test`
+//! and `tmem test` ask our own executors. A new output format belongs in [`Report`].
 
 mod junit;
 mod progress;
@@ -43,8 +43,8 @@ impl Executors {
     }
 }
 
-/// Asks examinees the cases of files; a bar shows how much of them is read. Returns [`Status::Unreadable`] if a file
-/// cannot be read, which the report has as a failure.
+/// Asks examinees the cases of files, with a progress bar over the files. Returns [`Status::Unreadable`] if a file
+/// cannot be read; the report counts that as a failure.
 pub(crate) fn run<E: Examinee>(
     examinees: Vec<E>,
     paths: &[PathBuf],
@@ -85,7 +85,7 @@ pub(crate) fn test(
 ) -> anyhow::Result<Status> {
     let format = Format::from(format);
     let to = Destination::new(None)?.pieces(format.escapes())?;
-    // The bar shows the bytes that were read.
+    // The bar over the bytes of the files is enough.
     let asked = Asked::new(Progress::Never, family);
     let mut report = Report::new(kind, format, to, output, &asked);
     let status = run(vec![InProcess::new(family, check)], paths, progress, &mut report)?;
@@ -94,7 +94,7 @@ pub(crate) fn test(
     Ok(status.max(if failed > 0 { Status::Failed } else { Status::Done }))
 }
 
-/// Returns the files of cases that a path names: itself, or those in the folder if it is a suite.
+/// The files of cases at a path: the file itself, or the files in the folder of a suite.
 fn files(path: &Path, kind: CaseKind) -> anyhow::Result<Vec<PathBuf>> {
     if kind.key.is_some() || io::is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -102,7 +102,7 @@ fn files(path: &Path, kind: CaseKind) -> anyhow::Result<Vec<PathBuf>> {
     files_in(path).with_context(|| io::name(path))
 }
 
-/// Asks the cases of a file; returns the error of the file, if there is one.
+/// Asks the cases of a file. Returns the file's error, if there is one.
 fn read<E: Examinee>(
     runner: &mut Runner<'_, E>,
     report: &mut Report<'_>,

@@ -1,4 +1,4 @@
-//! [`Asked`]: how many cases were asked, shown while that goes on.
+//! [`Asked`]: a running count of the cases that were asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,18 +11,18 @@ use warpload_suite::runner::EXPECTED_LINES;
 use crate::diagnostic;
 use crate::options::Progress;
 
-/// A count of the cases that were asked, on standard error if that is a terminal. How many there are is not
-/// known before all files are read.
+/// A count of the cases that were asked, on standard error if it is a terminal. Their total is unknown until all files
+/// are read.
 pub(crate) struct Asked {
     bar: ProgressBar,
     failed: AtomicU64,
-    /// After how long it is shown.
+    /// The delay before the count appears.
     delay: Duration,
-    /// The name of the program that is asked.
+    /// The name of the program.
     program: String,
 }
 
-/// What takes less time needs no count.
+/// A shorter run needs no count.
 const DELAY: Duration = Duration::from_secs(1);
 
 impl Asked {
@@ -41,7 +41,8 @@ impl Asked {
         Self { bar, failed: AtomicU64::new(0), delay, program: program.to_owned() }
     }
 
-    /// Counts a case, if it was asked. Warns if the first one has no answer in time: there may be no other.
+    /// Counts a case, if it was asked. Warns already if the first case has no answer in time, because the program may
+    /// never give any.
     pub(super) fn add(&self, outcome: &CaseOutcome) {
         if outcome.answered.is_none() {
             return;
@@ -63,7 +64,7 @@ impl Asked {
         self.bar.inc(1);
     }
 
-    /// Calls a function that writes, without the count on the screen.
+    /// Hides the count while a function writes.
     pub(super) fn hidden<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }

@@ -38,7 +38,7 @@ impl From<options::Format> for Format {
 }
 
 impl Format {
-    /// Returns how the results are escaped.
+    /// The escapes of the format.
     pub(crate) fn escapes(self) -> Escapes {
         match self {
             Self::Json => Escapes::Json,
@@ -47,27 +47,26 @@ impl Format {
     }
 }
 
-/// The words for the cases of a command, and how much is shown of them.
+/// The words for a command's cases, and limits of its text.
 #[derive(Clone, Copy)]
 pub(crate) struct CaseKind {
     pub(crate) one: &'static str,
-    /// The JSON key of the name of a test of our own executors, which has nothing else and is counted without
-    /// families and flags. `None` for the cases of a suite.
+    /// The JSON key for the name of a test of our own executors. Such a test has no other properties and is counted
+    /// without families and flags. `None` for the cases of a suite.
     pub(crate) key: Option<&'static str>,
-    /// How many differences of one case are shown as text; JSON has all that are kept.
+    /// The most differences of one case to show as text; JSON has all that are kept.
     pub(crate) shown: usize,
-    /// How many failures are shown as text.
+    /// The most failures to show as text.
     pub(crate) most: usize,
 }
 
 impl CaseKind {
-    /// The tests of our own executors.
     pub(crate) const fn tests(one: &'static str, key: &'static str, shown: usize) -> Self {
         Self { one, key: Some(key), shown, most: usize::MAX }
     }
 }
 
-/// The results that are written, in the order of the cases.
+/// The results, written in the order of the cases.
 pub(crate) struct Report<'o> {
     pub(super) kind: CaseKind,
     format: Format,
@@ -126,7 +125,7 @@ impl<'o> Report<'o> {
         Self { kind, format, to, output, asked, junit, tally }
     }
 
-    /// Adds outcomes, and writes them: others may take a while.
+    /// Adds outcomes and writes them at once, because the next ones may take a while.
     pub(super) fn add(&mut self, judged: &[(CaseLine, CaseOutcome)]) -> anyhow::Result<()> {
         let mut text = Vec::new();
         for (line, outcome) in judged {
@@ -148,16 +147,16 @@ impl<'o> Report<'o> {
         if self.tally.counts.failed > 0 {
             self.output.raise(Status::Failed);
         }
-        // Only now are the files of these cases known as inputs.
+        // Checked here, because the files of these cases are remembered as inputs only when they are read.
         self.to.check()?;
         self.asked.hidden(|| {
             self.to.add(&text, self.output)?;
-            // Our own executors go on at once.
+            // No flush for our own executors, because they continue at once.
             if self.kind.key.is_none() { Ok(self.output.flush()?) } else { Ok(()) }
         })
     }
 
-    /// Reports a file that cannot be read, which counts as a failure: `0 failed` always means that all is well.
+    /// Reports an unreadable file, which counts as a failure, so that `0 failed` always means success.
     pub(super) fn fail_input(
         &mut self,
         file: &str,
@@ -170,7 +169,6 @@ impl<'o> Report<'o> {
         self.asked.hidden(|| self.output.fail_input(error))
     }
 
-    /// Notes how the command ends at best.
     pub(crate) fn raise(&mut self, status: Status) {
         self.output.raise(status);
     }
@@ -190,13 +188,14 @@ impl<'o> Report<'o> {
                 Format::Json => io::write_json(&mut text, &tally.summary())?,
             }
             to.add(&text, output)?;
-            // The vectors that a test has filled in are kept even if no one reads the counts.
+            // Not for tests: flushing fails if no one reads the counts, and the vectors of `--fill-in` should be kept
+            // nevertheless.
             if kind.key.is_none() { to.finish(output) } else { Ok(()) }
         })
     }
 }
 
-/// Returns a failure as text: its place and title, its flags, and the first differences.
+/// Writes a failure as text: its place and title, its flags, and the first differences.
 fn drawn(kind: &CaseKind, line: &CaseLine, outcome: &CaseOutcome, failure: &CaseFailure) -> String {
     let (file, title) = (&*line.file.name, outcome.title(kind.one));
     let mut text = format!("FAIL {}:{}: {}\n", visible(file), line.number, visible(&title));

@@ -1,4 +1,4 @@
-//! The signal for reading a part of a mapped file that is not there any more.
+//! The signal for reading a part of a mapped file that does not exist any more.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,16 +7,15 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-/// The mapped files by their first addresses: the address after the last one, and the message. Of a trace set there are
-/// thousands, so that none keeps a file open. Nothing says when one is unmapped; what is mapped to its addresses later
-/// takes its place.
+/// The mapped files by first address: the address after the last one, and the message. A trace set has thousands of
+/// files, so none is kept open. Unmapping is not recorded; a later mapping at the same addresses replaces the entry.
 type Mapped = BTreeMap<usize, (usize, String)>;
 
 static MAPPED: Mutex<Mapped> = Mutex::new(BTreeMap::new());
 static STDERR: OnceLock<File> = OnceLock::new();
 
-/// From now on ends the process with `message` and exit status 2 if a part of these mapped bytes is not
-/// there any more when it is read.
+/// Makes the process end with `message` and exit status 2 if it reads a part of these mapped bytes that does not exist
+/// any more.
 pub(crate) fn report(bytes: &[u8], message: String) -> io::Result<()> {
     let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
     if STDERR.get().is_none() {
@@ -42,10 +41,10 @@ fn insert(mapped: &mut Mapped, addresses: Range<usize>, message: String) {
 
 #[allow(unsafe_code)]
 fn install() {
-    // SAFETY: `handle` does only what a handler may: it calls write, sched_yield and _exit, and takes a lock that its
-    // thread does not have. Not by way of signal-hook, which first calls the handler before:
-    // that of the standard library restores the default action, which would end the process
-    // as soon as a second thread reads. An action of zeros is valid, with an empty mask.
+    // SAFETY: `handle` does only async-signal-safe work: it calls write, sched_yield and _exit, and takes a lock that
+    // its own thread does not hold. signal-hook is not used, because it first calls the previous handler: the standard
+    // library's restores the default action, which would end the process as soon as a second thread reads. An action of
+    // zeros is valid, with an empty mask.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
@@ -54,11 +53,11 @@ fn install() {
     }
 }
 
-/// Names the file that could not be read; all if it is unknown.
+/// Names the unreadable file; all mapped files if it is unknown.
 #[allow(unsafe_code)]
 extern "C" fn handle(_: libc::c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
-    // A thread that has the lock reads no mapped file. Another one adds a file, or was first to come here and ends the
-    // process.
+    // The lock's owner reads no mapped file, so it is not this thread. It is adding a file, or was the first to get
+    // here and is ending the process.
     let mapped = loop {
         match MAPPED.try_lock() {
             Ok(mapped) => break mapped,
@@ -76,7 +75,7 @@ extern "C" fn handle(_: libc::c_int, info: *const libc::siginfo_t, _: *const lib
             let _ = stderr.write_all(message.as_bytes());
         }
     }
-    // No output has a temporary name while a mapped file is read.
+    // Outputs need no cleanup, because none has a temporary name while a mapped file is read.
     signal_hook::low_level::exit(2);
 }
 
@@ -93,11 +92,11 @@ mod tests {
         };
         add(0x1000, 0x3000);
         assert_eq!(add(0x3000, 0x4000), [(0x1000, 0x3000), (0x3000, 0x4000)]);
-        // One that has a part of the first, and one that has both.
+        // Mappings that overlap a part of the first, then both.
         assert_eq!(add(0x2000, 0x3000), [(0x2000, 0x3000), (0x3000, 0x4000)]);
         assert_eq!(add(0x1000, 0x8000), [(0x1000, 0x8000)]);
         assert_eq!(add(0x2000, 0x3000), [(0x2000, 0x3000)]);
-        // An empty file has no address.
+        // An empty file takes up no addresses.
         add(0x9000, 0x9000);
         assert_eq!(add(0x9000, 0x9000), [(0x2000, 0x3000), (0x9000, 0x9000)]);
         for i in 0..1000 {

@@ -1,4 +1,4 @@
-//! `tmem map`: which thread and register each cell goes to.
+//! `tmem map`: the thread and register of each cell.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::io::Output;
 use crate::options::{Format, write_drawing};
 use crate::process::Status;
 
-/// Draw which thread and register each cell of a load goes to
+/// Draw the thread and register that each cell of a load goes to
 ///
-/// Lanes and columns are counted from the address of the load; with .16x32bx2, in the second half,
-/// from the address plus the half offset. Colours tell threads: four in a row share a hue.
+/// Lanes and columns count from the load's address; with .16x32bx2, the second half counts from the address plus the
+/// half offset. Colours distinguish threads: four in a row share a hue.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,15 +31,15 @@ pub(crate) struct Arguments {
     #[arg(value_parser = read_drawn)]
     shape: Drawn,
 
-    /// How often the shape is repeated: x1, x2, x4 and so on up to x128
+    /// Number of repetitions: x1, x2, x4 and so on up to x128
     #[arg(value_parser = read_num)]
     num: Option<u32>,
 
-    /// Two neighbouring columns, of 16 bits each, make one register: .pack::16b
+    /// Pack two neighbouring 16-bit columns into one register: .pack::16b
     #[arg(long)]
     pack: bool,
 
-    /// The SM of the word or text that is given instead of a shape, such as 100 or 103a
+    /// SM of the word or text that is given instead of a shape, such as 100 or 103a
     #[arg(long, value_name = "SM", conflicts_with_all = ["num", "pack"])]
     sm: Option<Sm>,
 
@@ -52,18 +52,18 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// What is drawn: a shape of PTX, or an instruction of SASS.
+/// The subject of the drawing: a PTX shape, or a SASS instruction.
 #[derive(Clone)]
 enum Drawn {
     Shape(Shape),
-    /// What may be a word or a text: its SM is not known yet.
+    /// A word or a text. It is parsed later, when its SM is known.
     Instruction(String),
 }
 
 fn read_drawn(text: &str) -> Result<Drawn, String> {
     let name = text.strip_prefix('.').unwrap_or(text);
     let is_shape = name.parse().map(Drawn::Shape);
-    // No shape begins so.
+    // No shape begins with these characters.
     let is_instruction = text.trim().starts_with(['@', 'L']);
     match is_shape {
         Ok(shape) => Ok(shape),
@@ -144,7 +144,7 @@ fn of_shape(
     arguments: &Arguments,
 ) -> anyhow::Result<Result<TensorLoad, IllegalLoadError>> {
     let num = arguments.num.context("a shape needs its repeat: x1, x2, x4 and so on up to x128")?;
-    // What the offset is does not change the picture.
+    // The offset of the second half does not change the picture.
     let split = (shape == Shape::S16x32bx2).then_some(0);
     Ok(TensorLoad::new(Form { pack: arguments.pack, split, ..Form::plain(shape, num) }))
 }

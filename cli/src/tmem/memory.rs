@@ -1,4 +1,4 @@
-//! What Tensor Memory holds, a file or a pattern, and what the lane of an address means.
+//! The contents of Tensor Memory, a file or a pattern, and the meaning of the lane in an address.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use warpload_ptx::tensor::{LaneMode, MEMORY_BYTES, Pattern, TensorMemory};
 use crate::io;
 use crate::options::Progress;
 
-/// Where the contents come from.
+/// The source of the contents.
 #[derive(Clone)]
 pub(crate) enum Contents {
     Pattern(Pattern),
@@ -19,10 +19,10 @@ pub(crate) enum Contents {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum LaneModeName {
-    /// A lane that the warp may read; else the load faults
+    /// A lane that the warp may read; any other makes the load fault
     #[default]
     Strict,
-    /// A lane modulo 32 among those that the warp may read
+    /// A number modulo 32 among the lanes that the warp may read
     Wrap,
 }
 
@@ -35,7 +35,7 @@ impl LaneModeName {
     }
 }
 
-/// `pattern:NAME`, or else the name of a file.
+/// Parses `pattern:NAME`, or else the name of a file.
 pub(crate) fn read_contents(text: &str) -> Result<Contents, String> {
     let Some(name) = text.strip_prefix("pattern:") else { return Ok(Contents::File(text.into())) };
     name.parse().map(Contents::Pattern).map_err(|_| {
@@ -53,7 +53,7 @@ impl Contents {
 }
 
 fn read_file(path: &Path) -> anyhow::Result<TensorMemory> {
-    // One byte more than there should be tells a longer file, however long it is.
+    // Reads one byte too many, to notice a longer file without reading all of it.
     let limit = MEMORY_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     let mut file = io::open(path, Progress::Never)?.take(limit);

@@ -1,4 +1,4 @@
-//! `tmem`: loads from Tensor Memory. One file a subcommand.
+//! `tmem`: loads from Tensor Memory. Each subcommand is a file.
 
 mod map;
 pub(crate) mod memory;
@@ -12,7 +12,7 @@ use super::io::Output;
 use super::options::Progress;
 use crate::process::Status;
 
-/// Execute loads from Tensor Memory (tcgen05.ld) and show what they read
+/// Execute loads from Tensor Memory (tcgen05.ld) and show their results
 #[derive(Subcommand)]
 #[command(after_help = "\
 Examples:

@@ -19,7 +19,7 @@ use crate::process::Status;
 
 /// Execute one load from Tensor Memory and show the registers of the 32 threads
 ///
-/// A load that breaks a rule, of the assembler or of addresses, is exit status 1.
+/// Exit status 1 if the load breaks a rule, of the assembler or of addresses.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Memory:
@@ -37,22 +37,22 @@ Examples:
       --warp 5 --taddr 0x00200040 --memory pattern:f32rand
   warpload tmem run --sm 100 'LDTM.x2 R4, tmem[UR4]' --warp 0 --taddr 0")]
 pub(crate) struct Arguments {
-    /// The instruction as PTX writes it; with --sm, the word or text of an LDTM
+    /// Instruction in PTX syntax; with --sm, the word or text of an LDTM
     instruction: String,
 
-    /// The SM of the word or text, such as 100 or 103a
+    /// SM of the word or text, such as 100 or 103a
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
-    /// The warp's number in its thread block; its value modulo 4 says which lanes it may read
+    /// Number of the warp in its thread block; its value modulo 4 decides the lanes that it may read
     #[arg(long, value_name = "W", value_parser = number::<u32>(0..=u32::MAX.into()))]
     warp: u32,
 
-    /// What the address register holds, decimal or 0x: lane << 16 | column
+    /// Value of the address register, decimal or 0x: lane << 16 | column
     #[arg(long, value_name = "A", value_parser = read_address)]
     taddr: TensorAddress,
 
-    /// What Tensor Memory holds: a file, or pattern:NAME
+    /// Contents of Tensor Memory: a file, or pattern:NAME
     #[arg(
         long,
         value_name = "FILE",
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     )]
     memory: Contents,
 
-    /// What the lane of an address means
+    /// Meaning of the lane in an address
     #[arg(long, value_enum, default_value_t)]
     lane_mode: LaneModeName,
 
@@ -78,7 +78,7 @@ fn read_address(text: &str) -> Result<TensorAddress, String> {
     number(0..=u32::MAX.into())(text).map(TensorAddress)
 }
 
-/// The registers, in the words of test cases.
+/// The registers, with the keys of test cases.
 #[derive(serde::Serialize)]
 struct LoadedJson {
     instruction: String,
@@ -86,12 +86,12 @@ struct LoadedJson {
     /// `None` for a thread that does not load.
     regs: Vec<Option<Vec<u32>>>,
     redval: Option<Vec<Option<u32>>>,
-    /// Of all threads; none if only half of them load.
+    /// The digest of all threads' registers; absent if only half of them load.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
-/// Why there are none, in the words of test cases.
+/// The reason for a refusal, with the keys of test cases.
 #[derive(serde::Serialize)]
 struct RefusedJson {
     error: &'static str,

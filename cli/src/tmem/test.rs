@@ -12,10 +12,10 @@ use crate::suite::{self, CaseKind};
 
 /// Check test cases of loads from Tensor Memory
 ///
-/// Executes each case and compares the result with what it expects: registers, a fault, or the rule
-/// by which the assembler refuses it. Failures are shown as expected and got; the last line counts. A
-/// line that is not a case fails, and a file that cannot be read counts as one failure; the rest is
-/// still checked. The format of cases is described in docs/tensor-memory.md.
+/// Executes each case and compares the result with the expected one: registers, a fault, or the rule for which the
+/// assembler refuses it. Failures show both; the last line counts. A line that is not a case fails, and a file that
+/// cannot be read counts as one failure; the rest is still checked. docs/tensor-memory.md describes the format of
+/// cases.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     file: Vec<PathBuf>,
 
-    /// Skip cases that were inferred, not stated by a source
+    /// Skip cases that were inferred rather than stated by a source
     #[arg(long)]
     skip_inferred: bool,
 

@@ -1,4 +1,4 @@
-//! What vectors cover, as a table and as JSON.
+//! The coverage of vectors, as a table and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ pub(super) struct CoverageJson {
 
 #[derive(Serialize)]
 struct PairsJson {
-    /// Of the flags that the instruction can show.
+    /// The number of flags that the instruction can show.
     all: usize,
     covered: usize,
-    /// Those that no vector shows; some cannot occur together.
+    /// The pairs that no vector shows; some cannot occur together.
     missing: Vec<[&'static str; 2]>,
 }
 
@@ -55,8 +55,8 @@ const COLUMNS: [Column<Row>; 2] = [
     Column { heading: "vectors", value: |row| Value::Count(row.1) },
 ];
 
-/// Returns the counts of flags, and the pairs of flags that no vector shows, those of one flag in a line;
-/// few vectors leave too many to be of use.
+/// The counts of flags, and the pairs of flags that no vector shows, one line for each first flag. If there are few
+/// vectors, the list of pairs is too long to be useful, and is left out.
 pub(super) fn text(coverage: &Coverage) -> String {
     let rows: Vec<Row> = coverage.flags().collect();
     let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

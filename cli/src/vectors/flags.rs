@@ -1,4 +1,4 @@
-//! `vectors flags`: what each flag means.
+//! `vectors flags`: the meaning of each flag.
 
 use serde::Serialize;
 use warpload_suite::flags::{self, Flag};
@@ -8,11 +8,10 @@ use crate::options::Format;
 use crate::process::Status;
 use crate::table::{self, Column, Value};
 
-/// List the flags of vectors with what they mean
+/// List the flags of vectors with their meanings
 ///
-/// Flags are computed from a vector and its outcome on the literal executor. Those marked with † are points
-/// on which no public source decides: vectors that have one have `"decision": true`. `7+` marks those that
-/// are such points from SM 7.0 on alone.
+/// Flags are computed from a vector and its outcome on the literal executor. † marks points that no public source
+/// decides: vectors with such a flag have `"decision": true`. `7+` marks points that are undecided only from SM 7.0 on.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -27,7 +26,7 @@ pub(crate) struct Arguments {
 struct FlagJson {
     flag: &'static str,
     note: &'static str,
-    /// Whether no public source decides: of SM 5.x and 6.x, and of later ones.
+    /// Whether no public source decides: for SM 5.x and 6.x, and for later ones.
     decision: bool,
     decision_from_sm70: bool,
 }

@@ -1,4 +1,4 @@
-//! `vectors generate`: fresh vectors of an instruction.
+//! `vectors generate`: draws fresh vectors of an instruction.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,9 +19,9 @@ use crate::terminal::Escapes;
 
 /// Draw fresh test vectors of an instruction
 ///
-/// Writes one vector a line, with its flags and what the literal executor makes of it; the fast one must
-/// agree. Cases aim at flags: a few hundred cover all flags of an instruction, and a few thousand all pairs
-/// of flags that can occur together. What is covered is reported on standard error.
+/// Writes one vector a line, with its flags and the literal executor's result; the fast executor must agree. Cases aim
+/// at flags: a few hundred cover all flags of an instruction, and a few thousand all pairs of flags that can occur
+/// together. The coverage is reported on standard error.
 ///
 /// The same instruction, SM, seed and flags make the same bytes on every platform. A greater count appends
 /// vectors and does not change the first ones.
@@ -32,7 +32,7 @@ Examples:
   warpload vectors generate --instruction LDG --sm 90 --flag descriptor --flag misaligned
   warpload vectors generate --instruction LDS --count 100000 --coverage lds.json -o lds.jsonl")]
 pub(crate) struct Arguments {
-    /// The load
+    /// Load to draw vectors of
     #[arg(
         long,
         value_name = "NAME",
@@ -41,11 +41,11 @@ pub(crate) struct Arguments {
     )]
     instruction: String,
 
-    /// Whose instruction it is, such as 80 or 90a
+    /// SM of the instruction, such as 80 or 90a
     #[arg(long, value_name = "SM", default_value = "50")]
     sm: Sm,
 
-    /// How many vectors are drawn
+    /// Number of vectors
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = number::<u64>(0..=u64::MAX))]
     count: u64,
 
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = number::<u64>(0..=u64::MAX))]
     seed: u64,
 
-    /// Only vectors that have this flag, and all others that are named so; `vectors flags` lists them
+    /// Only vectors with this flag, and with all others that are given; `vectors flags` lists them
     #[arg(
         long,
         value_name = "FLAG",
@@ -62,16 +62,16 @@ pub(crate) struct Arguments {
     )]
     flag: Vec<&'static Flag>,
 
-    /// Write what is covered to this file, as JSON
+    /// File for the coverage, as JSON
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
 
-    /// The file to write; standard output by default
+    /// File to write; standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Returns the instructions of all SMs, each once.
+/// The instructions of all SMs, without duplicates.
 fn instructions() -> Vec<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for name in Sm::all().flat_map(generate::instructions) {

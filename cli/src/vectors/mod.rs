@@ -1,4 +1,4 @@
-//! `vectors`: fresh test vectors, and the flags that they have. One file a subcommand.
+//! `vectors`: fresh test vectors, and their flags. Each subcommand is a file.
 
 mod coverage;
 mod flags;

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ._trace import import_ as import_
     from ._trace import merge as merge
 
-# What is imported when it is used, so that importing the package takes no time.
+# Imported on first use, so that importing the package takes no time.
 _LAZY = {
     "Comparison": "_trace",
     "Replay": "_trace",
@@ -106,7 +106,7 @@ __all__ = [
 ]
 
 
-# Before anything else is done.
+# Before anything else, so that child processes find everything initialized whenever they are forked.
 survive_forks()
 del survive_forks
 

@@ -11,15 +11,15 @@ from . import _native
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command in this process, which does nothing else from here on."""
+    """Runs the command in this process, which should do nothing else afterwards."""
     return run(arguments)[0]
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
-    """Does the same, and also returns whether the system refused something, which it may not the next time."""
+    """Like `main`. Also returns whether the system refused something that it may allow on the next try."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    # Python's handler would only note Ctrl-C until the command is done.
+    # Python's own handler would only take note of Ctrl-C until the command is done.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.run(
@@ -29,7 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
 
 
 def _replace_closed_stdout() -> bool:
-    """Returns whether standard output is closed. No file that is opened later gets its place."""
+    """Whether standard output is closed. If so, its place is taken, so that no file opened later becomes it."""
     try:
         os.fstat(1)
     except OSError:

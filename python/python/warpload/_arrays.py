@@ -1,4 +1,4 @@
-"""Arrays as the native module takes them."""
+"""Conversions of arrays for the native module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LARGEST = 0xFFFF_FFFF
 
 
 def words(values: Any, dimensions: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """Returns an array of that many dimensions, C-contiguous, as 32-bit words."""
+    """Converts to a C-contiguous array of 32-bit words with that many dimensions."""
     array = np.asarray(values)
     if array.dtype != np.uint32:
         if array.size and array.dtype.kind not in "iub":
@@ -24,7 +24,7 @@ def words(values: Any, dimensions: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 
 def octets(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Returns the bytes of a contiguous buffer, without copying them."""
+    """Views the bytes of a contiguous buffer without copying them."""
     view = memoryview(source)
     if not view.c_contiguous:
         raise TypeError("expected contiguous bytes")
@@ -34,7 +34,7 @@ def octets(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def machine_words(source: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Returns words as bytes: an array of integers of 64 bits, or bytes, without copying what is contiguous."""
+    """Views instruction words as bytes: an array of 64-bit integers, or bytes. Contiguous ones are not copied."""
     if not isinstance(source, np.ndarray) or source.dtype == np.uint8:
         return octets(source)
     if source.dtype.kind not in "iu" or source.dtype.itemsize != 8:

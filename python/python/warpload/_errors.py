@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Error(ValueError):
-    """What the command would report, with its kind, and the place at fault if there is one.
+    """An error that the command would report, with its kind, and the place at fault if there is one.
 
     A missing file is a :class:`FileNotFoundError` instead.
     """
@@ -30,11 +30,12 @@ class Error(ValueError):
         super().__init__(message)
         self.message = message
         self.kind: ErrorKind = kind
-        """``argument``: an argument is wrong; ``syntax``: a text cannot be read; ``illegal``: an instruction breaks a
-        rule; ``input``: a file is not what it should be; ``selection``: no load is selected; ``fault``: a kernel has
-        faults, or does not end; ``system``: the system refused something, which it may not the next time."""
+        """``argument``: an argument is wrong; ``syntax``: a text cannot be parsed; ``illegal``: an instruction breaks a
+        rule; ``input``: a file is malformed or of another kind than expected; ``selection``: no load is selected;
+        ``fault``: a kernel has faults, or does not end; ``system``: the system refused something, and trying again may
+        succeed."""
         self.file = file
-        """The file's name, ``<argument>`` for a text, not a file."""
+        """The file's name; ``<argument>`` for a text that was passed as an argument."""
         self.line = line
         """From 1."""
         self.column = column
@@ -42,9 +43,9 @@ class Error(ValueError):
         self.span = span
         """The first byte at fault and the one after the last: in the line, or in the module of PTX."""
         self.rule = rule
-        """The name of the rule that is broken."""
+        """The name of the broken rule."""
         self.help = help
-        """What to do."""
+        """A suggestion."""
         self.drawing = drawing
         """The message as the command draws it. Tracebacks show it."""
         if drawing and file and hasattr(self, "add_note"):

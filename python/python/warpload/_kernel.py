@@ -1,4 +1,4 @@
-"""Kernels of PTX, launched on arrays."""
+"""PTX kernels, launched on arrays."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class Launch:
-    """What a launch of a kernel did, apart from the arrays, which it has written.
+    """The result of a launch, apart from the arrays, which it has changed.
 
-    ``str()`` has the counts, the instructions that are not executed, and the first four faults of each instruction.
+    ``str()`` has the counts, the skipped instructions, and the first four faults of each instruction.
     """
 
     kernel: str
     """The name of the kernel."""
     counts: LaunchCounts
-    """How many blocks, warps and instructions were executed."""
+    """The numbers of blocks, warps and instructions that were executed."""
     fault_count: int
-    """How many faults there were."""
+    """The number of faults."""
     faults: tuple[KernelFault, ...]
     """The first 1,000 faults, in the order in which they happened."""
     skipped: tuple[SkippedInstruction, ...]
-    """The instructions that are not executed, such as those of textures, in the order of the text."""
+    """The instructions that were skipped because they are not supported, such as texture instructions, in the order
+    of the text."""
     unknown: tuple[int, ...]
-    """The numbers of the arguments, from 0, whose arrays have bytes that depend on a skipped instruction or on a register
-    that nothing has written. Such bytes are 0 or left from before."""
+    """The numbers of the arguments, from 0, with unknown bytes in their arrays: bytes that depend on a skipped
+    instruction or on an uninitialized register. Such bytes are 0 or unchanged."""
 
     @property
     def ok(self) -> bool:
@@ -59,7 +60,7 @@ class Launch:
         Raises
         ------
         Error
-            Of the kind ``"fault"``. Its message is ``str()`` of the launch, its line that of the first fault.
+            Of the kind ``"fault"``. Its message is ``str()`` of the launch, and its line is the first fault's.
         """
         if not self.ok:
             line = self.faults[0].line if self.faults else None
@@ -98,9 +99,9 @@ class Launch:
 
 
 class Kernel:
-    """A kernel of a module, which runs without a GPU.
+    """A kernel of a module. It runs without a GPU.
 
-    It is called as CuPy's ``RawKernel`` is, with arrays in the memory of the host.
+    Calling it launches it, like CuPy's ``RawKernel``, but with arrays in host memory.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ class Kernel:
     Raises
     ------
     Error
-        If it is no module (the ``kind`` is ``"syntax"``), or has no such kernel (``"argument"``).
+        If it is not a module (the ``kind`` is ``"syntax"``), or has no such kernel (``"argument"``).
 
     Examples
     --------
@@ -152,9 +153,9 @@ class Kernel:
     ) -> Launch:
         """Launches the kernel, and returns when it has ended.
 
-        The kernel works on copies of the arrays, which are written back at the end; they are unchanged if anything is
-        raised. Each array begins at a multiple of 256 in global memory, at least 4 KiB after the one before, and an
-        access outside of all of them is a fault. Arrays that share memory share it in the kernel too.
+        The kernel works on copies of the arrays, which are written back at the end; if an exception is raised, the
+        arrays are unchanged. Each array begins at a multiple of 256 in global memory, at least 4 KiB after the one
+        before, and an access outside of all of them is a fault. Arrays that overlap also overlap in the kernel.
 
         Parameters
         ----------
@@ -173,22 +174,23 @@ class Kernel:
         shared_bytes
             Dynamic shared memory of a block, in bytes.
         steps
-            The number of warp instructions after which a launch is given up; 2^32 if not given.
+            The limit of warp instructions, after which the launch is given up; 2^32 if not given.
         check_uninitialized
-            Report loads of shared or local memory that nothing has written.
+            Report loads of uninitialized shared or local memory.
         check_races
-            Report threads that access the same bytes of shared memory without a barrier between, one of which writes.
+            Report threads that access the same bytes of shared memory without a barrier in between, if one of them
+            writes.
 
         Raises
         ------
         TypeError
-            If an argument is of another type than its parameter, or an array is not contiguous or not writeable.
+            If an argument has another type than its parameter, or an array is not contiguous or not writeable.
         OverflowError
             If a number does not fit its parameter.
         Error
             If the launch does not fit the kernel (the ``kind`` is ``"argument"``) or does not end (``"fault"``).
         KeyboardInterrupt
-            After Ctrl-C, soon.
+            Soon after Ctrl-C.
         """
         parameters = self._native.parameters
         if len(args) != len(parameters):
@@ -231,7 +233,7 @@ def _dimensions(name: str, value: Dimensions) -> list[int]:
 
 
 def _argument(place: str, parameter: KernelParameter, value: Any) -> bytes | npt.NDArray[np.uint8]:
-    """Returns the bytes of a parameter, or the array that it points to."""
+    """Converts an argument to the bytes of its parameter, or to the array that the parameter points to."""
     kind, size = parameter.type, parameter.bytes
     if hasattr(value, "__cuda_array_interface__"):
         raise TypeError(
@@ -253,7 +255,7 @@ def _argument(place: str, parameter: KernelParameter, value: Any) -> bytes | npt
     if isinstance(value, (float, np.floating)) and kind in _FLOATS:
         return _float(place, kind, value)
     if isinstance(value, np.generic) and kind.startswith(".b") and value.dtype.kind in "fcV":
-        # Bits alone: LLVM declares a `half` so.
+        # Only the bits count, because LLVM declares a `half` like this.
         return _exactly(place, size, value.tobytes())
     if isinstance(value, (float, complex, str, np.generic)):
         raise TypeError(f"{place}: expected {_expected(kind)}, not {_type(value)}")
@@ -272,7 +274,7 @@ def _is_pointer(kind: str) -> bool:
 
 
 def _expected(kind: str) -> str:
-    """Says what a parameter takes."""
+    """Describes the arguments that a parameter accepts, for messages."""
     if kind in _FLOATS:
         return "a number"
     if _is_pointer(kind):
@@ -307,7 +309,7 @@ def _float(place: str, kind: str, value: Any) -> bytes:
 
 
 def _octets(place: str, value: Any) -> npt.NDArray[np.uint8]:
-    """Returns the bytes of a writeable contiguous buffer without copying them."""
+    """Views the bytes of a writeable contiguous buffer without copying them."""
     if isinstance(value, np.ndarray):
         array = value
     else:
@@ -326,7 +328,7 @@ def _octets(place: str, value: Any) -> npt.NDArray[np.uint8]:
         raise TypeError(
             f"{place}: the array is not contiguous; pass a contiguous copy (`numpy.ascontiguousarray(x)`)"
         )
-    # Of plain type, because subclasses may refuse or change what follows.
+    # As a plain array, because subclasses may refuse or change the operations below.
     array = array.view(np.ndarray)
     flat = (array if array.flags.c_contiguous else array.T).reshape(-1)
     return flat.view(np.uint8)

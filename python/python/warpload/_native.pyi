@@ -1,5 +1,5 @@
 """
-The module. Everything in it is exported by `warpload`, where its documentation is read.
+The native module. `warpload` exports and documents everything in it.
 """
 
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
@@ -17,7 +17,7 @@ __version__: Final[str]
 @final
 class CaseFailure:
     """
-    A case with another answer than the expected one, or with none.
+    A failed case: its answer differs from the expected one, or is missing.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -26,7 +26,7 @@ class CaseFailure:
     @property
     def differences(self, /) -> list[str]:
         """
-        How the answer differs from the expected one, or what else went wrong, one line each.
+        The differences between the answer and the expected one, or other reasons for the failure, one line each.
         """
     @property
     def family(self, /) -> Family | None:
@@ -41,7 +41,7 @@ class CaseFailure:
     @property
     def flags(self, /) -> list[str]:
         """
-        What the case is about.
+        The flags: properties that the case tests.
         """
     @property
     def id(self, /) -> str | None:
@@ -51,7 +51,7 @@ class CaseFailure:
     @property
     def kind(self, /) -> FailureKind:
         """
-        What went wrong.
+        The kind of failure.
         """
     @property
     def line(self, /) -> int:
@@ -67,9 +67,9 @@ class CaseFailure:
 @final
 class Conformance:
     """
-    How an emulator answers the cases of a suite. Is true if none failed and some passed.
+    The result of checking an emulator against a suite. True if no case failed and at least one passed.
 
-    `str()` says what the failures have in common; a notebook shows the flags that explain them.
+    `str()` describes the failures' common properties; a notebook shows the flags that explain them.
     """
     def __bool__(self, /) -> bool: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -80,7 +80,7 @@ class Conformance:
     @property
     def explanations(self, /) -> list[str]:
         """
-        What the failures have in common, a sentence each.
+        The failures' common properties, a sentence each.
         """
     @property
     def failed(self, /) -> int:
@@ -90,17 +90,17 @@ class Conformance:
     @property
     def failures(self, /) -> list[CaseFailure]:
         """
-        The first failures, as many as were asked for.
+        The first failures, at most as many as `conform` was asked for.
         """
     @property
     def families(self, /) -> dict[Family, tuple[int, int, int]]:
         """
-        The cases of each family that passed, failed and were skipped.
+        For each family, the numbers of cases that passed, failed and were skipped.
         """
     @property
     def flags(self, /) -> list[FlagCounts]:
         """
-        The flags, those first that explain the failures of their family best.
+        The flags; the best explanation of their family's failures comes first.
         """
     @property
     def passed(self, /) -> int:
@@ -115,13 +115,13 @@ class Conformance:
     @property
     def skips(self, /) -> dict[str, int]:
         """
-        Why cases were skipped, with how many for each reason.
+        Reasons for skipped cases, each with its number of cases.
         """
 
 @final
 class Control:
     """
-    How an instruction is scheduled.
+    The scheduling of an instruction.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -140,7 +140,7 @@ class Control:
     @property
     def read_barrier(self, /) -> int | None:
         """
-        The barrier that is set when its operands are read; `None` if none is.
+        The barrier that is set when the operands are read; `None` if there is none.
         """
     @property
     def reuse(self, /) -> int:
@@ -150,7 +150,7 @@ class Control:
     @property
     def stall(self, /) -> int:
         """
-        Cycles to wait after it.
+        Cycles to wait after the instruction.
         """
     @property
     def wait_mask(self, /) -> int:
@@ -160,24 +160,24 @@ class Control:
     @property
     def write_barrier(self, /) -> int | None:
         """
-        The barrier that is set when its results are written; `None` if none is.
+        The barrier that is set when the results are written; `None` if there is none.
         """
     @property
     def yields(self, /) -> bool:
         """
-        Whether another warp may come first.
+        Whether another warp may issue first.
         """
 
 @final
 class DecodedWords:
     """
-    What words are, one element a word.
+    The results of decoding words, one element a word.
 
-    `opcodes` are the distinct opcodes, and `opcode` says by its index which one each word has.
+    `opcodes` lists the distinct opcodes. `opcode` has each word's index into it.
     """
     def __getitem__(self, index: SupportsIndex, /) -> Instruction | None:
         """
-        Returns the load that a word is; `None` if it is not one.
+        The load at an index; `None` if the word is not a load.
         """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
@@ -194,7 +194,7 @@ class DecodedWords:
     @property
     def kind(self, /) -> NDArray[uint8]:
         """
-        What each word is: 0 another instruction, 1 a load, 2 a load that is refused.
+        The kind of each word: 0 another instruction, 1 a load, 2 an illegal load.
         """
     @property
     def offset(self, /) -> NDArray[int64]:
@@ -204,7 +204,7 @@ class DecodedWords:
     @property
     def opcode(self, /) -> NDArray[int32]:
         """
-        The index of each word's opcode in `opcodes`; -1 if it is not a load.
+        The index of each word's opcode in `opcodes`; -1 if the word is not a load.
         """
     @property
     def opcodes(self, /) -> list[str]:
@@ -214,13 +214,13 @@ class DecodedWords:
     @property
     def size(self, /) -> NDArray[uint8]:
         """
-        The size of a lane's access in bytes; 0 if it is not executed.
+        The size of a lane's access in bytes; 0 if the load cannot be executed.
         """
 
 @final
 class Explanation:
     """
-    What every bit of a word means, and what executing it does.
+    The meaning of every bit of a word, and the effect of executing it.
 
     `str()` is the text that the command prints; a notebook shows a table.
     """
@@ -283,7 +283,7 @@ class Field:
     @property
     def meaning(self, /) -> str:
         """
-        What the number means.
+        The meaning of the number.
         """
     @property
     def name(self, /) -> str:
@@ -293,7 +293,7 @@ class Field:
     @property
     def purpose(self, /) -> str:
         """
-        What the field is for.
+        The field's purpose.
         """
     @property
     def raw(self, /) -> int:
@@ -313,7 +313,8 @@ class Flag:
     @property
     def is_decision(self, /) -> bool:
         """
-        Whether no public source decides what its vectors expect on SM 5.x and 6.x.
+        Whether, on SM 5.x and 6.x, the expectation of such vectors is our decision, because no public source decides
+        it.
         """
     @property
     def is_decision_from_sm70(self, /) -> bool:
@@ -328,13 +329,13 @@ class Flag:
     @property
     def note(self, /) -> str:
         """
-        What it means, and the clause of the documents.
+        The flag's meaning, and the clause of the documents.
         """
 
 @final
 class FlagCounts:
     """
-    How many cases with a flag have which outcome.
+    Outcomes of the cases that have one flag.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -342,12 +343,12 @@ class FlagCounts:
     @property
     def explains(self, /) -> float:
         """
-        How well the flag tells the cases that fail from those that pass, 0 to 1.
+        How well the flag separates failed cases from passed ones, 0 to 1.
         """
     @property
     def failed(self, /) -> int:
         """
-        How many failed.
+        The number of cases that failed.
         """
     @property
     def family(self, /) -> Family:
@@ -362,18 +363,18 @@ class FlagCounts:
     @property
     def passed(self, /) -> int:
         """
-        How many passed.
+        The number of cases that passed.
         """
     @property
     def skipped(self, /) -> int:
         """
-        How many were skipped.
+        The number of cases that were skipped.
         """
 
 @final
 class Instruction:
     """
-    A load instruction, of its text or of its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
+    A load instruction, made from its text or its word: `Instruction('LD.E.128 R4, [R4], P0', sm='50')`.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -390,7 +391,7 @@ class Instruction:
     @property
     def destination(self, /) -> str | None:
         """
-        The first register that is written; `None` if values go to shared memory or nowhere (`RZ`).
+        The first register that is written; `None` if values go to shared memory or are discarded (`RZ`).
         """
     @property
     def guard(self, /) -> str | None:
@@ -410,13 +411,12 @@ class Instruction:
     @property
     def plg(self, /) -> str | None:
         """
-        The predicate that says whether a generic address is local or global (true) or shared (false);
-        `None` if none does.
+        The predicate that makes a generic address local or global (true) or shared (false); `None` if there is none.
         """
     @property
     def registers(self, /) -> int | None:
         """
-        How many registers are written; `None` if the instruction cannot be executed.
+        The number of registers that are written; `None` if the instruction cannot be executed.
         """
     @property
     def size(self, /) -> int | None:
@@ -426,7 +426,7 @@ class Instruction:
     @property
     def sm(self, /) -> str:
         """
-        The SM that the word is of: `90a`.
+        The word's SM: `90a`.
         """
     @property
     def space(self, /) -> InstructionSpace | None:
@@ -453,7 +453,7 @@ class Instruction:
 @final
 class KernelFault:
     """
-    A fault of a thread. The launch went on, except for threads that could not.
+    A fault of a thread. The launch continued, except for threads that could not.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -468,8 +468,8 @@ class KernelFault:
     @property
     def argument(self, /) -> int | None:
         """
-        The number of the argument, from 0, with the array nearest to an address that is out of bounds; `None` if there
-        is none, or another memory is nearer.
+        The number, from 0, of the array argument nearest to an out-of-bounds address; `None` if there is none, or
+        another memory is nearer.
         """
     @property
     def block(self, /) -> tuple[int, int, int]:
@@ -479,13 +479,13 @@ class KernelFault:
     @property
     def distance(self, /) -> int | None:
         """
-        Bytes from the end of the nearest memory to an address that is out of bounds, or, negative, to its beginning or
-        its end; `None` for other faults.
+        The distance of an out-of-bounds address from the nearest memory, in bytes: from its end if positive; to its
+        beginning, or for an access that begins inside, to its end, if negative. `None` for other faults.
         """
     @property
     def function(self, /) -> str:
         """
-        The function that the instruction is in.
+        The function that contains the instruction.
         """
     @property
     def instruction(self, /) -> str:
@@ -495,7 +495,7 @@ class KernelFault:
     @property
     def kind(self, /) -> KernelFaultKind:
         """
-        What went wrong.
+        The kind of fault.
         """
     @property
     def lane(self, /) -> int:
@@ -510,7 +510,7 @@ class KernelFault:
     @property
     def message(self, /) -> str:
         """
-        What went wrong, in words.
+        A description of the fault.
         """
     @property
     def source_line(self, /) -> int | None:
@@ -571,7 +571,7 @@ class LaneFault:
     @property
     def error(self, /) -> str:
         """
-        What the hardware reports.
+        The error that the hardware reports.
         """
     @property
     def kind(self, /) -> LaneFaultKind:
@@ -591,13 +591,13 @@ class LaneFault:
     @property
     def space(self, /) -> LaneSpace | None:
         """
-        The memory that the rounded address is in; `None` if the lane cannot access it.
+        The memory that contains the rounded address; `None` if the lane cannot access it.
         """
 
 @final
 class LaunchCounts:
     """
-    What a launch has executed.
+    The numbers of blocks, warps and instructions that a launch executed.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -616,7 +616,7 @@ class LaunchCounts:
     @property
     def loads(self, /) -> int:
         """
-        Loads among the warp instructions, including those of parameters.
+        Loads among the warp instructions, including loads of parameters.
         """
     @property
     def stores(self, /) -> int:
@@ -626,12 +626,12 @@ class LaunchCounts:
     @property
     def thread_instructions(self, /) -> int:
         """
-        Instructions, once for each thread.
+        Instructions, counted once for each thread.
         """
     @property
     def warp_instructions(self, /) -> int:
         """
-        Instructions, once for all lanes of a warp that execute them together.
+        Instructions, counted once for all lanes of a warp that execute them together.
         """
     @property
     def warps(self, /) -> int:
@@ -652,7 +652,7 @@ class Load:
     @property
     def control(self, /) -> Control | None:
         """
-        How it is scheduled; `None` if the file does not say.
+        The scheduling; `None` if the file does not say.
         """
     @property
     def function(self, /) -> str | None:
@@ -672,7 +672,7 @@ class Load:
     @property
     def offset(self, /) -> int | None:
         """
-        In bytes from the beginning of the function.
+        The offset in bytes from the beginning of the function.
         """
     @property
     def sm(self, /) -> str | None:
@@ -687,73 +687,71 @@ class Load:
     @property
     def text(self, /) -> str | None:
         """
-        The text as it is decoded or, without a word, as the file has it; `None` if the word is illegal.
+        The text, decoded from the word or, without a word, as the file has it; `None` if the word is illegal.
         """
     @property
     def word(self, /) -> int | None:
         """
-        The word; of a text without one, that of the text. `None` if the linker fills something in.
+        The word. If the file has only text, the word that it assembles to. `None` if the linker fills in a part.
         """
 
 @final
 class Machine:
     """
-    What a warp executes on: a memory, how many registers there are, and what misaligned addresses do:
-    `force` rounds them down, `report` rounds them down and reports a fault.
+    A memory, the number of registers, and the treatment of misaligned addresses: `force` rounds them down, `report`
+    rounds them down and reports a fault.
     """
     def __new__(cls, /, memory: Memory, *, register_limit: SupportsIndex = 255, misaligned: Misaligned = ...) -> Machine: ...
     def __repr__(self, /) -> str: ...
     def execute(self, /, instruction: "Instruction | str", warp: Warp, *, reference: bool = False) -> Outcome:
         """
-        Executes an instruction, or the text of one of SM 5.x: see :func:`execute`.
+        Executes an instruction, or the text of an SM 5.x instruction: see :func:`execute`.
         """
     @property
     def memory(self, /) -> Memory:
         """
-        What loads read.
+        The memory that loads read.
         """
     @property
     def misaligned(self, /) -> Misaligned:
         """
-        What misaligned addresses do.
+        The treatment of misaligned addresses.
         """
     @staticmethod
     def open(manifest: str | PathLike[str], *, mmap: bool = False) -> Machine:
         """
-        Returns the machine that the manifest of a memory image describes.
+        Opens the machine that the manifest of a memory image describes.
 
-        If one file holds all bytes, `mmap` maps it instead of reading it. It must not change while the machine's
-        memory is there: if it becomes shorter, a signal ends the process.
+        If one file holds all bytes, `mmap` maps it instead of reading it. The file must not change while the machine's
+        memory is in use: if it becomes shorter, a signal ends the process.
         """
     @property
     def register_limit(self, /) -> int:
         """
-        How many registers there are.
+        The number of registers.
         """
 
 @final
 class Memory:
     """
-    All memory of a machine. It does not change.
+    All memory of a machine. Immutable.
 
-    `allocations` are those of global memory: bytes by their first address. Local memory is given as the
-    bytes of all 32 lanes, lane 0's first. Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless
-    `address_bits` says how many.
+    `allocations` are global memory: bytes by first address. Local memory is the bytes of all 32 lanes, lane 0's first.
+    Addresses have 40 bits, and 49 for instructions of SM 7.0 and later, unless `address_bits` says otherwise.
 
-    Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other
-    bytes are copied.
+    Bytes of one read-only object, `bytes` or a read-only `mmap.mmap` or views of it, are borrowed; all other bytes are
+    copied.
     """
     def __len__(self, /) -> int:
         """
-        How many bytes there are in all.
+        The number of bytes in all.
         """
     def __new__(cls, /, allocations: Contents | None = None, *, shared: ByteSource | None = None, local_low: ByteSource | None = None, local_high: ByteSource | None = None, constant: Contents | None = None, address_bits: SupportsIndex | None = None, shared_window: tuple[SupportsIndex, SupportsIndex] = ..., local_window: tuple[SupportsIndex, SupportsIndex] = ...) -> Memory: ...
     def __repr__(self, /) -> str: ...
     @property
     def address_bits(self, /) -> int | None:
         """
-        How many bits addresses have; ``None`` if the SM of the instruction that is executed decides: 40, or 49 from
-        SM 7.0 on.
+        The number of address bits; ``None`` if the SM of the executed instruction decides: 40, or 49 from SM 7.0 on.
         """
     @property
     def allocations(self, /) -> list[tuple[int, int]]:
@@ -763,13 +761,13 @@ class Memory:
     @property
     def is_borrowed(self, /) -> bool:
         """
-        Whether the bytes are those of an object that was given, instead of copies.
+        Whether the bytes are borrowed from the object that was given, rather than copied.
         """
 
 @final
 class Outcome:
     """
-    What executing a load did, apart from the values, which are in the warp.
+    The outcome of executing a load, except for the values, which are in the warp.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -793,12 +791,12 @@ class Outcome:
     @property
     def other_half(self, /) -> str | None:
         """
-        Of 256 bits, the first of the registers of the last four words.
+        For 256-bit loads, the first register of the last four words.
         """
     @property
     def registers(self, /) -> int:
         """
-        How many registers were written, from `destination` on and from `other_half` on together.
+        The number of registers that were written, from `destination` on and from `other_half` on together.
         """
     @property
     def uniform(self, /) -> UniformPath | None:
@@ -824,7 +822,7 @@ class PtxKernel:
         """
     def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check_uninitialized: bool, check_races: bool) -> tuple[LaunchCounts, int, list[KernelFault], list[SkippedInstruction], list[int]]:
         """
-        Launches the kernel. An argument is the bytes of its parameter, or a writeable array of bytes.
+        Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
         """
     @property
     def name(self, /) -> str:
@@ -840,7 +838,7 @@ class PtxKernel:
 @final
 class Replayed:
     """
-    What a replay found. `warpload.Replay` is what it is used through.
+    The result of a replay. `warpload.Replay` is its public face.
     """
     @staticmethod
     def from_json(json: bytes) -> Replayed:
@@ -850,7 +848,7 @@ class Replayed:
     @property
     def messages(self, /) -> list[str]:
         """
-        Notes for its reader.
+        Notes for the user.
         """
     @property
     def page(self, /) -> str | None:
@@ -865,29 +863,29 @@ class Replayed:
     @property
     def per_pc_copies(self, /) -> Table:
         """
-        The counts of each program counter of copies from global to shared memory.
+        The counts of each program counter that copies from global to shared memory.
         """
     def rows(self, /, **options: "Any") -> Table:
         """
-        The counts of those program counters that are chosen, by `kernel`, `pc` and `opcode`.
+        The counts of the program counters that `kernel`, `pc` and `opcode` choose.
         """
     def summary(self, /) -> "dict[str, Any]":
         """
-        The summary as objects; of shards in the form of the whole.
+        The summary as objects; for shards, in the form of the whole.
         """
     def to_dict(self, /) -> "dict[str, Any]":
         """
-        What is in that JSON, as objects.
+        The same JSON as objects.
         """
     def to_json(self, /) -> bytes:
         """
-        What the command prints with `--format json`.
+        The JSON that the command prints with `--format json`.
         """
 
 @final
 class SkippedInstruction:
     """
-    An instruction that was met and is not executed: its results are unknown.
+    An instruction that was reached but is not supported. It was skipped, so its results are unknown.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -896,7 +894,7 @@ class SkippedInstruction:
     @property
     def count(self, /) -> int:
         """
-        How often a warp met it.
+        How many times a warp reached it.
         """
     @property
     def line(self, /) -> int:
@@ -912,24 +910,24 @@ class SkippedInstruction:
 @final
 class Table:
     """
-    A table, as the dataframe libraries read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+    A table that dataframe libraries can read: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 
-    Batches of a trace's loads are made when they are asked for, so that they take no memory; an error in
-    the trace is found then.
+    Batches of a trace's loads are made on demand, to avoid holding them all in memory. Errors in the trace show up at
+    that time.
     """
     def __arrow_c_schema__(self, /) -> CapsuleType:
         """
-        Returns the columns as a schema of the Arrow C data interface.
+        Exports the columns as a schema of the Arrow C data interface.
         """
     def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> CapsuleType:
         """
-        Returns the table as a stream of the Arrow C data interface: a new one each time.
+        Exports the table as a new stream of the Arrow C data interface.
         """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
     def _repr_html_(self, /) -> "str":
         """
-        The first rows as a table for a notebook: of program counters, those with the most sectors beyond the ideal.
+        The first rows as a table for a notebook; for program counters, the rows with the most sectors beyond the ideal.
         """
     @property
     def columns(self, /) -> list[str]:
@@ -938,30 +936,30 @@ class Table:
         """
     def select(self, /, *columns: "str") -> Table:
         """
-        Returns the table with these columns alone, in this order.
+        Selects columns, in this order.
         """
     def to_arrow(self, /) -> "Any":
         """
-        Returns the table as a `pyarrow.Table`.
+        Converts the table to a `pyarrow.Table`.
         """
     def to_pandas(self, /) -> "Any":
         """
-        Returns the table as a `pandas.DataFrame`, through pyarrow.
+        Converts the table to a `pandas.DataFrame`, through pyarrow.
         """
     def to_polars(self, /) -> "Any":
         """
-        Returns the table as a `polars.DataFrame`.
+        Converts the table to a `polars.DataFrame`.
         """
 
 @final
 class TensorLoaded:
     """
-    What a load of Tensor Memory read.
+    The result of a Tensor Memory load.
     """
     @property
     def drawing(self, /) -> str:
         """
-        What the command prints.
+        The text that the command prints.
         """
     @property
     def instruction(self, /) -> str:
@@ -987,11 +985,11 @@ class TensorLoaded:
 @final
 class TensorMap:
     """
-    Which thread and register each cell of a load goes to.
+    The thread and register that each cell of a load goes to.
     """
     def __new__(cls, /, shape: Any, repeat: SupportsIndex | None = None, *, pack: bool = False, sm: "str | SupportsIndex | None" = None) -> TensorMap:
         """
-        `shape` is one of PTX, with its repeat, or, with `sm`, the word or text of an `LDTM`.
+        `shape` is a PTX shape, with its repeat, or, with `sm`, the word or text of an `LDTM`.
         """
     @property
     def cells(self, /) -> list[tuple[int, int, int, int, list[int]]]:
@@ -1001,7 +999,7 @@ class TensorMap:
     @property
     def drawing(self, /) -> str:
         """
-        What the command prints.
+        The text that the command prints.
         """
     @property
     def svg(self, /) -> str:
@@ -1012,15 +1010,15 @@ class TensorMap:
 @final
 class Trace:
     """
-    A trace that is open. `warpload.Trace` is what it is used through.
+    An open trace. `warpload.Trace` is its public face.
     """
     def __len__(self, /) -> int:
         """
-        How many loads there are.
+        The number of loads.
         """
     def __new__(cls, /, path: str | PathLike[str], *, threads: SupportsIndex | None = None, mmap: bool = False) -> Trace:
         """
-        Opens a trace; a text trace is imported.
+        Opens a trace. A text trace is imported.
         """
     def contents(self, /) -> "dict[str, Any]":
         """
@@ -1028,7 +1026,7 @@ class Trace:
         """
     def loads(self, /, *, values: bool = False, threads: SupportsIndex = ..., **options: "Any") -> Table:
         """
-        Returns the loads as a table, whose batches are made when they are asked for.
+        The loads as a table. Its batches are made on demand.
         """
     def replay(self, /, *, memory: Memory | None = None, shard: tuple[SupportsIndex, SupportsIndex] | None = None, page: bool = False, progress: Any | None = None, **options: "Any") -> Replayed:
         """
@@ -1038,7 +1036,7 @@ class Trace:
 @final
 class Vector:
     """
-    A test vector: a load, a machine and a warp before it, and what is expected after it. Of its JSON on one line.
+    A test vector: a load, a machine and a warp before it, and the expected outcome. Made from its JSON on one line.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -1048,12 +1046,13 @@ class Vector:
     def __repr__(self, /) -> str: ...
     def check(self, /, executor: Executor = ...) -> list[str]:
         """
-        Executes it, and returns how the outcome differs from the expected one, one line each; an empty list if it does not.
+        Executes the vector, and returns the differences from the expected outcome, one line each; an empty list if it
+        passes.
         """
     @property
     def flags(self, /) -> list[str]:
         """
-        What it is a case of, as the literal executor finds: names of `flags`.
+        The flags that the literal executor finds in it: names of `flags`.
         """
     @property
     def instruction(self, /) -> Instruction:
@@ -1068,16 +1067,16 @@ class Vector:
     @property
     def machine(self, /) -> Machine:
         """
-        What the warp executes on.
+        The machine that the load executes on.
         """
     @property
     def name(self, /) -> str:
         """
-        What it is about: most often the text of the instruction.
+        A name, most often the text of the instruction.
         """
     def to_dict(self, /) -> "dict[str, Any]":
         """
-        Returns what is in the JSON, as objects.
+        The contents of the JSON, as objects.
         """
     @property
     def warp(self, /) -> Warp:
@@ -1090,13 +1089,13 @@ class Warp:
     """
     The state of a warp: 255 registers of 32 lanes, predicates, uniform registers and the active lanes.
 
-    `registers` are rows of 32 values from R0 on, `(n, 32)`; the others are 0. `predicates` are masks from P0
-    on, bit n for lane n.
+    `registers` are rows of 32 values from R0 on, `(n, 32)`; the rest are 0. `predicates` are masks from P0 on, bit n
+    for lane n.
     """
     def __eq__(self, other: object, /) -> bool: ...
     def __getitem__(self, register: SupportsIndex, /) -> NDArray[uint32]:
         """
-        Returns the 32 values of a register: a copy.
+        The 32 values of a register: a copy.
         """
     def __new__(cls, /, registers: Numbers | None = None, *, predicates: Numbers | None = None, active: SupportsIndex = ..., uniform_registers: Numbers | None = None, uniform_predicates: SupportsIndex = 0) -> Warp: ...
     def __repr__(self, /) -> str: ...
@@ -1113,7 +1112,7 @@ class Warp:
     def active(self, /, mask: SupportsIndex) -> None: ...
     def copy(self, /) -> Warp:
         """
-        Returns a copy.
+        Copies the warp.
         """
     @property
     def predicates(self, /) -> NDArray[uint32]:
@@ -1156,7 +1155,7 @@ class WarpFault:
     @property
     def error(self, /) -> str:
         """
-        What the hardware reports.
+        The error that the hardware reports.
         """
     @property
     def kind(self, /) -> WarpFaultKind:
@@ -1171,13 +1170,13 @@ class WarpFault:
 
 def check_ptx(module: Any, compile_only: bool) -> tuple[str, bool, list[tuple[str, int, int, bool, list[tuple[str, str, int, int, str | None]]]], str]:
     """
-    Judges the loads of a module: its name, whether all is legal, the loads, and a drawing of what is wrong.
+    Checks the loads of a module. Returns its name, whether all is legal, the loads, and a drawing of the errors.
     """
 
 def compare(a: Replayed, b: Replayed) -> "tuple[dict[str, Any], float | None]":
     """
-    Compares two replays, program counter by program counter, and returns what `warpload compare` prints as JSON, as
-    objects, and the change of the whole in percent.
+    Compares two replays, program counter by program counter. Returns the JSON of `warpload compare` as objects, and the
+    change of the whole in percent.
     """
 
 def conform(suite: Suite, examinee: Examinee, *, families: SupportsGetItem[int, Family] = ..., flags: SupportsGetItem[int, str] = ..., skip_decisions: bool = False, jobs: SupportsIndex | None = None, timeout: SupportsFloat | SupportsIndex | None = None, failures: SupportsIndex = 100) -> Conformance:
@@ -1189,37 +1188,37 @@ def conform(suite: Suite, examinee: Examinee, *, families: SupportsGetItem[int, 
     suite
         A file of cases, one JSON object a line, or a folder of them, or several.
     examinee
-        The emulator: a function that is passed a question, a `dict`, and returns the answer, a `dict`, or `None` if it
-        does not do this; a program with its arguments, as a list or as a text that is split as a shell does; or one of
-        our own executors, `"fast"`, `"reference"`, or `"both"`, each of which must answer what is expected.
-        docs/conformance.md has the questions and answers. A function that raises `NotImplementedError` skips the case;
-        other exceptions are failures of the case.
+        The emulator: a function that takes a question, a `dict`, and returns the answer, a `dict`, or `None` for
+        unsupported questions; a program with its arguments, as a list or as a text that is split as a shell does; or
+        one of our own executors, `"fast"`, `"reference"`, or `"both"`, both of which must give the expected answer.
+        docs/conformance.md has the questions and answers. If a function raises `NotImplementedError`, the case is
+        skipped; any other exception fails the case.
     families
-        Only cases of these families; of all if there are none.
+        Only cases of these families; of all families if empty.
     flags
-        Only cases with one of these flags; all if there are none.
+        Only cases with one of these flags; all cases if empty.
     skip_decisions
-        Whether cases that no public source decides are skipped.
+        Whether to skip cases that no public source decides.
     jobs
-        How many instances of a program, or threads of our own executors, are asked at the same time, 1 by default. A
-        function is called by this thread alone.
+        How many instances of a program, or threads of our own executors, to ask at the same time, 1 by default. A
+        function is called on the current thread alone.
     timeout
-        How long a program may take for an answer, in seconds, 10 by default.
+        The longest time that a program may take for an answer, in seconds, 10 by default.
     failures
-        How many failures the report has one by one.
+        The most failures that the report lists one by one.
 
     Raises
     ------
     Error
-        If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or answers
-        nothing (`"input"`), or no case is chosen (`"selection"`).
+        If a file cannot be read or is not text (`kind` is `"input"`), a program cannot be started (`"system"`) or does
+        not answer (`"input"`), or no case is chosen (`"selection"`).
     """
 
 def decode(word: "SupportsIndex", sm: "str | SupportsIndex" = ...) -> "Instruction | None":
     """
-    Returns the load that a word is; `None` if it is another instruction.
+    Decodes a word into a load; `None` if the word is another instruction.
 
-    Words are of at most 64 bits before SM 7.0, and of 128 bits from there on.
+    Words have at most 64 bits before SM 7.0, and 128 bits from there on.
 
     >>> warpload.decode(0x80d0000000070404)
     Instruction('LD.E.128 R4, [R4], P0', sm='50')
@@ -1240,7 +1239,7 @@ def decode_array(words: WordArray, sm: "str | SupportsIndex" = ...) -> DecodedWo
 
 def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
     """
-    Returns the word of the load that a text is.
+    Assembles the text of a load, and returns its word.
 
     >>> hex(warpload.encode("LD.E.128 R4, [R4], P0"))
     '0x80d0000000070404'
@@ -1248,8 +1247,8 @@ def encode(text: str, sm: "str | SupportsIndex" = ...) -> int:
 
 def execute(instruction: "Instruction | str", machine: Machine, warp: Warp, *, reference: bool = False) -> Outcome:
     """
-    Executes a load: changes the registers of `warp`, and returns what happened besides. `reference` takes
-    the literal executor instead of the fast one.
+    Executes a load: changes the registers of `warp`, and returns the outcome. `reference` selects the literal executor
+    instead of the fast one.
     """
 
 def explain(instruction: "SupportsIndex | str | Instruction", sm: "str | SupportsIndex" = ...) -> Explanation:
@@ -1264,17 +1263,17 @@ def generate_vectors(instruction: str, sm: "str | SupportsIndex" = ..., *, count
     """
     Draws fresh vectors of an instruction.
 
-    The same instruction, SM, seed and flags make the same vectors on every platform, those that the command
-    `warpload vectors generate` writes. A greater count appends vectors and does not change the first ones.
+    The same instruction, SM, seed and flags make the same vectors on every platform, and the same as the command
+    `warpload vectors generate`. A greater count appends vectors and does not change the first ones.
 
     Parameters
     ----------
     instruction
         The mnemonic, such as `"LDG"`.
     sm
-        Whose instruction it is.
+        The instruction's SM.
     count
-        How many vectors are drawn.
+        The number of vectors.
     seed
         The seed.
     flags
@@ -1293,21 +1292,21 @@ def import_trace(source: str | PathLike[str], output: str | PathLike[str], *, co
 
 def loads(path: str | PathLike[str], *, sm: "str | SupportsIndex | None" = None) -> list[Load]:
     """
-    Returns every load of a cubin, of a listing, or of a file that holds cubins.
+    Reads every load of a cubin, of a listing, or of a file that contains cubins.
 
-    `sm` chooses the cubins of that SM, or says whose code it is if the file does not.
+    `sm` chooses the cubins of that SM, or names the SM if the file does not.
 
-    Of a file that holds several images, each one that cannot be read is a `UserWarning` if others can.
+    In a file of several images, each one that cannot be read causes a `UserWarning` if others can.
     """
 
 def lower_ptx(module: Any, level: SupportsIndex) -> tuple[str, list[tuple[str, int, int, list[Instruction], str | None]]]:
     """
-    Returns what the loads of a module become on SM 5.x, and its name.
+    Lowers the loads of a module to SM 5.x. Returns the module's name too.
     """
 
 def merge(shards: SupportsGetItem[int, Replayed], *, partial: bool = False) -> Replayed:
     """
-    Merges the summaries of shards: of all of them into that of the whole, or, if `partial`, of neighbours.
+    Merges the summaries of shards: all of them into the whole, or, if `partial`, neighbouring ones into a larger shard.
     """
 
 def read_vectors(path: str | PathLike[str]) -> list[Vector]:
@@ -1317,20 +1316,21 @@ def read_vectors(path: str | PathLike[str]) -> list[Vector]:
     Raises
     ------
     Error
-        If a line is not a vector, with the line.
+        If a line is not a vector. The error has the line.
     """
 
 def replay_arguments(**options: "Any") -> list[str]:
     """
-    Returns the arguments of a command for options of a replay.
+    Converts options of a replay to arguments of the command.
     """
 
 def run(arguments: SupportsGetItem[int, str], *, stdout_is_closed: bool = False) -> tuple[int, bool]:
     """
-    Runs the command in this process, with its streams, and returns the exit status, and whether the system refused
-    something, which it may not the next time. The
-    process does nothing else: its signals are the command's. `stdout_is_closed` says that its standard output was closed,
-    and is something else by now.
+    Runs the command in this process, on its standard streams. Returns the exit status, and whether the system refused
+    something that it may allow on the next try.
+
+    The process should do nothing else, because the command installs its own signal handlers. `stdout_is_closed` tells
+    the command that standard output was closed and its descriptor is something else by now.
     """
 
 def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None, registers: SupportsGetItem[int, tuple[str, str]], parameters: SupportsGetItem[int, tuple[str, str]], places: SupportsGetItem[int, tuple[str, str]], active: SupportsIndex, tensor_memory: Any | None, warp: SupportsIndex, lane_mode: LaneMode) -> tuple[str, list[tuple[str, int, int, int, list[tuple[str, list[int | None]]], dict[str, int], dict[str, int], str | None, str | None]]]:
@@ -1340,23 +1340,23 @@ def run_ptx(module: Any, function: str | None, image: str | PathLike[str] | None
 
 def run_tensor_load(instruction: Any, memory: Any, *, warp: SupportsIndex = 0, taddr: SupportsIndex = 0, sm: "str | SupportsIndex | None" = None, lane_mode: LaneMode = ..., hardware_alignment: bool = False) -> TensorLoaded:
     """
-    Executes a load as PTX writes it or, with `sm`, an `LDTM`.
+    Executes a load in PTX syntax or, with `sm`, an `LDTM`.
     """
 
 def survive_forks() -> None:
     """
-    Makes what is made on first use otherwise, by one thread while others wait for it: a child of this process that was
-    forked meanwhile would wait forever.
+    Initializes everything that is otherwise initialized on first use. One thread would do that while others wait for
+    it, and a child process forked in the meantime would wait forever.
     """
 
 def vector_flags() -> list[Flag]:
     """
-    Returns the flags that vectors have, by name.
+    The flags that vectors can have, by name.
     """
 
 def vector_instructions(sm: "str | SupportsIndex" = ...) -> list[str]:
     """
-    Returns the instructions of an SM that vectors are drawn of.
+    The instructions of an SM that vectors can be drawn for.
     """
 
 def write_vectors(path: str | PathLike[str], vectors: SupportsGetItem[int, Vector]) -> None:

@@ -1,4 +1,4 @@
-"""What a replay finds. The fields are those of the command's JSON, which docs/traces.md describes."""
+"""The result of a replay. The fields are those of the command's JSON, which docs/traces.md describes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Skipped:
-    """Instructions that are not replayed."""
+    """Instructions that the replay skips."""
 
     store: int
     atomic: int
@@ -23,7 +23,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Ldgsts:
-    """Copies from global to shared memory. What the trace has no records of is None."""
+    """Copies from global to shared memory. A count is None if the trace has no records for it."""
 
     records: int
     lanes: int
@@ -47,7 +47,7 @@ class Tma:
 class Spaces:
     """Loads by the memory of their first executing lane."""
 
-    # `global` is a keyword of Python's.
+    # `global` is a Python keyword.
     global_: int
     local: int
     shared: int
@@ -65,7 +65,7 @@ class Faults:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The number of lane faults of all kinds."""
         return self.outside_window + self.outside_allocation + self.misaligned_address
 
 
@@ -125,7 +125,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of loads, and of what they touched."""
+    """Counts of loads, and of the memory that they touched."""
 
     records: int
     loads: int
@@ -221,12 +221,12 @@ _NESTED: dict[str, type[Any]] = {
     "first_faults": Fault,
     "first_mismatches": Mismatch,
 }
-# Numbers that the JSON has as text, in hexadecimal.
+# Numbers that are hexadecimal texts in the JSON.
 _NUMBERS = {Fault: ("pc", "address"), Mismatch: ("pc", "expected", "got")}
 
 
 def of_json(kind: type[Any], known: Mapping[str, Any]) -> Any:
-    """Returns an object of that kind; what it has no field for is left out."""
+    """Makes an object of that kind. Keys without a field are left out."""
     fields = {}
     for one in dataclasses.fields(kind):
         key = one.name.rstrip("_")

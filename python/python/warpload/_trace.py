@@ -1,4 +1,4 @@
-"""Traces, and what their replay finds."""
+"""Traces and their replays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    # What type checkers have to know of `Replay.__getattr__`.
+    # Tells type checkers the attributes that `Replay.__getattr__` adds.
     _Attributes = Summary
 else:
     _Attributes = object
@@ -45,7 +45,7 @@ def shows(options: type[Any]) -> Callable[[_Function], _Function]:
 
 
 class Trace:
-    """A trace: a binary one, which is read, or one of the text formats, which is imported on the way.
+    """A trace. A binary trace is read; a trace in a text format is imported first.
 
     It is a table with a row for each load, for everything that reads Arrow's PyCapsule interface:
     ``polars.DataFrame(trace)``, ``pyarrow.table(trace)``, ``duckdb.from_arrow(trace)``.
@@ -55,17 +55,17 @@ class Trace:
     path
         The trace, or the file of a trace set.
     values
-        Whether the table has a column with what the loads read.
+        Whether the table has a column with the loaded values.
     threads
-        How many threads import a text trace; as many as can run at once if not given.
+        The number of threads that import a text trace; as many as can run at once if not given.
     mmap
-        Map a binary trace instead of reading it, for traces that are larger than memory, or of which a part is
-        replayed. The file must not change while it is open then: if it becomes shorter, a signal ends the process.
+        Map a binary trace instead of reading it, for traces that are larger than memory, or to replay only a part. The
+        file must not change while it is open: if it becomes shorter, a signal ends the process.
 
     Raises
     ------
     Error
-        If the file is no trace or is damaged. A missing file is a :class:`FileNotFoundError`.
+        If the file is not a trace or is damaged. A missing file is a :class:`FileNotFoundError`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Trace:
         return self._open
 
     def close(self) -> None:
-        """Lets go of the file, or of its bytes. Tables of loads that are still there keep them."""
+        """Releases the file, or its bytes. Tables of loads that still exist keep them."""
         self._open = None
 
     def __enter__(self) -> Self:
@@ -102,12 +102,12 @@ class Trace:
         self.close()
 
     def __len__(self) -> int:
-        """Returns how many loads there are."""
+        """The number of loads."""
         return len(self._trace)
 
     @functools.cached_property
     def contents(self) -> dict[str, Any]:
-        """What ``warpload info --format json`` prints: source, kernels, opcodes and counts."""
+        """The JSON of ``warpload info --format json`` as a dictionary: source, kernels, opcodes and counts."""
         return self._trace.contents()
 
     def __repr__(self) -> str:
@@ -128,17 +128,17 @@ class Trace:
         threads: int = 1,
         **options: Unpack[LoadOptions],
     ) -> _native.Table:
-        """Returns the loads as a table, one row a load.
+        """The loads as a table, one row a load.
 
         Parameters
         ----------
         values
-            Whether there is a column with what the loads read; by default as the trace was opened.
+            Whether to add a column with the loaded values; by default as the trace was opened.
         threads
-            How many threads make batches ahead, at most as many as can run at once. They are those of this process: a
-            stream that was made before a fork raises an error in the child, which makes its own.
+            How many threads make batches ahead, at most as many as can run at once. They belong to this process: a
+            stream that was made before a fork raises an error in the child, which has to make its own.
         **options
-            Which loads there are (``kernel``, ``pc``, ``opcode``, ``space``), and what memory holds (``fill``,
+            The loads to list (``kernel``, ``pc``, ``opcode``, ``space``), and the memory that they read (``fill``,
             ``address_bits``, ``shared_window``, ``local_window``).
         """
         return self._trace.loads(
@@ -160,21 +160,21 @@ class Trace:
         progress: Callable[[int, int], object] | None = None,
         **options: Unpack[ReplayOptions],
     ) -> Replay:
-        """Executes every load, and returns what it found.
+        """Executes every load, and returns the counts.
 
         Parameters
         ----------
         shard
-            The number of a part, from 0, and of how many.
+            The shard's number, from 0, and the number of shards.
         html
             Whether to make the page too.
         progress
-            Is called with the bytes that were replayed and those that there are; what it raises, and Ctrl-C, stop the
-            replay.
+            Called with the number of bytes replayed so far and the number of all bytes. An exception from it, and
+            Ctrl-C, stop the replay.
         **options
-            Those of ``warpload replay``: what memory holds (``image``, ``fill``, ``address_bits``, ``shared_window``,
-            ``local_window``), which loads are counted (``kernel``, ``pc``, ``opcode``, ``space``), and ``threads``,
-            ``reuse``, ``merge_pairs``, ``cubin``, ``demangle``.
+            The options of ``warpload replay``: the memory that loads read (``image``, ``fill``, ``address_bits``,
+            ``shared_window``, ``local_window``), the loads to count (``kernel``, ``pc``, ``opcode``, ``space``), and
+            ``threads``, ``reuse``, ``merge_pairs``, ``cubin``, ``demangle``.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class Trace:
 
 
 class Replay(_Attributes):
-    """What a replay found. The counts of its :attr:`summary` are attributes of it too.
+    """The result of a replay. The counts of its :attr:`summary` are attributes of it too.
 
     A notebook shows the headline and the program counters with the most sectors beyond the ideal.
     """
@@ -207,13 +207,13 @@ class Replay(_Attributes):
 
     @classmethod
     def from_json(cls, summary: bytes | bytearray | memoryview | str) -> Replay:
-        """Returns what a summary of the command says: of ``replay --format json`` or of ``merge``."""
+        """Reads a summary that the command wrote: ``replay --format json`` or ``merge``."""
         data = summary.encode() if isinstance(summary, str) else bytes(summary)
         return cls(_native.Replayed.from_json(data))
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """Notes for the reader."""
+        """Notes for the user."""
         return tuple(self._found.messages)
 
     @property
@@ -223,7 +223,7 @@ class Replay(_Attributes):
 
     @functools.cached_property
     def summary(self) -> Summary:
-        """The counts, as an object with fields; of a shard with the kernels that it touched."""
+        """The counts, as an object with fields. For a shard, with only the kernels that it touched."""
         summary: Summary = of_json(Summary, self._found.summary())
         return summary
 
@@ -234,7 +234,7 @@ class Replay(_Attributes):
 
     @shows(Rows)
     def rows(self, **options: Unpack[Rows]) -> _native.Table:
-        """Returns :attr:`per_pc` with those rows alone that ``kernel``, ``pc`` and ``opcode`` choose."""
+        """The rows of :attr:`per_pc` that ``kernel``, ``pc`` and ``opcode`` choose."""
         return self._found.rows(**options)
 
     @property
@@ -243,11 +243,11 @@ class Replay(_Attributes):
         return self._found.per_pc_copies
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what ``warpload replay --format json`` prints."""
+        """The JSON of ``warpload replay --format json`` as a dictionary."""
         return self._found.to_dict()
 
     def to_json(self) -> bytes:
-        """Returns what ``warpload replay --format json`` prints, byte for byte."""
+        """The JSON of ``warpload replay --format json``, byte for byte."""
         return self._found.to_json()
 
     def to_polars(self) -> Any:
@@ -299,12 +299,12 @@ class Replay(_Attributes):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changed between two replays, the largest change first."""
+    """The changes between two replays, the largest first."""
 
     change: float | None
     """The change of sectors and wavefronts together in percent; ``None`` if the first has none and the second some."""
     details: dict[str, Any]
-    """What ``warpload compare --format json`` prints."""
+    """The JSON of ``warpload compare --format json`` as a dictionary."""
 
     def __repr__(self) -> str:
         change = "new" if self.change is None else f"{self.change:+.1f} %"
@@ -319,24 +319,24 @@ def import_(
     compression: str = "zstd",
     threads: int | None = None,
 ) -> Trace:
-    """Turns a trace of another tool into a binary trace, and opens that.
+    """Imports a trace of another tool as a binary trace, and opens that.
 
     Parameters
     ----------
     source
         The trace, of one of the formats of ``warpload import``, or a list of traces.
     output
-        The binary trace to write, which appears under its name when it is complete and on the disk. It keeps the mode of
-        a file that it replaces, which must not be the source or one of its files.
+        The binary trace to write. It appears under its name when it is complete and on the disk. It keeps the mode of a
+        file that it replaces, and must not replace the source or one of its files.
     compression
         ``"none"``, the fastest to replay, ``"zstd"``, or ``"zstd:LEVEL"``, from 1 to 19.
     threads
-        How many threads; as many as can run at once if not given.
+        The number of threads; as many as can run at once if not given.
 
     Raises
     ------
     Error
-        If the source is no trace, with the line at fault, or the output cannot be written.
+        If the source is not a trace, with the line at fault, or the output cannot be written.
     """
     _native.import_trace(source, output, compression=compression, threads=threads)
     return Trace(output)
@@ -350,7 +350,8 @@ def merge(shards: Iterable[Replay], *, partial: bool = False) -> Replay:
     shards
         The replay of each shard once, in any order.
     partial
-        Merge neighbouring shards into one that is merged in their place, instead of all into the whole.
+        Merge neighbouring shards into a larger shard, which can be merged in their place, instead of all into the
+        whole.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Words, and small values that instructions consist of."""
+"""Types of arguments: words, and the small values that instructions consist of."""
 
 from __future__ import annotations
 
@@ -67,32 +67,32 @@ class Address(NamedTuple):
     base: str | None
     """The base register; ``None`` if the offset is the address."""
     offset: int
-    """In bytes."""
+    """The offset in bytes."""
 
 
 class Rows(TypedDict, total=False):
-    """Which program counters are shown; several select what all of them allow."""
+    """The program counters to show. A row has to satisfy all of the options."""
 
     kernel: str | None
     """A regular expression with a match in the kernel's name, mangled or demangled."""
     pc: int | tuple[int, int] | str | None
-    """One program counter or the first and the last, or a text: ``"0x1a0..0x2f0"``, ``"416"``."""
+    """One program counter, or the first and the last, or a text: ``"0x1a0..0x2f0"``, ``"416"``."""
     opcode: str | None
     """A glob that the whole opcode matches: ``LDG.*``, ``*.{64,128}``."""
 
 
 class Selection(Rows, total=False):
-    """Which loads are counted."""
+    """The loads to count."""
 
     space: Space | None
     """The memory of the first executing lane."""
 
 
 class LoadOptions(Selection, total=False):
-    """Which loads there are, and what memory holds."""
+    """The loads to list, and the memory that they read."""
 
     fill: Fill | None
-    """What memory holds without an image: ``address`` is a function of the address."""
+    """The contents of memory without an image: ``address`` is a function of the address."""
     address_bits: int | None
     """The width of a generic address, 32 to 64; 49 if not given."""
     shared_window: Window | str | None
@@ -102,10 +102,10 @@ class LoadOptions(Selection, total=False):
 
 
 class PlannedOptions(LoadOptions, total=False):
-    """The options of a replay that a plan can have."""
+    """Options of a replay that can also be planned."""
 
     threads: int | None
-    """How many threads; as many as can run at once if not given."""
+    """The number of threads; as many as can run at once if not given."""
     reuse: bool
     """Also count how many loads lie between two touches of the same line of global memory."""
     merge_pairs: bool
@@ -114,11 +114,11 @@ class PlannedOptions(LoadOptions, total=False):
     cubin: Path | Iterable[Path]
     """Cubins with kernels of the trace, or files that hold such cubins."""
     demangle: bool
-    """Whether names of kernels are demangled."""
+    """Whether to demangle names of kernels."""
 
 
 class ReplayOptions(PlannedOptions, total=False):
-    """The options of a replay, each as :option:`warpload replay` has it."""
+    """The options of a replay, each like its option of :option:`warpload replay`."""
 
     image: Path | Memory | Machine | None
-    """What loads read: the manifest of a memory image, a memory or a machine."""
+    """The memory that loads read: the manifest of a memory image, a memory or a machine."""

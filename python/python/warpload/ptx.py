@@ -1,4 +1,4 @@
-"""Loads of PTX: which are legal, what they become on SM 5.x, and what they do; and kernels, run without a GPU.
+"""PTX loads: checking, lowering to SM 5.x and executing them; and kernels, run without a GPU.
 
 A module is given as a path or as its text, a ``str`` or bytes: a ``str`` is text if it has a line break, or if it begins
 with ``.version`` or has ``;``, ``{`` or ``}`` and no file has that name.
@@ -68,7 +68,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class CheckedLoad:
-    """A load, and which rules it breaks."""
+    """A load, and the rules that it breaks."""
 
     text: str
     line: int
@@ -80,13 +80,13 @@ class CheckedLoad:
 
 @dataclass(frozen=True)
 class Check:
-    """The loads of a module. Is true if all are legal."""
+    """The loads of a module. True if all are legal."""
 
     file: str
     accept: bool
     loads: tuple[CheckedLoad, ...]
     drawing: str
-    """What is wrong, as the command draws it."""
+    """The errors, as the command draws them."""
 
     def __bool__(self) -> bool:
         return self.accept
@@ -107,20 +107,20 @@ class Check:
 
 @dataclass(frozen=True)
 class LoweredLoad:
-    """A load, and what it becomes on SM 5.x."""
+    """A load, lowered to SM 5.x."""
 
     text: str
     line: int
     column: int
     sass: tuple[Instruction, ...]
-    """Empty if it becomes a constant operand of another instruction."""
+    """Empty if the load becomes a constant operand of another instruction."""
     error: str | None
-    """Why an instruction is missing."""
+    """The reason if an instruction is missing."""
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """The loads of a module, and what they become on SM 5.x."""
+    """The loads of a module, lowered to SM 5.x."""
 
     file: str
     loads: tuple[LoweredLoad, ...]
@@ -140,7 +140,7 @@ class Lowered:
 
 @dataclass(frozen=True)
 class RanLoad:
-    """A load, and what executing it did."""
+    """A load, and the outcome of executing it."""
 
     text: str
     line: int
@@ -148,17 +148,17 @@ class RanLoad:
     executing: int
     """The lanes that executed, bit n for lane n."""
     registers: Mapping[str, tuple[int | None, ...]]
-    """What each register that was written holds in the 32 lanes, ``None`` in a lane without a value."""
+    """The 32 values of each register that was written, ``None`` in a lane without a value."""
     lane_faults: Mapping[str, int]
     """The lanes with a fault, by its kind."""
     undefined: Mapping[str, int]
-    """The lanes whose outcome is undefined, by the qualifier that does not fit their memory."""
+    """The lanes with an undefined outcome, by the qualifier that does not fit their memory."""
     tensor_fault: str | None
     error: str | None
-    """Why it was not executed."""
+    """The reason if it was not executed."""
 
     def array(self, register: str) -> numpy.typing.NDArray[numpy.uint64]:
-        """Returns a register's 32 values as an array of ``uint64``, 0 in a lane without one."""
+        """A register's 32 values as an array of ``uint64``, 0 in a lane without one."""
         import numpy
 
         values = [value or 0 for value in self.registers[register]]
@@ -167,7 +167,7 @@ class RanLoad:
 
 @dataclass(frozen=True)
 class Ran:
-    """The loads of a function, and what executing them did."""
+    """The loads of a function, and the outcome of executing them."""
 
     file: str
     loads: tuple[RanLoad, ...]
@@ -180,19 +180,19 @@ class Ran:
 
 
 def check(module: Module, *, compile_only: bool = False) -> Check:
-    """Judges the loads of a module.
+    """Checks the loads of a module.
 
     Parameters
     ----------
     module
         A path, or the text.
     compile_only
-        Take it for a part of a program, which is linked later.
+        Treat the module as a part of a program that is linked later.
 
     Raises
     ------
     Error
-        If it is no module: the ``kind`` is ``"syntax"``, with the place at fault.
+        If it is not a module: the ``kind`` is ``"syntax"``, with the place at fault.
     """
     file, accept, loads, drawing = _native.check_ptx(module, compile_only)
     checked = (
@@ -203,7 +203,7 @@ def check(module: Module, *, compile_only: bool = False) -> Check:
 
 
 def lower(module: Module, *, level: Literal[0, 1, 2, 3] = 3) -> Lowered:
-    """Returns what the loads of a module become on SM 5.x, as optimized as ``-O`` of ptxas says."""
+    """Lowers the loads of a module to SM 5.x. ``level`` is the optimization level, like ``-O`` of ptxas."""
     file, loads = _native.lower_ptx(module, level)
     lowered = (
         LoweredLoad(text, line, column, tuple(sass), error)
@@ -236,9 +236,9 @@ def run(
     image
         The manifest of a memory image.
     registers
-        Values by name: a number for all lanes, 32 numbers, or an expression with ``lane`` in it, such as
-        ``"0x1000+16*lane"``. That of a predicate is ``True`` or ``False`` for all lanes, 32 of them, or a number, which
-        is a mask, bit n for lane n.
+        Values by name: a number for all lanes, 32 numbers, or an expression of ``lane``, such as
+        ``"0x1000+16*lane"``. A predicate is ``True`` or ``False`` for all lanes, 32 of these, or a number, which is a
+        mask, bit n for lane n.
     parameters
         Values of the function's parameters by name, or their elements.
     places
@@ -246,11 +246,11 @@ def run(
     active
         The active lanes, bit n for lane n.
     tensor_memory
-        What Tensor Memory holds: a file of 262,144 bytes, these bytes, or ``"pattern:NAME"``.
+        The contents of Tensor Memory: a file of 262,144 bytes, these bytes, or ``"pattern:NAME"``.
     warp
-        The warp's number in its block, which decides which lanes of Tensor Memory it may read.
+        The warp's number in its block, which decides the lanes of Tensor Memory that it may read.
     lane_mode
-        What the lane of a Tensor Memory address means.
+        The meaning of the lane in a Tensor Memory address.
     """
     if not 0 <= active <= 0xFFFF_FFFF:
         raise Error(f"active: expected a mask of 32 bits, not {active:#x}", kind="argument")
@@ -284,14 +284,14 @@ def run(
 
 
 def _of_lanes(value: object) -> object:
-    """Returns a truth value as those of all lanes: as a number, it would be that of one."""
+    """Repeats a truth value for all lanes: as a number, it would be a mask with lane 0 alone."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     return [value] * LANES if isinstance(value, bool) else value
 
 
 def _expression(value: object) -> str:
-    """Returns a value as the command reads it."""
+    """Writes a value as the command reads it."""
     if isinstance(value, str):
         return value
     if hasattr(value, "tolist"):

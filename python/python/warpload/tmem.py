@@ -23,7 +23,7 @@ __all__ = ["Cell", "Loaded", "Map", "map", "run"]
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a thread's register comes from."""
+    """The source of a thread's register."""
 
     thread: int
     register: int
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Map:
-    """Which thread and register each cell of a load goes to.
+    """The thread and register that each cell of a load goes to.
 
     ``str()`` is the drawing that the command prints; a notebook shows a picture.
     """
@@ -46,7 +46,7 @@ class Map:
 
     @cached_property
     def drawing(self) -> str:
-        """What the command prints."""
+        """The text that the command prints."""
         return self._map.drawing
 
     @cached_property
@@ -90,7 +90,7 @@ class Loaded:
         return hash(self._values())
 
     def _values(self) -> tuple[object, ...]:
-        """Returns what makes two of them equal; arrays compare element by element."""
+        """The values that `__eq__` compares. Arrays as bytes, because `==` of arrays compares element by element."""
         reduced = None if self.reduced is None else self.reduced.tobytes()
         return self.instruction, self.loads, self.registers.tobytes(), reduced
 
@@ -102,18 +102,18 @@ def map(  # noqa: A001 - the command's name
     pack: bool = False,
     sm: str | int | None = None,
 ) -> Map:
-    """Draws which thread and register each cell of a load goes to.
+    """Draws the thread and register that each cell of a load goes to.
 
     Parameters
     ----------
     shape
         ``16x64b``, ``16x128b``, ``16x256b``, ``32x32b`` or ``16x32bx2``; with ``sm``, the word or text of an ``LDTM``.
     repeat
-        How often the shape is repeated: 1, 2, 4 and so on up to 128, or ``"x4"``.
+        The number of repetitions: 1, 2, 4 and so on up to 128, or ``"x4"``.
     pack
-        Two neighbouring columns, of 16 bits each, make one register.
+        Pack two neighbouring 16-bit columns into one register.
     sm
-        Whose word or text is given.
+        The SM of the word or text.
     """
     named = [str(shape)] if repeat is None else [str(shape), str(repeat)]
     if isinstance(repeat, str):
@@ -147,25 +147,25 @@ def run(
     Parameters
     ----------
     instruction
-        The load as PTX writes it or, with ``sm``, the word or text of an ``LDTM``.
+        The load in PTX syntax or, with ``sm``, the word or text of an ``LDTM``.
     warp
-        The warp's number in its thread block; its value modulo 4 says which lanes it may read.
+        The warp's number in its thread block; its value modulo 4 decides the lanes that it may read.
     taddr
-        What the address register holds: the lane times 65,536, plus the column.
+        The value of the address register: the lane times 65,536, plus the column.
     memory
-        What Tensor Memory holds: a file of 262,144 bytes, these bytes, or one of the command's patterns,
+        The contents of Tensor Memory: a file of 262,144 bytes, these bytes, or one of the command's patterns,
         ``"pattern:NAME"``.
     sm
-        Whose word or text is given.
+        The SM of the word or text.
     lane_mode
-        What the lane of an address means: one that the warp may read, or one modulo 32 among these.
+        The meaning of the lane in an address: a lane that the warp may read, or a number modulo 32 among them.
     hardware_alignment
         Also refuse odd columns if the hardware is known, or assumed, to require even ones.
 
     Raises
     ------
     Error
-        If the load breaks a rule, of the assembler or of addresses: ``rule`` is its name.
+        If the load breaks a rule, of the assembler or of addresses. ``rule`` is its name.
     """
     found = _native.run_tensor_load(
         instruction,

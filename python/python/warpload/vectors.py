@@ -1,4 +1,4 @@
-"""Test vectors: one load with the state before and after it, drawn, read, written and checked.
+"""Test vectors: one load with the state before and after it. Drawing, reading, writing and checking them.
 
 >>> from warpload import vectors
 >>> drawn = vectors.generate("LDG", sm=90, count=2)

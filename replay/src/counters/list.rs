@@ -1,5 +1,5 @@
-//! The list of counters. A new counter is a row here and the line that counts it. To show a counter of a program
-//! counter, add a row to [`PcSummary`] with its columns.
+//! The list of counters. A new counter is a row here and the line that counts it. To show it for each program counter,
+//! add a row to [`PcSummary`] with its columns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,21 +17,22 @@ use warpload::load::{ByFaultKind, LaneFaultKind};
 use warpload_binary::sass::SourceLine;
 
 json_counters! {
-    /// Counts of loads, and of what they touched.
+    /// Counts of loads, and of the memory that they touched.
     #[non_exhaustive]
     pub struct LoadCounts {
         /// Instructions of the trace.
         records: u64, "instructions";
-        /// Load instructions with a memory operand, those with an empty mask too.
+        /// Load instructions with a memory operand, even if their mask is empty.
         loads: u64, "loads";
-        /// Instructions that are not replayed.
+        /// Instructions that are counted but not replayed.
         skipped: SkippedCounts, "";
-        /// Loads whose addresses cannot be attributed to lanes: counted as loads, but not executed, and without sectors.
+        /// Loads with addresses that cannot be attributed to lanes: counted as loads, but not executed, and without
+        /// sectors.
         unattributable: u64, "loads", serde(default);
-        /// [Copies](#matrices-and-copies) from global to shared memory (`LDGSTS`), which are among the other skipped
-        /// instructions.
+        /// [Copies](#matrices-and-copies) from global to shared memory (`LDGSTS`). The other skipped instructions
+        /// include them.
         ldgsts: Option<LdgstsCounts>, "";
-        /// Instructions that move blocks (TMA), as the trace states them; they are among the other skipped instructions.
+        /// Instructions that move blocks (TMA), as stated by the trace. The other skipped instructions include them.
         tma: Option<TmaCounts>, "", serde(default);
         /// Executing lanes of all loads.
         lanes: u64, "lanes";
@@ -53,9 +54,9 @@ json_counters! {
         uniform: UniformCounts, "";
         /// Distinct parts of global memory that loads touch.
         footprint: FootprintCounts, "";
-        /// Loads whose width field in the source differs from the opcode's.
+        /// Loads with a width field in the source that differs from the opcode's.
         width_disagreements: u64, "loads";
-        /// Loads for which the source has values, even if they are not what was loaded.
+        /// Loads with values in the source, even if they are not the loaded ones.
         valued_loads: u64, "loads", serde(default);
         /// Loads with expected values.
         checked: u64, "loads";
@@ -65,17 +66,17 @@ json_counters! {
         checked_words: u64, "registers of a lane", serde(default);
         /// Compared values that differ.
         mismatched_words: u64, "registers of a lane", serde(default);
-        /// What loads of shared memory cost.
+        /// The cost of loads of shared memory.
         shared: SharedCounts, "", serde(default);
-        /// What loads of local memory cost.
+        /// The cost of loads of local memory.
         local: LocalCounts, "", serde(default);
-        /// What loads of constant memory cost.
+        /// The cost of loads of constant memory.
         constant: ConstantCounts, "", serde(default);
         /// Stores to every memory.
         stores: Option<TrafficCounts>, "", serde(default);
         /// Atomics in every memory.
         atomics: Option<TrafficCounts>, "", serde(default);
-        /// How many loads lie between touches of a line; only with `--reuse`.
+        /// The number of loads between touches of a line; only with `--reuse`.
         reuse: Option<ReuseCounts>, "", serde(default);
     }
 }
@@ -110,13 +111,13 @@ json_counters! {
         lanes: u64, "lanes";
         /// Access size times executing lanes of the global side; null if there are records, and none of that side.
         bytes: KnownSum, "bytes", serde(default);
-        /// Distinct sectors of global memory of each record of the global side, added up; null as the bytes are.
+        /// Distinct sectors of global memory of each record of the global side, added up; null if the bytes are.
         sectors: KnownSum, "sectors of 32 bytes", serde(default);
-        /// The fewest sectors that hold the bytes of each, added up; null as the bytes are.
+        /// The fewest sectors that hold the bytes of each, added up; null if the bytes are.
         ideal_sectors: KnownSum, "sectors of 32 bytes", serde(default);
         /// Wavefronts of the shared side; null if there are records, and none of that side.
         wavefronts: KnownSum, "wavefronts", serde(default);
-        /// Bank conflicts of the shared side; null as the wavefronts are.
+        /// Bank conflicts of the shared side; null if the wavefronts are.
         conflicts: KnownSum, "wavefronts", serde(default);
     }
 }
@@ -267,7 +268,7 @@ impl ConstantCounts {
 }
 
 json_counters! {
-    /// Stores or atomics: those of every space; sectors are of global memory.
+    /// Stores or atomics in every memory; sectors are of global memory.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     #[non_exhaustive]
@@ -543,7 +544,7 @@ pc_counters! {
         fault "outside_window": |row| row.lane_faults.outside_window;
         fault "outside_allocation": |row| row.lane_faults.outside_allocation;
         fault "misaligned_address": |row| row.lane_faults.misaligned_address;
-    /// What it costs in shared memory, if its opcode is of that memory or some of its generic addresses are.
+    /// Its cost in shared memory, if its opcode is of that memory or some of its generic addresses are.
     shared: Option<Box<SharedSums>> => Option<PcSharedCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
         shared "wavefronts": |row| row.shared?.all_wavefronts();
@@ -552,12 +553,12 @@ pc_counters! {
         shared "wavefronts_max": |row| Some(row.shared?.wavefronts?.max);
         shared "ideal_wavefronts": |row| Some(row.shared?.ideal_wavefronts);
         shared "conflicts": |row| row.shared?.conflicts;
-    /// What it costs in local memory, if its opcode is of that memory or some of its generic addresses are.
+    /// Its cost in local memory, if its opcode is of that memory or some of its generic addresses are.
     local: Option<Box<LocalCounts>> => Option<LocalCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
         local "local_sectors": |row| Some(row.local?.sectors);
         local "ideal_local_sectors": |row| Some(row.local?.ideal_sectors);
-    /// What it costs in constant memory, if its opcode is of that memory.
+    /// Its cost in constant memory, if its opcode is of that memory.
     constant: Option<Box<ConstantCounts>> => Option<ConstantCounts>, "",
         serde(default, skip_serializing_if = "Option::is_none");
         constant "constant_addresses": |row| Some(row.constant?.addresses);
@@ -593,7 +594,7 @@ impl Spread {
 }
 
 counter_struct! {
-    /// What accesses of one program counter cost in shared memory.
+    /// The cost of one program counter's accesses to shared memory.
     #[derive(Copy, Eq)]
     pub(crate) struct SharedSums {
         /// Loads with a lane that loads from it.
@@ -604,7 +605,8 @@ counter_struct! {
         ideal_wavefronts: u64, "wavefronts";
         /// Bank conflicts.
         conflicts: u64, "wavefronts";
-        /// Atomics with lanes that share a word: how they take turns at it is not known, nor the wavefronts.
+        /// Atomics with lanes that share a word. The order in which they take turns is unknown, and thus the
+        /// wavefronts.
         sharing: u64, "atomics";
     }
 }
@@ -620,7 +622,7 @@ impl SharedSums {
     }
 }
 
-/// The displayed form of the exact counts of some loads.
+/// Conversion of exact counts to the form for display.
 trait Shown {
     type As;
 

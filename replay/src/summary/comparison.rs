@@ -1,4 +1,4 @@
-//! [`Comparison`]: what changed between two replays.
+//! [`Comparison`]: the changes between two replays.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub struct Comparison {
     pub per_pc: Vec<ComparedRow>,
 }
 
-/// The loads or copies of one program counter in two replays; launches of kernels with one name are added up.
-/// Counts are `None` of a replay that does not have it.
+/// The loads or copies of one program counter in two replays. Launches of kernels with the same name are added up. A
+/// replay without this program counter has `None` as counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedRow {
@@ -62,7 +62,7 @@ pub struct ComparedRow {
     in_words(&selections[1])
 )]
 pub struct DifferentSelections {
-    /// The selections; `None` of a replay that counted all loads.
+    /// The selections; `None` for a replay that counted all loads.
     pub selections: Box<[Option<Selected>; 2]>,
 }
 
@@ -178,9 +178,9 @@ impl ComparedRow {
         })
     }
 
-    /// Returns by how many sectors and wavefronts it grew.
+    /// The number of additional sectors and wavefronts.
     fn growth(&self) -> i128 {
-        // Sums of a few numbers of 64 bits.
+        // Sums of a few 64-bit numbers fit.
         let [before, after] = self.amounts().map(|amount| amount as i128);
         after - before
     }
@@ -190,7 +190,7 @@ fn copies(summary: &Summary) -> LdgstsCounts {
     summary.counts.ldgsts.unwrap_or_default()
 }
 
-/// Returns the change between two amounts in percent of the first; `None` if something came of nothing.
+/// Returns the change between two amounts in percent of the first; `None` if the first is zero and the second is not.
 #[must_use]
 pub fn percent_change([before, after]: [u128; 2]) -> Option<f64> {
     if before == after {

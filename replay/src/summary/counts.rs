@@ -1,4 +1,4 @@
-//! From the counts of kernels to [`Summary`], of a replay and of merged shards alike.
+//! Conversion of kernels' counts to a [`Summary`], for replays and for merged shards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,12 +43,12 @@ impl RowTable {
 /// One program counter of a kernel, and the counts of its loads, stores, atomics or copies.
 #[derive(Clone, Debug)]
 pub struct ProgramCounter<'r> {
-    /// The kernel's index in [`TraceContents::kernels`](warpload_trace::TraceContents::kernels); in the whole trace,
-    /// [`BinaryTrace::first_kernel`](warpload_trace::BinaryTrace::first_kernel) more.
+    /// The kernel's index in [`TraceContents::kernels`](warpload_trace::TraceContents::kernels). Add
+    /// [`BinaryTrace::first_kernel`](warpload_trace::BinaryTrace::first_kernel) for its index in the whole trace.
     pub kernel: usize,
     /// The program counter.
     pub pc: u32,
-    /// What its instructions do.
+    /// The operation of its instructions.
     pub operation: &'r MemoryOperation,
     /// Its counts, as in [`Summary::per_pc`].
     pub summary: PcSummary,
@@ -64,20 +64,20 @@ impl ProgramCounter<'_> {
         traced.map(|instruction| instruction.to_string()).or_else(in_cubin)
     }
 
-    /// Returns the line of the source; `None` if no cubin has it.
+    /// Returns the source line; `None` if no cubin has it.
     #[must_use]
     pub fn source(&self) -> Option<&SourceLine> {
         self.summary.source.as_ref()?.as_ref()
     }
 
-    /// Returns the number of the line of the source, which the trace can have if no cubin has it.
+    /// Returns the number of the source line, from the trace if no cubin has it.
     #[must_use]
     pub fn source_line(&self) -> Option<u32> {
         self.source().map(|source| source.line).or(self.summary.source_line)
     }
 
-    /// Returns whether its loads can reach global memory. The sectors of others are not counted:
-    /// their zeros mean nothing.
+    /// Returns whether its loads can reach global memory. If not, their sectors are not counted, and shown as
+    /// meaningless zeros.
     #[must_use]
     pub fn has_sectors(&self) -> bool {
         self.operation.reaches_global()
@@ -89,8 +89,7 @@ impl ProgramCounter<'_> {
         self.summary.sectors.mean * self.summary.loads as f64
     }
 
-    /// Returns its excessive sectors, those beyond the ideal; negative infinity if sectors are not
-    /// counted, so that such rows come last.
+    /// Returns the sectors beyond the ideal. Negative infinity if sectors are not counted, so that such rows come last.
     #[must_use]
     pub fn waste(&self) -> f64 {
         if !self.has_sectors() {
@@ -101,27 +100,26 @@ impl ProgramCounter<'_> {
 }
 
 impl Replayed<'_> {
-    /// Returns the counts of the loads of each program counter and operation: those of
-    /// [`Summary::per_pc`], in its order.
+    /// Returns the counts of the loads of each program counter and operation, in the order of [`Summary::per_pc`].
     pub fn program_counters(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
         self.rows(RowTable::Loads)
     }
 
-    /// Returns the counts of the stores and atomics of each program counter and operation: those of
-    /// [`Summary::per_pc_stores`], in its order.
+    /// Returns the counts of the stores and atomics of each program counter and operation, in the order of
+    /// [`Summary::per_pc_stores`].
     pub fn stores(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
         self.rows(RowTable::Stores)
     }
 
-    /// Returns the counts of the copies from global to shared memory of each program counter and operation: those of
-    /// [`Summary::per_pc_copies`], in its order.
+    /// Returns the counts of the copies from global to shared memory of each program counter and operation, in the
+    /// order of [`Summary::per_pc_copies`].
     pub fn copies(&self) -> impl Iterator<Item = ProgramCounter<'_>> {
         self.rows(RowTable::Copies)
     }
 
     fn rows(&self, table: RowTable) -> impl Iterator<Item = ProgramCounter<'_>> {
         let contents = self.trace().contents();
-        // Blocks with operations and kernels that the trace lacks are refused when they are read.
+        // Every operation and kernel exists, because reading a block refuses unknown ones.
         self.per_pc().filter_map(move |(kernel, pc, number, counts)| {
             let operation = contents.operations.get(usize::from(number))?;
             if RowTable::of(operation.kind) != table {
@@ -169,12 +167,12 @@ impl Replayed<'_> {
         }
     }
 
-    /// Returns the demangled form of a kernel's name, if the options ask for it and the name is mangled.
+    /// The demangled form of a kernel's name, if the options ask for it and the name is mangled.
     fn demangle(&self, name: &Arc<str>, known: &mut Demangled) -> Option<Arc<str>> {
         if self.options().demangles_names() { known.add(name) } else { None }
     }
 
-    /// Returns the summary, of a shard if one was replayed, in which all kernels have a place.
+    /// Returns the summary. It lists all kernels, even if only a shard was replayed.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let contents = self.trace().contents();
@@ -195,9 +193,9 @@ impl Replayed<'_> {
         }
     }
 
-    /// Returns the summary of the shard that was replayed, which merges with those of the others; `None` if the
-    /// options name no shard. Its kernels are those of [`kernels_of_shard`], so that the summaries of all shards
-    /// together are about as large as that of the whole.
+    /// Returns the partial summary of the replayed shard, to be merged with those of other shards; `None` if the
+    /// options name no shard. It lists only the [kernels of the shard](kernels_of_shard), so that all partial summaries
+    /// together are about as large as the whole one.
     #[must_use]
     pub fn partial(&self) -> Option<PartialSummary> {
         let shard = self.options().get_shard()?;
@@ -239,7 +237,7 @@ impl Replayed<'_> {
     }
 }
 
-/// What a summary says of the replay, besides its counts.
+/// The properties of a replay that a summary has besides counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct About {
@@ -250,7 +248,7 @@ pub(super) struct About {
     pub(super) counts_reuse: bool,
 }
 
-/// The instruction of a row and its source, as [`PcSummary`] has them.
+/// The instruction of a row and its source line, as in [`PcSummary`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RowCode {
     pub(super) sass: Option<Option<Arc<str>>>,
@@ -286,7 +284,7 @@ impl Sums {
         self.kernels.push(KernelSummary { name, demangled, counts: shown(counts) });
     }
 
-    /// Returns the summary without its rows.
+    /// Makes the summary, still without rows.
     pub(super) fn finish(
         self,
         first_faults: Vec<LoadFault>,
@@ -309,7 +307,7 @@ impl Sums {
     }
 }
 
-/// Returns sums as they are shown, which do not add up any more.
+/// Converts sums for display. Displayed counts do not add up any more.
 fn shown(counts: LoadCounts) -> LoadCounts {
     LoadCounts { ldgsts: counts.ldgsts.map(LdgstsCounts::shown), ..counts }
 }
@@ -318,7 +316,7 @@ fn footprint(footprint: &Footprint) -> FootprintCounts {
     FootprintCounts { pages: footprint.pages().len(), lines: footprint.lines.len() }
 }
 
-/// Returns a kernel's counts with those that follow from its rows, sets and touches.
+/// A kernel's counts, completed by counts that derive from its rows, sets and touches.
 fn load_counts<'o>(
     kernel: &KernelCounts,
     about: &About,
@@ -340,7 +338,7 @@ fn load_counts<'o>(
     LoadCounts {
         by_opcode,
         skipped: SkippedCounts { not_replayed: Some(not_replayed), ..counts.skipped },
-        // Known, even if there are none.
+        // Known to be zero if there are none.
         ldgsts: Some(counts.ldgsts.unwrap_or_default()),
         tma: Some(counts.tma.unwrap_or_default()),
         stores: Some(counts.stores.unwrap_or_default()),
@@ -351,7 +349,7 @@ fn load_counts<'o>(
     }
 }
 
-/// Returns what is shown of a row. It has its opcode's own memory even if no lane is in it.
+/// A row for display. It has a count for its opcode's memory even if no lane accesses that.
 pub(super) fn pc_summary(
     kernel: &Arc<str>,
     pc: u32,
@@ -371,12 +369,12 @@ pub(super) fn pc_summary(
     PcSummary { sass, source, source_line, ..shown }
 }
 
-/// The one instruction among those not replayed that has counts of its own.
+/// The only skipped instruction with counters of its own.
 const LDGSTS: &str = "LDGSTS";
 
 impl LoadCounts {
-    /// Returns how many instructions read memory but are not replayed, by name, `LDGSTS` last; empty
-    /// if the trace does not name them.
+    /// Returns the numbers of skipped instructions that read memory, by name, `LDGSTS` last; empty if the trace does
+    /// not name them.
     pub fn not_replayed(&self) -> impl Iterator<Item = (&str, u64)> {
         let named = self.skipped.not_replayed.iter().flatten();
         let ldgsts = self.ldgsts.iter().map(|ldgsts| (LDGSTS, ldgsts.records));

@@ -1,6 +1,5 @@
-//! [`Summary::merge`]: from the summaries of all shards to that of the whole replay, and
-//! [`PartialSummary::merge`]: from those of neighbouring shards to one that merges further. Kernels add as those of two
-//! threads do.
+//! [`Summary::merge`] merges the summaries of all shards into the whole one, and [`PartialSummary::merge`] those of
+//! neighbouring shards into a larger partial one. Kernels of shards add up like kernels of threads.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +17,7 @@ pub enum MergeError {
     /// There are no summaries.
     #[error("no summaries")]
     Nothing,
-    /// Shards are missing, or are there twice.
+    /// Shards are missing or duplicate.
     #[error("these are shards {} of {of}; expected each from 0 to {last} once", listed(given))]
     Incomplete {
         /// The numbers of the given shards, ascending.
@@ -28,7 +27,7 @@ pub enum MergeError {
         /// The number of the last shard.
         last: u64,
     },
-    /// Shards that are to become one partial summary, but are no neighbours, or are there twice.
+    /// The shards for a partial summary are not neighbours, or duplicate.
     #[error("these are shards {} of {of}; expected neighbours, each once", listed(given))]
     NotNeighbours {
         /// The numbers of the given shards, ascending.
@@ -41,9 +40,9 @@ pub enum MergeError {
     OfAnotherTrace {
         /// The summary's index.
         index: usize,
-        /// The replay that it is of.
+        /// The summary's replay.
         given: String,
-        /// The replay that the first one is of.
+        /// The first summary's replay.
         expected: String,
     },
     /// A summary that contradicts another one.
@@ -51,14 +50,13 @@ pub enum MergeError {
     Inconsistent {
         /// The summary's index.
         index: usize,
-        /// What is wrong.
+        /// The contradiction.
         message: &'static str,
     },
 }
 
 impl MergeError {
-    /// Returns the index of the summary at fault, among those that were to be merged; `None` if none is at
-    /// fault alone.
+    /// Returns the index of the summary at fault, among the summaries to merge; `None` if no single one is at fault.
     #[must_use]
     pub fn index(&self) -> Option<usize> {
         match self {
@@ -67,8 +65,7 @@ impl MergeError {
         }
     }
 
-    /// Returns what the summary at fault is, without its index: `inconsistent: …`; the whole error if none
-    /// is at fault alone.
+    /// Returns the reason without the index: `inconsistent: …`. The whole error if no single summary is at fault.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -83,7 +80,7 @@ impl MergeError {
     }
 }
 
-/// Returns the numbers of shards as a list, several neighbours with a dash.
+/// Lists shard numbers, neighbours as a range with a dash.
 fn listed(given: &[RangeInclusive<u64>]) -> String {
     let one = |range: &RangeInclusive<u64>| match range.clone().into_inner() {
         (first, last) if first == last => first.to_string(),
@@ -93,27 +90,26 @@ fn listed(given: &[RangeInclusive<u64>]) -> String {
 }
 
 impl Summary {
-    /// Merges the summaries of all shards of a replay, or of ranges of them, in any order, into that of the
-    /// whole.
+    /// Merges the summaries of all shards of a replay, or of ranges of them, in any order, into the whole summary.
     ///
     /// # Errors
-    /// Returns [`MergeError`] if the summaries are not those of all shards of one replay.
+    /// Returns [`MergeError`] unless the summaries cover all shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<Summary, MergeError> {
         Ok(merged(shards, true)?.into_summary())
     }
 }
 
 impl PartialSummary {
-    /// Merges the summaries of neighbouring shards of a replay, or of ranges of them, in any order, into one
-    /// that merges with those of other shards. Whichever are merged first, the result is the same.
+    /// Merges the summaries of neighbouring shards of a replay, or of ranges of them, in any order, into a larger
+    /// partial summary. Merging is associative.
     ///
     /// # Errors
-    /// Returns [`MergeError`] if the summaries are not those of neighbouring shards of one replay.
+    /// Returns [`MergeError`] unless the summaries cover neighbouring shards of one replay.
     pub fn merge(shards: Vec<PartialSummary>) -> Result<PartialSummary, MergeError> {
         merged(shards, false)
     }
 
-    /// Adds the range of shards that follows.
+    /// Adds the next range of shards.
     fn add(&mut self, later: Self) -> Result<(), &'static str> {
         self.last = later.last;
         self.about.digest = add_digests(self.about.digest, later.about.digest);
@@ -134,7 +130,7 @@ impl PartialSummary {
         Ok(())
     }
 
-    /// Returns the counts of the shards in the form of the whole, with the kernels that they touched.
+    /// Converts the counts to the form of a whole summary, with only the kernels that the shards touched.
     #[must_use]
     pub fn into_summary(self) -> Summary {
         let Self { about, first_faults, first_mismatches, operations, kernels, .. } = self;
@@ -142,7 +138,7 @@ impl PartialSummary {
         let (mut loads, mut stores, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for PartialKernel { name, demangled, counts, mut code } in kernels.into_values() {
             for &((pc, number), ref row) in &counts.per_pc {
-                // It has been checked that there is one.
+                // Each operation exists, because it has been checked.
                 let Some(operation) = operations.get(&number) else { continue };
                 let code = code.remove(&(pc, number)).unwrap_or_default();
                 let rows = match RowTable::of(operation.kind) {
@@ -173,7 +169,7 @@ impl PartialKernel {
     }
 }
 
-/// Puts a value where there is none; `None` if there is another.
+/// Inserts a value; `None` if the key has another one.
 fn put<Key: Ord, Value: PartialEq>(
     to: &mut BTreeMap<Key, Value>,
     key: Key,
@@ -205,10 +201,10 @@ fn merged(shards: Vec<PartialSummary>, is_whole: bool) -> Result<PartialSummary,
     Ok(sum)
 }
 
-/// Checks that the parts are of one replay, in as many shards.
+/// Checks that the parts belong to one replay with the same number of shards.
 fn check_replay(parts: &[(usize, PartialSummary)]) -> Result<(), MergeError> {
     let (_, first) = parts.first().ok_or(MergeError::Nothing)?;
-    // Of the digest only whether there is one.
+    // Digests of parts differ, so only their presence is compared.
     let about = |part: &PartialSummary| About {
         digest: part.about.digest.map(|_| Digest(0)),
         ..part.about.clone()
@@ -232,8 +228,7 @@ fn check_replay(parts: &[(usize, PartialSummary)]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Checks that each range of shards, in ascending order, begins after the one before, and of the whole that
-/// none is missing.
+/// Checks that the ranges of shards, in ascending order, are neighbours, and that the whole has all of them.
 fn check_shards(parts: &[(usize, PartialSummary)], is_whole: bool) -> Result<(), MergeError> {
     let (Some((_, first)), Some((_, last))) = (parts.first(), parts.last()) else {
         return Err(MergeError::Nothing);

@@ -1,5 +1,5 @@
-//! [`Summary`]: what a replay found, in the JSON form that the command prints. Its [`Hex`] and [`Digest`] are
-//! numbers that are hexadecimal text in JSON.
+//! [`Summary`]: the results of a replay, in the JSON form that the command prints. [`Hex`] and [`Digest`] are numbers
+//! that JSON has as hexadecimal text.
 
 mod comparison;
 mod counts;
@@ -36,13 +36,13 @@ pub struct Summary {
     pub first_faults: Vec<LoadFault>,
     /// The digest over all loaded values; `None` without data.
     pub digest: Option<Digest>,
-    /// Whether the trace is known to be whole; `None` if its format cannot tell.
+    /// Whether the trace is known to be complete; `None` if its format cannot tell.
     #[serde(default)]
     pub complete: Option<bool>,
     /// Notes for readers of the counts.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Which loads were counted; `None` if all were.
+    /// The selection of counted loads; `None` if all were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<Selected>,
     /// Loads by program counter, in launch order of the kernels, then ascending.
@@ -50,8 +50,8 @@ pub struct Summary {
     /// Stores and atomics, in the same form; `loads` is their number.
     #[serde(default)]
     pub per_pc_stores: Vec<PcSummary>,
-    /// Copies from global to shared memory, in the same form: `loads` is the number of records of their global side,
-    /// which also have the sectors; `shared` is of their shared side.
+    /// Copies from global to shared memory, in the same form. `loads` is the number of global-side records, `sectors`
+    /// are theirs, and `shared` is about the shared side.
     #[serde(default)]
     pub per_pc_copies: Vec<PcSummary>,
     /// By kernel, in launch order.
@@ -104,7 +104,7 @@ pub struct LoadFault {
 pub struct KernelSummary {
     /// Its name, as in the trace.
     pub name: Arc<str>,
-    /// Its name as the source has it, if that is known; the command sets it for mangled names.
+    /// Its demangled name, if known. The command sets it for mangled names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demangled: Option<Arc<str>>,
     /// Its counts.
@@ -120,12 +120,12 @@ impl KernelSummary {
     }
 }
 
-/// A number that is written in hexadecimal, with `0x` and without leading zeros.
+/// A number in hexadecimal, with `0x` and without leading zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hex(pub u64);
 
-/// The digest over loaded values: 16 hexadecimal digits. Those of shards add up, wrapping around,
-/// to that of the whole.
+/// The digest over loaded values: 16 hexadecimal digits. The digests of shards add up, wrapping around, to the digest
+/// of the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub u64);
 
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for Digest {
 }
 
 fn hexadecimal(digits: &str) -> Option<u64> {
-    // `from_str_radix` alone takes a sign.
+    // Checked, because `from_str_radix` also accepts a sign.
     let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     u64::from_str_radix(digits, 16).ok().filter(|_| is_plain)
 }

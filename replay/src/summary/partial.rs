@@ -1,9 +1,8 @@
-//! [`PartialSummary`]: the summary of some of the shards, its JSON, and [`PartialHead`], the replay and the shards that it
-//! is of.
+//! [`PartialSummary`]: the summary of some of the shards, and its JSON. [`PartialHead`] is its replay and shards.
 //!
-//! Counters are lists of numbers in the order of `counters` and `pc_counters`, without the zeros at the end, and rows are
-//! inside their kernel. So a shard takes less room than its part of the whole summary, in which every key is written out.
-//! The checksum is the CRC-32 of `partial` without spaces, so that no part of it can change unnoticed.
+//! Counters are lists of numbers in the order of `counters` and `pc_counters`, without trailing zeros, and rows are
+//! nested in their kernel. Without keys, a partial summary takes less room than its part of the whole one. The checksum
+//! is the CRC-32 of `partial` without spaces, so that no change goes unnoticed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,8 +27,8 @@ use warpload::memory::AddressSpace;
 use warpload_binary::sass::SourceLine;
 use warpload_trace::{MemoryOperation, OperationKind};
 
-/// The summary of a shard, or of neighbouring shards: the counts of the kernels that it touched, from which the summary
-/// of the whole is made. Its JSON is for merging alone, and can change with any version.
+/// The summary of a shard, or of neighbouring shards: the counts of the kernels that they touched. The whole summary is
+/// made from these. Its JSON is only for merging, and may change with any version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartialSummary {
     pub(super) replay: String,
@@ -55,7 +54,7 @@ pub(super) struct PartialKernel {
     pub(super) demangled: Option<Arc<str>>,
     /// Without the pages of the footprint, which follow from the lines.
     pub(super) counts: KernelCounts,
-    /// Of the rows that have any.
+    /// The code of rows that have some.
     pub(super) code: BTreeMap<(u32, u16), RowCode>,
 }
 
@@ -66,7 +65,7 @@ pub enum PartialError {
     /// It is not JSON, or not of this form.
     #[error("not the summary of a shard")]
     Json(#[source] serde_json::Error),
-    /// Another version of warpload has made it.
+    /// It was made by another version of warpload.
     #[error(
         "made by warpload {given}{}{}; parts merge only with those of the same version, which is {}",
         named(", with unknown counters", unknown), named(", without counters", missing),
@@ -77,13 +76,13 @@ pub enum PartialError {
         given: String,
         /// Its counters that this version does not know.
         unknown: Vec<String>,
-        /// The counters of this version that it does not have.
+        /// The counters of this version that it lacks.
         missing: Vec<String>,
     },
-    /// Its parts contradict each other, or its checksum.
+    /// Its parts contradict each other, or the checksum.
     #[error("inconsistent: {message}")]
     Inconsistent {
-        /// What is wrong.
+        /// The contradiction.
         message: &'static str,
     },
 }
@@ -97,8 +96,8 @@ impl PartialSummary {
     /// Reads the JSON of a partial summary.
     ///
     /// # Errors
-    /// Returns [`PartialError`] if it is not one, is of another version, or has changed since it was written. The version
-    /// is looked at first, because another one may write what looks like damage here.
+    /// Returns [`PartialError`] if it is not one, is of another version, or has changed since it was written. The
+    /// version is checked first, because a later form may look like damage.
     pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
         let read = serde_json::from_slice::<Sealed<KernelsRead>>(json);
         let made = match &read {
@@ -153,7 +152,7 @@ impl PartialSummary {
 }
 
 impl PartialSummary {
-    /// Checks that its parts agree.
+    /// Checks that the parts agree.
     fn check(&self) -> Result<(), &'static str> {
         if self.first > self.last || self.last >= self.of {
             return Err("its shard numbers are out of range");
@@ -210,7 +209,7 @@ impl PartialSummary {
     }
 }
 
-/// The counters of rows that a kernel has too, as places of both lists and the kind of the rows.
+/// Counters that both rows and kernels have: the kind of the rows, and the places in both lists.
 struct SumPairs(Vec<(OperationKind, usize, usize)>);
 
 impl SumPairs {
@@ -232,7 +231,7 @@ impl SumPairs {
         Self(pairs)
     }
 
-    /// Returns whether the counts of a kernel are the sums of its rows'.
+    /// Whether the counts of a kernel are the sums of its rows' counts.
     fn agree(&self, kernel: &KernelCounts, operations: &BTreeMap<u16, MemoryOperation>) -> bool {
         const KINDS: [OperationKind; 3] =
             [OperationKind::Load, OperationKind::Store, OperationKind::Atomic];
@@ -270,7 +269,7 @@ struct PartialJson<Kernels> {
     last: u64,
     of: u64,
     of_kernels: usize,
-    /// The paths of the counters of a kernel, and of those of a row.
+    /// The paths of a kernel's counters; `pc_counters` has a row's.
     counters: Vec<String>,
     pc_counters: Vec<String>,
     about: About,
@@ -322,7 +321,7 @@ impl PartialJson<KernelsRead> {
     }
 }
 
-/// The version and the counters of a partial summary, which are read of one in another form, too.
+/// The version and the counters of a partial summary, which can also be read from other forms.
 #[derive(Deserialize)]
 struct Made {
     replay: String,
@@ -388,7 +387,7 @@ struct KernelJson {
     counts: Vec<u64>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<u16, u64>,
-    /// The lines that its loads touched; the pages follow.
+    /// The lines that its loads touched. The pages derive from them.
     #[serde(default, skip_serializing_if = "Set::is_empty")]
     lines: Set,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -397,7 +396,7 @@ struct KernelJson {
     rows: Vec<RowJson>,
 }
 
-/// What is counted of reuse: the loads, the base64 of the touches of each line, and the distances.
+/// The reuse counts: the loads, the base64 of the touches of each line, and the distances.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReuseJson {
@@ -484,7 +483,7 @@ impl Serialize for KernelsWritten<'_> {
     }
 }
 
-/// Kernels that are read one by one: their lists of numbers take more than their counters.
+/// Kernels, converted one by one while reading, because their lists of numbers take more memory than their counters.
 struct KernelsRead(BTreeMap<usize, PartialKernel>);
 
 impl<'de> Deserialize<'de> for KernelsRead {
@@ -515,9 +514,9 @@ impl<'de> Deserialize<'de> for KernelsRead {
     }
 }
 
-/// Distinct numbers. As text they are the base64 of the portable form that implementations of Roaring share
-/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits). Equal sets have equal texts, however
-/// they came about; what is read must have that text.
+/// Distinct numbers. As text, the base64 of Roaring's portable form
+/// (<https://github.com/RoaringBitmap/RoaringFormatSpec>, its extension to 64 bits). Equal sets have equal texts,
+/// regardless of how they were made, and reading accepts no other text.
 #[derive(Default)]
 struct Set(RoaringTreemap);
 
@@ -540,7 +539,7 @@ impl<'de> Deserialize<'de> for Set {
     }
 }
 
-/// Reads bytes that are a text in base64, in the one form that they have.
+/// Reads bytes from canonical base64.
 fn read_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
     BASE64.decode(text).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
@@ -551,8 +550,9 @@ fn write_base64<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Resul
     serializer.serialize_str(&BASE64.encode(bytes))
 }
 
-/// Returns two numbers for each line: the first load's, less that of the line before, with the sign in its lowest bit, and
-/// the last load's less the first's. A number has 7 bits a byte, lowest first, and the highest bit if another follows.
+/// Encodes the touches of each line as two numbers: the difference between its first load and the previous line's, with
+/// the sign in the lowest bit, and the difference between its last load and its first. Numbers are LEB128: 7 bits a
+/// byte, lowest first, with the highest bit set if another byte follows.
 fn write_touches(lines: &[(u64, u64)]) -> Vec<u8> {
     let mut touches = Vec::new();
     let mut before = 0;
@@ -565,7 +565,7 @@ fn write_touches(lines: &[(u64, u64)]) -> Vec<u8> {
     touches
 }
 
-/// Returns `None` unless the bytes are of touches by that many loads.
+/// Decodes [`write_touches`]; `None` unless all touches are by the loads 1 to `loads`.
 fn read_touches(mut bytes: &[u8], loads: u64) -> Option<Vec<(u64, u64)>> {
     let mut lines = Vec::new();
     let mut before = 0u64;
@@ -591,7 +591,7 @@ fn write_number(mut number: u64, to: &mut Vec<u8>) {
     to.push(number as u8);
 }
 
-/// Reads a number that is written in as few bytes as it can be.
+/// Reads a number in its shortest encoding.
 fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -609,8 +609,8 @@ fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The replay and the shards of a partial summary. Reading it from JSON takes less than reading the summary, because it
-/// leaves out the kernels.
+/// The replay and the shards of a partial summary. Reading it from JSON is faster than reading the summary, because it
+/// skips the kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PartialHead {
     partial: HeadJson,
@@ -625,7 +625,7 @@ struct HeadJson {
 }
 
 impl PartialHead {
-    /// Returns that of a summary.
+    /// Returns the head of a summary.
     #[must_use]
     pub fn of(summary: &PartialSummary) -> Self {
         let PartialSummary { replay, first, last, of, .. } = summary;
@@ -633,7 +633,7 @@ impl PartialHead {
         Self { partial }
     }
 
-    /// Returns the head of the merged summaries; `None` if they are not of neighbouring shards of one replay.
+    /// Returns the head of the merged summaries; `None` unless they cover neighbouring shards of one replay.
     #[must_use]
     pub fn join(mut heads: Vec<Self>) -> Option<Self> {
         heads.sort_by_key(|head| head.partial.first);
@@ -649,7 +649,7 @@ impl PartialHead {
         Some(all)
     }
 
-    /// Returns the numbers of the shards, from 0, and the number of all.
+    /// Returns the numbers of the shards, from 0, and the number of all shards.
     #[must_use]
     pub fn shards(&self) -> (RangeInclusive<u64>, u64) {
         (self.partial.first..=self.partial.last, self.partial.of)
@@ -714,7 +714,7 @@ mod tests {
     fn longer_forms_and_other_loads_are_refused() {
         let read = |bytes: &[u8]| read_touches(bytes, 5);
         assert_eq!(read(&[2, 4]), Some(vec![(1, 5)]));
-        // Two bytes for one; load 6 of 5; load 0; half of a pair; beyond 64 bits.
+        // In order: two bytes for a number that fits one, load 6 of 5, load 0, half of a pair, and more than 64 bits.
         for bytes in [&[0x82, 0, 4][..], &[2, 5], &[0, 0], &[1, 0], &[2], &[2, 4, 2], &[0xff; 11]] {
             assert_eq!(read(bytes), None, "{bytes:?}");
         }

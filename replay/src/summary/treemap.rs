@@ -1,23 +1,23 @@
-//! [`read`] and [`write`]: a set of numbers as bytes, in one form.
+//! [`read`] and [`write`]: a set of numbers in a canonical binary form.
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-/// Returns `None` if the bytes are not what [`write`] writes of a set. What is allocated is bounded by
-/// their number: containers are read one by one, up to 64 KiB of their headers before that.
+/// Reads a set; `None` unless the bytes are exactly the output of [`write`]. Allocation is bounded by the number of
+/// bytes: containers are read one by one, after at most 64 KiB of headers.
 pub(super) fn read(bytes: &[u8]) -> Option<RoaringTreemap> {
     if bytes.is_empty() {
         return Some(RoaringTreemap::new());
     }
     let set = RoaringTreemap::deserialize_from(bytes).ok()?;
-    // Other forms of the same set, a bitmap that is there twice and what follows the last one.
+    // Refuses other forms of the same set, repeated bitmaps, and trailing bytes.
     (write(&set) == bytes).then_some(set)
 }
 
-/// Writes a set in the portable form, without bytes if it is empty. Equal sets have equal bytes, however they
-/// came about.
+/// Writes a set in Roaring's portable form; an empty set has no bytes. Equal sets have equal bytes, regardless of how
+/// they were made.
 ///
-/// Written here because the crate keeps runs where a list is as long, if a union led to them. Without them, a
-/// few bytes of a run would become the 8 KiB of its bits.
+/// Implemented here, because after a union the crate keeps runs where a list is as short. Without runs, a few bytes of
+/// a run would become 8 KiB of bits.
 pub(super) fn write(set: &RoaringTreemap) -> Vec<u8> {
     let bitmaps: Vec<_> = set.bitmaps().filter(|(_, bitmap)| !bitmap.is_empty()).collect();
     let mut bytes = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn write(set: &RoaringTreemap) -> Vec<u8> {
 /// The first bytes of a bitmap with containers of runs, and of one without.
 const WITH_RUNS: u32 = 12347;
 const WITHOUT_RUNS: u32 = 12346;
-/// A bitmap with containers of runs has their offsets if it has at least so many.
+/// A bitmap with containers of runs has their offsets if it has at least this many containers.
 const WITH_OFFSETS: usize = 4;
 /// The most numbers of a container that lists them.
 const MAX_LISTED: u32 = 4096;
@@ -45,9 +45,9 @@ const BITS_BYTES: usize = 8192;
 /// The containers of a bitmap, each in its shortest form: a list, runs or bits.
 #[derive(Default)]
 struct Containers {
-    /// The key of each, the number of its numbers less 1, and where it begins.
+    /// The key of each container, its count less 1, and its offset.
     heads: Vec<(u16, u16, u32)>,
-    /// A bit for each: whether it has runs.
+    /// A bit for each container: whether it has runs.
     runs: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -96,7 +96,7 @@ fn write_bitmap(bitmap: &RoaringBitmap, to: &mut Vec<u8>) {
                 runs.clear();
             }
             key = of;
-            // A range can go on in the next container.
+            // A range can continue in the next container.
             let end = last.min(first | 0xffff);
             runs.push((first as u16, end as u16));
             if end == last {
@@ -150,7 +150,7 @@ mod tests {
         set
     }
 
-    /// What the crate writes of a set once it has no runs that a list or bits would do for.
+    /// The crate's output for a set, after replacing runs that are no shorter than a list or bits.
     fn by_the_crate(set: &RoaringTreemap) -> Vec<u8> {
         let shortest = set.bitmaps().map(|(high, bitmap)| {
             let mut bitmap = bitmap.clone();
@@ -173,7 +173,7 @@ mod tests {
             prop_assert!(one.is_empty() && bytes.is_empty() || bytes == by_the_crate(&one));
             let read_back = read(&bytes).unwrap();
             prop_assert_eq!(&read_back, &one);
-            // A union of what was read, which has runs, in either order.
+            // A union of sets that were read, which have runs, in either order.
             let mut union = read(&write(&other)).unwrap();
             union |= &read_back;
             prop_assert_eq!(write(&union), write(&(&one | &other)));
@@ -204,18 +204,18 @@ mod tests {
         assert!(read(&bytes[..bytes.len() - 1]).is_none());
         assert!(read(&[&bytes[..], &[0]].concat()).is_none());
         assert!(read(&[0; 8]).is_none(), "empty, but not in its form");
-        // A bitmap that is there twice would replace the first one.
+        // A repeated bitmap would replace the first one.
         let one = write(&set(&[(5, 1)]));
         let twice = [&2u64.to_le_bytes()[..], &one[8..], &one[8..]].concat();
         assert!(RoaringTreemap::deserialize_from(&twice[..]).is_ok());
         assert!(read(&twice).is_none());
-        // More bitmaps and containers than there are bytes.
+        // Sizes that claim more bitmaps and containers than there are bytes.
         for size in [u64::MAX, 1 << 40] {
             assert!(read(&size.to_le_bytes()).is_none());
         }
         let claim = [&1u64.to_le_bytes()[..], &[0; 4], &WITHOUT_RUNS.to_le_bytes(), &[0xff; 4]];
         assert!(read(&claim.concat()).is_none());
-        // Not the shortest: three numbers in a run take as much as in a list.
+        // Not the shortest form: three numbers in a run take as much as in a list.
         let mut bytes = Vec::new();
         let mut run = RoaringTreemap::new();
         run.insert_range(0..4);

@@ -84,7 +84,7 @@ pub(super) struct RareFields {
 /// The instructions of a block, or of a segment of text that is not yet divided into blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockRecords {
-    /// Instructions, including those without a memory operand.
+    /// Instructions, with and without memory operands.
     pub(super) count: u32,
     pub(super) rows: Vec<RecordRow>,
     /// Empty until the first record with a rare field, then one row for each record.

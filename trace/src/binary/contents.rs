@@ -95,7 +95,7 @@ pub struct Kernel {
     pub shared_base: Option<u64>,
     /// The base of the local window; `None` if unknown.
     pub local_base: Option<u64>,
-    /// Every line of the header as key and value, including those that imports do not use.
+    /// Every line of the header as key and value, including lines that imports do not use.
     pub header: Vec<(Arc<str>, Arc<str>)>,
     /// The source line of each program counter, ascending, as far as the source has them.
     pub source_lines: Vec<(u32, u32)>,

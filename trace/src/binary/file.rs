@@ -89,7 +89,7 @@ pub struct RawBlock {
     pub length: u32,
     /// Its CRC-32.
     pub crc: u32,
-    /// The number of its instructions, including those without a memory operand.
+    /// The number of its instructions, with and without memory operands.
     pub records: u32,
     /// The number of its memory instructions.
     pub memory_records: u32,

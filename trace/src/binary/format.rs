@@ -9,7 +9,7 @@ pub const HEADER_BYTES: usize = 52;
 
 /// The maximum number of memory instructions in a block.
 pub const MAX_BLOCK_MEMORY_RECORDS: usize = 4096;
-/// The maximum number of instructions in a block, including those without a memory operand.
+/// The maximum number of instructions in a block, with and without memory operands.
 pub const MAX_BLOCK_RECORDS: u32 = 0xffff;
 
 /// Defines the numbers of columns, and a list of them all.

@@ -54,7 +54,7 @@ impl BinaryTrace {
         Ok(Self { parts, contents, blocks, totals, content_hash, first_kernel: 0, inputs })
     }
 
-    /// Returns the number of instructions in the trace, including those without a memory operand.
+    /// Returns the number of instructions in the trace, with and without memory operands.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.totals.records
@@ -157,13 +157,13 @@ pub(super) struct TraceFile {
 /// Maps operation numbers of a part to the trace's.
 #[derive(Clone, Debug)]
 enum Operations {
-    /// The identity, for so many operations.
+    /// The identity, for this many operations.
     Same(usize),
     Others(Box<[u16]>),
 }
 
 impl TraceFile {
-    /// Creates the only part of a trace with so many operations.
+    /// Creates the only part of a trace with `operations` operations.
     fn new(bytes: Arena, producer: Producer, operations: usize) -> Self {
         let operations = Operations::Same(operations);
         Self { bytes, producer, first_kernel: 0, operations, file: None }

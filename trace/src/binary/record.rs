@@ -76,9 +76,9 @@ pub struct NewRecord<'l> {
     pub operation: u16,
     /// The active lanes' addresses.
     pub addresses: RecordAddresses<'l>,
-    /// The lanes whose Plg is true; `None` if unknown.
+    /// The lanes with a true Plg; `None` if unknown.
     pub plg: Option<LaneMask>,
-    /// The lanes whose guard is true; `None` if unknown.
+    /// The lanes with a true guard; `None` if unknown.
     pub guard: Option<LaneMask>,
     /// The expected values of a load, or the values that a store wrote: one per active lane for each register; `None`
     /// if unknown. Lanes that do not execute are not compared.
@@ -90,7 +90,7 @@ pub struct NewRecord<'l> {
 }
 
 impl<'l> NewRecord<'l> {
-    /// Creates a record whose Plg, guard and values are unknown.
+    /// Creates a record with unknown Plg, guard and values.
     #[must_use]
     pub fn new(pc: u32, mask: LaneMask, operation: u16, addresses: RecordAddresses<'l>) -> Self {
         Self {

@@ -38,9 +38,9 @@ pub struct MemoryRecord<'b> {
     pub pc: u32,
     /// The active lanes.
     pub mask: LaneMask,
-    /// The lanes whose Plg is true; `None` if unknown.
+    /// The lanes with a true Plg; `None` if unknown.
     pub plg: Option<LaneMask>,
-    /// The lanes whose guard is true; `None` if unknown.
+    /// The lanes with a true guard; `None` if unknown.
     pub guard: Option<LaneMask>,
     /// The operation's index in the trace's contents.
     pub operation: u16,

@@ -162,7 +162,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         })
     }
 
-    /// Encodes blocks on up to so many threads.
+    /// Encodes blocks on up to `threads` threads.
     pub(crate) fn use_threads(&mut self, threads: usize) {
         while self.writers.len() < threads.min(MAX_THREADS) {
             self.writers.push(BlockWriter::new(self.compression));

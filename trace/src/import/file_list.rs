@@ -1,5 +1,4 @@
-//! [`FileList`]: the traces that a list names, as `kernelslist.g` of Accel-Sim does, and [`TraceList`], which
-//! imports them one by one.
+//! [`FileList`]: the traces in a list, such as `kernelslist.g` of Accel-Sim. [`TraceList`] imports them one by one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,28 +16,28 @@ use crate::binary::{TraceInput, TraceWriter};
 use warpload_binary::lines::Lines;
 use warpload_binary::regular_file;
 
-/// The most bytes of the names of all files of a list together.
+/// The maximum total length of file names in a list, in bytes.
 const MAX_NAMES_BYTES: usize = 64 << 20;
 
-/// The most lines of a list that name device memory.
+/// The maximum number of lines in a list that name device memory.
 const MAX_ALLOCATIONS: usize = 1 << 20;
 
-/// The most names of rows that are counted apart, and the most characters of one.
+/// The maximum number of names that are counted separately, and the maximum length of one.
 const MAX_PASSED_OVER: usize = 16;
 const MAX_NAME: usize = 64;
 
-/// The note of a trace that is made from a list.
+/// The note of a trace that was imported from a list.
 const NO_END_MARK: &str = "whether the list is whole is unknown: a kernelslist.g has no end mark";
 
-/// Files with traces, and what their list says besides.
+/// Files with traces, and further facts from their list.
 #[derive(Debug)]
 pub(super) struct FileList {
     path: PathBuf,
-    /// In launch order, each with the number of its line.
+    /// In launch order, each with its line number.
     files: Vec<(Box<str>, u64)>,
     names_bytes: usize,
     allocations: Vec<(u64, u64)>,
-    /// How many rows of each name were passed over.
+    /// The number of skipped rows by name.
     passed_over: BTreeMap<Box<str>, u64>,
 }
 
@@ -54,7 +53,7 @@ impl FileList {
         }
     }
 
-    /// Adds the file that line `number` names.
+    /// Adds the file named on line `number`.
     pub(super) fn file(&mut self, name: &str, number: u64) -> Result<(), String> {
         self.names_bytes += name.len();
         if self.names_bytes > MAX_NAMES_BYTES {
@@ -67,7 +66,7 @@ impl FileList {
         Ok(())
     }
 
-    /// Adds device memory that is copied to: a base and a size in bytes.
+    /// Adds device memory that the program copies to: a base and a size in bytes.
     fn allocation(&mut self, allocation: (u64, u64)) -> Result<(), String> {
         if self.allocations.len() == MAX_ALLOCATIONS {
             return Err(format!("more than {MAX_ALLOCATIONS} copies to device memory"));
@@ -76,7 +75,7 @@ impl FileList {
         Ok(())
     }
 
-    /// Counts a row of that name, which says nothing of traces and of memory that they read.
+    /// Counts a skipped row, which concerns neither traces nor the memory that they read.
     fn passed_over(&mut self, name: &str) {
         let is_room = self.passed_over.len() < MAX_PASSED_OVER && name.len() <= MAX_NAME;
         let is_known = self.passed_over.contains_key(name);
@@ -84,7 +83,7 @@ impl FileList {
         *self.passed_over.entry(name.into()).or_default() += 1;
     }
 
-    /// Writes what the list says of all its traces.
+    /// Writes the facts that apply to all traces of the list.
     pub(super) fn describe<W: Write + Seek>(&self, writer: &mut TraceWriter<W>) {
         writer.allocations(self.allocations.iter().copied());
         writer.may_be_cut_off(NO_END_MARK);
@@ -99,18 +98,18 @@ impl FileList {
         }
     }
 
-    /// Returns the files, found relative to the list, with the numbers of their lines.
+    /// The files, found relative to the list, with their line numbers.
     pub(super) fn files(&self) -> impl ExactSizeIterator<Item = (PathBuf, u64)> {
         self.files.iter().map(|file| self.place(file))
     }
 
-    /// Returns how many bytes the files have together, as far as they are there.
+    /// The total size of the files, in bytes. Missing files do not count.
     pub(super) fn bytes(&self) -> u64 {
         let sizes = self.files().filter_map(|(file, _)| regular_file::size(&file).ok());
         sizes.fold(0, u64::saturating_add)
     }
 
-    /// Returns file `number`, from 0, with the number of its line; `None` if there are fewer.
+    /// File `number`, from 0, with its line number; `None` if there are fewer.
     pub(super) fn nth(&self, number: usize) -> Option<(PathBuf, u64)> {
         self.files.get(number).map(|file| self.place(file))
     }
@@ -120,12 +119,12 @@ impl FileList {
         (folder.join(&**name), *line)
     }
 
-    /// Returns an error of the list as a whole.
+    /// An error about the list as a whole.
     fn whole_error(&self, message: String) -> ImportError {
         ImportError::File { file: self.path.clone(), message }
     }
 
-    /// Returns an error at a line of the list.
+    /// An error at a line of the list.
     pub(super) fn error(&self, line: u64, message: String) -> ImportError {
         ImportError::Line { file: self.path.clone(), line, column: 1, message }
     }
@@ -134,7 +133,7 @@ impl FileList {
 pub(super) const FORMAT: Format =
     Format { name: "a kernelslist.g of Accel-Sim", recognize, reader: FormatReader::List(read) };
 
-/// How the names of traces end that are not compressed as a whole.
+/// The extensions of trace files. A compression's extension also marks a trace.
 const TRACES: [&[u8]; 3] = [b".trace", b".traceg", b".tracez"];
 
 fn recognize(start: &[u8]) -> Option<Sign> {
@@ -146,7 +145,7 @@ fn names_a_trace(line: &[u8]) -> bool {
     TRACES.iter().any(|end| line.ends_with(end)) || Compression::by_name(line).is_some()
 }
 
-/// Returns the name of the function of CUDA that a row is of.
+/// The CUDA function in a row.
 fn command(line: &[u8]) -> Option<&[u8]> {
     let name = line.get(..memchr::memchr(b',', line)?)?;
     let is_one = [&b"Memcpy"[..], b"cuda"].iter().any(|start| name.starts_with(start));
@@ -164,7 +163,7 @@ fn read(input: &mut Text<'_>, path: &Path) -> Result<FileList, ImportError> {
     Ok(list)
 }
 
-/// The rows that name device memory: what is copied to it, and, of early tracers, what is allocated.
+/// The rows that name device memory: copies to it and, in lists of early tracers, its allocations.
 const ALLOCATIONS: [&str; 2] = ["MemcpyHtoD", "cudaMalloc"];
 
 fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String> {
@@ -175,14 +174,14 @@ fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String>
         let wrong = || format!("expected `{name},0xADDRESS,BYTES`");
         return list.allocation(allocation(rest).ok_or_else(wrong)?);
     }
-    // Names of files can have commas.
+    // File names can contain commas.
     if names_a_trace(text.as_bytes()) {
         return list.file(text, number);
     }
     if command(text.as_bytes()).is_none() {
         return Err(EXPECTED.to_owned());
     }
-    // It names no memory that loads read first.
+    // Other rows name no memory that loads read first.
     list.passed_over(name);
     Ok(())
 }
@@ -190,16 +189,15 @@ fn read_line(text: &str, number: u64, list: &mut FileList) -> Result<(), String>
 const EXPECTED: &str = "a row with a comma; expected the name of a trace, such as `kernel-1.traceg`, or \
     `MemcpyHtoD,0xADDRESS,BYTES`";
 
-/// Reads what follows the name of a row: a base and a size.
+/// Reads the rest of a row after its name: a base and a size.
 fn allocation(text: &str) -> Option<(u64, u64)> {
     let (base, size) = text.split_once(',')?;
     let base = u64::from_str_radix(base.trim().strip_prefix("0x")?, 16).ok()?;
     Some((base, size.trim().parse().ok()?))
 }
 
-/// A list of traces, as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of
-/// all that it names; here each becomes one, and together they are
-/// [a set](crate::TraceSet) that is the same trace.
+/// A list of traces, such as Accel-Sim's `kernelslist.g`. [`import`](super::import) makes one binary trace of the whole
+/// list. This type makes one of each listed trace; together they form an equal [set](crate::TraceSet).
 #[derive(Debug)]
 pub struct TraceList {
     list: FileList,
@@ -208,7 +206,7 @@ pub struct TraceList {
 }
 
 impl TraceList {
-    /// Reads a list. Errors call it `name`, and the files that it names are relative to that.
+    /// Reads a list. Errors call it `name`, and the listed files are relative to `name`.
     ///
     /// # Errors
     /// Returns [`ImportError`] if it cannot be read, or is not a list.
@@ -241,8 +239,8 @@ impl TraceList {
         self.len() == 0
     }
 
-    /// Returns the file of the list itself, as the traces that are [imported](Self::import) name it first among
-    /// [their inputs](crate::BinaryTrace::inputs); `None` if it could not be read to the end.
+    /// Returns the file of the list itself; `None` if it could not be read to the end. [Imported](Self::import) traces
+    /// name it first among [their inputs](crate::BinaryTrace::inputs).
     #[must_use]
     pub fn input(&self) -> Option<TraceInput> {
         self.input
@@ -260,10 +258,10 @@ impl TraceList {
         self.list.nth(number).map(|(file, _)| file)
     }
 
-    /// Imports trace `number`, from 0, with the allocations that the list names.
+    /// Imports trace `number`, from 0, with the allocations in the list.
     ///
     /// # Errors
-    /// Returns [`ImportError`] if there is no such trace, and as [`import`](super::import) does.
+    /// Returns [`ImportError`] if there is no such trace, and the errors of [`import`](super::import).
     pub fn import<W: Write + Seek>(
         &self,
         number: usize,

@@ -12,7 +12,7 @@ use super::{accelsim, cutracer, file_list, jsonl, nvbit};
 pub(super) struct Format {
     /// Its name with an article, for messages.
     pub(super) name: &'static str,
-    /// How likely a text with that start has this format; `None` if it does not. The start comes without a byte-order
+    /// How likely a text with this start has the format; `None` if it does not. The start comes without a byte-order
     /// mark and leading white space.
     pub(super) recognize: fn(&[u8]) -> Option<Sign>,
     pub(super) reader: FormatReader,
@@ -30,7 +30,7 @@ pub(super) enum Sign {
 /// The reader of a format.
 #[derive(Clone, Copy)]
 pub(super) enum FormatReader {
-    /// Reads a trace from one file, which errors name, on at most so many threads.
+    /// Reads a trace from one file on up to the given number of threads. Errors name the file.
     Trace(TraceReader),
     /// Reads the names of files with traces.
     List(ListReader),

@@ -234,9 +234,9 @@ pub enum ImportEvent<'f> {
     Opened(&'f Path, &'f File),
     /// The input names this file, which may never be opened.
     Named(&'f Path),
-    /// So many further bytes are to be read. Missing files of a list do not count.
+    /// This many further bytes will be read. Missing files of a list do not count.
     Listed(u64),
-    /// So many further bytes were read, of any file.
+    /// This many further bytes of some file were read.
     Read(u64),
 }
 

@@ -15,8 +15,8 @@ use crate::binary::TraceInput;
 use warpload_binary::file_kind::FileKind;
 use warpload_binary::lines::without_mark;
 
-/// After an error in the text, up to so many more bytes are decompressed to find out whether the compressed file is
-/// damaged.
+/// After an error in the text, at most this many further bytes are decompressed to find out whether the compressed file
+/// is damaged.
 const AFTER_ERROR: u64 = 64 << 20;
 
 /// A text in a recognized format.

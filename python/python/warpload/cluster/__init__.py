@@ -1,20 +1,18 @@
 """Import and replay on many machines, with `Dask <https://distributed.dask.org>`_.
 
-``warpload plan`` says what is to be done: tasks, each a command with the files that it reads and the
-file that it writes. Here they are submitted to a ``distributed.Client``. Nothing but paths goes
-through the scheduler. A task whose output is whole already does nothing: an interrupted run continues
-where it stopped, and a task that runs twice because its machine was lost does no harm.
+``warpload plan`` makes tasks, each a command with the files that it reads and the file that it writes. They are
+submitted to a ``distributed.Client``. Only paths go through the scheduler. A task with a complete output is skipped, so
+an interrupted run continues where it stopped, and a task may run twice because its machine was lost.
 
 Files are on a file system that all machines share, or anywhere that fsspec reads and writes
-(``s3://bucket/traces/trace.set.json``). What is not local is staged to the worker's own folder for
-the duration of a task::
+(``s3://bucket/traces/trace.set.json``). Remote files are staged to the worker's own folder for the duration of a task::
 
     from distributed import Client
     client = Client("tcp://scheduler:8786")
     trace_set = warpload.cluster.import_("traces/kernelslist.g", client)
     result = warpload.cluster.replay(trace_set, client, shards=1000, fill="address")
 
-``python -m warpload.cluster --help`` is the same for a shell. Needs the extra ``cluster`` of the package.
+``python -m warpload.cluster --help`` is the same for a shell. It needs the package's extra ``cluster``.
 """
 
 from __future__ import annotations
@@ -63,24 +61,24 @@ def replay(
     fan_in
         How many results one task merges.
     folder
-        Where outputs are written. If it is not given, beside the set in ``NAME.replay``.
+        The folder for outputs; by default ``NAME.replay`` beside the set.
     retries
-        How often a task is tried again that the system has failed (``kind`` is ``"system"``): what the command refuses is
-        not. Tasks of a worker that is lost run elsewhere in any case (Dask's ``distributed.scheduler.allowed-failures``
-        says how often).
+        How often to retry a task after a failure of the system (``kind`` is ``"system"``). Input that the command
+        refuses is not retried. Tasks of a lost worker run elsewhere in any case (Dask's
+        ``distributed.scheduler.allowed-failures`` limits how often).
     progress
         Called with the number of tasks done and of all tasks.
     image, **options
-        Those of :meth:`warpload.Trace.replay` that decide what is computed: ``fill``, ``reuse``, ``kernel``. Files among
-        them must be on a file system that all machines share. ``threads`` replay one shard, one if not given.
+        The options of :meth:`warpload.Trace.replay` that decide the results: ``fill``, ``reuse``, ``kernel``. Files
+        among them must be on a file system that all machines share. ``threads`` replay one shard, one if not given.
 
     Raises
     ------
     Error
-        With the command's message for what a task refuses. If there is no such set it is a ``FileNotFoundError``, and
+        With the command's message if a task refuses its input. ``FileNotFoundError`` if there is no such set, and
         Dask's ``KilledWorker`` if a task loses one worker after the other.
     """
-    # What it needs is not in the package: without it there is still ``--help``.
+    # Imported here, because Dask and fsspec are optional and ``--help`` works without them.
     from . import _tasks
 
     options.setdefault("threads", 1)
@@ -101,8 +99,8 @@ def import_(
 ) -> str:
     """Imports the traces that an Accel-Sim ``kernelslist.g`` lists, one a task.
 
-    Returns the path or URL of the trace set. Outputs are written beside the list in ``NAME.traces``,
-    unless ``folder`` says where. The other parameters, and what is raised, are those of :func:`replay`.
+    Returns the path or URL of the trace set. Outputs are written to ``NAME.traces`` beside the list, or to ``folder``.
+    The other parameters and exceptions are the same as for :func:`replay`.
     """
     from . import _tasks
 
@@ -113,7 +111,7 @@ def import_(
 
 
 def absolute(options: PlannedOptions) -> PlannedOptions:
-    """The options with files named as in any folder."""
+    """The options with absolute file names, because tasks run in other folders."""
     cubins = options.get("cubin", ())
     cubins = (cubins,) if isinstance(cubins, (str, os.PathLike)) else cubins
     return {**options, "cubin": [os.path.abspath(cubin) for cubin in cubins]}

@@ -8,7 +8,7 @@ import sys
 from .._types import PlannedOptions
 from . import import_, replay
 
-#: Options that are numbers; windows and program counters are read as the command reads them.
+#: Options that are numbers. Windows and program counters stay text, which the command parses.
 NUMBERS = ("threads", "address_bits")
 
 
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def do(arguments: argparse.Namespace) -> str:
-    """Does what the arguments say and returns what is to be printed."""
+    """Does what the arguments say, and returns the text to print."""
     from distributed import Client
 
     from . import _tasks

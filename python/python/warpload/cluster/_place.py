@@ -1,4 +1,4 @@
-"""Where the files of a plan are: on a file system of the machines, or anywhere that fsspec reaches."""
+"""Places of a plan's files: on a file system of the machines, or anywhere that fsspec reaches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from .._errors import Error
 
-#: What a plan of files that are staged calls the folder of its outputs.
+#: The name of the outputs' folder in a plan with staged files.
 OUTPUTS = ".warpload-outputs"
 
 
@@ -25,12 +25,12 @@ class Place:
 
     input: str
     folder: str
-    #: Whether the plan calls files what the machines call them. If not, they are staged.
+    #: Whether the plan uses the machines' own file names. If not, files are staged.
     local: bool
 
     @classmethod
     def of(cls, url: str, folder: str | None, suffix: str) -> Place:
-        """The place of `url`; its outputs are in `folder`, or beside it in its name with `suffix`."""
+        """The place of `url`. Outputs go to `folder`, or beside `url` to a folder of its name with `suffix`."""
         fs, path = fsspec.url_to_fs(url)
         if not fs.isfile(path):
             raise FileNotFoundError(2, "No such file", url)
@@ -52,7 +52,7 @@ class Place:
 
     @contextmanager
     def planning(self) -> Iterator[tuple[str, str, str | None]]:
-        """What the plan calls its input and the folder, and the directory in which to plan."""
+        """The names of the input and the folder in the plan, and the directory to plan in."""
         if self.local:
             yield self.input, self.folder, None
             return
@@ -62,7 +62,7 @@ class Place:
             yield name, OUTPUTS, scratch
 
     def url(self, path: str) -> str:
-        """Where the file is that the plan calls `path`."""
+        """The location of the file that the plan calls `path`."""
         if self.local:
             return path
         path = posixpath.normpath(path)
@@ -73,17 +73,17 @@ class Place:
         return posixpath.join(parent(self.input), path)
 
     def stage(self, path: str, scratch: str) -> None:
-        """Fetches the file that the plan calls `path`, to that name in `scratch`."""
+        """Fetches the file that the plan calls `path` into `scratch`, under the same name."""
         fs, at = fsspec.url_to_fs(self.url(path))
         to = Path(scratch, path)
         to.parent.mkdir(parents=True, exist_ok=True)
         fs.get_file(at, str(to))
-        # Half a file would be refused as damaged, and not be fetched again.
+        # A partial file would be refused as damaged, and not fetched again.
         if (size := to.stat().st_size) != fs.size(at):
             raise OSError(f"{self.url(path)}: {size} bytes of {fs.size(at)} were fetched")
 
     def publish(self, path: str, scratch: str) -> None:
-        """Writes the file `path` in `scratch` to its place, under a temporary name first."""
+        """Writes the file `path` of `scratch` to its place, under a temporary name first."""
         fs, to = fsspec.url_to_fs(self.url(path))
         fs.makedirs(posixpath.dirname(to), exist_ok=True)
         temporary = f"{to}.{uuid.uuid4().hex}.temporary"
@@ -96,7 +96,7 @@ class Place:
             raise
 
     def holds(self, path: str) -> bool:
-        """Whether the file that the plan calls `path` is there. It is whole then: see `publish`."""
+        """Whether the file that the plan calls `path` exists. If so, it is complete, because of `publish`."""
         fs, at = fsspec.url_to_fs(self.url(path))
         return bool(fs.isfile(at))
 

@@ -1,4 +1,4 @@
-"""A plan's tasks: made, submitted, run."""
+"""The tasks of a plan: making, submitting and running them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Task(TypedDict):
 
 @dataclass(frozen=True)
 class Work:
-    """What a plan can be for."""
+    """A kind of work that can be planned."""
 
-    #: The last part of the name of the outputs' folder.
+    #: The suffix of the name of the outputs' folder.
     suffix: str
-    #: What the last task can be, and what it is planned from.
+    #: The possible last steps of a plan, and its source.
     steps: tuple[str, ...]
     source: str
 
@@ -56,7 +56,7 @@ def run(
 ) -> tuple[Place, str]:
     """Plans `work` on `source` and has `client` do it.
 
-    Returns where the files are, and what the plan calls the last one.
+    Returns the place of the files, and the plan's name for the last one.
     """
     place = Place.of(os.fspath(source), None if folder is None else os.fspath(folder), work.suffix)
     tasks = plan(place, options)
@@ -98,7 +98,7 @@ def replay(
 
 
 def default_shards(client: Client) -> int:
-    """One for each thread of the workers."""
+    """One shard for each thread of the workers."""
     threads: int = sum(client.nthreads().values())
     if threads == 0:
         raise Error("the cluster has no workers yet; expected the number of shards", kind="argument")
@@ -106,7 +106,7 @@ def default_shards(client: Client) -> int:
 
 
 def plan(place: Place, options: list[str]) -> list[Task]:
-    """The tasks for what is in `place`, in an order that works, the final one last."""
+    """The tasks for the input of `place`, in an order that works, the final one last."""
     with place.planning() as (source, folder, directory):
         argv = ["warpload", "plan", "-o", folder, "--format=json", *options, "--", source]
         status, output, messages = command(argv, directory)
@@ -118,7 +118,7 @@ def plan(place: Place, options: list[str]) -> list[Task]:
 def wait_for(
     futures: list[Future[str | Refused]], progress: Callable[[int, int], object] | None
 ) -> None:
-    """Waits for all, or for the first that fails, which is raised after the others are cancelled."""
+    """Waits for all futures. If one fails, cancels the others and raises its exception."""
     from distributed import as_completed
 
     try:
@@ -135,13 +135,13 @@ def wait_for(
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a task cannot be done: a result, not an exception, because Dask would try again."""
+    """Why a task was refused. It is a result rather than an exception, because Dask would try again after one."""
 
     message: str
 
 
 def run_task(task: Task, place: Place, before: list[str | Refused]) -> str | Refused:
-    """Runs `task` on a worker after `before`, whose outputs are there then. Returns its output."""
+    """Runs `task` on a worker after `before`, when their outputs exist. Returns its output."""
     for result in before:
         if isinstance(result, Refused):
             return result
@@ -160,18 +160,18 @@ def run_task(task: Task, place: Place, before: list[str | Refused]) -> str | Ref
     return task["output"]
 
 
-#: How a task's process ends if the command refuses its input (`EX_DATAERR`). Any other end than the command's own may
-#: be another one the next time: the system's errors, and a signal.
+#: The exit status of a task's process if the command refuses its input (`EX_DATAERR`). Other failures, such as errors
+#: of the system and signals, may not happen on the next try.
 REFUSED = 65
 
 
 def do(task: Task, directory: str | None) -> Refused | None:
     """Runs the command of `task`, in `directory` if there is one.
 
-    Returns why the command refuses its input, if it does; raises what can be tried again.
+    Returns the reason if the command refuses its input. Raises if trying again may succeed.
     """
     status, _, messages = command(task["argv"], directory)
-    # 1 is a result, which has been written, with values that are not the expected ones.
+    # Status 1 with an output is a result: some values are not the expected ones.
     if status == 0 or (status == 1 and Path(directory or "", task["output"]).is_file()):
         return None
     if status == REFUSED:
@@ -180,7 +180,7 @@ def do(task: Task, directory: str | None) -> Refused | None:
 
 
 def end() -> int:
-    """Runs the command and returns how the process is to end."""
+    """Runs the command and returns the exit status of the process."""
     from ..__main__ import run
 
     status, is_system_error = run()
@@ -188,11 +188,11 @@ def end() -> int:
 
 
 def command(argv: list[str], directory: str | None) -> tuple[int, str, str]:
-    """Runs the command and returns its exit status, what it printed, and its messages.
+    """Runs the command and returns its exit status, its output, and its messages.
 
-    It is a process of its own, because one whose mapped trace becomes shorter ends.
+    It runs in a process of its own, because a mapped trace that becomes shorter ends the process.
     """
-    # Not `-m`, with which files in the directory could take the place of modules.
+    # Not `-m`, because files in the directory could then take the place of modules.
     start = "import sys; sys.path.pop(0); from warpload.cluster._tasks import end; sys.exit(end())"
     done = subprocess.run(
         [sys.executable, "-c", start, *argv[1:]],
