@@ -1,6 +1,8 @@
 //! [`PtxKernel`]: a kernel of a module. It runs on copies of the arrays, which are written back at the end of the
 //! launch.
 
+use std::io::Cursor;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,12 +12,15 @@ use pyo3::types::PyBytes;
 use warpload_ptx::Module;
 use warpload_ptx::machine::{
     self, AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch,
+    LaunchTrace, MemoryObserver,
 };
 use warpload_ptx::module::{Array, Declaration, StatementId};
+use warpload_trace::{BinaryTrace, import_source};
 
 use crate::error::{ErrorKind, Failure};
 use crate::literals::KernelFaultKind;
 use crate::ptx::Text;
+use crate::trace::Trace;
 use crate::waiting::{Shared, wait};
 
 /// A kernel, with the text of its module. `warpload.ptx.Kernel` converts arguments for it.
@@ -233,11 +238,12 @@ struct Ended {
     memory: DeviceMemory,
     /// The address of each buffer.
     bases: Vec<u64>,
+    trace: Option<BinaryTrace>,
 }
 
-/// Counts, the number of faults, the faults that were kept, the skipped instructions, and the arguments with unknown
-/// bytes.
-type Launched = (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>);
+/// Counts, the number of faults, the faults that were kept, the skipped instructions, the arguments with unknown bytes, and the trace.
+type Launched =
+    (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>, Option<Trace>);
 
 #[pymethods]
 impl PtxKernel {
@@ -279,7 +285,7 @@ impl PtxKernel {
 
     /// Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
     #[allow(clippy::too_many_arguments, reason = "what `warpload.ptx.Kernel` passes on")]
-    #[pyo3(signature = (grid, block, arguments, shared_bytes, steps, check_uninitialized, check_races))]
+    #[pyo3(signature = (grid, block, arguments, shared_bytes, steps, check_uninitialized, check_races, trace))]
     fn launch(
         &self,
         py: Python<'_>,
@@ -290,6 +296,7 @@ impl PtxKernel {
         steps: Option<u64>,
         check_uninitialized: bool,
         check_races: bool,
+        trace: bool,
     ) -> PyResult<Launched> {
         let mut launch = KernelLaunch::new(grid, block).shared_bytes(shared_bytes);
         launch.steps = steps.unwrap_or(launch.steps);
@@ -310,9 +317,9 @@ impl PtxKernel {
         let shared = Arc::new(Shared::default());
         let (text, name) = (Arc::clone(&self.text), self.name.clone());
         let (arguments, stop) = (Arc::clone(&places), Arc::clone(&shared));
-        let work = move || run(&text, &name, launch, &arguments, buffers, &stop.interrupt);
+        let work = move || run(&text, &name, launch, &arguments, buffers, trace, &stop.interrupt);
         let ended = wait(py, &shared, None, work)?;
-        let Ended { counts, fault_count, faults, skipped, memory, bases } =
+        let Ended { counts, fault_count, faults, skipped, memory, bases, trace } =
             ended.map_err(|failure| failure.raise(py))?;
         let mut unknown = Vec::new();
         for (argument, array) in given {
@@ -328,7 +335,8 @@ impl PtxKernel {
                 array.copy_from_slice(bytes);
             }
         }
-        Ok((counts, fault_count, faults, skipped, unknown))
+        let trace = trace.map(|trace| Trace::of(trace, self.text.name.clone().into()));
+        Ok((counts, fault_count, faults, skipped, unknown, trace))
     }
 }
 
@@ -393,6 +401,7 @@ fn run(
     mut launch: KernelLaunch,
     arguments: &[Argument],
     buffers: Vec<Buffer>,
+    traces: bool,
     interrupt: &AtomicBool,
 ) -> Result<Ended, Failure> {
     text.module(|module, lines| {
@@ -417,8 +426,18 @@ fn run(
                 }
             });
         }
+        let failed = |error: std::io::Error| Failure::of(&error, ErrorKind::System);
+        let begin = || {
+            let source = import_source(Path::new(&text.name));
+            LaunchTrace::new(&kernel, &launch, false, source, Cursor::new(Vec::new()))
+        };
+        let mut trace = traces.then(begin).transpose().map_err(failed)?;
+        let observer = trace.as_mut().map(|trace| trace as &mut dyn MemoryObserver);
         let result =
-            kernel.run_until(&launch, &mut memory, None, Some(interrupt)).map_err(refused)?;
+            kernel.run_until(&launch, &mut memory, observer, Some(interrupt)).map_err(refused)?;
+        let trace = trace.map(LaunchTrace::finish).transpose().map_err(failed)?;
+        let trace = trace.map(|bytes| BinaryTrace::new(bytes.into_inner().into())).transpose();
+        let trace = trace.map_err(|error| Failure::of(&error, ErrorKind::System))?;
         let written = |statement: StatementId| {
             let found = module.statements().get(statement.index());
             found.map_or(String::new(), |found| module.statement(found.span, lines).text)
@@ -439,6 +458,7 @@ fn run(
             skipped: skipped.collect(),
             memory,
             bases,
+            trace,
         })
     })
 }

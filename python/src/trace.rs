@@ -29,6 +29,13 @@ pub(crate) struct Trace {
     parts: Option<usize>,
 }
 
+impl Trace {
+    /// A trace that no file holds. `path` names its source.
+    pub(crate) fn of(trace: BinaryTrace, path: PathBuf) -> Self {
+        Self { trace: Arc::new(trace), path, parts: None }
+    }
+}
+
 #[pymethods]
 impl Trace {
     /// Opens a trace. A text trace is imported.

@@ -58,7 +58,7 @@ pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
         column(&mut picture, bar, unit, x, thick, &y);
         if x - last_label >= 52.0 && x + 20.0 <= WIDTH {
             last_label = x;
-            let (x, pc) = (coordinate(x), format_args!("{:#x}", bar.row.pc));
+            let (x, pc) = (coordinate(x), bar.row.place());
             picture.path("grid", format_args!("M{x} {}v5", TOP + HEIGHT));
             picture.text("tick middle", (&x, TOP + HEIGHT + 18.0), pc);
         }
@@ -93,8 +93,8 @@ fn column(
 ) {
     let Bar { row, loads, cost: SectorSummary { min, mean, max, .. }, ideal } = *bar;
     let name = format!(
-        "{:#x} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, {}",
-        row.pc,
+        "{} {}: {mean:.2} {unit}s per load ({min} to {max}), ideal {ideal:.2}, {}",
+        row.place(),
         cut(&row.summary.opcode, 48),
         of(loads, "load")
     );

@@ -176,6 +176,12 @@ impl Context<'_> {
         self.page.replayed.trace().first_kernel() + kernel
     }
 
+    /// The place of an instruction: a program counter or a line of PTX.
+    pub(crate) fn place(&self, kernel: usize, pc: u32) -> String {
+        let kernel = self.page.contents.kernels.get(kernel);
+        kernel.map_or_else(|| format!("{pc:#x}"), |kernel| kernel.place(pc))
+    }
+
     /// The name of a kernel on the page, as HTML, cut after `most` characters.
     pub(crate) fn name(&self, kernel: usize, most: usize) -> String {
         let kernel = self.page.summary.kernels.get(kernel);

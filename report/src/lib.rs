@@ -32,7 +32,7 @@ pub use self::access::{AccessDrawing, AccessRow, access_rows};
 pub use self::comparison::{comparison_html, comparison_text};
 pub use self::heat::{HeatMap, HeatRow};
 pub use self::html::{ReportPage, html};
-pub use self::replay_text::{TableOrder, TableRows, replay_csv, replay_text};
+pub use self::replay_text::{TableOrder, TableRows, memory_tables, replay_csv, replay_text};
 pub use self::survey::{
     BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
 };

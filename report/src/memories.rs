@@ -205,11 +205,11 @@ fn bank_row(context: &Context<'_>, one: &BankUse, has_kernels: bool) -> String {
         );
     }
     html += &format!(
-        "<th scope=\"row\" title=\"{}, {}\"><code>{:#x}</code></th>\
+        "<th scope=\"row\" title=\"{}, {}\"><code>{}</code></th>\
          <td class=\"t\"><code>{}</code></td><td>{:.2}</td><td>{:.2}</td>",
         of(one.accesses, "access"),
         of(one.wavefronts, "wavefront"),
-        one.pc,
+        context.place(one.kernel, one.pc),
         cut(opcode, 24),
         per(one.wavefronts, one.accesses),
         per(one.ideal_wavefronts, one.accesses)

@@ -283,9 +283,9 @@ fn faulty_load(load: &FaultyLoad, context: &Context<'_>) -> String {
     let opcode = operations.get(usize::from(load.operation)).map_or("", |op| &*op.opcode);
     let number = context.number(load.kernel);
     let mut html = format!(
-        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{:#x}</code> <code>{}</code> <span \
+        "<div class=\"faulty\" data-k=\"{number}\"><p><code class=\"pc\">{}</code> <code>{}</code> <span \
          class=\"dim\">instruction {} of the trace, kernel {number} <code>{}</code></span></p>\n{}<ul>",
-        load.pc,
+        context.place(load.kernel, load.pc),
         cut(opcode, 48),
         count(load.record),
         context.name(load.kernel, LONG_NAME),

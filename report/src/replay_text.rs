@@ -71,17 +71,39 @@ pub fn replay_text(
         .map(|counter| PcRow::new(counter, replayed, demangled))
         .collect();
     sort_program_counters(&mut loads, rows.order);
-    text += &table(&pc_columns(), loads, rows.most);
+    text += &table(&pc_columns(), loads, rows.most, "load");
     let mut kernels = kernels(summary);
     if kernels.len() > 1 {
         sort_kernels(&mut kernels, rows.order);
-        text += &table(&kernel_columns(), kernels, rows.most);
+        text += &table(&kernel_columns(), kernels, rows.most, "load");
     }
     text + &first_ones(summary, demangled)
 }
 
-/// The first rows as a table, and the number of further ones.
-fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>) -> String {
+/// Returns a table of the loads of a replay by program counter, then tables of its stores, atomics and copies: those that
+/// [`replay_text`] has no room for.
+#[must_use]
+pub fn memory_tables(replayed: &Replayed<'_>, demangled: &Demangled, rows: TableRows) -> String {
+    let accesses = replayed.program_counters().chain(replayed.stores()).chain(replayed.copies());
+    let mut accesses: Vec<PcRow<'_>> =
+        accesses.map(|counter| PcRow::new(counter, replayed, demangled)).collect();
+    sort_program_counters(&mut accesses, rows.order);
+    let kinds =
+        [OperationKind::Load, OperationKind::Store, OperationKind::Atomic, OperationKind::Copy];
+    let mut columns = pc_columns();
+    if replayed.trace().kernels() == 1 {
+        columns.retain(|column| column.heading != "kernel");
+    }
+    let each = kinds.map(|of| {
+        let rows_of_kind = accesses.extract_if(.., |row| row.counter.operation.kind == of);
+        table(&columns, rows_of_kind.collect(), rows.most, kind(of))
+    });
+    each.concat()
+}
+
+/// Returns the first rows as a table, and how many more there are.
+/// `noun` is the word for an access in the headings.
+fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>, noun: &str) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -89,7 +111,7 @@ fn table<R>(columns: &[Column<R>], mut rows: Vec<R>, most: Option<usize>) -> Str
     let more = rows.len().saturating_sub(most);
     rows.truncate(most);
     let more = if more > 0 { format!("          and {more} more\n") } else { String::new() };
-    format!("\n{}{more}", text_table::text(columns, &rows))
+    format!("\n{}{more}", text_table::text_about(columns, &rows, noun))
 }
 
 /// The instructions and lanes.
@@ -354,7 +376,8 @@ impl<'r> PcRow<'r> {
 
     /// The instruction from the code, or else its opcode.
     fn shown(&self) -> String {
-        self.counter.sass().unwrap_or_else(|| self.summary().opcode.to_string())
+        let code = self.counter.code();
+        code.map_or_else(|| self.summary().opcode.to_string(), Cow::into_owned)
     }
 
     /// The accesses to shared memory and their wavefronts; `None` without such accesses, or if the wavefronts of an
@@ -444,6 +467,7 @@ pub fn replay_csv(
     };
     let after: Vec<Column<PcRow<'_>>> = columns! {
         "sass", |row| text(row.counter.sass());
+        "ptx", |row| text(row.summary().ptx.as_deref());
         "source_file", |row| text(row.counter.source().map(|source| &*source.file));
         "source_line", |row| row.counter.source_line().map_or(Value::None, |line| Value::Count(line.into()));
         "kernel", |row| Value::Text((&*row.summary().kernel).into());
@@ -469,7 +493,10 @@ pub fn replay_csv(
 /// The columns of the table by program counter in text, with amounts per load.
 fn pc_columns<'r>() -> Vec<Column<PcRow<'r>>> {
     columns! {
-        "pc", |row| Value::Hex(row.counter.pc.into());
+        "pc", |row| match row.summary().ptx {
+            Some(_) => Value::Shown(row.counter.place()),
+            None => Value::Hex(row.counter.pc.into()),
+        };
         "load", |row| Value::Text(row.shown().into());
         "loads", |row| Value::Count(row.summary().loads);
         "lanes/load", |row| Value::Number(row.summary().lanes as f64 / row.summary().loads as f64, 1);

@@ -90,8 +90,11 @@ impl Table {
     }
 
     /// Adds a program counter as the heading of the row.
-    fn pc(&mut self, pc: u32) {
-        self.html += &format!("<th scope=\"row\"><code>{pc:#x}</code></th>");
+    fn pc(&mut self, row: &ProgramCounter<'_>) {
+        // Sorted as a number, which hexadecimal digits are and `line 26` is not.
+        let key = row.summary.ptx.as_ref().map(|_| format!(" data-v=\"{}\"", row.pc));
+        let (key, place) = (key.unwrap_or_default(), row.place());
+        self.html += &format!("<th scope=\"row\"{key}><code>{place}</code></th>");
     }
 
     pub(crate) fn text(&mut self, html: &str) {
@@ -201,7 +204,8 @@ impl PcTable {
         let listed = context.kernels.as_deref().unwrap_or_default();
         let each = rows_of_each(listed);
         let shown = shown(rows, listed, each, self.weight);
-        let has_sass = shown.iter().any(|row| row.sass().is_some());
+        let has_code = shown.iter().any(|row| row.code().is_some());
+        let is_ptx = shown.iter().any(|row| row.summary.ptx.is_some());
         let has_source = shown.iter().any(|row| row.source_line().is_some());
         let has_spaces = shown.iter().any(|row| space(row) != self.space);
         let mut headings: Vec<Heading<'_>> = Vec::new();
@@ -209,8 +213,9 @@ impl PcTable {
             headings.push(("kernel", "kernel", false));
         }
         headings.extend([("pc", "pc", true), ("opcode", "opcode", false)]);
-        if has_sass {
-            headings.push(("sass", "SASS", false));
+        if has_code {
+            let code = if is_ptx { ("ptx", "PTX", false) } else { ("sass", "SASS", false) };
+            headings.push(code);
         }
         if has_source {
             headings.push(("source", "source", false));
@@ -242,11 +247,11 @@ impl PcTable {
             if has_kernels {
                 table.kernel(number, &context.name(row.kernel, SHORT_NAME), None);
             }
-            table.pc(row.pc);
+            table.pc(row);
             table.text(&format!("<code>{}</code>", cut(&summary.opcode, 48)));
-            if has_sass {
-                let sass = row.sass().unwrap_or_default();
-                table.text(&format!("<code>{}</code>", cut(&sass, 80)));
+            if has_code {
+                let code = row.code().unwrap_or_default();
+                table.text(&format!("<code>{}</code>", cut(&code, 80)));
             }
             if has_source {
                 table.source(row);

@@ -93,7 +93,8 @@ impl MemoryOperation {
         Ok(Self::new(instruction.opcode().as_str(), OperationKind::Load, LoadOp { space, ..op }))
     }
 
-    pub(crate) fn new(
+    /// Creates an operation from its effect, for opcodes that are not of SASS.
+    pub fn new(
         opcode: impl Into<Arc<str>>,
         kind: OperationKind,
         LoadOp { space, width, signed, uniform }: LoadOp,

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::common::{Ran, warpload};
 
 const SAXPY: &str = "ptx/benches/kernels/saxpy.ptx";
@@ -89,4 +91,89 @@ fn json_has_the_launch_and_its_faults() {
     );
     assert_eq!(fault["block"], serde_json::json!([1, 0, 0]));
     assert_eq!(fault["thread"], serde_json::json!([7, 0, 0]));
+}
+
+/// What a kernel of traces/textbook.ptx costs: for each memory instruction in the order of the text, its opcode and the sectors
+/// or wavefronts of an access, as its JSON has them.
+fn costs(kernel: &str, launch: &[&str]) -> Vec<(String, f64)> {
+    let run = ["ptx", "run", "traces/textbook.ptx", "--format", "json", "--function", kernel];
+    let ran: Ran = warpload().args(run).args(launch).output().unwrap().into();
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{kernel}");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["faults"], json!([]));
+    let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
+    let mut rows = [rows("per_pc"), rows("per_pc_stores")].concat();
+    rows.sort_by_key(|row| u64::from_str_radix(&row["pc"].as_str().unwrap()[2..], 16).unwrap());
+    let cost = |row: &Value| {
+        let of =
+            if row["shared"].is_null() { &row["sectors"] } else { &row["shared"]["wavefronts"] };
+        (row["opcode"].as_str().unwrap().to_owned(), of["mean"].as_f64().unwrap())
+    };
+    rows.iter().map(cost).collect()
+}
+
+/// The numbers of every textbook on CUDA: 4 sectors for a row of 32 floats, 32 for a column; 32 wavefronts for a column of a tile,
+/// 1 if the tile is padded or swizzled; and 16 sectors for one float of 32 structures of 16 bytes.
+#[test]
+fn transposes_and_structures_cost_what_textbooks_say() {
+    let square = ["--grid", "4,4", "--block", "32,8"];
+    let square = [&square[..], &["--arg", "zeros:65536", "--arg", "zeros:65536", "--arg", "128"]];
+    let square = square.concat();
+    for (kernel, global, shared) in [
+        ("copy", [4.0, 4.0], None),
+        ("transpose_naive", [4.0, 32.0], None),
+        ("transpose_tiled", [4.0, 4.0], Some([1.0, 32.0])),
+        ("transpose_padded", [4.0, 4.0], Some([1.0, 1.0])),
+        ("transpose_swizzled", [4.0, 4.0], Some([1.0, 1.0])),
+    ] {
+        let costs = costs(kernel, &square);
+        let of = |opcode: &str| -> Vec<f64> {
+            let of = costs.iter().filter(|(known, _)| known == opcode);
+            of.map(|(_, cost)| *cost).collect()
+        };
+        let [loads, stores] = global;
+        assert_eq!(of("ld.global.f32"), [loads; 4], "{kernel}");
+        assert_eq!(of("st.global.f32"), [stores; 4], "{kernel}");
+        if let Some([stores, loads]) = shared {
+            assert_eq!(of("st.shared.f32"), [stores; 4], "{kernel}");
+            assert_eq!(of("ld.shared.f32"), [loads; 4], "{kernel}");
+        }
+        assert_eq!(costs.len(), if shared.is_some() { 16 } else { 8 }, "{kernel}");
+    }
+    for (kernel, bytes, sectors) in
+        [("array_of_structures", "zeros:16384", 16.0), ("structure_of_arrays", "zeros:4096", 4.0)]
+    {
+        let launch = ["--grid", "4", "--block", "256", "--arg", bytes, "--arg", "0.5"];
+        let costs = costs(kernel, &[&launch[..], &["--arg", "1024"]].concat());
+        let expected = ["ld.global.f32", "st.global.f32"].map(|op| (op.to_owned(), sectors));
+        assert_eq!(costs, expected, "{kernel}");
+    }
+}
+
+/// The trace has values, replays to the same counts, and the page names lines of PTX and of the source.
+#[test]
+fn a_launch_leaves_a_trace_and_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, page) = (at("t.wlt"), at("t.html"));
+    let launch = ["ptx", "run", "traces/textbook.ptx", "--function", "transpose_tiled"];
+    let shape = ["--block", "32,8", "--arg", "zeros:4096", "--arg", "zeros:4096", "--arg", "32"];
+    let outputs = ["--trace", &trace, "--html", &page, "--format", "json"];
+    let launch = warpload().args(launch).args(shape).args(outputs).output().unwrap();
+    let launch: Ran = launch.into();
+    assert_eq!((launch.status, &*launch.stderr), (0, ""));
+    let replay = warpload().args(["replay", &trace, "--format", "json"]).output().unwrap();
+    let replay: Ran = replay.into();
+    let [mut launched, replayed] =
+        [launch, replay].map(|ran| serde_json::from_str::<Value>(&ran.stdout).unwrap());
+    assert_eq!(launched["launch"]["steps"], launched["launch"]["warp_instructions"]);
+    assert_eq!(launched["valued_loads"], launched["loads"]);
+    for key in ["file", "launch", "faults"] {
+        launched.as_object_mut().unwrap().remove(key);
+    }
+    assert_eq!(launched, replayed);
+    let page = fs::read_to_string(page).unwrap();
+    for shown in ["<code>line 182</code>", "ld.shared.f32 %f5, [%rd19]", "line 26"] {
+        assert!(page.contains(shown), "{shown}");
+    }
 }

@@ -3,7 +3,7 @@
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, Stop};
 use super::fault::FaultKind;
-use super::memory::{Found, Memories, Missing, UNKNOWN, UNWRITTEN};
+use super::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN};
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
 use super::warp::{Path, Warp, lanes};
@@ -11,6 +11,8 @@ use warpload::lane::LANES;
 
 /// The bytes of an access in each lane, lane 0 first.
 pub type LaneBytes = [[u8; 32]; LANES];
+
+static NO_VALUES: LaneBytes = [[0; 32]; LANES];
 
 /// Executes an access in the lanes of a mask.
 pub(super) fn execute(
@@ -138,9 +140,9 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Loads if all lanes find known bytes in one memory, and nobody watches: without a look at each lane.
+    /// Loads if all lanes find known bytes in one memory, and nobody asks for their values: without a look at each lane.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observer.is_some() || engine.races.is_some() {
+        if engine.observes_values() || engine.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -202,9 +204,9 @@ impl Access<'_, '_> {
         true
     }
 
-    /// Stores if all lanes find known bytes in one memory, and nobody watches.
+    /// Stores if all lanes find known bytes in one memory, and nobody asks for their values.
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
-        if engine.observer.is_some() || engine.races.is_some() {
+        if engine.observes_values() || engine.races.is_some() {
             return false;
         }
         let (size, exec) = (self.access.size, self.exec);
@@ -249,6 +251,7 @@ impl Access<'_, '_> {
         let bytes = self.access.bytes();
         engine.counts.loads += 1;
         if self.load_at_once(engine) {
+            self.observe(AccessKind::Load, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
@@ -256,7 +259,7 @@ impl Access<'_, '_> {
         let mut shared: Vec<(usize, usize)> = Vec::new();
         let (mut unknown, mut unwritten, mut done) = (0, 0, 0);
         let (size, scalar) = (self.access.size as usize, self.access.scalar);
-        let is_observed = engine.observer.is_some();
+        let is_observed = engine.observes_values();
         let is_checked = engine.races.is_some() && !self.access.is_ordered;
         let (mut memories, registers) = parts(self.warp, self.path, engine);
         for lane in lanes(self.exec) {
@@ -313,6 +316,7 @@ impl Access<'_, '_> {
         let bytes = self.access.bytes();
         engine.counts.stores += 1;
         if self.store_at_once(engine) {
+            self.observe(AccessKind::Store, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let mut seen = LaneBytes::default();
@@ -367,9 +371,9 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Executes an atomic operation if all lanes find known bytes in one memory, and nobody watches.
+    /// Executes an atomic operation if all lanes find known bytes in one memory, and nobody asks for their values.
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> bool {
-        if engine.observer.is_some() {
+        if engine.observes_values() {
             return false;
         }
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
@@ -406,6 +410,7 @@ impl Access<'_, '_> {
         let bytes = self.access.size;
         engine.counts.atomics += 1;
         if self.atomic_at_once(operation, engine) {
+            self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
         let result = self.access.elements.first().copied().flatten();
@@ -483,7 +488,7 @@ impl Access<'_, '_> {
             let mut fault = None;
             if read > 0 {
                 // Alignment counts for the whole source, the end of the buffer for the bytes that are read.
-                let space = super::memory::AddressedSpace::Global;
+                let space = AddressedSpace::Global;
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
                     Ok(found) if is_aligned => {
@@ -529,6 +534,8 @@ impl Access<'_, '_> {
             }
         }
         self.check_races(&shared, true, engine);
+        let source = (AccessKind::Copy, AddressedSpace::Global, bytes);
+        engine.observe(self.op, self.warp.number, source, done, from, &seen);
         self.observe(AccessKind::Copy, done, &seen, engine);
         Ok(())
     }
@@ -606,7 +613,8 @@ impl Access<'_, '_> {
     }
 
     fn observe(&self, kind: AccessKind, lanes: u32, values: &LaneBytes, engine: &mut Engine<'_>) {
-        engine.observe(self.op, self.warp.number, kind, self.access, lanes, self.addresses, values);
+        let access = (kind, self.access.space, self.access.bytes());
+        engine.observe(self.op, self.warp.number, access, lanes, self.addresses, values);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::{AccessKind, LaneBytes};
-use super::code::{Action, BarrierKind, BarrierOp, Code, MemoryOp, Op, Preset};
+use super::code::{Action, BarrierKind, BarrierOp, Code, Op, Preset};
 use super::fault::FaultKind;
 use super::memory::{
     AddressedSpace, AllocationSide, AllocationUse, Bytes, DeviceMemory, MAX_LOCAL,
@@ -219,27 +219,30 @@ impl Engine<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "an access has as many parts")]
+    /// Whether the loaded and stored bytes have to be collected for the observer.
+    pub(super) fn observes_values(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.needs_values())
+    }
+
     pub(super) fn observe(
         &mut self,
         op: &Op,
         warp: u32,
-        kind: AccessKind,
-        access: &MemoryOp,
+        (kind, space, bytes): (AccessKind, AddressedSpace, u32),
         lanes: u32,
         addresses: &[u64; LANES],
         values: &LaneBytes,
     ) {
         let block = self.block;
         let Some(observer) = &mut self.observer else { return };
-        let space = match access.space {
+        let space = match space {
             AddressedSpace::Generic => AddressSpace::Generic,
             AddressedSpace::Global => AddressSpace::Global,
             AddressedSpace::Shared => AddressSpace::Shared,
             AddressedSpace::Local => AddressSpace::Local,
         };
         let executing = LaneMask::from_bits(lanes);
-        let (statement, bytes) = (op.statement, access.bytes());
+        let statement = op.statement;
         observer.access(&MemoryAccess {
             statement,
             kind,

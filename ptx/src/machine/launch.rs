@@ -234,8 +234,15 @@ pub struct MemoryAccess<'a> {
 
 /// Sees the memory instructions of a launch in the order in which they are executed.
 pub trait MemoryObserver {
-    /// A warp has executed a memory instruction.
+    /// A warp has executed a memory instruction. `cp.async` is two accesses of [`AccessKind::Copy`]: of global memory,
+    /// then of shared memory.
     fn access(&mut self, access: &MemoryAccess<'_>);
+
+    /// Whether [`MemoryAccess::values`] is used. It is zero otherwise, because collecting the bytes of each lane costs
+    /// more than the access itself.
+    fn needs_values(&self) -> bool {
+        true
+    }
 }
 
 impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {

@@ -668,7 +668,8 @@ impl Transfer<'_, '_> {
             mark(registers, &[*slot], (flags & UNKNOWN != 0).then_some(origin));
         }
         let kind = if is_store { AccessKind::Store } else { AccessKind::Load };
-        self.engine.observe(self.op, self.warp.number, kind, self.access, done, &addresses, &seen);
+        let access = (kind, self.access.space, self.access.bytes());
+        self.engine.observe(self.op, self.warp.number, access, done, &addresses, &seen);
         Ok(())
     }
 }

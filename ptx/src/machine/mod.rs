@@ -45,6 +45,8 @@ mod number;
 mod operations;
 mod races;
 mod registers;
+#[cfg(feature = "trace")]
+mod trace;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
@@ -56,3 +58,5 @@ pub use self::launch::{
 pub use self::memory::{
     AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
 };
+#[cfg(feature = "trace")]
+pub use self::trace::LaunchTrace;

@@ -80,6 +80,13 @@ class Trace:
         self.values = values
         self._open: _native.Trace | None = _native.Trace(self.path, threads=threads, mmap=mmap)
 
+    @classmethod
+    def _of(cls, native: _native.Trace, path: str) -> Trace:
+        """The trace that a launch has left in memory."""
+        trace = cls.__new__(cls)
+        trace.path, trace.values, trace._open = path, False, native
+        return trace
+
     @property
     def _trace(self) -> _native.Trace:
         if self._open is None:

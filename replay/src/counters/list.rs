@@ -482,6 +482,9 @@ macro_rules! pc_counters {
             /// The number of its line in the source, if the trace has it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source_line: Option<u32>,
+            /// The instruction in PTX, if the trace is of PTX: the program counter is then its line.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ptx: Option<Arc<str>>,
             $( $(#[doc = $doc])+ $(#[$serde])? pub $field: $shown, )*
         }
 
@@ -495,6 +498,7 @@ macro_rules! pc_counters {
                     sass: None,
                     source: None,
                     source_line: None,
+                    ptx: None,
                     $( $field: self.$field.shown(self.loads), )*
                 }
             }

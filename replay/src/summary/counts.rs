@@ -1,5 +1,6 @@
 //! Conversion of kernels' counts to a [`Summary`], for replays and for merged shards.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,6 +63,20 @@ impl ProgramCounter<'_> {
         let traced = self.operation.word.and_then(decode);
         let in_cubin = || self.summary.sass.as_ref()?.as_deref().map(str::to_owned);
         traced.map(|instruction| instruction.to_string()).or_else(in_cubin)
+    }
+
+    /// Returns the instruction's text, of PTX or SASS; `None` if nothing has it.
+    #[must_use]
+    pub fn code(&self) -> Option<Cow<'_, str>> {
+        let ptx = self.summary.ptx.as_deref().map(Cow::Borrowed);
+        ptx.or_else(|| self.sass().map(Cow::Owned))
+    }
+
+    /// Returns the place of the instruction as it is shown: a program counter, or a line of PTX.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let pc = self.pc;
+        if self.summary.ptx.is_some() { format!("line {pc}") } else { format!("{pc:#x}") }
     }
 
     /// Returns the source line; `None` if no cubin has it.
@@ -136,12 +151,12 @@ impl Replayed<'_> {
         let Some(kernel) = self.trace().contents().kernels.get(kernel) else {
             return RowCode::default();
         };
-        let source_line = kernel.source_line(pc);
-        let Some(functions) = self.options().get_functions() else {
-            return RowCode { source_line, ..RowCode::default() };
+        let (source_line, ptx) = (kernel.source_line(pc), kernel.ptx(pc).map(Arc::from));
+        let Some(functions) = self.options().get_functions().filter(|_| ptx.is_none()) else {
+            return RowCode { source_line, ptx, ..RowCode::default() };
         };
         let (sass, source) = look_up(functions, &kernel.name, pc, operation).known();
-        RowCode { sass: Some(sass), source: Some(source), source_line }
+        RowCode { sass: Some(sass), source: Some(source), source_line, ptx }
     }
 
     /// Returns the number of loads that were counted.
@@ -254,6 +269,7 @@ pub(super) struct RowCode {
     pub(super) sass: Option<Option<Arc<str>>>,
     pub(super) source: Option<Option<SourceLine>>,
     pub(super) source_line: Option<u32>,
+    pub(super) ptx: Option<Arc<str>>,
 }
 
 /// The kernels of a summary, and their sums.
@@ -364,9 +380,9 @@ pub(super) fn pc_summary(
         AddressSpace::Constant { .. } => drop(counts.constant.get_or_insert_default()),
         AddressSpace::Global | AddressSpace::Generic => {}
     }
-    let RowCode { sass, source, source_line } = code;
+    let RowCode { sass, source, source_line, ptx } = code;
     let shown = counts.shown(Arc::clone(kernel), pc, Arc::clone(&operation.opcode));
-    PcSummary { sass, source, source_line, ..shown }
+    PcSummary { sass, source, source_line, ptx, ..shown }
 }
 
 /// The only skipped instruction with counters of its own.

@@ -418,6 +418,8 @@ struct RowJson {
     source: Option<Option<SourceLine>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source_line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ptx: Option<Arc<str>>,
 }
 
 impl KernelJson {
@@ -426,8 +428,8 @@ impl KernelJson {
         let row = |((pc, operation), counts): &((u32, u16), PcCounts)| {
             let (pc, operation) = (*pc, *operation);
             let code = kernel.code.get(&(pc, operation)).cloned().unwrap_or_default();
-            let RowCode { sass, source, source_line } = code;
-            RowJson { pc, operation, counts: put(counts), sass, source, source_line }
+            let RowCode { sass, source, source_line, ptx } = code;
+            RowJson { pc, operation, counts: put(counts), sass, source, source_line, ptx }
         };
         let reuse = (*reuse != Reuse::default()).then(|| {
             let (loads, touches, distances) = reuse.parts();
@@ -448,13 +450,13 @@ impl KernelJson {
     fn read(self) -> Result<PartialKernel, &'static str> {
         let mut per_pc = Vec::with_capacity(self.rows.len());
         let mut code = BTreeMap::new();
-        for RowJson { pc, operation, counts, sass, source, source_line } in self.rows {
+        for RowJson { pc, operation, counts, sass, source, source_line, ptx } in self.rows {
             let key = (pc, operation);
             if per_pc.last().is_some_and(|(last, _)| *last >= key) {
                 return Err("the rows of a kernel do not ascend");
             }
             per_pc.push((key, take(&counts).ok_or("a row has other counters")?));
-            let known = RowCode { sass, source, source_line };
+            let known = RowCode { sass, source, source_line, ptx };
             if known != RowCode::default() {
                 code.insert(key, known);
             }

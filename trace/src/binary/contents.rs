@@ -109,12 +109,32 @@ impl Kernel {
         self.source_lines.get(place).map(|(_, line)| *line)
     }
 
+    /// Returns the PTX instruction at a program counter; `None` if the trace is not of PTX. The program counters of a
+    /// trace of PTX are lines of the module, from 1.
+    #[must_use]
+    pub fn ptx(&self, pc: u32) -> Option<&str> {
+        let key = ptx_key(pc);
+        self.header.iter().find(|(known, _)| **known == *key).map(|(_, text)| &**text)
+    }
+
+    /// Returns a program counter as it is shown: `0x1a0`, or the line of PTX, `line 26`.
+    #[must_use]
+    pub fn place(&self, pc: u32) -> String {
+        if self.ptx(pc).is_some() { format!("line {pc}") } else { format!("{pc:#x}") }
+    }
+
     /// Whether the header names SM 5.x or 6.x as the code's architecture.
     pub(crate) fn is_spa5(&self) -> bool {
         let version = self.header.iter().find(|(key, _)| &**key == "binary version");
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
         matches!(version, Some(50..=69))
     }
+}
+
+/// The header key of a line of PTX. The lines are in the header rather than in a column of their own, because every
+/// format that carries headers then carries them, too.
+pub(super) fn ptx_key(line: u32) -> String {
+    format!("ptx line {line}")
 }
 
 /// [`TraceContents`] as stored in the file.

@@ -10,7 +10,7 @@ use twox_hash::XxHash3_128;
 
 use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
-use super::contents::{ContentHash, Kernel, TraceContents};
+use super::contents::{ContentHash, Kernel, TraceContents, ptx_key};
 use super::error::Producer;
 use super::file::{Footer, Header, RawBlock, TraceInput};
 use super::format::HEADER_BYTES;
@@ -276,6 +276,15 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub(crate) fn source_lines(&mut self, kernel: u32, lines: Vec<(u32, u32)>) {
         if let Some(kernel) = self.footer.contents.kernels.get_mut(kernel as usize) {
             kernel.source_lines.extend(lines);
+        }
+    }
+
+    /// Adds a line of PTX to the last kernel, and the line of its source if that is known. Lines are then the program
+    /// counters of the kernel's instructions; see [`Kernel::ptx`]. A line is added once, and lines ascend.
+    pub fn ptx_line(&mut self, line: u32, text: &str, source: Option<u32>) {
+        if let Some(kernel) = self.footer.contents.kernels.last_mut() {
+            kernel.header.push((ptx_key(line).into(), text.into()));
+            kernel.source_lines.extend(source.map(|source| (line, source)));
         }
     }
 

@@ -1,21 +1,27 @@
 //! A kernel with its grid: launched, its buffers dumped, and a word on what it did.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use warpload::text::parse_number;
+use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
     AllocationSide, AllocationUse, DeviceMemory, Kernel, KernelError, KernelFault, KernelLaunch,
-    KernelResult, LaunchCounts,
+    KernelResult, LaunchCounts, LaunchTrace,
 };
 use warpload_ptx::module::StatementId;
 use warpload_ptx::run::Launch;
+use warpload_replay::{ReplayData, ReplayOptions, Summary, replay};
+use warpload_report::{ReportPage, TableRows, html, memory_tables, survey};
+use warpload_trace::output::OutputError;
+use warpload_trace::{BinaryTrace, import_source};
 
-use crate::destination;
+use crate::destination::{self, OutputFile};
 use crate::io::{self, Output};
+use crate::mapped;
 use crate::options::{Format, number};
 use crate::process::Status;
 use crate::ptx::file::File;
@@ -44,6 +50,14 @@ pub(super) struct KernelArguments {
     /// Write what the buffer of an argument, counted from 0, holds after the launch
     #[arg(long, value_name = "INDEX=FILE", value_parser = dump)]
     dump: Vec<(usize, PathBuf)>,
+
+    /// Write the memory instructions of the launch as a binary trace, with the loaded and the stored values
+    #[arg(long, value_name = "OUT.wlt")]
+    trace: Option<PathBuf>,
+
+    /// Write a page for a browser, with the coalescing and the bank conflicts of each line: one file
+    #[arg(long, value_name = "PAGE")]
+    html: Option<PathBuf>,
 
     /// End a launch after that many warp instructions [default: 4294967296]
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
@@ -90,6 +104,8 @@ impl KernelArguments {
             || !self.dump.is_empty()
             || self.steps.is_some()
             || self.shared_bytes > 0
+            || self.trace.is_some()
+            || self.html.is_some()
             || self.check_uninitialized
             || self.check_races
     }
@@ -144,20 +160,63 @@ impl KernelArguments {
             })?;
             dumps.push((address, destination::target(path)?));
         }
-        let result = match kernel.run(&launch, &mut memory, None) {
+        let page = self.html.as_deref().map(destination::target).transpose()?;
+        let kept = match &self.trace {
+            Some(path) => Some(destination::target(path)?.create()?),
+            None => None,
+        };
+        // The replay reads the trace, even if it is not kept: there is one way to count accesses.
+        let unnamed = kept.is_none().then(tempfile::tempfile).transpose();
+        let unnamed = unnamed.context("no temporary file for the trace")?;
+        let traced = kept.as_ref().map(OutputFile::file).or(unnamed.as_ref());
+        let traced = traced.context("no file for the trace")?;
+        let source = import_source(Path::new(file.name));
+        let begun =
+            LaunchTrace::new(&kernel, &launch, kept.is_some(), source, BufWriter::new(traced));
+        let mut trace = begun.map_err(write_error(&self.trace))?;
+        let result = match kernel.run(&launch, &mut memory, Some(&mut trace)) {
             Ok(result) => result,
             Err(error @ KernelError::Steps { .. }) => {
                 return Ok(output.fail(Status::Failed, format_args!("{}: {error}", file.name))?);
             }
             Err(error) => bail!("{}: {error}", file.name),
         };
+        trace.finish().map_err(write_error(&self.trace))?;
+        let trace = BinaryTrace::new(mapped::map(Path::new("the trace"), traced)?)?;
         for (address, target) in dumps {
             target.write(memory.bytes(address).unwrap_or_default())?;
         }
+        let options = ReplayOptions::new(ReplayData::Absent).demangled_names(true);
+        let (replayed, survey) = match &page {
+            Some(_) => {
+                let (replayed, survey) = survey(&trace, &options)?;
+                (replayed, Some(survey))
+            }
+            None => (replay(&trace, &options)?, None),
+        };
+        let summary = replayed.summary();
+        if let (Some(target), Some(survey)) = (page, survey) {
+            let title = Path::new(file.name).file_name().unwrap_or_default().to_string_lossy();
+            let page = ReportPage::new(&replayed, &summary, &survey);
+            let page = page.title(&title).data("the arguments of the launch");
+            target.write(html(&page).as_bytes())?;
+        }
         if format == Format::Json {
-            output.json(&LaunchJson { file: file.name, launch: result.counts, faults: &result })?;
+            let LaunchCounts { warp_instructions, .. } = result.counts;
+            let launch = LaunchJson { counts: result.counts, steps: warp_instructions };
+            output.json(&KernelJson {
+                file: file.name,
+                launch,
+                faults: &result,
+                summary: &summary,
+            })?;
         } else {
             show(&result, file, output)?;
+            let names = Demangled::default();
+            output.text(&memory_tables(&replayed, &names, TableRows::default()))?;
+        }
+        if let Some(kept) = kept {
+            kept.persist()?;
         }
         let has_failed = result.fault_count > 0;
         Ok(if has_failed { output.raise(Status::Failed) } else { Status::Done })
@@ -190,12 +249,30 @@ fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value
     Ok(Value::Bytes(kernel.parameter_value(number, text)?))
 }
 
+/// Names the file of a trace in an error of the system.
+fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> anyhow::Error {
+    move |source| match path {
+        Some(path) => OutputError::write(path, source).into(),
+        None => anyhow::Error::new(source).context("a temporary file for the trace"),
+    }
+}
+
 #[derive(Serialize)]
-struct LaunchJson<'f> {
+struct KernelJson<'f> {
     file: &'f str,
-    launch: LaunchCounts,
+    launch: LaunchJson,
     #[serde(serialize_with = "faults")]
     faults: &'f KernelResult,
+    #[serde(flatten)]
+    summary: &'f Summary,
+}
+
+#[derive(Serialize)]
+struct LaunchJson {
+    #[serde(flatten)]
+    counts: LaunchCounts,
+    /// Counted against `--steps`.
+    steps: u64,
 }
 
 fn faults<S: serde::Serializer>(result: &&KernelResult, to: S) -> Result<S::Ok, S::Error> {

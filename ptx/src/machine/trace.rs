@@ -1,0 +1,205 @@
+//! [`LaunchTrace`]: the memory instructions of a launch as a binary trace.
+
+use std::io::{self, Seek, Write};
+
+use super::access::AccessKind;
+use super::launch::{Kernel, KernelLaunch, MemoryAccess, MemoryObserver};
+use crate::module::{Module, StatementId};
+use crate::syntax::{LineIndex, StateSpace, TypeClass};
+use warpload::lane::LANES;
+use warpload::load::LoadOp;
+use warpload::memory::{AddressMap, AddressSpace, Width};
+use warpload_trace::{
+    Kernel as TraceKernel, MemoryOperation, NewRecord, OperationKind, RecordAddresses, TraceWriter,
+    WarpPosition,
+};
+
+/// Writes the memory instructions of a launch as a binary trace, which replays without the module: it holds the PTX of
+/// each instruction, and the program counters are lines of the module.
+///
+/// Loads of parameters are left out, because SASS has no instruction for them: it reads parameters as operands from a
+/// constant bank. The fragments of `wmma` are left out because PTX does not say which lane accesses which address.
+#[derive(Debug)]
+pub struct LaunchTrace<'m, W> {
+    module: &'m Module<'m>,
+    lines: LineIndex,
+    writer: TraceWriter<W>,
+    has_values: bool,
+    /// By statement; empty for one that was not met yet.
+    statements: Vec<Option<Traced>>,
+    addresses: Vec<u64>,
+    values: Vec<u32>,
+    failed: Option<io::Error>,
+}
+
+/// A statement in the trace.
+#[derive(Clone, Copy, Debug)]
+struct Traced {
+    line: u32,
+    /// The number of its operation; `None` if it is left out.
+    operation: Option<u16>,
+    registers: usize,
+    is_signed: bool,
+}
+
+impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
+    /// Begins the trace of a launch at the start of `output`. With `has_values`, the trace has the values that loads
+    /// return and stores write, one of 32 bits for each lane and register. `source` names the program and the module.
+    ///
+    /// # Errors
+    /// Returns the errors of `output`.
+    pub fn new(
+        kernel: &Kernel<'m>,
+        launch: &KernelLaunch,
+        has_values: bool,
+        source: String,
+        output: W,
+    ) -> io::Result<Self> {
+        let module = kernel.module();
+        let mut writer = TraceWriter::new(output, source)?;
+        let map = AddressMap::default();
+        let mut traced = TraceKernel::default();
+        traced.name = module.text(kernel.function().name).into();
+        (traced.grid, traced.block) = (launch.grid, launch.block);
+        traced.shared_base = Some(map.shared().base);
+        traced.local_base = Some(map.local().base);
+        writer.kernel(traced)?;
+        Ok(Self {
+            module,
+            lines: LineIndex::new(module.source()),
+            writer,
+            has_values,
+            statements: vec![None; module.statements().len()],
+            addresses: Vec::with_capacity(LANES),
+            values: Vec::new(),
+            failed: None,
+        })
+    }
+
+    /// Writes everything left, and returns the output.
+    ///
+    /// # Errors
+    /// Returns the first error of the output.
+    pub fn finish(mut self) -> io::Result<W> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut last = 0;
+        for (place, traced) in self.statements.iter().enumerate() {
+            let Some(Traced { line, operation: Some(_), .. }) = *traced else { continue };
+            let id = StatementId(place as u32);
+            // The first of several statements of a line stands for all.
+            if line > last
+                && let Some(statement) = self.module.statements().get(place)
+            {
+                last = line;
+                let text = self.module.statement(statement.span, &self.lines).text;
+                let source = self.module.location(id).map(|location| location.line);
+                self.writer.ptx_line(line, &text, source);
+            }
+        }
+        self.writer.finish()
+    }
+
+    /// Gives a statement its operation.
+    fn traced(&mut self, access: &MemoryAccess<'_>) -> Traced {
+        let place = access.statement.index();
+        if let Some(Some(traced)) = self.statements.get(place) {
+            return *traced;
+        }
+        let mut traced = Traced { line: 0, operation: None, registers: 1, is_signed: false };
+        if let Some(instruction) = self.module.instruction(access.statement) {
+            let written = self.module.statement(instruction.span, &self.lines);
+            let is_guard = |word: &&str| word.starts_with('@');
+            let mut words = written.text.split_whitespace().skip_while(is_guard);
+            let space = instruction.space().map(|space| space.0);
+            traced.line = written.line;
+            traced.is_signed =
+                instruction.scalar().is_some_and(|scalar| scalar.class() == TypeClass::Signed);
+            let op = LoadOp {
+                space: match space {
+                    Some(StateSpace::Const) => AddressSpace::Constant { bank: 0 },
+                    _ => access.space,
+                },
+                width: Width::from_bytes(access.bytes).unwrap_or(Width::Bytes4),
+                signed: traced.is_signed,
+                uniform: false,
+            };
+            let kind = match access.kind {
+                AccessKind::Load => OperationKind::Load,
+                AccessKind::Store => OperationKind::Store,
+                AccessKind::Atomic => OperationKind::Atomic,
+                AccessKind::Copy => OperationKind::Copy,
+            };
+            let operation = MemoryOperation::new(words.next().unwrap_or_default(), kind, op);
+            traced.registers = operation.registers() as usize;
+            if space != Some(StateSpace::Param) {
+                traced.operation = self.writer.operation(&operation);
+            }
+        }
+        if let Some(place) = self.statements.get_mut(place) {
+            *place = Some(traced);
+        }
+        traced
+    }
+
+    fn write(&mut self, access: &MemoryAccess<'_>) -> io::Result<()> {
+        let traced = self.traced(access);
+        let Some(operation) = traced.operation else { return Ok(()) };
+        if access.executing.is_empty() {
+            return Ok(());
+        }
+        // Both sides of a copy have one operation. Their addresses tell them apart, so they are generic.
+        let base = match (access.kind, access.space) {
+            (AccessKind::Copy, AddressSpace::Shared) => AddressMap::default().shared().base,
+            _ => 0,
+        };
+        self.addresses.clear();
+        let lanes = access.executing.lanes();
+        self.addresses.extend(lanes.map(|lane| access.addresses[lane].wrapping_add(base)));
+        self.values.clear();
+        let has_values =
+            self.has_values && matches!(access.kind, AccessKind::Load | AccessKind::Store);
+        if has_values {
+            for register in 0..traced.registers {
+                let value =
+                    |lane: usize| value(&access.values[lane], access.bytes, register, traced);
+                self.values.extend(access.executing.lanes().map(value));
+            }
+        }
+        self.writer.place(Some(WarpPosition {
+            cta: Some(access.block),
+            warp: Some(access.warp),
+            ..WarpPosition::default()
+        }));
+        let addresses = RecordAddresses::List(&self.addresses);
+        let mut record = NewRecord::new(traced.line, access.executing, operation, addresses);
+        record.values = has_values.then_some(&self.values);
+        self.writer.record(&record)
+    }
+}
+
+/// The 32 bits of one register of a lane's access.
+fn value(bytes: &[u8; 32], size: u32, register: usize, traced: Traced) -> u32 {
+    match (size, traced.is_signed) {
+        (1, true) => i32::from(bytes[0].cast_signed()).cast_unsigned(),
+        (2, true) => i32::from(i16::from_le_bytes([bytes[0], bytes[1]])).cast_unsigned(),
+        (1, false) => bytes[0].into(),
+        (2, false) => u16::from_le_bytes([bytes[0], bytes[1]]).into(),
+        _ => bytes.as_chunks::<4>().0.get(register).map_or(0, |word| u32::from_le_bytes(*word)),
+    }
+}
+
+impl<W: Write + Seek> MemoryObserver for LaunchTrace<'_, W> {
+    fn access(&mut self, access: &MemoryAccess<'_>) {
+        if self.failed.is_none()
+            && let Err(error) = self.write(access)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn needs_values(&self) -> bool {
+        self.has_values
+    }
+}
