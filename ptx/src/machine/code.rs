@@ -6,6 +6,7 @@ use super::matrix::MatrixOp;
 use super::memory::AddressedSpace;
 use super::number::NumberType;
 use super::registers::{Registers, Slot};
+use super::tensor::TensorOp;
 use crate::meaning::Register;
 use crate::module::{FunctionId, StatementId};
 use warpload::lane::LANES;
@@ -64,6 +65,7 @@ pub(super) enum Action {
     /// Exchanges values between the lanes of a warp.
     Exchange(ExchangeOp),
     Matrix(Box<MatrixOp>),
+    TensorLoad(Box<TensorOp>),
     /// The clock: warp instructions so far.
     Clock {
         shift: u32,

@@ -12,6 +12,7 @@ use super::memory::{AddressedSpace, MAX_ALIGNMENT, MAX_LOCAL};
 use super::number::NumberType as T;
 use super::operations::{self, LaneRule, Request};
 use super::registers::{FIRST_ROW, NONE, Slot};
+use super::tensor;
 use crate::meaning::{Register, component};
 use crate::module::operands::RegisterOperands;
 use crate::module::{
@@ -31,6 +32,8 @@ pub(super) struct Surroundings {
     /// Addresses in global or shared memory.
     pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
     pub(super) map: AddressMap,
+    /// Whether there is Tensor Memory; its loads are not executed without.
+    pub(super) has_tensor_memory: bool,
     /// Values in place of computed ones.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
@@ -633,6 +636,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             | Opcode::Wmma => {
                 let op = matrix::decode(self, of, &types).ok_or(NotExecuted)?;
                 self.emit(Action::Matrix(Box::new(op)));
+                Ok(())
+            }
+            Opcode::TensorLd | Opcode::TensorLdRed if self.around.has_tensor_memory => {
+                let op = tensor::decode(self, of).ok_or(NotExecuted)?;
+                self.emit(Action::TensorLoad(Box::new(op)));
                 Ok(())
             }
             Opcode::Nop

@@ -15,6 +15,7 @@ use super::registers::Registers;
 use super::warp::{Event, Path, Warp};
 use super::{LaunchCounts, MemoryAccess, MemoryObserver};
 use crate::module::StatementId;
+use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
@@ -88,6 +89,9 @@ pub(super) struct Engine<'e> {
     pub(super) shared: Bytes,
     pub(super) observer: Option<&'e mut dyn MemoryObserver>,
     pub(super) map: AddressMap,
+    pub(super) tensor: Option<&'e WarpTensorMemory>,
+    /// The lanes of each warp that have threads.
+    pub(super) active: u32,
     pub(super) shape: Shape,
     pub(super) block: [u32; 3],
     pub(super) counts: LaunchCounts,
@@ -291,7 +295,7 @@ impl Engine<'_> {
             left -= lanes;
             let mask = if lanes == LANES as u32 { u32::MAX } else { (1 << lanes) - 1 };
             self.counts.warps += 1;
-            if let Err(stop) = warp.begin(self, number as u32, mask) {
+            if let Err(stop) = warp.begin(self, number as u32, mask & self.active) {
                 self.end_warp(warp, stop)?;
             }
         }

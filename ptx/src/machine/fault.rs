@@ -5,6 +5,7 @@ use std::fmt;
 use super::memory::{AllocationSide, Missing, NearestAllocation};
 use super::registers::{Origin, Slot};
 use crate::module::StatementId;
+use crate::tensor::TensorFault;
 
 /// The kind of a fault, as the machine meets it.
 #[derive(Clone, Debug)]
@@ -18,7 +19,32 @@ pub(super) enum FaultKind {
     StackOverflow,
     BranchIndex { lane: u32 },
     NoFunction { lane: u32, address: u64 },
+    Tensor(TensorLoadFault),
     Unknown { what: &'static str, slot: Slot, function: usize, origin: Origin, lane: u32 },
+}
+
+/// Why a load of Tensor Memory has loaded nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorLoadFault {
+    /// The load breaks a rule of Tensor Memory.
+    #[error("{}: {}", .0.code(), .0)]
+    Refused(TensorFault),
+    /// Some lanes of the warp do not execute it.
+    #[error("all lanes must execute `.sync.aligned` together, and {0:#010x} do")]
+    NotAllLanes(u32),
+    /// Lanes have different addresses.
+    #[error(
+        "lanes 0 and {lane} have the addresses {first:#x} and {other:#x}: expected one for the warp"
+    )]
+    AddressesDiffer {
+        /// The address of lane 0.
+        first: u32,
+        /// The first lane with another address.
+        lane: u32,
+        /// The address of that lane.
+        other: u32,
+    },
 }
 
 impl FaultKind {
@@ -65,6 +91,8 @@ pub enum KernelFaultKind {
         /// The address.
         address: u64,
     },
+    /// A load of Tensor Memory that cannot be executed: its registers are as before.
+    TensorMemory(TensorLoadFault),
     /// A value is needed that is not known. The warp ends.
     UnknownValue {
         /// Where the value is needed: "an address".
@@ -90,6 +118,7 @@ impl KernelFaultKind {
             Self::StackOverflow => "stack_overflow",
             Self::BranchIndex => "branch_index",
             Self::NoFunction { .. } => "no_function",
+            Self::TensorMemory(_) => "tensor_memory",
             Self::UnknownValue { .. } => "unknown_value",
         }
     }
@@ -170,6 +199,7 @@ impl fmt::Display for KernelFault {
             KernelFaultKind::NoFunction { address } => {
                 write!(f, "no function has the address {address:#x}")?;
             }
+            KernelFaultKind::TensorMemory(fault) => write!(f, "Tensor Memory: {fault}")?,
             KernelFaultKind::UnknownValue { what, register, origin } => {
                 write!(f, "{what} is not known: ")?;
                 match origin {
@@ -188,6 +218,7 @@ impl fmt::Display for super::AllocationUse {
             Self::Argument(number) => write!(f, "argument {number}"),
             Self::Variable(name) => write!(f, "`{name}`"),
             Self::Parameters => f.write_str("the parameters"),
+            Self::Image => f.write_str("the image"),
             Self::Shared => f.write_str("shared memory"),
             Self::Local => f.write_str("local memory"),
         }

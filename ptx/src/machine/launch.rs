@@ -9,7 +9,8 @@ use super::compile::{Surroundings, compile, function_address, shared_variables};
 use super::engine::{Engine, RawFault, Shape};
 use super::fault::{FaultKind, KernelFault, KernelFaultKind};
 use super::memory::{
-    AddressedSpace, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT, TooMuchMemory, UNKNOWN,
+    AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
+    TooMuchMemory, UNKNOWN,
 };
 use super::races::RaceCheck;
 use super::registers::{Origin, Slot};
@@ -18,7 +19,7 @@ use crate::module::{
     Array, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module, StatementId,
     initial_bytes, variable_bytes,
 };
-use crate::run::{LaunchValueError, elements};
+use crate::run::{LaunchValueError, WarpTensorMemory, elements};
 use crate::syntax::{LineIndex, Position, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
@@ -38,7 +39,7 @@ pub struct Kernel<'m> {
 }
 
 /// How a kernel is launched.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KernelLaunch {
     /// Blocks along x, y and z.
@@ -56,6 +57,13 @@ pub struct KernelLaunch {
     /// Whether two threads that access a byte of shared memory without a barrier between, one of which writes, are a
     /// fault.
     pub checks_races: bool,
+    /// The lanes of each warp that have a thread; all at first.
+    pub active: LaneMask,
+    /// The addresses of variables, in global or shared memory; the others get theirs from the machine.
+    pub places: Vec<(DeclarationId, u64)>,
+    /// Tensor Memory, which every block has like this at its beginning. The number of its warp is added to the warp's
+    /// number in its block. Without it loads of Tensor Memory are not executed.
+    pub tensor: Option<WarpTensorMemory>,
     /// Values that replace whatever instructions compute for these registers, lane 0 first.
     pub registers: Vec<RegisterLanes>,
 }
@@ -72,6 +80,9 @@ impl KernelLaunch {
             steps: STEPS,
             checks_uninitialized: false,
             checks_races: false,
+            active: LaneMask::ALL,
+            places: Vec::new(),
+            tensor: None,
             registers: Vec::new(),
         }
     }
@@ -142,6 +153,9 @@ pub enum KernelError {
     /// Buffers and variables beyond the memory of a machine.
     #[error(transparent)]
     Memory(#[from] TooMuchMemory),
+    /// A variable that cannot be at its place.
+    #[error(transparent)]
+    Place(#[from] AllocationError),
     /// Another thread has ended the launch.
     #[error("the launch was interrupted")]
     Interrupted,
@@ -364,6 +378,8 @@ impl<'m> Kernel<'m> {
             shared: Bytes::default(),
             observer: observer.map(|observer| observer as &mut dyn MemoryObserver),
             map: AddressMap::default(),
+            tensor: launch.tensor.as_ref(),
+            active: launch.active.bits(),
             shape,
             block: [0; 3],
             counts: LaunchCounts::default(),
@@ -431,15 +447,20 @@ impl<'m> Kernel<'m> {
         let mut variables = HashMap::new();
         let (mut shared, mut dynamic) = (0_u64, Vec::new());
         let mut filled = Vec::new();
+        let placed = |id: DeclarationId| {
+            let place = launch.places.iter().find(|(known, _)| *known == id);
+            place.map(|(_, address)| *address)
+        };
         for (id, declared) in shared_variables(module) {
             let bytes = variable_bytes(module, declared);
             if declared.space == StateSpace::Shared {
                 if declared.linkage == Linkage::Extern && declared.array == Array::Unknown {
                     dynamic.push((id, declared.alignment().min(MAX_ALIGNMENT)));
                 } else {
-                    let offset = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
+                    let free = shared.next_multiple_of(declared.alignment().min(MAX_ALIGNMENT));
+                    let offset = placed(id).unwrap_or(free);
                     variables.insert(id, (AddressedSpace::Shared, offset));
-                    shared = offset.saturating_add(bytes);
+                    shared = shared.max(offset.saturating_add(bytes));
                     if shared > MAX_SHARED {
                         return Err(KernelError::SharedSize(shared));
                     }
@@ -449,7 +470,10 @@ impl<'m> Kernel<'m> {
                 let size = usize::try_from(bytes).map_err(|_| TooMuchMemory { bytes })?;
                 // Checked before it is made: the size is the module's word alone.
                 memory.check_room(bytes)?;
-                let base = memory.allocate(vec![0; size], name)?;
+                let base = match placed(id) {
+                    Some(base) => memory.allocate_at(base, vec![0; size], name).map(|()| base)?,
+                    None => memory.allocate(vec![0; size], name)?,
+                };
                 variables.insert(id, (AddressedSpace::Global, base));
                 filled.push((id, base, bytes));
             }
@@ -470,7 +494,9 @@ impl<'m> Kernel<'m> {
             self.initialize(id, base, bytes, &variables, memory);
         }
         let overrides = launch.registers.iter().cloned().collect();
-        Ok((Surroundings { variables, map: AddressMap::default(), overrides }, shared))
+        let has_tensor_memory = launch.tensor.is_some();
+        let map = AddressMap::default();
+        Ok((Surroundings { variables, map, has_tensor_memory, overrides }, shared))
     }
 
     fn place_parameters(
@@ -554,6 +580,7 @@ impl<'m> Kernel<'m> {
             FaultKind::NoFunction { address, .. } => {
                 KernelFaultKind::NoFunction { address: *address }
             }
+            FaultKind::Tensor(fault) => KernelFaultKind::TensorMemory(*fault),
             FaultKind::Unknown { what, slot, function, origin, .. } => {
                 let slot = match origin {
                     Origin::NeverWritten(first) => first,

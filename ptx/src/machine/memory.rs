@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use warpload::lane::LANES;
-use warpload::memory::AddressMap;
+use warpload::memory::{AddressMap, Memory};
 
 /// The bytes between two allocations that belong to neither.
 const GAP: u64 = 4096;
@@ -47,6 +47,8 @@ pub enum AllocationUse {
     Variable(String),
     /// The bytes of the kernel's parameters.
     Parameters,
+    /// Memory that the caller has placed, such as that of an image.
+    Image,
     /// The shared memory of a block.
     Shared,
     /// The local memory of a thread.
@@ -152,6 +154,8 @@ impl DeviceAllocation {
 pub struct DeviceMemory {
     /// By ascending base.
     allocations: Vec<DeviceAllocation>,
+    /// Where the next allocation may begin that nobody places.
+    next: u64,
     total: u64,
 }
 
@@ -163,11 +167,52 @@ pub struct TooMuchMemory {
     pub bytes: u64,
 }
 
+/// Why an allocation cannot be at an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AllocationError {
+    /// All allocations together would be too large.
+    #[error(transparent)]
+    TooMuch(#[from] TooMuchMemory),
+    /// Another allocation has some of the bytes.
+    #[error("{purpose} at {base:#x} overlaps {other}")]
+    Overlap {
+        /// The address of the first byte.
+        base: u64,
+        /// What the allocation is for.
+        purpose: AllocationUse,
+        /// What the other one is for.
+        other: AllocationUse,
+    },
+    /// Generic addresses cannot reach the bytes: they are in the window of shared or local memory, or beyond 2^64.
+    #[error("{purpose} at {base:#x} is not all in global memory")]
+    OutsideGlobal {
+        /// The address of the first byte.
+        base: u64,
+        /// What the allocation is for.
+        purpose: AllocationUse,
+    },
+}
+
 impl DeviceMemory {
     /// Makes a memory without allocations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes a memory with the global memory of an image. Shared and local memory and constant banks are the machine's own.
+    ///
+    /// # Errors
+    /// Returns [`AllocationError`] if the image has more than 16 GiB, or memory inside the default windows.
+    pub fn of_image(image: &Memory) -> Result<Self, AllocationError> {
+        let mut memory = Self::new();
+        for allocation in image.allocations() {
+            let bytes = image.allocation_bytes(allocation);
+            memory.check_room(bytes.len() as u64)?;
+            memory.allocate_at(allocation.base, bytes.to_vec(), AllocationUse::Image)?;
+        }
+        Ok(memory)
     }
 
     /// Allocates bytes with a value, and returns the address of the first one, a multiple of 256.
@@ -182,15 +227,67 @@ impl DeviceMemory {
         let size = bytes.len() as u64;
         self.check_room(size)?;
         self.total += size;
-        let after = self.allocations.last().map_or(FIRST, |last| last.end() + GAP);
-        let mut base = after.next_multiple_of(ALIGNMENT);
+        let base = self.free(size).ok_or(TooMuchMemory { bytes: size })?;
+        self.next = base + size + GAP;
+        let at = self.allocations.partition_point(|known| known.base < base);
+        self.allocations.insert(at, DeviceAllocation { base, bytes: Bytes::new(bytes), purpose });
+        Ok(base)
+    }
+
+    /// The lowest address from `next` on with so many free bytes and a gap on either side; `None` if there is none.
+    fn free(&self, size: u64) -> Option<u64> {
         let windows = AddressMap::default();
         let first_window = windows.shared().base.min(windows.local().base);
-        if base < AFTER_WINDOWS && base + size + GAP > first_window {
-            base = AFTER_WINDOWS + GAP;
+        // Placed allocations can be anywhere, but there are far fewer of them than addresses.
+        let mut base = self.next.max(FIRST);
+        let mut at = self.allocations.partition_point(|known| known.base < base);
+        if let Some(before) = at.checked_sub(1).and_then(|before| self.allocations.get(before)) {
+            base = base.max(before.end().checked_add(GAP)?);
         }
-        self.allocations.push(DeviceAllocation { base, bytes: Bytes::new(bytes), purpose });
-        Ok(base)
+        loop {
+            base = base.checked_next_multiple_of(ALIGNMENT)?;
+            let end = base.checked_add(size)?.checked_add(GAP)?;
+            if base < AFTER_WINDOWS && end > first_window {
+                base = AFTER_WINDOWS + GAP;
+                continue;
+            }
+            match self.allocations.get(at).filter(|known| known.base < end) {
+                Some(known) => base = base.max(known.end().checked_add(GAP)?),
+                None => return Some(base),
+            }
+            at += 1;
+        }
+    }
+
+    /// Allocates bytes with a value at an address, and nothing around them.
+    ///
+    /// # Errors
+    /// Returns [`AllocationError`] if another allocation has some of the bytes, generic addresses cannot reach them, or all
+    /// allocations together have more than 16 GiB.
+    pub fn allocate_at(
+        &mut self,
+        base: u64,
+        bytes: Vec<u8>,
+        purpose: AllocationUse,
+    ) -> Result<(), AllocationError> {
+        let size = bytes.len() as u64;
+        self.check_room(size)?;
+        let windows = AddressMap::default();
+        let end = base.checked_add(size);
+        let is_apart = |end: u64| {
+            let windows = [windows.shared(), windows.local()];
+            windows.iter().all(|window| end <= window.base || window.base + window.size <= base)
+        };
+        let Some(end) = end.filter(|end| is_apart(*end)) else {
+            return Err(AllocationError::OutsideGlobal { base, purpose });
+        };
+        let at = self.allocations.partition_point(|known| known.end() <= base);
+        if let Some(other) = self.allocations.get(at).filter(|other| other.base < end) {
+            return Err(AllocationError::Overlap { base, purpose, other: other.purpose.clone() });
+        }
+        self.total += size;
+        self.allocations.insert(at, DeviceAllocation { base, bytes: Bytes::new(bytes), purpose });
+        Ok(())
     }
 
     /// Makes so many zeros, which [`Self::allocate`] takes.

@@ -45,18 +45,19 @@ mod number;
 mod operations;
 mod races;
 mod registers;
+mod tensor;
 #[cfg(feature = "trace")]
 mod trace;
 mod warp;
 
 pub use self::access::{AccessKind, LaneBytes};
-pub use self::fault::{KernelFault, KernelFaultKind};
+pub use self::fault::{KernelFault, KernelFaultKind, TensorLoadFault};
 pub use self::launch::{
     Kernel, KernelError, KernelLaunch, KernelResult, LaunchCounts, MemoryAccess, MemoryObserver,
     RegisterLanes, SkippedInstruction,
 };
 pub use self::memory::{
-    AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
+    AllocationError, AllocationSide, AllocationUse, DeviceMemory, NearestAllocation, TooMuchMemory,
 };
 #[cfg(feature = "trace")]
 pub use self::trace::LaunchTrace;

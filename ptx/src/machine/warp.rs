@@ -16,6 +16,7 @@ use super::fault::FaultKind;
 use super::matrix;
 use super::memory::{LocalMemory, UNKNOWN};
 use super::registers::{NONE, Origin, Registers, Slot};
+use super::tensor;
 use warpload::lane::LANES;
 
 /// Instructions that a path executes before another path of its warp gets its turn.
@@ -327,6 +328,11 @@ impl Warp {
             Action::Matrix(matrix) => {
                 if exec != 0 {
                     matrix::execute(self, path, op, matrix, exec, engine)?;
+                }
+            }
+            Action::TensorLoad(load) => {
+                if exec != 0 {
+                    tensor::execute(self, path, op, load, exec, engine)?;
                 }
             }
             Action::Clock { shift, is_wide } => {

@@ -1,5 +1,6 @@
 //! [`Launch`]: what a function is run with, and [`PtxRun`], which runs its loads one after the other.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use warpload::lane::LaneMask;
@@ -9,8 +10,8 @@ use super::value::{ValueError, bits_of, lane_bits};
 use super::{
     Environment, Executed, Placement, PlacementError, RegisterFile, RunError, WarpTensorMemory,
 };
-use crate::machine::{Kernel, RegisterLanes};
-use crate::module::{Array, Declaration, DeclarationId, Function, Module};
+use crate::machine::{Kernel, KernelLaunch};
+use crate::module::{Array, Declaration, DeclarationId, Function, Module, variable_bytes};
 use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::load::PtxLoad;
 use crate::syntax::{ScalarType, StateSpace};
@@ -302,13 +303,41 @@ impl Launch {
         Ok(())
     }
 
-    /// Returns the registers' values for a kernel that is launched.
+    /// Sets up the launch of a kernel: the values of registers, the addresses of variables, the active lanes and Tensor
+    /// Memory. Returns the bytes of the parameters that are named, by the parameter's number.
     ///
     /// # Errors
-    /// Returns [`LaunchError`] if the kernel has no such register, or the value does not fit.
-    pub fn kernel_registers(&self, kernel: &Kernel<'_>) -> Result<Vec<RegisterLanes>, LaunchError> {
-        let set = self.set_registers(kernel.module(), kernel.function(), &mut Vec::new())?;
-        Ok(set.given())
+    /// Returns [`LaunchError`] if the kernel has no such register, variable or parameter, or a value does not fit.
+    pub fn set_up(
+        &self,
+        kernel: &Kernel<'_>,
+        launch: &mut KernelLaunch,
+    ) -> Result<BTreeMap<usize, Vec<u8>>, LaunchError> {
+        let (module, function) = (kernel.module(), kernel.function());
+        launch.registers = self.set_registers(module, function, &mut Vec::new())?.given();
+        launch.active = self.active;
+        launch.tensor.clone_from(&self.tensor);
+        for (name, value, wrong) in given(LaunchValue::Place, &self.places)? {
+            let address = bits_of(value, ScalarType::B64).map_err(|error| wrong(error.into()))?;
+            let found = variables(module, function, name).map_err(&wrong)?;
+            launch.places.extend(found.into_iter().map(|(id, _)| (id, address as u64)));
+        }
+        let mut parameters = BTreeMap::new();
+        for (name, value, wrong) in given(LaunchValue::Parameter, &self.parameters)? {
+            for (id, declared) in variables(module, function, name).map_err(&wrong)? {
+                let number = id.index().checked_sub(function.parameters.start);
+                let number = number.filter(|_| function.parameters.contains(&id.index()));
+                let no_parameter = || {
+                    let (name, space) = (name.to_owned(), declared.space);
+                    wrong(LaunchValueError::NoParameter { name, space })
+                };
+                let mut bytes = elements(value, declared).map_err(&wrong)?;
+                // Elements that are not given are zero.
+                bytes.resize(variable_bytes(module, declared) as usize, 0);
+                parameters.insert(number.ok_or_else(no_parameter)?, bytes);
+            }
+        }
+        Ok(parameters)
     }
 
     fn set_registers(

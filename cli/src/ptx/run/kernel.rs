@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
+use warpload::memory::{AddressMap, Memory};
 use warpload::text::parse_number;
 use warpload_binary::names::Demangled;
 use warpload_ptx::machine::{
@@ -25,6 +26,7 @@ use crate::mapped;
 use crate::options::{Format, number};
 use crate::process::Status;
 use crate::ptx::file::File;
+use crate::ptx::run::failed;
 
 /// How a kernel is launched; with none of these options the loads of a function are executed one by one.
 #[derive(clap::Args)]
@@ -114,6 +116,7 @@ impl KernelArguments {
     pub(super) fn run(
         &self,
         options: &Launch,
+        image: Option<&Memory>,
         file: &File<'_>,
         format: Format,
         output: &mut Output,
@@ -126,32 +129,42 @@ impl KernelArguments {
             }
             error => anyhow!("{}: {error}", file.name),
         })?;
-        let mut memory = DeviceMemory::new();
+        let mut memory = match image {
+            Some(image) if *image.map() == AddressMap::default() => DeviceMemory::of_image(image)?,
+            Some(_) => {
+                bail!("--image: kernels use the default windows; leave them out of the manifest")
+            }
+            None => DeviceMemory::new(),
+        };
         let mut launch =
             KernelLaunch::new(self.grid.unwrap_or([1; 3]), self.block.unwrap_or([32, 1, 1]));
         launch.shared_bytes = self.shared_bytes;
         launch.steps = self.steps.unwrap_or(launch.steps);
         launch.checks_uninitialized = self.check_uninitialized;
         launch.checks_races = self.check_races;
-        launch.registers = options.kernel_registers(&kernel)?;
-        let mut buffers = Vec::new();
-        for (number, text) in self.arg.iter().enumerate() {
+        let sizes = kernel.parameter_bytes();
+        let mut named =
+            options.set_up(&kernel, &mut launch).map_err(|error| failed(error, file))?;
+        let mut buffers = vec![None; sizes.len()];
+        let unnamed = (0..).filter(|number| !named.contains_key(number)).take(self.arg.len());
+        let unnamed: Vec<usize> = unnamed.collect();
+        for (number, text) in unnamed.into_iter().zip(&self.arg) {
             let value = value(&kernel, number, text)
                 .with_context(|| format!("--arg {text} (parameter {number})"))?;
             let bytes = match value {
-                Value::Bytes(bytes) => {
-                    buffers.push(None);
-                    bytes
-                }
+                Value::Bytes(bytes) => bytes,
                 Value::Buffer(bytes) => {
                     let address = memory.allocate(bytes, AllocationUse::Argument(number))?;
-                    buffers.push(Some(address));
-                    let size = kernel.parameter_bytes().get(number).copied().unwrap_or(8);
+                    if let Some(buffer) = buffers.get_mut(number) {
+                        *buffer = Some(address);
+                    }
+                    let size = sizes.get(number).copied().unwrap_or(8);
                     address.to_le_bytes()[..size.min(8) as usize].to_vec()
                 }
             };
-            launch.parameters.push(bytes);
+            named.insert(number, bytes);
         }
+        launch.parameters.extend(named.into_values());
         let mut dumps = Vec::new();
         for (index, path) in &self.dump {
             let address = buffers.get(*index).copied().flatten();

@@ -146,7 +146,8 @@ pub(crate) fn execute(
         let mut launch = launch.clone();
         launch.function = function;
         if arguments.kernel.is_given() {
-            return arguments.kernel.run(&launch, file, arguments.format, output);
+            let image = arguments.image.is_some().then_some(&machine.memory);
+            return arguments.kernel.run(&launch, image, file, arguments.format, output);
         }
         run_file(arguments, &launch, machine, file, output)
     })

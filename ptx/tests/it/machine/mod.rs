@@ -5,6 +5,7 @@ mod control;
 mod faults;
 mod kernels;
 mod public;
+mod surroundings;
 
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
 use warpload_ptx::read;

@@ -1,0 +1,145 @@
+//! Kernels on memory that the caller has filled: images, placed variables, lanes without threads, Tensor Memory.
+
+use super::{launch, module};
+use warpload::lane::LaneMask;
+use warpload::memory::{AddressMap, Memory};
+use warpload_ptx::machine::{
+    AllocationError, AllocationUse, DeviceMemory, Kernel, KernelError, KernelLaunch, KernelResult,
+};
+use warpload_ptx::read;
+use warpload_ptx::run::{Launch, WarpTensorMemory};
+use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorMemory};
+
+fn words(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+const COPY: &str = ".version 8.0\n.target sm_80\n.address_size 64
+.global .align 4 .u32 table[4] = {1, 2, 3, 4};
+.visible .entry k(.param .u64 in, .param .u32 pair[2], .param .u64 out) {
+    .reg .b32 %r<5>; .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+    ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [table+4]; ld.param.u32 %r3, [pair+4];
+    st.global.v4.u32 [%rd2], {%r1, %r2, %r3, 7};
+    mov.u64 %rd3, table; st.global.u64 [%rd2+16], %rd3;
+    ret;
+}";
+
+/// Launches [`COPY`] on an image, with what a person writes.
+fn copy(image: &Memory, options: &Launch) -> Result<(KernelResult, DeviceMemory), KernelError> {
+    let module = read(COPY).expect("a module");
+    let kernel = Kernel::named(&module, "k")?;
+    let mut launch = KernelLaunch::new([1; 3], [1; 3]);
+    let named = options.set_up(&kernel, &mut launch).expect("options");
+    launch.parameters.extend(named.into_values());
+    let mut memory = DeviceMemory::of_image(image)?;
+    let result = kernel.run(&launch, &mut memory, None)?;
+    Ok((result, memory))
+}
+
+#[test]
+fn images_placed_variables_and_named_parameters() {
+    let image = Memory::builder();
+    let image = image.global(0x1000, &words(&[42])).global(0x9000_0000, &[0; 24]).build().unwrap();
+    let options = Launch::default()
+        .parameter("out", "0x90000000")
+        .parameter("in", "0x1000")
+        .parameter("pair", "5,6");
+    let (result, memory) = copy(&image, &options.clone().place("table", "0x20000000")).unwrap();
+    assert!(result.faults.is_empty(), "{}", result.faults[0]);
+    let out = memory.bytes(0x9000_0000).unwrap();
+    assert_eq!(out, [words(&[42, 2, 6, 7, 0x2000_0000, 0])].concat());
+    // Without a place the machine finds one, away from the image's memory.
+    let (_, memory) = copy(&image, &options).unwrap();
+    let table = memory.bytes(0x9000_0000).unwrap()[16..].first_chunk().copied();
+    let table = u64::from_le_bytes(table.unwrap());
+    assert_eq!(memory.bytes(table), Some(&words(&[1, 2, 3, 4])[..]));
+    assert!(table >= 0x8000_0000 && table.abs_diff(0x9000_0000) >= 4096, "{table:#x}");
+    // Elements that are not given are zero.
+    let options = Launch::default().parameter("out", "0x90000000").parameter("in", "0x1000");
+    let (_, memory) = copy(&image, &options.parameter("pair", "5")).unwrap();
+    assert_eq!(memory.bytes(0x9000_0000).unwrap()[8..12], [0; 4]);
+}
+
+#[test]
+fn memory_that_cannot_be_placed_is_refused() {
+    let mut memory = DeviceMemory::new();
+    let image = || AllocationUse::Image;
+    memory.allocate_at(0x1000, vec![0; 16], image()).unwrap();
+    for (base, bytes, message) in [
+        (0x100f, 1, "the image at 0x100f overlaps the image"),
+        (0xff8, 9, "the image at 0xff8 overlaps the image"),
+        (u64::MAX, 1, "the image at 0xffffffffffffffff is not all in global memory"),
+        (u64::MAX - 7, 9, "the image at 0xfffffffffffffff8 is not all in global memory"),
+    ] {
+        let refused = memory.allocate_at(base, vec![0; bytes], image()).unwrap_err();
+        assert_eq!(refused.to_string(), message);
+    }
+    let window = AddressMap::default().shared().base;
+    let refused = memory.allocate_at(window - 1, vec![0; 2], image()).unwrap_err();
+    assert!(matches!(refused, AllocationError::OutsideGlobal { .. }));
+    memory.allocate_at(0xff8, vec![0; 8], image()).unwrap();
+    memory.allocate_at(window - 2, vec![0; 2], image()).unwrap();
+    // Allocations that nobody places keep away from those that somebody has placed.
+    let mut memory = DeviceMemory::new();
+    memory.allocate_at(0x8000_0100, vec![1; 4], image()).unwrap();
+    memory.allocate_at(0x8000_3000, vec![2; 4], image()).unwrap();
+    let mut bases = Vec::new();
+    for _ in 0..3 {
+        bases.push(memory.allocate(vec![3; 256], AllocationUse::Argument(0)).unwrap());
+    }
+    assert_eq!(bases, [0x8000_1200, 0x8000_4100, 0x8000_5200]);
+    memory.allocate_at(u64::MAX - 4, vec![2; 4], image()).unwrap();
+    assert_eq!(memory.allocate(vec![3; 4], AllocationUse::Argument(0)).unwrap(), 0x8000_6300);
+}
+
+#[test]
+fn lanes_without_a_thread_do_nothing() {
+    let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
+    options.active = LaneMask::from_bits(0x0000_0005);
+    let body = "activemask.b32 %r1; bar.sync 0; st.global.u32 [%rd2], %r1;";
+    let launched = launch(&module(body), options, &[vec![0; 256]]);
+    assert!(launched.result.faults.is_empty());
+    let expected = |thread: usize| if matches!(thread % 32, 0 | 2) { 5 } else { 0 };
+    assert_eq!(launched.words(0), (0..64).map(expected).collect::<Vec<u32>>());
+}
+
+/// Two warps load from Tensor Memory with cells that hold their addresses.
+fn tensor(body: &str) -> super::Launched {
+    let mut options = KernelLaunch::new([1; 3], [64, 1, 1]);
+    let rules = Rules::default().lane_mode(LaneMode::Strict);
+    let memory = TensorMemory::filled(Pattern::LaneColumn);
+    options.tensor = Some(WarpTensorMemory::new(memory, 0).rules(rules));
+    let source = module(&format!("and.b32 %r9, %r0, 32; shl.b32 %r9, %r9, 16; {body}"));
+    launch(&source.replace("sm_90a", "sm_100a"), options, &[vec![0; 256]])
+}
+
+#[test]
+fn tensor_memory_is_read_by_warps() {
+    let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r9+8];";
+    let launched = tensor(&format!("{load} st.global.u32 [%rd2], %r2;"));
+    assert!(launched.result.faults.is_empty(), "{}", launched.result.faults[0]);
+    assert_eq!(launched.words(0), (0..64).map(|lane| lane << 16 | 9).collect::<Vec<u32>>());
+    for (body, message) in [
+        (
+            "add.u32 %r9, %r9, %r0; tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r9];",
+            "Tensor Memory: lanes 0 and 1 have the addresses 0x0 and 0x1: expected one for the warp",
+        ),
+        (
+            "setp.lt.u32 %p1, %r0, 4; @%p1 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r9];",
+            "Tensor Memory: all lanes must execute `.sync.aligned` together, and 0x0000000f do",
+        ),
+        (
+            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r8];",
+            "an address is not known: nothing has written `%r8`",
+        ),
+    ] {
+        let fault = &tensor(body).result.faults[0];
+        assert_eq!(fault.to_string(), message);
+    }
+    // A lane of another warp.
+    let fault =
+        &tensor("mov.u32 %r9, 64 << 16; tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r9];");
+    assert_eq!(fault.result.faults[0].kind.name(), "tensor_memory");
+    assert_eq!(fault.result.fault_count, 2);
+}
