@@ -232,6 +232,11 @@ impl Offsets<'_> {
     pub(super) fn shared(&self) -> AccessCost {
         let words = self.words();
         let units = self.units();
+        if words == 1
+            && let Some(cost) = self.one_wavefront(&units)
+        {
+            return cost;
+        }
         let group = self.group(&units);
         let first = self.first_of_equals(&units, group);
         let (mut wavefronts, mut conflicts) = (0, 0);
@@ -249,6 +254,22 @@ impl Offsets<'_> {
             conflicts,
             shares_words: distinct != self.lanes,
         }
+    }
+
+    /// The cost of a load without bank conflicts; `None` for others. Separate, because most loads of most kernels are
+    /// without, and to see that takes a fraction of finding the repeated words.
+    fn one_wavefront(&self, units: &[u64; LANES]) -> Option<AccessCost> {
+        let (mut held, mut banks) = ([0; BANKS], 0_u32);
+        for lane in self.lanes {
+            let (unit, bank) = (units[lane], units[lane] as usize % BANKS);
+            if banks >> bank & 1 != 0 && held[bank] != unit {
+                return None;
+            }
+            (held[bank], banks) = (unit, banks | 1 << bank);
+        }
+        let wavefronts = u64::from(banks != 0);
+        let shares_words = banks.count_ones() < self.lanes.count();
+        Some(AccessCost { amount: wavefronts, ideal: wavefronts, conflicts: 0, shares_words })
     }
 
     /// Adds to each bank the number of words that it serves for the load, in a wavefront each.
