@@ -165,6 +165,7 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) const DOCUMENT: &str = "document";
 pub(crate) const MODEL: &str = "independent-model";
 pub(crate) const NVDISASM: &str = "nvdisasm-12.8";
+pub(crate) const HOST: &str = "host";
 
 /// Returns `count` of the items, or all: one of each part of the list, anywhere in it, since lists repeat
 /// themselves at equal distances.
