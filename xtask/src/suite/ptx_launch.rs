@@ -118,13 +118,36 @@ pub(super) const FLAGS: &[Flag<Launched>] = &[
     flag("vote", "A predicate of all lanes of a warp.", |case| case.has(&["vote."])),
 ];
 
-/// Returns a module with that kernel alone, and without debug information, which names folders of a machine.
+/// The beginning of a function that is no kernel.
+const FUNCTION: &str = ".func ";
+
+/// Returns the name of the function that a line begins to define, as compilers write it.
+fn defined(line: &str) -> Option<&str> {
+    let is_head = line.contains(".entry ") || line.starts_with(FUNCTION);
+    line.strip_suffix('(').filter(|_| is_head)?.rsplit(' ').next()
+}
+
+/// Returns a module with that kernel and the functions that it calls, and without debug information, which names folders
+/// of a machine.
 fn only(module: &str, kernel: &str) -> String {
-    let head = format!(".entry {kernel}(");
+    let mut kept = vec![kernel];
+    loop {
+        let text = of_functions(module, &kept);
+        let names = module.lines().filter(|line| line.starts_with(FUNCTION)).filter_map(defined);
+        let called = names.filter(|name| text.contains(name) && !kept.contains(name));
+        let called: Vec<&str> = called.collect();
+        if called.is_empty() {
+            return text;
+        }
+        kept.extend(called);
+    }
+}
+
+fn of_functions(module: &str, kept: &[&str]) -> String {
     let (mut depth, mut is_other) = (0_usize, false);
     let code = module.lines().take_while(|line| !line.trim_start().starts_with(".section"));
     let code = code.filter(|line| {
-        is_other |= line.contains(".entry ") && !line.contains(&head);
+        is_other |= defined(line).is_some_and(|name| !kept.contains(&name));
         let is_kept = !is_other && !line.contains("// .globl");
         depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
         // Inline assembly has braces of its own.
