@@ -53,7 +53,7 @@ struct LaunchAnswer {
 const MAX_ZEROS: usize = 1 << 19;
 
 /// The warp instructions of a launch, so that one whose loop does not end is answered too.
-const MAX_STEPS: u64 = 1 << 24;
+const MAX_STEPS: u64 = 1 << 22;
 
 impl LaunchQuestion<'_> {
     /// Replaces zeros by their bytes, which are bounded before memory is allocated for them.

@@ -78,6 +78,12 @@ impl Launched {
         })
     }
 
+    /// Whether an instruction that is no branch has a guard.
+    fn has_guard(&self) -> bool {
+        let mut instructions = self.module.split(['\n', ';', '{']).map(str::trim_start);
+        instructions.any(|text| text.starts_with('@') && !text.contains(" bra"))
+    }
+
     /// Whether an opcode begins with one of these.
     fn has(&self, beginnings: &[&str]) -> bool {
         self.words().any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)))
@@ -103,6 +109,7 @@ pub(super) const FLAGS: &[Flag<Launched>] = &[
     flag("double", "64-bit floating-point numbers.", |case| case.is(&["f64"])),
     flag("dynamic-shared", "Shared memory of the size that the launch says.", |case| case.launch.shared_bytes > 0),
     flag("float", "A floating-point type.", |case| case.is(&["f32", "f64"])),
+    flag("guard", "A predicate.", Launched::has_guard),
     flag("half", "16-bit floating-point numbers.", |case| case.is(&["f16", "f16x2"])),
     flag("indirect-branch", "`brx.idx`: a branch to the target that an index chooses.", |case| case.has(&["brx."])),
     flag("launch", "A launch of a kernel.", |_| true),

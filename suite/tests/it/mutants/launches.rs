@@ -14,7 +14,7 @@ use warpload_suite::tally::CaseTally;
 /// A mistake, the flag that names it, and the change of a question.
 type LaunchMutant = (&'static str, &'static str, fn(&str) -> String);
 
-const MUTANTS: [LaunchMutant; 17] = [
+const MUTANTS: [LaunchMutant; 18] = [
     ("barriers wait for nobody", "barrier", |question| {
         let reduced = r"bar.red.or.pred \t%p2, 0, %p1;";
         without(&question.replace(reduced, "mov.pred %p2, %p1;"), "bar.sync")
@@ -22,6 +22,19 @@ const MUTANTS: [LaunchMutant; 17] = [
     ("arriving does not count", "barrier-arrive", |question| without(question, "bar.arrive")),
     ("all threads for any at a barrier", "barrier-reduction", |question| {
         question.replace("bar.red.or", "bar.red.and")
+    }),
+    ("guards are for branches alone", "guard", |question| {
+        let mut parts = question.split('@');
+        let first = parts.next().map(str::to_owned);
+        let others = parts.map(|part| match part.split_once(' ') {
+            Some((guard, rest))
+                if guard.starts_with(['%', '!', 'q']) && !rest.starts_with("bra ") =>
+            {
+                rest.to_owned()
+            }
+            _ => format!("@{part}"),
+        });
+        first.into_iter().chain(others).collect()
     }),
     ("shuffles go down", "shuffle", |question| {
         question.replace("sync.up.", "sync.down.").replace("sync.bfly.", "sync.down.")
