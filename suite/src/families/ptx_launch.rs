@@ -94,10 +94,14 @@ pub(super) fn compare(
     let ours: LaunchAnswer = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
     let theirs: LaunchAnswer = json::from_str(answer).map_err(Uncomparable::Answer)?;
     let before: BTreeMap<usize, &[u8]> = question.buffers().collect();
-    if let Some(number) = theirs.buffers.keys().find(|number| !before.contains_key(number)) {
-        let error = JsonError::at(format!("buffers.{number}"), "no argument that is a buffer");
-        return Err(Uncomparable::Answer(error));
-    }
+    let check = |answer: &LaunchAnswer| {
+        let other = answer.buffers.keys().find(|number| !before.contains_key(number));
+        other.map_or(Ok(()), |number| {
+            Err(JsonError::at(format!("buffers.{number}"), "no argument that is a buffer"))
+        })
+    };
+    check(&ours).map_err(Uncomparable::Case)?;
+    check(&theirs).map_err(Uncomparable::Answer)?;
     let mut differences = Vec::new();
     for (number, before) in before {
         let [ours, theirs] = [&ours, &theirs]
