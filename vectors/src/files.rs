@@ -156,6 +156,7 @@ pub const CASES: &[(&str, &str)] = &[
     ("execute/uldc-sm88.jsonl", include_str!("../v1/execute/uldc-sm88.jsonl")),
     ("execute/uldc-sm89.jsonl", include_str!("../v1/execute/uldc-sm89.jsonl")),
     ("execute/uldc-sm90.jsonl", include_str!("../v1/execute/uldc-sm90.jsonl")),
+    ("ptx-execute/kernel.jsonl", include_str!("../v1/ptx-execute/kernel.jsonl")),
     ("ptx-execute/ld.jsonl", include_str!("../v1/ptx-execute/ld.jsonl")),
     ("ptx-execute/tcgen05-ld.jsonl", include_str!("../v1/ptx-execute/tcgen05-ld.jsonl")),
     ("ptx-legality/ld-global-nc.jsonl", include_str!("../v1/ptx-legality/ld-global-nc.jsonl")),

@@ -7,6 +7,7 @@ pub mod execute;
 mod family;
 mod object;
 mod ptx_execute;
+mod ptx_launch;
 mod ptx_legality;
 pub mod tensor_memory;
 pub mod traces;

@@ -1,4 +1,4 @@
-//! `ptx-execute`: what the loads of a function do.
+//! `ptx-execute`: the loads of a function, executed; or a kernel, [launched](super::ptx_launch).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use warpload_ptx::syntax::{LineIndex, integer};
 use warpload_ptx::tensor::{LaneMode, Pattern, Rules, TensorMemory};
 
 use super::family::{Answerer, CaseAnswer, CaseExpectation, Uncomparable};
-use super::object::differences;
+use super::object::{JsonObject, differences};
+use super::ptx_launch;
 use crate::image::machine_from_json;
 use crate::text::with_causes;
 
@@ -68,16 +69,27 @@ impl Values {
 /// rounded, which follow from the addresses.
 const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
 
+/// Whether a case or a question launches a kernel instead of executing its loads alone.
+fn is_launch(text: &str) -> Result<bool, JsonError> {
+    Ok(JsonObject::from_json(text)?.get("grid").is_some())
+}
+
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,
 ) -> Result<Vec<String>, Uncomparable> {
+    if is_launch(expected.case).map_err(Uncomparable::Case)? {
+        return ptx_launch::compare(expected, answer);
+    }
     let expected: Value = json::from_str(expected.answer).map_err(Uncomparable::Case)?;
     let got: Value = json::from_str(answer).map_err(Uncomparable::Answer)?;
     Ok(differences(&expected, &got, |key| UNCOMPARED_KEYS.contains(&key)))
 }
 
 pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, JsonError> {
+    if is_launch(question)? {
+        return ptx_launch::answer(question);
+    }
     let mut loads = run(json::from_str(question)?)?;
     for load in loads.iter_mut().filter_map(Value::as_object_mut) {
         load.retain(|key, _| !UNCOMPARED_KEYS.contains(&&**key));

@@ -110,7 +110,8 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(byte).collect()
 }
 
-fn digits(bytes: &[u8]) -> String {
+/// Returns bytes as [`HexBytes`] writes them.
+pub(crate) fn digits(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }

@@ -5,6 +5,7 @@ mod configuration;
 mod flags;
 mod generate;
 mod images;
+mod launches;
 mod mutants;
 mod runner;
 mod tensor_cases;

@@ -1,5 +1,6 @@
 """What the model answers: what each load of a function did."""
 
+from warp import Refused
 from warp.machine import LANES, number
 
 from . import parse, tensor
@@ -12,6 +13,8 @@ from .state import ALL, State
 
 def run(question):
     """Returns the answer to a question of `ptx-execute`; raises `Refused` for what is not modelled."""
+    if "grid" in question:
+        raise Refused("this model launches no kernels")
     module = parse.read(question["module"])
     function = module.function(question.get("function"))
     memory = Memory(module, function, question)

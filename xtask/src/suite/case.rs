@@ -164,6 +164,7 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) const DOCUMENT: &str = "document";
 pub(crate) const MODEL: &str = "independent-model";
 pub(crate) const NVDISASM: &str = "nvdisasm-12.8";
+pub(crate) const HOST: &str = "host";
 
 /// `count` of the items, or all. Takes a random item of each of `count` equal parts, because lists repeat themselves at
 /// regular distances, and a fixed step could miss some kinds.

@@ -9,6 +9,7 @@ mod files;
 mod flag;
 mod manifest;
 mod ptx_execute;
+mod ptx_launch;
 mod ptx_legality;
 mod sources;
 mod tensor_memory;

@@ -1,14 +1,19 @@
 //! `ptx-execute`: loads of a function, executed. The expectations come from `warpload answer`, and the model in
-//! `tests/independent/ptx` agrees (`cli/tests/conform/whole.rs` checks it).
+//! `tests/independent/ptx` agrees (`cli/tests/it/conform/whole.rs` checks it). Kernels are launched by [`ptx_launch`].
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::case::{CaseFile, Cases, Family, Head, MODEL, quoted};
 use super::flag::{Flag, flag, notes};
+use super::ptx_launch;
 use super::sources::Sources;
 
-pub(crate) const FAMILY: Family = Family { name: "ptx-execute", cases, flags: || notes(FLAGS) };
+pub(crate) const FAMILY: Family = Family {
+    name: "ptx-execute",
+    cases,
+    flags: || [notes(FLAGS), notes(ptx_launch::FLAGS)].concat(),
+};
 
 /// A function's loads, and their input.
 struct Program {
@@ -149,7 +154,7 @@ fn values(of_lane: impl Fn(u64) -> u64) -> String {
     format!("[{}]", values.join(","))
 }
 
-fn hex(bytes: impl Iterator<Item = u64>) -> String {
+pub(super) fn hex(bytes: impl Iterator<Item = u64>) -> String {
     bytes.map(|byte| format!("{:02x}", byte & 0xff)).collect()
 }
 
@@ -316,5 +321,5 @@ fn cases(sources: &Sources) -> Result<Cases> {
         let head = Head { is_decision, ..Head::of(FLAGS, &case, MODEL) };
         file.cases.push(head.asking("ptx-execute", question, &case.answer));
     }
-    Ok(Cases { files: vec![ld, tensor], ..Cases::default() })
+    Ok(Cases { files: vec![ld, tensor, ptx_launch::file(sources)?], ..Cases::default() })
 }

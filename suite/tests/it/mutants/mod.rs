@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod emulator;
+mod launches;
 mod table;
 
 use std::collections::BTreeSet;
