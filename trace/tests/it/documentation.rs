@@ -79,10 +79,10 @@ fn the_example_of_the_format() {
     assert!(document.contains(&dump), "expected in docs/trace-format.md:\n{dump}");
 }
 
-/// The tables of docs/traces.md classify every memory instruction as the importer does.
+/// The tables of docs/trace-inputs.md classify every memory instruction as the importer does.
 #[test]
 fn opcodes_are_classified_as_documented() {
-    const DOCUMENT: &str = include_str!("../../../docs/traces.md");
+    const DOCUMENT: &str = include_str!("../../../docs/trace-inputs.md");
     let section = DOCUMENT.split("\n## ").find(|section| section.starts_with("Opcodes")).unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
     let is_in = |text: &str, name: &str| text.split('`').any(|part| part == name);
