@@ -28,8 +28,8 @@ json_counters! {
         skipped: SkippedCounts, "";
         /// Loads whose addresses cannot be attributed to lanes: counted as loads, but not executed, and without sectors.
         unattributable: u64, "loads", serde(default);
-        /// [Copies](#matrices-and-copies) from global to shared memory (`LDGSTS`), which are among the other skipped
-        /// instructions.
+        /// [Copies](traces.md#matrices-and-copies) from global to shared memory (`LDGSTS`), which are among the other
+        /// skipped instructions.
         ldgsts: Option<LdgstsCounts>, "";
         /// Instructions that move blocks (TMA), as the trace states them; they are among the other skipped instructions.
         tma: Option<TmaCounts>, "", serde(default);
