@@ -117,7 +117,7 @@ impl MemoryOperation {
     }
 
     /// Returns the operation of an instruction with a memory operand, by the text of its opcode
-    /// (docs/traces.md).
+    /// (docs/trace-inputs.md).
     #[must_use]
     pub fn of_opcode(opcode: &str) -> Self {
         let facts = OpcodeFacts::of(opcode);

@@ -29,7 +29,7 @@ json_counters! {
         /// Loads with addresses that cannot be attributed to lanes: counted as loads, but not executed, and without
         /// sectors.
         unattributable: u64, "loads", serde(default);
-        /// [Copies](#matrices-and-copies) from global to shared memory (`LDGSTS`). The other skipped instructions
+        /// [Copies](traces.md#matrices-and-copies) from global to shared memory (`LDGSTS`). The other skipped instructions
         /// include them.
         ldgsts: Option<LdgstsCounts>, "";
         /// Instructions that move blocks (TMA), as stated by the trace. The other skipped instructions include them.

@@ -1,5 +1,5 @@
 //! The counters of a replay and their addition. [`list`] has a row for each counter. The structs, the addition over
-//! threads and shards, JSON, the columns of tables and docs/traces.md are all derived from these rows.
+//! threads and shards, JSON, the columns of tables and docs/counters.md are all derived from these rows.
 //!
 //! Every counter is a commutative monoid, so blocks, threads and shards add up to the same numbers in any order and in
 //! any tree. Only integers are counted. A mean of parts would depend on the order of rounding, so means are derived for

@@ -1,4 +1,4 @@
-//! The tables of counters in docs/traces.md are those of the list. `UPDATE_EXPECT=1` renews them.
+//! The tables of counters in docs/counters.md are those of the list. `UPDATE_EXPECT=1` renews them.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn table(rows: &[CounterRow]) -> String {
 
 #[test]
 fn tables_of_counters_are_the_list() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/traces.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/counters.md");
     let found = fs::read_to_string(&path).unwrap();
     let mut expected = found.clone();
     for (mark, rows) in [("counters", counters()), ("counters of rows", pc_counters())] {
@@ -29,7 +29,7 @@ fn tables_of_counters_are_the_list() {
         fs::write(&path, &expected).unwrap();
         return;
     }
-    assert!(found == expected, "docs/traces.md: UPDATE_EXPECT=1 renews its tables of counters");
+    assert!(found == expected, "docs/counters.md: UPDATE_EXPECT=1 renews its tables of counters");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The worked example of docs/trace-format.md is true.
+//! The worked example of docs/trace-format-example.md is true.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn the_example_as_a_file() {
 #[test]
 fn the_example_of_the_format() {
     let dump = hexdump(&example());
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format-example.md");
     let mut document = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
     if renews() {
         let start = document.find("```text\n00000000").unwrap() + "```text\n".len();
@@ -76,13 +76,13 @@ fn the_example_of_the_format() {
         document.replace_range(start..end, &dump);
         std::fs::write(path, &document).unwrap();
     }
-    assert!(document.contains(&dump), "expected in docs/trace-format.md:\n{dump}");
+    assert!(document.contains(&dump), "expected in docs/trace-format-example.md:\n{dump}");
 }
 
-/// The tables of docs/traces.md classify every memory instruction as the importer does.
+/// The tables of docs/trace-inputs.md classify every memory instruction as the importer does.
 #[test]
 fn opcodes_are_classified_as_documented() {
-    const DOCUMENT: &str = include_str!("../../../docs/traces.md");
+    const DOCUMENT: &str = include_str!("../../../docs/trace-inputs.md");
     let section = DOCUMENT.split("\n## ").find(|section| section.starts_with("Opcodes")).unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
     let is_in = |text: &str, name: &str| text.split('`').any(|part| part == name);

@@ -300,7 +300,7 @@ fn a_loop_over_levels_runs_a_plan() {
     fs::copy(crate::common::file(TRACE), folder.path().join("app.wlt")).unwrap();
     succeeded(warpload().args(["set", TRACE, "-o"]).arg(folder.path().join("app.set.json")));
     let help = run(&["plan", "--help"]);
-    let docs = fs::read_to_string(crate::common::file("docs/traces.md")).unwrap();
+    let docs = fs::read_to_string(crate::common::file("docs/many-machines.md")).unwrap();
     for (text, end, trace, options) in [
         (help, "  done", "app.wlt", &["--shards", "7"][..]),
         (docs, "\ndone", "app.set.json", &["--shards", "64", "--fill", "address"][..]),

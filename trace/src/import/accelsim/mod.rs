@@ -1,5 +1,5 @@
 //! Reads Accel-Sim's traces (`.trace`, `.traceg`, `.tracez`) as its NVBit tracer writes them, in versions 1.2 to 6,
-//! grouped by thread block or not (docs/traces.md).
+//! grouped by thread block or not (docs/trace-inputs.md).
 
 mod eight;
 mod groups;

@@ -1,4 +1,4 @@
-//! Reads CUTracer's traces: lines of JSON, and its text log (docs/traces.md).
+//! Reads CUTracer's traces: lines of JSON, and its text log (docs/trace-inputs.md).
 
 mod json;
 mod line;

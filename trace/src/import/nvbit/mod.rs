@@ -1,5 +1,5 @@
-//! Reads the traces of NVBit's `mem_trace` tool: its log and its JSON form (docs/traces.md). Both have 32 addresses but
-//! no mask.
+//! Reads the traces of NVBit's `mem_trace` tool: its log and its JSON form (docs/trace-inputs.md). Both have 32
+//! addresses but no mask.
 
 mod json;
 mod log;
