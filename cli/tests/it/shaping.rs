@@ -190,7 +190,7 @@ fn shards_of_a_selection_merge_exactly() {
 /// Returns the fields of each line. Nothing in these traces is quoted but demangled names, at the end.
 fn csv(trace: &str, more: &[&str]) -> Vec<Vec<String>> {
     let table = replay(trace, &[&["csv"], more].concat());
-    let fields = |line: &str| line.splitn(28, ',').map(str::to_owned).collect();
+    let fields = |line: &str| line.splitn(29, ',').map(str::to_owned).collect();
     table.lines().map(fields).collect()
 }
 
