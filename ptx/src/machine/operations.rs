@@ -734,6 +734,14 @@ fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (Opcode::Abs, T::F32) if flush => one(|r, o, e| {
             r.map1(o, e, |a: u32| float::flushed(a, T::F32) & !(1 << 31));
         })?,
+        (Opcode::Neg, T::F16 | T::F16x2) if flush => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| flushed_halves(a) ^ sign);
+        })?,
+        (Opcode::Abs, T::F16 | T::F16x2) if flush => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| flushed_halves(a) & !sign);
+        })?,
         (Opcode::Neg, _) => one(|r, o, e| {
             let sign = o.immediate;
             r.map1(o, e, |a: u32| a ^ sign);
@@ -754,6 +762,11 @@ fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         )?,
     };
     Some(LaneRule { immediate: sign, ..rule })
+}
+
+/// One f16, or two in one register, with subnormal ones flushed.
+fn flushed_halves(a: u32) -> u32 {
+    float::flushed(a & 0xffff, T::F16) | float::flushed(a >> 16, T::F16) << 16
 }
 
 /// `min` and `max`, of two or three floats.
@@ -958,7 +971,10 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
         (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
         (T::F16, T::F32) if modes.is_plain() => {
             return one(|r, o, e| {
-                r.map1(o, e, |a: u32| half::f16::from_bits(a as u16).to_f32().to_bits())
+                r.map1(o, e, |a: u32| {
+                    let wide = half::f16::from_bits(a as u16).to_f32();
+                    if wide.is_nan() { 0x7fff_ffff } else { wide.to_bits() }
+                })
             });
         }
         (T::S32, T::F32) if modes.is_plain() => {

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod control;
 mod faults;
+mod floats;
 mod kernels;
 mod public;
 
