@@ -401,6 +401,19 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
+/// Whether f32 holds the products of these factors of up to 11 bits: none overflows, none is subnormal.
+fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
+    let ends = |values: &[f32]| {
+        let finite = values.iter().map(|value| value.abs());
+        let finite = finite.filter(|value| *value > 0.0 && value.is_finite());
+        finite.fold((f32::INFINITY, 0.0_f32), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
+    };
+    let ((least, most), (other_least, other_most)) = (ends(a), ends(b));
+    least * other_least >= f32::MIN_POSITIVE && (most * other_most).is_finite()
+}
+
 impl Multiply {
     fn execute(&self, registers: &mut Registers) {
         let [m, n, k] = self.size;
@@ -422,18 +435,24 @@ impl Multiply {
                 let (a, b) = (self.a.floats(registers), self.b.floats(registers));
                 let mut sums = self.c.floats(registers);
                 let is_half = self.d.scalar == T::F16;
+                let is_exact = !is_half && have_exact_products(&a, &b);
                 for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
                     for inner in 0..k {
                         let factor = a[row * k + inner];
-                        for (sum, other) in sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]) {
-                            *sum += factor * other;
+                        let others = sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]);
+                        if is_exact {
+                            others.for_each(|(sum, other)| *sum += factor * other);
+                            continue;
                         }
-                        if is_half {
-                            for sum in &mut *sums {
-                                let bits =
-                                    float::round((*sum).into(), float::F16, Modes::default());
-                                *sum = float::value(bits, T::F16) as f32;
-                            }
+                        for (sum, other) in others {
+                            let product = f64::from(factor) * f64::from(*other);
+                            let odd = float::add_odd(product, (*sum).into());
+                            *sum = if is_half {
+                                let bits = float::round(odd, float::F16, Modes::default());
+                                float::value(bits, T::F16) as f32
+                            } else {
+                                odd as f32
+                            };
                         }
                     }
                 }

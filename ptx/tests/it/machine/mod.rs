@@ -5,6 +5,7 @@ mod control;
 mod faults;
 mod floats;
 mod kernels;
+mod matrices;
 mod public;
 
 use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch, KernelResult};
