@@ -1346,14 +1346,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
-        if scalar.is_float() {
-            return Err(NotExecuted);
-        }
         let source = self.operand_source(of, 1, scalar)?;
         let members = self.operand_source(of, 2, T::B32)?;
         let (d, _) = self.pair(of, scalar)?;
         let kind = ExchangeKind::Reduce(operation, scalar);
-        self.exchange(kind, Some(members), d, [source, NONE, NONE], NONE)
+        let flags =
+            [QualifierKind::Absolute, QualifierKind::Nan].map(|kind| u32::from(of.has(kind)));
+        let op = self.emit(Action::Exchange(ExchangeOp { kind, members: Some(members) }));
+        (op.d, op.a, op.immediate) = (d, source, flags[0] | flags[1] << 1);
+        Ok(())
     }
 
     fn barrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {

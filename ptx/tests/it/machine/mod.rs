@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod control;
+mod exchanges;
 mod faults;
 mod floats;
 mod kernels;
