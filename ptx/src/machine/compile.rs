@@ -413,6 +413,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let (scalar_type, rows) = match scalar {
             T::F32 => (ScalarType::F32, 1),
             T::F64 => (ScalarType::F64, 2),
+            T::B128 => return Err(NotExecuted),
             _ if scalar.bits() == 64 => (ScalarType::B64, 2),
             _ if scalar.bits() == 16 => (ScalarType::B16, 1),
             T::Pred => {
@@ -917,25 +918,63 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
-        if scalar.bits() > 64 || of.elements() > 1 || request.has(Keyword::Async) {
+        let is_moved = matches!(operation, Atomic::Exchange | Atomic::CompareAndSwap);
+        if scalar.bits() > 64 && !is_moved || request.has(Keyword::Async) {
             return Err(NotExecuted);
         }
+        let count = of.elements() as usize;
         let (elements, first) = match of.opcode {
             Opcode::Atom => {
                 let operand = of.operands.first().ok_or(NotExecuted)?;
-                (self.elements(of, operand, scalar)?, 2)
+                let elements = self.elements(of, operand, scalar)?;
+                (if elements == [None] { vec![None; count] } else { elements }, 2)
             }
-            _ => (vec![None], 1),
+            _ => (vec![None; count], 1),
         };
-        let value = self.operand_source(of, first, scalar)?;
+        let value = self.atomic_source(of, first, scalar, count)?;
         let second = match operation {
-            Atomic::CompareAndSwap => self.operand_source(of, first + 1, scalar)?,
+            Atomic::CompareAndSwap => self.atomic_source(of, first + 1, scalar, count)?,
             _ => NONE,
         };
+        if elements.len() != count {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
         let op = self.emit(Action::Memory(Box::new(op)));
         (op.a, op.b) = (value, second);
         Ok(())
+    }
+
+    /// Returns the row of a source of an atomic operation; the elements of a vector are put side by side.
+    fn atomic_source(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        place: usize,
+        scalar: T,
+        count: usize,
+    ) -> Compiled<Slot> {
+        if count == 1 && scalar != T::B128 {
+            return self.operand_source(of, place, scalar);
+        }
+        let operand = of.operands.get(place).ok_or(NotExecuted)?;
+        let elements = self.elements(of, operand, scalar)?;
+        let rows = rows_of(scalar);
+        let slots: Option<Vec<Slot>> = elements
+            .iter()
+            .map(|element| element.filter(|of| of.rows == rows).map(|of| of.slot))
+            .collect();
+        match &slots.ok_or(NotExecuted)?[..] {
+            [slot] if count == 1 => Ok(*slot),
+            slots if slots.len() == count => {
+                let copy = operations::copy(scalar).ok_or(NotExecuted)?;
+                let first = self.new_rows(count as u32 * rows);
+                for (part, slot) in (0..).zip(slots) {
+                    self.emit_lanes(copy, first + part * rows, &[*slot]);
+                }
+                Ok(first)
+            }
+            _ => Err(NotExecuted),
+        }
     }
 
     fn copy_async(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {

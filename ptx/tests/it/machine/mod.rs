@@ -1,6 +1,7 @@
 //! Kernels launched without a GPU.
 
 mod arithmetic;
+mod atomics;
 mod control;
 mod exchanges;
 mod faults;
