@@ -525,12 +525,19 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => return Err(NotExecuted),
         };
-        if element.rows == rows_of(scalar) {
+        // A result of 8 or 16 bits is extended to the register, however wide. [PTX ISA, "Operand Size Exceeding
+        // Instruction-Type Size"]
+        let is_short = matches!(scalar, T::S8 | T::S16) && element.bits > 16;
+        if element.rows == rows_of(scalar) && !is_short {
             return Ok((element.slot, None));
         }
         let slot = self.new_rows(rows_of(scalar));
         let is_wide = element.rows == 2;
-        Ok((slot, Some((operations::fit(is_wide, scalar.is_signed()), element.slot))))
+        let fit = match is_short {
+            true => operations::extend_halves(is_wide),
+            false => operations::fit(is_wide, scalar.is_signed()),
+        };
+        Ok((slot, Some((fit, element.slot))))
     }
 
     /// Emits an operation with the first operand as its destination.
@@ -586,7 +593,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, by)?,
                 ];
-                let execute = operations::choose(rows_of(scalar) == 2, by.is_float());
+                let flush = request.has(Keyword::Ftz);
+                let execute = operations::choose(rows_of(scalar) == 2, by.is_float(), flush);
                 self.write_first(of, execute, scalar, &sources, 0)
             }
             Opcode::Lop3 => self.logic3(of, &request),
@@ -1221,7 +1229,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let half = if scalar == T::F16x2 { T::F16 } else { T::Bf16 };
         let comparison = request.comparison().ok_or(NotExecuted)?;
-        let compare = operations::comparison(half, comparison, false).ok_or(NotExecuted)?;
+        let flush = request.has(Keyword::Ftz);
+        let compare = operations::comparison(half, comparison, flush).ok_or(NotExecuted)?;
         let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
         let (first, second) = self.pair(of, T::Pred)?;
         for (shift, slot) in [(0, first), (16, second)] {

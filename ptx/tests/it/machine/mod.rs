@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod atomics;
+mod bits;
 mod control;
 mod exchanges;
 mod faults;
