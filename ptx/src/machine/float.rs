@@ -508,7 +508,7 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
     if value.is_nan() {
         // [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
         let is_zero = from != NumberType::F64 && to.bits() < 64;
-        return if is_zero { 0 } else { 1 << (to.bits() - 1) };
+        return if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
     }
     let integral = to_integral(value, modes.direction);
     // Casts saturate, beyond 2^127 too.

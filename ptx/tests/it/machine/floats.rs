@@ -418,3 +418,163 @@ fn tf32_has_ten_bits_of_fraction() {
         }
     }
 }
+
+const INTEGERS: [(&str, u32); 8] = [
+    ("s8", 8),
+    ("u8", 8),
+    ("s16", 16),
+    ("u16", 16),
+    ("s32", 32),
+    ("u32", 32),
+    ("s64", 64),
+    ("u64", 64),
+];
+
+/// The register of a width that an instruction reads or writes, with how it comes out of %rd10 or into %rd13.
+fn register(bits: u32) -> [&'static str; 3] {
+    match bits {
+        8 | 16 => ["%h1", "cvt.u16.u64 %h1, %rd10;", "cvt.u64.u16 %rd13, %h1;"],
+        32 => ["%r11", "cvt.u32.u64 %r11, %rd10;", "cvt.u64.u32 %rd13, %r11;"],
+        _ => ["%rd13", "mov.b64 %rd13, %rd10;", ""],
+    }
+}
+
+fn exact(bits: u64, scalar: &str, width: u32) -> i128 {
+    let high = u128::from(bits) << (128 - width);
+    if scalar.starts_with('s') {
+        high as i128 >> (128 - width)
+    } else {
+        (high >> (128 - width)) as i128
+    }
+}
+
+#[test]
+fn floats_become_integers_in_every_direction() {
+    for (from, bits, fraction) in [("f16", 16, 10), ("f32", 32, 23), ("f64", 64, 52)] {
+        // Halves and their neighbours, and the ends of every integer.
+        let numbers = [0.5, 1.5, 2.5, 126.5, 127.5, 128.0, 255.5, 256.0, 32_767.5, 65_535.0];
+        let ends = [
+            2_147_483_647.5,
+            4_294_967_295.5,
+            9.223_372_036_854_775e18,
+            1.844_674_407_370_955_2e19,
+        ];
+        let numbers = numbers.into_iter().chain(ends).flat_map(|value: f64| {
+            [value, -value, value.next_up(), -value.next_down(), value - 1.0]
+        });
+        let numbers = numbers.map(|value| match from {
+            "f16" => u64::from(half::f16::from_f64(value).to_bits()),
+            "f32" => (value as f32).to_bits().into(),
+            _ => value.to_bits(),
+        });
+        let values: Vec<u64> = edges(bits, fraction).into_iter().chain(numbers).collect();
+        let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
+        for (to, width) in INTEGERS {
+            for round in ["rni", "rzi", "rmi", "rpi", "rmi.ftz"] {
+                if from != "f32" && round.ends_with("ftz") {
+                    continue;
+                }
+                let ([source, narrow, _], [result, _, wide]) = (register(bits), register(width));
+                let instruction = format!("cvt.{round}.{to}.{from} {result}, {source};");
+                let out = super::arithmetic::evaluate(
+                    &format!("{narrow} {instruction} {wide}"),
+                    &triples,
+                );
+                for (bits_of, got) in values.iter().zip(out) {
+                    let value = match from {
+                        "f16" => half::f16::from_bits(*bits_of as u16).to_f64(),
+                        "f32" => f32::from_bits(*bits_of as u32).into(),
+                        _ => f64::from_bits(*bits_of),
+                    };
+                    let is_flushed = round.ends_with("ftz") && (value as f32).is_subnormal();
+                    let value = if is_flushed { 0.0 } else { value };
+                    let integral = match &round[..3] {
+                        "rni" => value.round_ties_even(),
+                        "rzi" => value.trunc(),
+                        "rmi" => value.floor(),
+                        _ => value.ceil(),
+                    };
+                    let (least, most): (i128, i128) = match to.starts_with('s') {
+                        true => (-1 << (width - 1), (1 << (width - 1)) - 1),
+                        false => (0, (1 << width) - 1),
+                    };
+                    // [PTX ISA, cvt: "In float-to-integer conversions, ... NaN input results in"]
+                    let of_nan = if from == "f64" || width == 64 { 1 << (width - 1) } else { 0 };
+                    let wanted = match value.is_nan() {
+                        true => exact(of_nan, to, width),
+                        false => (integral as i128).clamp(least, most),
+                    };
+                    let wanted = wanted as u64 & (u64::MAX >> (64 - width.max(16)));
+                    assert_eq!(got, wanted, "{instruction} {value:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_become_floats_in_every_direction() {
+    let values: Vec<u64> = super::arithmetic::INTEGERS
+        .into_iter()
+        .chain((0..60).map(|shift| (0x1_0000_8001_u64 << shift).rotate_left(shift / 2)))
+        .chain((9..60).flat_map(|bit| [(1 << bit) + (1 << (bit / 2)), (3 << bit) - 1, !(5 << bit)]))
+        .collect();
+    let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
+    fn float<F: Float>(value: i128, round: Round) -> u64 {
+        F::from_i128_r(value, round).value.to_bits() as u64
+    }
+    type Convert = fn(i128, Round) -> u64;
+    let floats: [(&str, u32, Convert); 4] = [
+        ("f16", 16, float::<Half>),
+        ("bf16", 16, float::<BFloat>),
+        ("f32", 32, float::<Single>),
+        ("f64", 64, float::<Double>),
+    ];
+    for (from, width) in INTEGERS {
+        for (to, bits, convert) in floats {
+            for round in ["rn", "rz", "rm", "rp"] {
+                let ([source, narrow, _], [result, _, wide]) = (register(width), register(bits));
+                let instruction = format!("cvt.{round}.{to}.{from} {result}, {source};");
+                let out = super::arithmetic::evaluate(
+                    &format!("{narrow} {instruction} {wide}"),
+                    &triples,
+                );
+                for (value, got) in values.iter().zip(out) {
+                    let wanted = convert(exact(*value, from, width), direction(&[round]));
+                    assert_eq!(got, wanted, "{instruction} {value:#x}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn floats_become_integral() {
+    for (name, bits, fraction) in [("f16", 16, 10), ("f32", 32, 23), ("f64", 64, 52)] {
+        let values = edges(bits, fraction);
+        let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
+        for round in ["rni", "rzi", "rmi", "rpi"] {
+            let instruction = format!("cvt.{round}.{name}.{name} D, A;");
+            let out = apply(&instruction, bits, &triples);
+            for (value, got) in values.iter().zip(out) {
+                let float = |bits: u64| match name {
+                    "f16" => half::f16::from_bits(bits as u16).to_f64(),
+                    "f32" => f32::from_bits(bits as u32).into(),
+                    _ => f64::from_bits(bits),
+                };
+                let wanted = match round {
+                    "rni" => float(*value).round_ties_even(),
+                    "rzi" => float(*value).trunc(),
+                    "rmi" => float(*value).floor(),
+                    _ => float(*value).ceil(),
+                };
+                let got = float(got);
+                let is_same = got == wanted && got.is_sign_negative() == wanted.is_sign_negative();
+                assert!(
+                    is_same || got.is_nan() && wanted.is_nan(),
+                    "{instruction} {value:#x}: {got:e}"
+                );
+            }
+        }
+    }
+}
