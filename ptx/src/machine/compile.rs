@@ -931,6 +931,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return Err(NotExecuted);
         }
         let count = of.elements() as usize;
+        let is_of_vectors = matches!(operation, Atomic::Add | Atomic::Min | Atomic::Max);
+        if count > 1 && !is_of_vectors {
+            return Err(NotExecuted);
+        }
         let (elements, first) = match of.opcode {
             Opcode::Atom => {
                 let operand = of.operands.first().ok_or(NotExecuted)?;
@@ -941,7 +945,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         };
         let value = self.atomic_source(of, first, scalar, count)?;
         let second = match operation {
-            Atomic::CompareAndSwap => self.atomic_source(of, first + 1, scalar, count)?,
+            Atomic::CompareAndSwap => self.atomic_source(of, first + 1, scalar, 1)?,
             _ => NONE,
         };
         if elements.len() != count {

@@ -410,7 +410,7 @@ fn tf32_has_ten_bits_of_fraction() {
                 _ => 0xfff + (magnitude >> 13 & 1),
             };
             let rounded =
-                if magnitude == 0x7f80_0000 { magnitude } else { magnitude + added & !0x1fff };
+                if magnitude == 0x7f80_0000 { magnitude } else { (magnitude + added) & !0x1fff };
             let most = if mode.ends_with("satfinite") { 0x7f7f_e000 } else { 0x7f80_0000 };
             let is_zero = mode.ends_with("relu") && bits >> 31 != 0;
             let wanted = if is_zero { 0 } else { rounded.min(most) | bits & 1 << 31 };

@@ -22,7 +22,7 @@ impl Draws {
         let drawn = self.next() << 24 ^ self.next();
         let near_one = |fraction: u32, bias: u64, sign: u32| {
             let exponent = bias - 4 + (drawn >> 56) % 8;
-            drawn & (1 << fraction) - 1 | exponent << fraction | (drawn >> 50 & 1) << sign
+            drawn & ((1 << fraction) - 1) | exponent << fraction | (drawn >> 50 & 1) << sign
         };
         let bits = bits_of(scalar);
         match scalar {
@@ -155,7 +155,7 @@ fn place_of_a(m: usize, k: usize, scalar: &str, lane: usize, i: usize) -> (usize
         }
         (16, 8, "f16" | "bf16") => (lower(i < 2), thread * 2 + (i & 1)),
         (16, 16, "f64") => {
-            let even = i % 2 == 0;
+            let even = i & 1 == 0;
             (lower(even), if even { i * 2 + thread } else { i * 2 - 2 + thread })
         }
         (16, 16, "f16" | "bf16") => {
@@ -339,6 +339,65 @@ fn mma_of_floats() {
         for b in ["e4m3", "e5m2"] {
             mma(16, 32, "", ["f32", a, b, "f32"], draws);
             mma(16, 16, "", ["f16", a, b, "f16"], draws);
+        }
+    }
+}
+
+#[test]
+fn four_products_in_quad_pairs() {
+    // [PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type"]
+    let place_of_a = |order: &str, lane: usize, i: usize| {
+        let below = if lane < 16 { 0 } else { 4 };
+        if order == "row" { (lane % 4 + below, i) } else { (i % 4 + below, lane % 4) }
+    };
+    let place_of_b = |order: &str, lane: usize, i: usize| {
+        let below = if lane < 16 { 0 } else { 4 };
+        if order == "row" { (lane % 4, i + below) } else { (i, lane % 4 + below) }
+    };
+    let place_of_c = |scalar: &str, lane: usize, i: usize| {
+        let below = if lane < 16 { 0 } else { 4 };
+        match scalar {
+            "f16" => (lane % 4 + below, i),
+            _ => ((lane & 1) + (i & 2) + below, (i & 4) + (lane & 2) + (i & 1)),
+        }
+    };
+    let draws = &mut Draws(5);
+    for (d, c) in [("f32", "f32"), ("f16", "f16"), ("f32", "f16")] {
+        for (a_order, b_order) in [("row", "col"), ("row", "row"), ("col", "col"), ("col", "row")] {
+            let types = [d, "f16", "f16", c];
+            let instruction =
+                format!("mma.sync.aligned.m8n8k4.{a_order}.{b_order}.{d}.f16.f16.{c}");
+            let product = Product { size: [8, 8, 4], types, is_and: false, is_saturated: false };
+            // The four matrices one below the other.
+            let mut draw = |count: usize, scalar: &str| -> Vec<u64> {
+                (0..4 * count).map(|_| draws.bits(scalar, false)).collect()
+            };
+            let (left, right, sums) = (draw(32, "f16"), draw(32, "f16"), draw(64, c));
+            let pair = |lane: usize| lane / 4 % 4;
+            let stacked = |rows: usize, (row, column): (usize, usize), lane: usize| {
+                (pair(lane) * rows + row, column)
+            };
+            let a = in_registers(&left, 4, "f16", |lane, i| {
+                stacked(8, place_of_a(a_order, lane, i), lane)
+            });
+            let b = in_registers(&right, 8, "f16", |lane, i| {
+                stacked(4, place_of_b(b_order, lane, i), lane)
+            });
+            let in_c =
+                in_registers(&sums, 8, c, |lane, i| stacked(8, place_of_c(c, lane, i), lane));
+            let of_lane = 8 / per_register(d);
+            let out = execute(&instruction, [&a, &b, &in_c], of_lane, false);
+            let got = out_of_registers(&out, (32, 8), d, |lane, i| {
+                stacked(8, place_of_c(d, lane, i), lane)
+            });
+            for number in 0..4 {
+                let wanted = product.of(
+                    &left[32 * number..][..32],
+                    &right[32 * number..][..32],
+                    &sums[64 * number..][..64],
+                );
+                product.assert(&instruction, &wanted, &got[64 * number..][..64]);
+            }
         }
     }
 }
@@ -583,9 +642,9 @@ fn movmatrix_transposes() {
     let words: Vec<u64> = (0..32).map(|lane| lane * 0x0003_0005 + 0x1234).collect();
     let out = execute_unary("movmatrix.sync.aligned.m8n8.trans.b16", &words);
     let mut matrix = [[0; 8]; 8];
-    for lane in 0..32 {
+    for (lane, word) in words.iter().enumerate() {
         for (part, (row, column)) in elements_of_b16(lane, false).into_iter().enumerate() {
-            matrix[row][column] = words[lane] >> (16 * part) & 0xffff;
+            matrix[row][column] = word >> (16 * part) & 0xffff;
         }
     }
     for (lane, word) in out.iter().enumerate() {
@@ -599,4 +658,24 @@ fn execute_unary(instruction: &str, words: &[u64]) -> Vec<u64> {
         format!("cvt.u32.u64 %r11, %rd10; {instruction} %r12, %r11; cvt.u64.u32 %rd13, %r12;");
     let triples: Vec<[u64; 3]> = words.iter().map(|word| [*word, 0, 0]).collect();
     super::arithmetic::evaluate(&body, &triples)
+}
+
+#[test]
+fn fragments_of_another_size_are_not_executed() {
+    let instructions = [
+        "mma.sync.aligned.m8n32k16.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, \
+         {%r1, %r2}, {%r1, %r2}, {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, \
+         {%r1, %r2}, {%r1}, {%r1, %r2, %r3, %r4};",
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2}, \
+         {%r1, %r2, %r3, %r4};",
+        "wmma.load.a.sync.aligned.row.m8n8k4.global.b1 {%r1}, [%rd1], 32;",
+        "wmma.load.a.sync.aligned.row.m8n8k4.global.b128 {%r1}, [%rd1], 32;",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%r9];",
+    ];
+    for instruction in instructions {
+        let source = super::module(instruction);
+        let launched = launch(&source, KernelLaunch::new([1; 3], [32, 1, 1]), &[vec![0; 8]]);
+        assert_eq!(launched.result.skipped.len(), 1, "{instruction}");
+    }
 }
