@@ -666,6 +666,14 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         return None;
     }
     let ((op, count), modes) = (rule, request.modes()?);
+    let immediate = modes.pack() | (op as u32) << 8;
+    if let Some(from) = request.types.get(1).copied().filter(|from| *from != scalar) {
+        let is_sum = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Fma);
+        let execute = mixed_float(from).filter(|_| is_sum && scalar == T::F32);
+        let sources = [from, if count == 2 { T::F32 } else { from }, T::F32];
+        let rule = LaneRule::new(execute, scalar, &sources[..count])?;
+        return Some(LaneRule { immediate, ..rule });
+    }
     let plain: Option<Execute> = match (op, scalar) {
         _ if !modes.is_plain() => None,
         (FloatOp::Add, T::F32) => Some(plain_f32!(map2, |a, b| a + b)),
@@ -684,7 +692,7 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     };
     let execute = plain.or_else(|| general_float(scalar));
     let rule = LaneRule::new(execute, scalar, &[scalar; 3][..count])?;
-    Some(LaneRule { immediate: modes.pack() | (op as u32) << 8, ..rule })
+    Some(LaneRule { immediate, ..rule })
 }
 
 const FLOAT_OPS: [FloatOp; 13] = [
@@ -705,6 +713,27 @@ const FLOAT_OPS: [FloatOp; 13] = [
 
 fn float_op(immediate: u32) -> FloatOp {
     FLOAT_OPS.get((immediate >> 8 & 15) as usize).copied().unwrap_or(FloatOp::Add)
+}
+
+/// A sum of f32 whose other terms or factors are narrower, and converted first. [PTX ISA, "Mixed Precision"]
+fn mixed_float(from: T) -> Option<Execute> {
+    macro_rules! mixed {
+        ($from:expr) => {
+            |r, o, e| {
+                let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+                let wide = |bits: u32| (float::value(bits, $from) as f32).to_bits();
+                r.map3(o, e, |a, b, c| {
+                    let b = if op == FloatOp::Fma { wide(b) } else { b };
+                    float::narrow(op, T::F32, modes, [wide(a), b, c])
+                });
+            }
+        };
+    }
+    Some(match from {
+        T::F16 => mixed!(T::F16),
+        T::Bf16 => mixed!(T::Bf16),
+        _ => return None,
+    })
 }
 
 /// An operation with any modes; the immediate says which.

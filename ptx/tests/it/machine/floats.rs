@@ -128,18 +128,18 @@ fn check(instruction: &str) {
         _ => "A, B",
     };
     let mut triples = all_pairs(&edges(bits, fraction));
-    let parts: &[u32] = if is_packed { &[0, 16] } else { &[0] };
+    let parts = if is_packed { vec![0, bits] } else { vec![0] };
     if is_packed {
-        let joined = |low: u64, high: u64| low | high << 16;
+        let joined = |low: u64, high: u64| low | high << bits;
         triples = triples
             .iter()
             .map(|[a, b, c]| [joined(*a, *c), joined(*b, *a), joined(*c, *b)])
             .collect();
     }
-    let width = if is_packed { 32 } else { bits };
+    let width = if is_packed { 2 * bits } else { bits };
     let out = apply(&format!("{instruction} D, {sources};"), width, &triples);
     for (triple, got) in triples.iter().zip(out) {
-        for shift in parts {
+        for shift in &parts {
             let part = |value: u64| value >> shift & (u64::MAX >> (64 - bits));
             let (got, wanted) = (part(got), reference(&words, triple.map(part)));
             // Which NaN of f64 a GPU has is not documented.
@@ -204,6 +204,42 @@ fn f32_and_f64_are_those_of_soft_floats_in_every_direction() {
         ["min.NaN", "max.ftz", "min.ftz.NaN.xorsign.abs", "max.xorsign.abs", "neg.ftz", "abs.ftz"]
     {
         check(&format!("{op}.f32"));
+    }
+}
+
+#[test]
+fn narrow_terms_are_converted_before_they_are_added() {
+    fn wide<F: FloatConvert<Single>>(bits: u64) -> u64 {
+        F::from_bits(bits.into()).convert(&mut false).value.to_bits() as u64
+    }
+    type Widen = fn(u64) -> u64;
+    let (wides, scalars): (Vec<u64>, [(&str, u32, Widen); 2]) =
+        (edges(32, 23), [("f16", 10, wide::<Half>), ("bf16", 7, wide::<BFloat>)]);
+    for (scalar, fraction, widen) in scalars {
+        let narrow = edges(16, fraction);
+        let triples: Vec<[u64; 3]> = all_pairs(&wides)
+            .into_iter()
+            .enumerate()
+            .map(|(at, [a, _, _])| [narrow[at % narrow.len()], narrow[at / 3 % narrow.len()], a])
+            .collect();
+        for op in ["add", "sub.rz", "add.rm.sat", "sub.rp", "fma.rn", "fma.rp", "fma.rz.sat"] {
+            let instruction = format!("{op}.f32.{scalar}");
+            let words: Vec<&str> = op.split('.').collect();
+            let is_fma = words[0] == "fma";
+            let second = if is_fma { "%h2, " } else { "" };
+            let out = super::arithmetic::evaluate(
+                &format!(
+                    "cvt.u16.u64 %h1, %rd10; cvt.u16.u64 %h2, %rd11; cvt.u32.u64 %r11, %rd12;
+                    {instruction} %r12, %h1, {second}%r11; cvt.u64.u32 %rd13, %r12;"
+                ),
+                &triples,
+            );
+            for ([a, b, c], got) in triples.iter().zip(out) {
+                let (b, c) = if is_fma { (widen(*b), *c) } else { (*c, 0) };
+                let wanted = reference::<Single>(&words, [widen(*a), b, c]).unwrap_or(0x7fff_ffff);
+                assert_eq!(got, wanted, "{instruction} {a:#x} {b:#x} {c:#x}");
+            }
+        }
     }
 }
 
