@@ -54,10 +54,10 @@ fn draw(state: &mut u64, bytes: u32) -> u128 {
     };
     let kind = next() % 8;
     let value = match kind {
-        0 | 1 => u128::from(next() % 3),
+        0..=3 => u128::from(next() % 3),
         // Subnormal and near 1 in the upper half of every 32 bits.
-        2 => u128::from(next() & 0x803f_ffff_807f_ffff),
-        3 | 4 => u128::from(next() & 0x83ff_ffff_83ff_ffff | 0x3c00_3c00_3c00_3c00),
+        4 => u128::from(next() & 0x803f_ffff_807f_ffff),
+        5 | 6 => u128::from(next() & 0x83ff_ffff_83ff_ffff | 0x3c00_3c00_3c00_3c00),
         _ => u128::from(next()) << 64 | u128::from(next()),
     };
     value & (u128::MAX >> (128 - 8 * bytes))
