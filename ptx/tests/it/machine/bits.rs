@@ -335,3 +335,136 @@ fn integers_are_cut_off_extended_or_saturated() {
         }
     }
 }
+
+/// The result of a comparison of PTX, of two values that may have no order.
+fn compared(name: &str, order: Option<std::cmp::Ordering>) -> bool {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let Some(order) = order else {
+        return matches!(name, "equ" | "neu" | "ltu" | "leu" | "gtu" | "geu" | "nan");
+    };
+    match name {
+        "num" => true,
+        "nan" => false,
+        _ => match &name[..2] {
+            "eq" => order == Equal,
+            "ne" => order != Equal,
+            "lt" | "lo" => order == Less,
+            "le" | "ls" => order != Greater,
+            "gt" | "hi" => order == Greater,
+            _ => order != Less,
+        },
+    }
+}
+
+/// An instruction that leaves a bit for each of %p1 and %p2.
+fn check_predicates(
+    instruction: &str,
+    bits: u32,
+    values: &[u64],
+    wanted: impl Fn(u64, u64) -> [bool; 2],
+) {
+    let triples = super::arithmetic::triples(values, |value| value);
+    let (second, to) = match bits {
+        16 => ("mov.b16 %h5, 1; mov.b16 %h6, 2; or.b16", ["D", "%h5", "%h6"]),
+        32 => ("mov.b32 %r5, 1; mov.b32 %r6, 2; or.b32", ["D", "%r5", "%r6"]),
+        _ => ("mov.b64 %rd5, 1; mov.b64 %rd6, 2; or.b64", ["D", "%rd5", "%rd6"]),
+    };
+    let [d, one, two] = to;
+    let body = format!(
+        "xor.b{bits} {d}, {d}, {d}; setp.ne.u32 %p2, 0, 0; {instruction}
+        {second} {one}, {one}, {d}; @%p1 mov.b{bits} {d}, {one}; or.b{bits} {two}, {two}, {d};
+        @%p2 mov.b{bits} {d}, {two};"
+    );
+    let out = super::arithmetic::apply(&body, bits, &triples);
+    for ([a, b, _], got) in triples.iter().zip(out) {
+        let [first, second] = wanted(*a, *b).map(u64::from);
+        assert_eq!(got, first | second << 1, "{instruction} {a:#x} {b:#x}");
+    }
+}
+
+#[test]
+fn comparisons_of_every_type() {
+    for bits in [16_u32, 32, 64] {
+        let values: Vec<u64> = INTEGERS.map(|value| value & (u64::MAX >> (64 - bits))).into();
+        let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);
+        for name in ["eq", "ne", "lt", "le", "gt", "ge"] {
+            check_predicates(
+                &format!("setp.{name}.s{bits} %p1|%p2, A, B;"),
+                bits,
+                &values,
+                |a, b| {
+                    let is_true = compared(name, Some(signed(a).cmp(&signed(b))));
+                    [is_true, !is_true]
+                },
+            );
+            check_predicates(&format!("setp.{name}.u{bits} %p1, A, B;"), bits, &values, |a, b| {
+                [compared(name, Some(a.cmp(&b))), false]
+            });
+        }
+        for name in ["lo", "ls", "hi", "hs"] {
+            check_predicates(&format!("setp.{name}.u{bits} %p1, A, B;"), bits, &values, |a, b| {
+                [compared(name, Some(a.cmp(&b))), false]
+            });
+        }
+        // Joined to a predicate: both results, each with its own comparison.
+        let joined = format!("setp.gt.u{bits} %p3, A, 7; setp.le.and.s{bits} %p1|%p2, A, B, %p3;");
+        check_predicates(&joined, bits, &values, |a, b| {
+            let is_true = signed(a) <= signed(b);
+            [is_true && a > 7, !is_true && a > 7]
+        });
+        let joined = format!("setp.gt.u{bits} %p3, A, 7; setp.lt.xor.u{bits} %p1|%p2, A, B, !%p3;");
+        check_predicates(&joined, bits, &values, |a, b| {
+            [(a < b) != (a <= 7), (a >= b) != (a <= 7)]
+        });
+    }
+    let names = [
+        "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+    ];
+    type Value = fn(u64) -> f64;
+    let floats: [(&str, u32, u32, Value); 4] = [
+        ("f16", 16, 10, |bits| half::f16::from_bits(bits as u16).to_f64()),
+        ("bf16", 16, 7, |bits| half::bf16::from_bits(bits as u16).to_f64()),
+        ("f32", 32, 23, |bits| f32::from_bits(bits as u32).into()),
+        ("f64", 64, 52, f64::from_bits),
+    ];
+    for (scalar, bits, fraction, value) in floats {
+        let values = super::floats::edges(bits, fraction);
+        for name in names {
+            let instruction = format!("setp.{name}.{scalar} %p1|%p2, A, B;");
+            check_predicates(&instruction, bits, &values, |a, b| {
+                let is_true = compared(name, value(a).partial_cmp(&value(b)));
+                [is_true, !is_true]
+            });
+        }
+    }
+    let flushed = |bits: u64| {
+        let value = f32::from_bits(bits as u32);
+        if value.is_subnormal() { 0.0 } else { value }
+    };
+    let values = super::floats::edges(32, 23);
+    for name in ["lt", "ge", "eq", "neu"] {
+        check_predicates(&format!("setp.{name}.ftz.f32 %p1, A, B;"), 32, &values, |a, b| {
+            [compared(name, flushed(a).partial_cmp(&flushed(b))), false]
+        });
+    }
+    for (name, class) in [
+        ("finite", f32::is_finite as fn(f32) -> bool),
+        ("infinite", f32::is_infinite),
+        ("number", |value| !value.is_nan()),
+        ("notanumber", f32::is_nan),
+        ("normal", f32::is_normal),
+        ("subnormal", f32::is_subnormal),
+    ] {
+        check_predicates(&format!("testp.{name}.f32 %p1, A;"), 32, &values, |a, _| {
+            [class(f32::from_bits(a as u32)), false]
+        });
+    }
+    // Halves of a register, a predicate for each.
+    let halves = super::floats::edges(16, 10);
+    let pairs: Vec<u64> =
+        halves.iter().zip(halves.iter().rev()).map(|(a, b)| a | b << 16).collect();
+    check_predicates("setp.ltu.f16x2 %p1|%p2, A, B;", 32, &pairs, |a, b| {
+        let value = |bits: u64| half::f16::from_bits(bits as u16).to_f64();
+        [0, 16].map(|shift| compared("ltu", value(a >> shift).partial_cmp(&value(b >> shift))))
+    });
+}

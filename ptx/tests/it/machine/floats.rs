@@ -6,7 +6,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 use super::arithmetic::apply;
 
 /// Bit patterns at the edges of a format: zeros, subnormal, near 1, largest, infinity, NaN, and a few drawn ones.
-fn edges(bits: u32, fraction: u32) -> Vec<u64> {
+pub(super) fn edges(bits: u32, fraction: u32) -> Vec<u64> {
     let one = ((1_u64 << (bits - 2 - fraction)) - 1) << fraction;
     let (infinity, least) = ((1 << (bits - 1)) - (1 << fraction), 1_u64 << fraction);
     let plain = [
