@@ -50,8 +50,9 @@ fn warps() -> Vec<(u32, [Sources; 32])> {
     draws.chunks_exact(65).enumerate().map(warp).collect()
 }
 
-/// Executes an instruction in the lanes of each mask and compares its results with a model. It reads the value from %r11
-/// or %rd10, its sign bit's opposite from %p3, `b` and `c` from %r12 and %r13 and the mask from %r14; it writes %r15 and %p2.
+/// Executes an instruction in the lanes of each mask and compares its results with a model. It reads the value from
+/// %r11 or %rd10, its lowest bit from %p3, `b` and `c` from %r12 and %r13 and the mask from %r14; it writes %r15 and
+/// %p2.
 fn check(instruction: &str, model: impl Fn(u32, &[Sources; 32]) -> Results) {
     let warps = warps();
     let triples: Vec<[u64; 3]> = warps

@@ -614,3 +614,66 @@ fn floats_become_integral() {
         }
     }
 }
+
+#[test]
+fn approximations_are_the_nearest_values() {
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function); 8] = [
+        ("ex2", f64::exp2),
+        ("lg2", f64::log2),
+        ("sin", f64::sin),
+        ("cos", f64::cos),
+        ("tanh", f64::tanh),
+        ("rsqrt", |value| 1.0 / value.sqrt()),
+        ("rcp", |value| 1.0 / value),
+        ("sqrt", f64::sqrt),
+    ];
+    let values: Vec<u64> = edges(32, 23)
+        .into_iter()
+        .chain((-40..40).map(|tenth| (tenth as f32 * 0.37).to_bits().into()))
+        .collect();
+    let triples: Vec<[u64; 3]> = values.iter().map(|bits| [*bits, 0, 0]).collect();
+    for (name, function) in functions {
+        for ftz in ["", ".ftz"] {
+            if name == "tanh" && !ftz.is_empty() {
+                continue;
+            }
+            let out = apply(&format!("{name}.approx{ftz}.f32 D, A;"), 32, &triples);
+            let flushed = |value: f32| {
+                let is_flushed = !ftz.is_empty() && value.is_subnormal();
+                if is_flushed { 0.0_f32.copysign(value) } else { value }
+            };
+            for (bits, got) in values.iter().zip(out) {
+                let value = flushed(f32::from_bits(*bits as u32));
+                let wanted = flushed(function(value.into()) as f32);
+                let wanted = if wanted.is_nan() { 0x7fff_ffff } else { wanted.to_bits() };
+                assert_eq!(got as u32, wanted, "{name}.approx{ftz}.f32 {value:e}");
+            }
+        }
+    }
+    // Of 16 bits, from the value of the same width.
+    let halves: Vec<u64> = (0..=0xffff).step_by(13).collect();
+    let triples: Vec<[u64; 3]> = halves.iter().map(|bits| [*bits, 0, 0]).collect();
+    for (name, function) in [("ex2", f64::exp2 as Function), ("tanh", f64::tanh)] {
+        let out = apply(&format!("{name}.approx.f16 D, A;"), 16, &triples);
+        for (bits, got) in halves.iter().zip(out) {
+            let exact = function(half::f16::from_bits(*bits as u16).to_f64());
+            let nearest = half::f16::from_f64(exact);
+            let wanted = if nearest.is_nan() { 0x7fff } else { nearest.to_bits() };
+            assert_eq!(got as u16, wanted, "{name}.approx.f16 {bits:#x}");
+        }
+        let ftz = if name == "ex2" { ".ftz" } else { "" };
+        let out = apply(&format!("{name}.approx{ftz}.bf16 D, A;"), 16, &triples);
+        for (bits, got) in halves.iter().zip(out) {
+            let exact = function(half::bf16::from_bits(*bits as u16).to_f64());
+            let nearest = half::bf16::from_f64(exact);
+            let is_flushed = !ftz.is_empty() && nearest.to_bits() & 0x7f80 == 0;
+            let wanted = match nearest {
+                _ if nearest.is_nan() => 0x7fff,
+                _ if is_flushed => nearest.to_bits() & 0x8000,
+                _ => nearest.to_bits(),
+            };
+            assert_eq!(got as u16, wanted, "{name}.approx{ftz}.bf16 {bits:#x}");
+        }
+    }
+}
