@@ -19,8 +19,8 @@ use crate::module::{
     variable_bytes,
 };
 use crate::syntax::load::{
-    AddressForm, AddressOperand, Element as Written, ElementKind, Keyword, MemoryOrder, Opcode,
-    Operand, OperandKind, PtxInstruction, QualifierKind,
+    AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
+    Opcode, Operand, OperandKind, PtxInstruction, QualifierKind,
 };
 use crate::syntax::{Constant, ScalarType, Span, StateSpace};
 use warpload::lane::LANES;
@@ -1128,9 +1128,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
-        if request.has(Keyword::And) || request.has(Keyword::Or) {
-            return Err(NotExecuted);
-        }
         let mut sources = Vec::new();
         for place in 1..4 {
             sources.push(self.operand_source(of, place, T::B32)?);
@@ -1142,7 +1139,23 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let table = o.immediate;
             r.map3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
         };
-        self.write_first(of, execute, T::B32, &sources, table)
+        let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
+            (true, _) => Opcode::And,
+            (_, true) => Opcode::Or,
+            _ => return self.write_first(of, execute, T::B32, &sources, table),
+        };
+        // `d|p`: whether the result is not 0, joined to a predicate.
+        let joined = self.operand_source(of, 5, T::Pred)?;
+        let (d, p) = self.pair(of, T::B32)?;
+        let compare = operations::comparison(T::U32, Comparison::Ne, false).ok_or(NotExecuted)?;
+        let join = operations::predicate_logic(join).ok_or(NotExecuted)?;
+        self.emit_lanes(execute, d, &sources).immediate = table;
+        if p != NONE {
+            let is_set = self.new_rows(1);
+            self.emit_lanes(compare, is_set, &[d, NONE]);
+            self.emit_lanes(join, p, &[is_set, joined]);
+        }
+        Ok(())
     }
 
     // Predicates.
@@ -1398,6 +1411,10 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
+        let is_extreme = matches!(operation, Atomic::Min | Atomic::Max);
+        if scalar.is_float() && !(scalar == T::F32 && is_extreme) {
+            return Err(NotExecuted);
+        }
         let source = self.operand_source(of, 1, scalar)?;
         let members = self.operand_source(of, 2, T::B32)?;
         let (d, _) = self.pair(of, scalar)?;

@@ -356,6 +356,28 @@ fn compared(name: &str, order: Option<std::cmp::Ordering>) -> bool {
     }
 }
 
+#[test]
+fn three_bits_set_a_predicate() {
+    // The result is 0 for one pair in many: of equal values, and of an even one and 1.
+    for (join, joined) in
+        [("and", (|a, b| a && b) as fn(bool, bool) -> bool), ("or", |a, b| a || b)]
+    {
+        for (table, of) in [("0x3c", (|a, b| a ^ b) as fn(u64, u64) -> u64), ("0xc0", |a, b| a & b)]
+        {
+            let instruction = format!(
+                "setp.gt.u32 %p3, A, B; lop3.{join}.b32 D|%p1, A, B, C, {table}, %p3; mov.b32 D, 0;"
+            );
+            check_predicates(
+                &instruction,
+                32,
+                &[0, 1, 2, 3, 5, 0x8000_0000, 0xffff_ffff],
+                |a, b| [joined(of(a, b) != 0, a > b), false],
+            );
+        }
+    }
+    integers("lop3.or.b32 D|%p1, A, B, C, 0x96, 0;", 32, |a, b, c| a ^ b ^ c);
+}
+
 /// An instruction that leaves a bit for each of %p1 and %p2.
 fn check_predicates(
     instruction: &str,
