@@ -35,6 +35,9 @@ pub(super) struct Surroundings {
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
 
+/// The most bytes of an access.
+const MAX_ACCESS: usize = 32;
+
 /// The value of a function's name: not an address of any memory.
 pub(super) fn function_address(function: FunctionId) -> u64 {
     (function.index() as u64 + 1) << 4
@@ -706,7 +709,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             (_, OperandKind::Vector(range)) => self.pack(of, of.elements_in(range), scalar),
             _ if scalar == T::B128 => {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-                let (d, a) = (self.destination(of, to, scalar)?.0, self.source(of, from, scalar)?);
+                let (d, a) = (self.whole(of, to)?, self.whole(of, from)?);
                 self.emit_lanes(copy, d, &[a]);
                 self.emit_lanes(copy, d + 2, &[a + 2]);
                 Ok(())
@@ -718,6 +721,14 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// Returns the first row of a register of 128 bits.
+    fn whole(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Compiled<Slot> {
+        match self.elements(of, operand, T::B128)?[..] {
+            [Some(Element { slot, rows: 4, .. })] => Ok(slot),
+            _ => Err(NotExecuted),
+        }
+    }
+
     /// `mov.b64 {%r1, %r2}, %rd1`.
     fn unpack(
         &mut self,
@@ -726,17 +737,26 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         from: &Operand,
         scalar: T,
     ) -> Compiled<()> {
-        let source = self.source(of, from, scalar)?;
-        let width = scalar.bits() / parts.len().max(1) as u32;
+        let source = match scalar {
+            T::B128 => self.whole(of, from)?,
+            _ => self.source(of, from, scalar)?,
+        };
+        let width = part_width(scalar, parts.len())?;
         for (place, part) in parts.iter().enumerate() {
             let Some(element) = self.element(of, part)? else { continue };
+            if element.rows != width.div_ceil(32) {
+                return Err(NotExecuted);
+            }
+            let shift = width * place as u32;
+            // Registers of 128 bits are two of 64.
+            let source = if shift < 64 { source } else { source + 2 };
             if width == 64 {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-                self.emit_lanes(copy, element.slot, &[source + 2 * place as Slot]);
+                self.emit_lanes(copy, element.slot, &[source]);
             } else {
-                let shift = width * place as u32;
-                let unpack = operations::unpack(scalar.bits() == 64);
-                self.emit_lanes(unpack, element.slot, &[source]).immediate = shift | width << 8;
+                let unpack = operations::unpack(scalar.bits() >= 64);
+                self.emit_lanes(unpack, element.slot, &[source]).immediate =
+                    (shift & 63) | width << 8;
             }
         }
         Ok(())
@@ -744,7 +764,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     /// `mov.b64 %rd1, {%r1, %r2}`.
     fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Written], scalar: T) -> Compiled<()> {
-        let width = scalar.bits() / parts.len().max(1) as u32;
+        let mut width = part_width(scalar, parts.len())?;
         let part_type = match width {
             64 => T::B64,
             32 => T::B32,
@@ -754,17 +774,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         for part in parts {
             sources.push(match part.kind {
                 ElementKind::Constant(value) => self.immediate(value, part_type)?,
-                _ => self.element(of, part)?.ok_or(NotExecuted)?.slot,
+                _ => {
+                    let element = self.element(of, part)?.ok_or(NotExecuted)?;
+                    if element.rows != width.div_ceil(32) {
+                        return Err(NotExecuted);
+                    }
+                    element.slot
+                }
             });
         }
-        if width == 64 {
-            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-            let d = self.destination(of, &of.operands[0], scalar)?.0;
-            self.emit_lanes(copy, d, &[sources[0]]);
-            self.emit_lanes(copy, d + 2, &[sources[1]]);
-            return Ok(());
-        }
-        let mut width = width;
         while sources.len() > 2 {
             let pairs = sources.chunks(2).map(<[Slot]>::to_vec).collect::<Vec<_>>();
             sources.clear();
@@ -774,6 +792,13 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 sources.push(slot);
             }
             width *= 2;
+        }
+        if width == 64 {
+            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
+            let d = self.whole(of, of.operands.first().ok_or(NotExecuted)?)?;
+            self.emit_lanes(copy, d, &[sources[0]]);
+            self.emit_lanes(copy, d + 2, &[sources[1]]);
+            return Ok(());
         }
         self.write_first(of, operations::pack(width), scalar, &sources, width)
     }
@@ -894,8 +919,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let order = of.order().map(|order| order.0);
         let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak)
             || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
-        let elements = elements.into();
+        let elements: Box<[Option<Element>]> = elements.into();
         let size = scalar.bytes();
+        if size as usize * elements.len() > MAX_ACCESS {
+            return Err(NotExecuted);
+        }
         Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
     }
 
@@ -903,6 +931,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let first = of.operands.first().ok_or(NotExecuted)?;
         let elements = self.elements(of, first, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Load, scalar, elements)?;
         self.control(Action::Memory(Box::new(op)))
     }
@@ -914,6 +945,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let value = of.operands.get(1).ok_or(NotExecuted)?;
         let elements = self.elements(of, value, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Store, scalar, elements)?;
         self.control(Action::Memory(Box::new(op)))
     }
@@ -1473,6 +1507,15 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
         return Preset::Constant(slot, lanes, 1);
     }
     Preset::Lanes(slot, element.rows, Box::new(*values))
+}
+
+/// The width of a part of a register that has two or four.
+fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
+    let width = scalar.bits() / parts.max(1) as u32;
+    match (parts, width) {
+        (2 | 4, 8 | 16 | 32 | 64) => Ok(width),
+        _ => Err(NotExecuted),
+    }
 }
 
 /// Returns the rows of a value.

@@ -284,6 +284,15 @@ fn multiply<'m>(
         [d, a, b, c] => [d, a, b, c],
         _ => return None,
     };
+    let [of_d, of_a, of_b, of_c] = types;
+    let is_known = |scalar| matches!(scalar, T::F16 | T::F32 | T::F64 | T::S32);
+    let is_factor = |scalar| {
+        use T::{B1, Bf16, E4m3, E5m2, F16, F64, S4, S8, Tf32, U4, U8};
+        matches!(scalar, F16 | Bf16 | Tf32 | F64 | E4m3 | E5m2 | S8 | U8 | S4 | U4 | B1)
+    };
+    if ![of_d, of_c].into_iter().all(is_known) || ![of_a, of_b].into_iter().all(is_factor) {
+        return None;
+    }
     if !is_opaque && (n != 8 || !matches!(m, 8 | 16)) {
         return None;
     }

@@ -490,3 +490,21 @@ fn comparisons_of_every_type() {
         [0, 16].map(|shift| compared("ltu", value(a >> shift).partial_cmp(&value(b >> shift))))
     });
 }
+
+#[test]
+fn registers_of_128_bits_are_taken_apart_and_put_together() {
+    // Rotated by a word, as words and as double words.
+    let out = run(
+        ".reg .b128 %q<3>; mov.u32 %r1, %r0; add.u32 %r2, %r0, 100; add.u32 %r3, %r0, 200; add.u32 %r4, %r0, 300;
+        mov.b128 %q1, {%r1, %r2, %r3, %r4}; mov.b128 {%rd10, %rd11}, %q1;
+        mov.b64 {%r5, %r6}, %rd10; mov.b64 {%r7, %r8}, %rd11;
+        mov.b128 %q2, {%rd11, %rd10}; mov.b128 {%r11, %r12, %r13, %r14}, %q2;
+        xor.b32 %r5, %r5, %r1; xor.b32 %r6, %r6, %r2; xor.b32 %r7, %r7, %r3; xor.b32 %r8, %r8, %r4;
+        xor.b32 %r11, %r11, %r3; xor.b32 %r12, %r12, %r4; xor.b32 %r13, %r13, %r1; xor.b32 %r14, %r14, %r2;
+        or.b32 %r5, %r5, %r6; or.b32 %r5, %r5, %r7; or.b32 %r5, %r5, %r8; or.b32 %r5, %r5, %r11;
+        or.b32 %r5, %r5, %r12; or.b32 %r5, %r5, %r13; or.b32 %r5, %r5, %r14; add.u32 %r5, %r5, 1;
+        st.global.u32 [%rd2], %r5;",
+        32,
+    );
+    assert_eq!(out, [1; 32]);
+}
