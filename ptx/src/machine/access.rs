@@ -698,7 +698,7 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
 }
 
-/// The lanes in which a source of an atomic operation is unknown.
+/// The lanes where an atomic operation has an unknown source.
 fn unknown_sources(registers: &Registers, op: &Op, access: &MemoryOp) -> u32 {
     let rows = access.scalar.bits().div_ceil(32);
     let parts = 0..access.elements.len() as Slot;

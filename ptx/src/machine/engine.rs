@@ -393,7 +393,7 @@ impl Engine<'_> {
     }
 
     /// Opens a barrier if all threads that it waits for have arrived or ended. Says whether the first warp of the
-    /// block is next: behind a barrier of the whole block, because warps run in order between those. A barrier of some
+    /// block is next: behind a barrier of the whole block, because warps run in order between barriers. One of some
     /// threads gives no turn away, or they could keep the others from theirs.
     fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
         if !barrier.is_complete(warps) {

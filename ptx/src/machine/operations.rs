@@ -715,7 +715,7 @@ fn float_op(immediate: u32) -> FloatOp {
     FLOAT_OPS.get((immediate >> 8 & 15) as usize).copied().unwrap_or(FloatOp::Add)
 }
 
-/// A sum of f32 whose other terms or factors are narrower, and converted first. [PTX ISA, "Mixed Precision"]
+/// A sum of f32 with narrower terms or factors, which are converted first. [PTX ISA, "Mixed Precision"]
 fn mixed_float(from: T) -> Option<Execute> {
     macro_rules! mixed {
         ($from:expr) => {

@@ -64,7 +64,7 @@ fn draw(state: &mut u64, bytes: u32) -> u128 {
 }
 
 /// Executes an operation in two warps and compares the old values and the memory with a model. `count` elements of
-/// `bytes` each; `space` is that of the memory.
+/// `bytes` each; `space` is the memory's.
 fn check(name: &str, space: &str, bytes: u32, count: u32, model: fn(u128, u128, u128) -> u128) {
     let state = &mut 0x9e37_79b9_7f4a_7c15;
     let whole = (bytes * count) as usize;
@@ -74,7 +74,7 @@ fn check(name: &str, space: &str, bytes: u32, count: u32, model: fn(u128, u128, 
     let sources: Vec<[u128; 2]> = (0..lanes)
         .map(|at| {
             let b = draw(state, bytes);
-            // One comparison in two finds what it looks for.
+            // One comparison in two finds its value.
             let old = memory[(at / count as usize % 3) * count as usize + at % count as usize];
             [if has_third && at % 2 == 0 { old } else { b }, draw(state, bytes)]
         })

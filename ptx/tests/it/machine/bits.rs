@@ -186,7 +186,7 @@ fn dot_products_of_every_sign() {
 
 #[test]
 fn tables_of_three_bits() {
-    // The columns of the truth table, whose result is the table itself.
+    // The columns of the truth table: the result is the table itself.
     let columns = [[0xf0f0_f0f0, 0xcccc_cccc, 0xaaaa_aaaa]];
     for first in (0..256).step_by(16) {
         let body: String = (first..first + 16)

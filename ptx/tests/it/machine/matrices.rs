@@ -17,7 +17,7 @@ impl Draws {
         self.0 >> 20
     }
 
-    /// Bits of a type: any, or those of numbers near 1 that do not drown each other.
+    /// Bits of a type: any, or numbers near 1, which do not drown each other.
     fn bits(&mut self, scalar: &str, is_any: bool) -> u64 {
         let drawn = self.next() << 24 ^ self.next();
         let near_one = |fraction: u32, bias: u64, sign: u32| {
@@ -180,7 +180,7 @@ fn place_of_a(m: usize, k: usize, scalar: &str, lane: usize, i: usize) -> (usize
     }
 }
 
-/// Likewise of B: a register has neighbours of one column, the next one the rows behind those of all four threads.
+/// Likewise of B: a register has neighbours of one column, the next register the rows behind all four threads.
 fn place_of_b(scalar: &str, lane: usize, i: usize) -> (usize, usize) {
     let (group, thread, of_register) = (lane >> 2, lane % 4, per_register(scalar));
     (thread * of_register + i % of_register + i / of_register * 4 * of_register, group)
