@@ -379,86 +379,82 @@ impl Access<'_, '_> {
         let (size, exec, scalar) = (self.access.size, self.exec, self.access.scalar);
         let rows = scalar.bits().div_ceil(32);
         let (mut memories, registers) = parts(self.warp, self.path, engine);
-        if (registers.unknown(self.op.a) | registers.unknown(self.op.b)) & exec != 0 {
+        if unknown_sources(registers, self.op, self.access) & exec != 0 {
             return false;
         }
+        let bytes = self.access.bytes();
         let mut offsets = [0; LANES];
-        let found = memories.find_all(self.access.space, self.addresses, size, exec, &mut offsets);
+        let found = memories.find_all(self.access.space, self.addresses, bytes, exec, &mut offsets);
         let Some(found) = found else { return false };
+        let flushes = flushes(operation, scalar, found);
         let values = &mut memories.at_mut(found).0.values[..];
-        let result = self.access.elements.first().copied().flatten();
         for lane in lanes(exec) {
-            let at = offsets[lane] as usize;
-            let old = read(values, at, size);
-            let [b, c] = [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
-            let new = combine(operation, scalar, old, b, c).to_le_bytes();
-            if let Some(place) = values.get_mut(at..at + size as usize) {
-                place.copy_from_slice(&new[..size as usize]);
-            }
-            if let Some(Element { slot, rows, bits }) = result {
-                let old = extended(&old.to_le_bytes()[..size as usize], scalar, bits);
-                registers.set_lane(slot, rows, lane, old);
+            for (part, result) in self.access.elements.iter().enumerate() {
+                let at = offsets[lane] as usize + part * size as usize;
+                let Some(place) = values.get_mut(at..at + size as usize) else { continue };
+                let slots = [self.op.a + part as Slot * rows, self.op.b];
+                let sources = slots.map(|slot| registers.lane(slot, rows, lane));
+                let old = replace(operation, scalar, flushes, place, sources);
+                if let Some(Element { slot, rows, bits }) = *result {
+                    let old = extended(&old[..size as usize], scalar, bits);
+                    registers.set_lane(slot, rows, lane, old);
+                }
             }
         }
-        if let Some(element) = result {
+        for element in self.access.elements.iter().flatten() {
             registers.know(element.slot, exec);
         }
         true
     }
 
     fn atomic(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> Result<(), Stop> {
-        let bytes = self.access.size;
+        let (bytes, size) = (self.access.bytes(), self.access.size as usize);
         engine.counts.atomics += 1;
         if self.atomic_at_once(operation, engine) {
             self.observe(AccessKind::Atomic, self.exec, &NO_VALUES, engine);
             return Ok(());
         }
-        let result = self.access.elements.first().copied().flatten();
         let mut seen = LaneBytes::default();
         let (scalar, rows) = (self.access.scalar, self.access.scalar.bits().div_ceil(32));
         let mut done = 0;
         for lane in lanes(self.exec) {
             let (mut memories, registers) = parts(self.warp, self.path, engine);
             let found = memories.find(self.access.space, self.addresses[lane], bytes, lane);
-            match found {
-                Ok(found) => {
-                    let [b, c] =
-                        [self.op.a, self.op.b].map(|slot| registers.lane(slot, rows, lane) as u64);
-                    let mut lost = registers.unknown(self.op.a);
-                    if operation == Atomic::CompareAndSwap {
-                        lost |= registers.unknown(self.op.b);
-                    }
-                    let (region, offset) = memories.at_mut(found);
-                    let place = offset..offset + bytes as usize;
-                    let old = read(&region.values, place.start, bytes);
-                    let was_unknown = region.flags(place.clone()) & UNKNOWN != 0;
-                    let new = combine(operation, scalar, old, b, c).to_le_bytes();
-                    if let Some(place) = region.values.get_mut(place.clone()) {
-                        place.copy_from_slice(&new[..bytes as usize]);
-                    }
-                    let is_lost = was_unknown || lost >> lane & 1 != 0;
-                    region.mark(place, if is_lost { UNKNOWN } else { 0 });
-                    seen[lane][..8].copy_from_slice(&old.to_le_bytes());
-                    if let Some(Element { slot, rows, bits }) = result {
-                        let old = extended(&old.to_le_bytes()[..bytes as usize], scalar, bits);
-                        registers.set_lane(slot, rows, lane, old);
-                        if was_unknown {
-                            let origin = Origin::Statement(self.op.statement);
-                            registers.forget(slot, 1 << lane, origin);
-                        } else {
-                            registers.know(slot, 1 << lane);
-                        }
-                    }
-                    done |= 1 << lane;
-                }
+            let found = match found {
+                Ok(found) => found,
                 Err(missing) => {
-                    if let Some(element) = result {
+                    for element in self.access.elements.iter().flatten() {
                         registers.set_lane(element.slot, element.rows, lane, 0);
                         registers.know(element.slot, 1 << lane);
                     }
                     self.missing(lane, missing, bytes, engine);
+                    continue;
+                }
+            };
+            let lost = unknown_sources(registers, self.op, self.access) >> lane & 1 != 0;
+            let flushes = flushes(operation, scalar, found);
+            let (region, offset) = memories.at_mut(found);
+            for (part, result) in self.access.elements.iter().enumerate() {
+                let at = offset + part * size;
+                let was_unknown = region.flags(at..at + size) & UNKNOWN != 0;
+                let Some(place) = region.values.get_mut(at..at + size) else { continue };
+                let slots = [self.op.a + part as Slot * rows, self.op.b];
+                let sources = slots.map(|slot| registers.lane(slot, rows, lane));
+                let old = replace(operation, scalar, flushes, place, sources);
+                region.mark(at..at + size, if was_unknown || lost { UNKNOWN } else { 0 });
+                if let Some(seen) = seen[lane].get_mut(part * size..(part + 1) * size) {
+                    seen.copy_from_slice(&old[..size]);
+                }
+                if let Some(Element { slot, rows, bits }) = *result {
+                    registers.set_lane(slot, rows, lane, extended(&old[..size], scalar, bits));
+                    if was_unknown {
+                        registers.forget(slot, 1 << lane, Origin::Statement(self.op.statement));
+                    } else {
+                        registers.know(slot, 1 << lane);
+                    }
                 }
             }
+            done |= 1 << lane;
         }
         self.observe(AccessKind::Atomic, done, &seen, engine);
         Ok(())
@@ -710,6 +706,47 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     signed & (u128::MAX >> (128 - bits.clamp(1, 128)))
 }
 
+/// The lanes where an atomic operation has an unknown source.
+fn unknown_sources(registers: &Registers, op: &Op, access: &MemoryOp) -> u32 {
+    let rows = access.scalar.bits().div_ceil(32);
+    let parts = 0..access.elements.len() as Slot;
+    // The second source is NONE, and known, unless there is one.
+    parts.fold(registers.unknown(op.b), |all, part| all | registers.unknown(op.a + part * rows))
+}
+
+/// Whether an addition of f32 flushes subnormal numbers: in global memory, not in shared memory.
+/// [PTX ISA, atom: "The floating-point operation .add"]
+fn flushes(operation: Atomic, scalar: T, found: Found) -> bool {
+    operation == Atomic::Add && scalar == T::F32 && !matches!(found, Found::Shared(_))
+}
+
+/// Replaces an element in memory by the result of an atomic operation; returns the bytes that it had.
+#[inline(always)]
+fn replace(
+    operation: Atomic,
+    scalar: T,
+    flushes: bool,
+    place: &mut [u8],
+    [b, c]: [u128; 2],
+) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..place.len()].copy_from_slice(place);
+    let old = u128::from_le_bytes(bytes);
+    let flushed = |value: u64| match flushes {
+        true => u64::from(super::float::flushed(value as u32, T::F32)),
+        false => value,
+    };
+    let new = match (scalar, operation) {
+        (T::B128, Atomic::CompareAndSwap) if old != b => old,
+        (T::B128, Atomic::CompareAndSwap) => c,
+        (T::B128, _) => b,
+        _ => flushed(combine(operation, scalar, flushed(old as u64), flushed(b as u64), c as u64))
+            .into(),
+    };
+    place.copy_from_slice(&new.to_le_bytes()[..place.len()]);
+    bytes
+}
+
 /// The value that an atomic operation leaves in memory.
 pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) -> u64 {
     let bits = scalar.bits();
@@ -741,7 +778,8 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
             }
         }
         Atomic::Add if scalar == T::F32 => {
-            (f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits().into()
+            let sum = f32::from_bits(old as u32) + f32::from_bits(b as u32);
+            if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits().into() }
         }
         Atomic::Add if scalar == T::F64 => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
         Atomic::Add | Atomic::Min | Atomic::Max if scalar.is_float() => {

@@ -240,6 +240,7 @@ pub(super) enum ExchangeKind {
         is_all: bool,
         is_wide: bool,
     },
+    /// Of f32, bit 0 of the immediate asks for absolute values, bit 1 for NaN if there is one.
     Reduce(Atomic, NumberType),
     /// The leader in `d`, whether it is this lane in `e`.
     Elect,

@@ -20,8 +20,8 @@ use crate::module::{
     variable_bytes,
 };
 use crate::syntax::load::{
-    AddressForm, AddressOperand, Element as Written, ElementKind, Keyword, MemoryOrder, Opcode,
-    Operand, OperandKind, PtxInstruction, QualifierKind,
+    AddressForm, AddressOperand, Comparison, Element as Written, ElementKind, Keyword, MemoryOrder,
+    Opcode, Operand, OperandKind, PtxInstruction, QualifierKind,
 };
 use crate::syntax::{Constant, ScalarType, Span, StateSpace};
 use warpload::lane::LANES;
@@ -37,6 +37,9 @@ pub(super) struct Surroundings {
     /// Values in place of computed ones.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
+
+/// The most bytes of an access.
+const MAX_ACCESS: usize = 32;
 
 /// The value of a function's name: not an address of any memory.
 pub(super) fn function_address(function: FunctionId) -> u64 {
@@ -416,6 +419,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let (scalar_type, rows) = match scalar {
             T::F32 => (ScalarType::F32, 1),
             T::F64 => (ScalarType::F64, 2),
+            T::B128 => return Err(NotExecuted),
             _ if scalar.bits() == 64 => (ScalarType::B64, 2),
             _ if scalar.bits() == 16 => (ScalarType::B16, 1),
             T::Pred => {
@@ -527,12 +531,19 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => return Err(NotExecuted),
         };
-        if element.rows == rows_of(scalar) {
+        // A result of 8 or 16 bits is extended to the register, however wide. [PTX ISA, "Operand Size Exceeding
+        // Instruction-Type Size"]
+        let is_short = matches!(scalar, T::S8 | T::S16) && element.bits > 16;
+        if element.rows == rows_of(scalar) && !is_short {
             return Ok((element.slot, None));
         }
         let slot = self.new_rows(rows_of(scalar));
         let is_wide = element.rows == 2;
-        Ok((slot, Some((operations::fit(is_wide, scalar.is_signed()), element.slot))))
+        let fit = match is_short {
+            true => operations::extend_halves(is_wide),
+            false => operations::fit(is_wide, scalar.is_signed()),
+        };
+        Ok((slot, Some((fit, element.slot))))
     }
 
     /// Emits an operation with the first operand as its destination.
@@ -588,7 +599,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                     self.operand_source(of, 2, scalar)?,
                     self.operand_source(of, 3, by)?,
                 ];
-                let execute = operations::choose(rows_of(scalar) == 2, by.is_float());
+                let flush = request.has(Keyword::Ftz);
+                let execute = operations::choose(rows_of(scalar) == 2, by.is_float(), flush);
                 self.write_first(of, execute, scalar, &sources, 0)
             }
             Opcode::Lop3 => self.logic3(of, &request),
@@ -705,7 +717,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             (_, OperandKind::Vector(range)) => self.pack(of, of.elements_in(range), scalar),
             _ if scalar == T::B128 => {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-                let (d, a) = (self.destination(of, to, scalar)?.0, self.source(of, from, scalar)?);
+                let (d, a) = (self.whole(of, to)?, self.whole(of, from)?);
                 self.emit_lanes(copy, d, &[a]);
                 self.emit_lanes(copy, d + 2, &[a + 2]);
                 Ok(())
@@ -717,6 +729,14 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
+    /// Returns the first row of a register of 128 bits.
+    fn whole(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Compiled<Slot> {
+        match self.elements(of, operand, T::B128)?[..] {
+            [Some(Element { slot, rows: 4, .. })] => Ok(slot),
+            _ => Err(NotExecuted),
+        }
+    }
+
     /// `mov.b64 {%r1, %r2}, %rd1`.
     fn unpack(
         &mut self,
@@ -725,17 +745,26 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         from: &Operand,
         scalar: T,
     ) -> Compiled<()> {
-        let source = self.source(of, from, scalar)?;
-        let width = scalar.bits() / parts.len().max(1) as u32;
+        let source = match scalar {
+            T::B128 => self.whole(of, from)?,
+            _ => self.source(of, from, scalar)?,
+        };
+        let width = part_width(scalar, parts.len())?;
         for (place, part) in parts.iter().enumerate() {
             let Some(element) = self.element(of, part)? else { continue };
+            if element.rows != width.div_ceil(32) {
+                return Err(NotExecuted);
+            }
+            let shift = width * place as u32;
+            // Registers of 128 bits are two of 64.
+            let source = if shift < 64 { source } else { source + 2 };
             if width == 64 {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-                self.emit_lanes(copy, element.slot, &[source + 2 * place as Slot]);
+                self.emit_lanes(copy, element.slot, &[source]);
             } else {
-                let shift = width * place as u32;
-                let unpack = operations::unpack(scalar.bits() == 64);
-                self.emit_lanes(unpack, element.slot, &[source]).immediate = shift | width << 8;
+                let unpack = operations::unpack(scalar.bits() >= 64);
+                self.emit_lanes(unpack, element.slot, &[source]).immediate =
+                    (shift & 63) | width << 8;
             }
         }
         Ok(())
@@ -743,7 +772,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     /// `mov.b64 %rd1, {%r1, %r2}`.
     fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Written], scalar: T) -> Compiled<()> {
-        let width = scalar.bits() / parts.len().max(1) as u32;
+        let mut width = part_width(scalar, parts.len())?;
         let part_type = match width {
             64 => T::B64,
             32 => T::B32,
@@ -753,17 +782,15 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         for part in parts {
             sources.push(match part.kind {
                 ElementKind::Constant(value) => self.immediate(value, part_type)?,
-                _ => self.element(of, part)?.ok_or(NotExecuted)?.slot,
+                _ => {
+                    let element = self.element(of, part)?.ok_or(NotExecuted)?;
+                    if element.rows != width.div_ceil(32) {
+                        return Err(NotExecuted);
+                    }
+                    element.slot
+                }
             });
         }
-        if width == 64 {
-            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
-            let d = self.destination(of, &of.operands[0], scalar)?.0;
-            self.emit_lanes(copy, d, &[sources[0]]);
-            self.emit_lanes(copy, d + 2, &[sources[1]]);
-            return Ok(());
-        }
-        let mut width = width;
         while sources.len() > 2 {
             let pairs = sources.chunks(2).map(<[Slot]>::to_vec).collect::<Vec<_>>();
             sources.clear();
@@ -773,6 +800,13 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 sources.push(slot);
             }
             width *= 2;
+        }
+        if width == 64 {
+            let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
+            let d = self.whole(of, of.operands.first().ok_or(NotExecuted)?)?;
+            self.emit_lanes(copy, d, &[sources[0]]);
+            self.emit_lanes(copy, d + 2, &[sources[1]]);
+            return Ok(());
         }
         self.write_first(of, operations::pack(width), scalar, &sources, width)
     }
@@ -893,8 +927,11 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let order = of.order().map(|order| order.0);
         let is_ordered = order.is_some_and(|order| order != MemoryOrder::Weak)
             || matches!(kind, MemoryKind::Atomic(_) | MemoryKind::Mbarrier(_));
-        let elements = elements.into();
+        let elements: Box<[Option<Element>]> = elements.into();
         let size = scalar.bytes();
+        if size as usize * elements.len() > MAX_ACCESS {
+            return Err(NotExecuted);
+        }
         Ok(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered })
     }
 
@@ -902,6 +939,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let first = of.operands.first().ok_or(NotExecuted)?;
         let elements = self.elements(of, first, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Load, scalar, elements)?;
         self.control(Action::Memory(Box::new(op)))
     }
@@ -913,6 +953,9 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let value = of.operands.get(1).ok_or(NotExecuted)?;
         let elements = self.elements(of, value, scalar)?;
+        if elements.len() != usize::from(of.elements()) {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Store, scalar, elements)?;
         self.control(Action::Memory(Box::new(op)))
     }
@@ -925,25 +968,67 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
-        if scalar.bits() > 64 || of.elements() > 1 || request.has(Keyword::Async) {
+        let is_moved = matches!(operation, Atomic::Exchange | Atomic::CompareAndSwap);
+        if scalar.bits() > 64 && !is_moved || request.has(Keyword::Async) {
+            return Err(NotExecuted);
+        }
+        let count = of.elements() as usize;
+        let is_of_vectors = matches!(operation, Atomic::Add | Atomic::Min | Atomic::Max);
+        if count > 1 && !is_of_vectors {
             return Err(NotExecuted);
         }
         let (elements, first) = match of.opcode {
             Opcode::Atom => {
                 let operand = of.operands.first().ok_or(NotExecuted)?;
-                (self.elements(of, operand, scalar)?, 2)
+                let elements = self.elements(of, operand, scalar)?;
+                (if elements == [None] { vec![None; count] } else { elements }, 2)
             }
-            _ => (vec![None], 1),
+            _ => (vec![None; count], 1),
         };
-        let value = self.operand_source(of, first, scalar)?;
+        let value = self.atomic_source(of, first, scalar, count)?;
         let second = match operation {
-            Atomic::CompareAndSwap => self.operand_source(of, first + 1, scalar)?,
+            Atomic::CompareAndSwap => self.atomic_source(of, first + 1, scalar, 1)?,
             _ => NONE,
         };
+        if elements.len() != count {
+            return Err(NotExecuted);
+        }
         let op = self.access(of, MemoryKind::Atomic(operation), scalar, elements)?;
         let op = self.emit(Action::Memory(Box::new(op)));
         (op.a, op.b) = (value, second);
         Ok(())
+    }
+
+    /// Returns the row of a source of an atomic operation; the elements of a vector are put side by side.
+    fn atomic_source(
+        &mut self,
+        of: &PtxInstruction<'m>,
+        place: usize,
+        scalar: T,
+        count: usize,
+    ) -> Compiled<Slot> {
+        if count == 1 && scalar != T::B128 {
+            return self.operand_source(of, place, scalar);
+        }
+        let operand = of.operands.get(place).ok_or(NotExecuted)?;
+        let elements = self.elements(of, operand, scalar)?;
+        let rows = rows_of(scalar);
+        let slots: Option<Vec<Slot>> = elements
+            .iter()
+            .map(|element| element.filter(|of| of.rows == rows).map(|of| of.slot))
+            .collect();
+        match &slots.ok_or(NotExecuted)?[..] {
+            [slot] if count == 1 => Ok(*slot),
+            slots if slots.len() == count => {
+                let copy = operations::copy(scalar).ok_or(NotExecuted)?;
+                let first = self.new_rows(count as u32 * rows);
+                for (part, slot) in (0..).zip(slots) {
+                    self.emit_lanes(copy, first + part * rows, &[*slot]);
+                }
+                Ok(first)
+            }
+            _ => Err(NotExecuted),
+        }
     }
 
     fn copy_async(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
@@ -1085,9 +1170,6 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 
     fn logic3(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
-        if request.has(Keyword::And) || request.has(Keyword::Or) {
-            return Err(NotExecuted);
-        }
         let mut sources = Vec::new();
         for place in 1..4 {
             sources.push(self.operand_source(of, place, T::B32)?);
@@ -1099,7 +1181,23 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             let table = o.immediate;
             r.map3(o, e, |a, b, c| super::integer::logic3(a, b, c, table));
         };
-        self.write_first(of, execute, T::B32, &sources, table)
+        let join = match (request.has(Keyword::And), request.has(Keyword::Or)) {
+            (true, _) => Opcode::And,
+            (_, true) => Opcode::Or,
+            _ => return self.write_first(of, execute, T::B32, &sources, table),
+        };
+        // `d|p`: whether the result is not 0, joined to a predicate.
+        let joined = self.operand_source(of, 5, T::Pred)?;
+        let (d, p) = self.pair(of, T::B32)?;
+        let compare = operations::comparison(T::U32, Comparison::Ne, false).ok_or(NotExecuted)?;
+        let join = operations::predicate_logic(join).ok_or(NotExecuted)?;
+        self.emit_lanes(execute, d, &sources).immediate = table;
+        if p != NONE {
+            let is_set = self.new_rows(1);
+            self.emit_lanes(compare, is_set, &[d, NONE]);
+            self.emit_lanes(join, p, &[is_set, joined]);
+        }
+        Ok(())
     }
 
     // Predicates.
@@ -1190,7 +1288,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
         let half = if scalar == T::F16x2 { T::F16 } else { T::Bf16 };
         let comparison = request.comparison().ok_or(NotExecuted)?;
-        let compare = operations::comparison(half, comparison, false).ok_or(NotExecuted)?;
+        let flush = request.has(Keyword::Ftz);
+        let compare = operations::comparison(half, comparison, flush).ok_or(NotExecuted)?;
         let (a, b) = (self.operand_source(of, 1, T::B32)?, self.operand_source(of, 2, T::B32)?);
         let (first, second) = self.pair(of, T::Pred)?;
         for (shift, slot) in [(0, first), (16, second)] {
@@ -1354,14 +1453,19 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     ) -> Compiled<()> {
         let scalar = *types.first().ok_or(NotExecuted)?;
         let operation = atomic_operation(of, request).ok_or(NotExecuted)?;
-        if scalar.is_float() {
+        let is_extreme = matches!(operation, Atomic::Min | Atomic::Max);
+        if scalar.is_float() && !(scalar == T::F32 && is_extreme) {
             return Err(NotExecuted);
         }
         let source = self.operand_source(of, 1, scalar)?;
         let members = self.operand_source(of, 2, T::B32)?;
         let (d, _) = self.pair(of, scalar)?;
         let kind = ExchangeKind::Reduce(operation, scalar);
-        self.exchange(kind, Some(members), d, [source, NONE, NONE], NONE)
+        let flags =
+            [QualifierKind::Absolute, QualifierKind::Nan].map(|kind| u32::from(of.has(kind)));
+        let op = self.emit(Action::Exchange(ExchangeOp { kind, members: Some(members) }));
+        (op.d, op.a, op.immediate) = (d, source, flags[0] | flags[1] << 1);
+        Ok(())
     }
 
     fn barrier(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
@@ -1411,6 +1515,15 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
         return Preset::Constant(slot, lanes, 1);
     }
     Preset::Lanes(slot, element.rows, Box::new(*values))
+}
+
+/// The width of a part of a register that has two or four.
+fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
+    let width = scalar.bits() / parts.max(1) as u32;
+    match (parts, width) {
+        (2 | 4, 8 | 16 | 32 | 64) => Ok(width),
+        _ => Err(NotExecuted),
+    }
 }
 
 /// Returns the rows of a value.

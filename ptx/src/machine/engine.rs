@@ -304,7 +304,7 @@ impl Engine<'_> {
             barrier.arrived.fill(0);
             barrier.threads = None;
         }
-        loop {
+        'round: loop {
             let mut is_stuck = true;
             for at in 0..count {
                 loop {
@@ -323,16 +323,20 @@ impl Engine<'_> {
                         }
                         Event::Ended => {
                             is_stuck = false;
+                            let mut restarts = false;
                             for barrier in &mut *barriers {
-                                if barrier.open_if_complete(warps) {
-                                    self.pass_barrier();
-                                }
+                                restarts |= self.open_if_complete(barrier, warps);
+                            }
+                            if restarts {
+                                continue 'round;
                             }
                         }
                         Event::Barrier(path, op) => {
                             is_stuck = false;
-                            if let Err(stop) = self.arrive(barriers, warps, at, path, op) {
-                                self.end_warp(&mut warps[at], stop)?;
+                            match self.arrive(barriers, warps, at, path, op) {
+                                Ok(true) => continue 'round,
+                                Ok(false) => {}
+                                Err(stop) => self.end_warp(&mut warps[at], stop)?,
                             }
                         }
                     }
@@ -379,7 +383,7 @@ impl Engine<'_> {
         warp: usize,
         path: Path,
         op: BarrierOp,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
         let registers = &warps[warp].frames[path.frame].registers;
         let lane = path.mask.trailing_zeros() as usize;
         let id = registers.get::<u32>(op.id)[lane] as usize;
@@ -392,12 +396,21 @@ impl Engine<'_> {
         } else {
             barrier.waiting.push((warp, path, op.kind));
         }
-        if barrier.is_complete(warps) {
-            self.pass_barrier();
-            barrier.reduce(self.code, warps);
-            barrier.open(warps);
+        Ok(self.open_if_complete(barrier, warps))
+    }
+
+    /// Opens a barrier if all threads that it waits for have arrived or ended. Says whether the first warp of the
+    /// block is next: behind a barrier of the whole block, because warps run in order between barriers. One of some
+    /// threads gives no turn away, or they could keep the others from theirs.
+    fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
+        if !barrier.is_complete(warps) {
+            return false;
         }
-        Ok(())
+        let is_whole = barrier.threads.is_none();
+        self.pass_barrier();
+        barrier.reduce(self.code, warps);
+        barrier.open(warps);
+        is_whole
     }
 
     /// A barrier orders the accesses before and after it.
@@ -458,15 +471,6 @@ impl Barrier {
                 self.arrived.iter().zip(warps).map(count).sum::<u32>() >= threads
             }
         }
-    }
-
-    /// Opens if all threads that are left have arrived.
-    fn open_if_complete(&mut self, warps: &mut [Warp]) -> bool {
-        let is_complete = !self.waiting.is_empty() && self.is_complete(warps);
-        if is_complete {
-            self.open(warps);
-        }
-        is_complete
     }
 
     /// Lets all paths go on that wait.

@@ -1,19 +1,15 @@
 //! Exchanges between the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`.
 
 use super::access::combine;
-use super::code::{ExchangeKind, Op, Shuffle, Vote};
+use super::code::{Atomic, ExchangeKind, Op, Shuffle, Vote};
+use super::float::{self, Modes};
+use super::number::NumberType as T;
 use super::registers::{NONE, Registers, Slot};
 use super::warp::lanes;
 use warpload::lane::LANES;
 
-/// Exchanges values between the lanes of `exec`; `members` are the lanes that the instruction names.
-pub(super) fn execute(
-    registers: &mut Registers,
-    op: &Op,
-    kind: ExchangeKind,
-    exec: u32,
-    members: u32,
-) {
+/// Exchanges values between the lanes of `exec`: the ones that the instruction names and that have not ended.
+pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, exec: u32) {
     match kind {
         ExchangeKind::Sync => {}
         ExchangeKind::Shuffle(mode) => shuffle(registers, op, mode, exec),
@@ -40,13 +36,26 @@ pub(super) fn execute(
             let mut out: [u32; LANES] = std::array::from_fn(equal);
             if is_all {
                 let is_same = out[exec.trailing_zeros() as usize] == exec;
-                out = [if is_same { members } else { 0 }; LANES];
+                // Lanes that have ended are no members any more.
+                out = [if is_same { exec } else { 0 }; LANES];
                 if op.e != NONE {
                     registers.set_predicate(op.e, every(is_same), exec);
                     derive_from_all(registers, op.e, op.a, exec);
                 }
             }
             registers.put(op.d, &out, exec);
+            derive_from_all(registers, op.d, op.a, exec);
+        }
+        ExchangeKind::Reduce(operation, T::F32) => {
+            let (is_max, keeps_nan) = (operation == Atomic::Max, op.immediate & 2 != 0);
+            let values = registers.get::<u32>(op.a);
+            let all = lanes(exec).map(|lane| {
+                let value = f64::from(f32::from_bits(values[lane]));
+                if op.immediate & 1 != 0 { value.abs() } else { value }
+            });
+            let chosen = all.reduce(|a, b| float::select(is_max, keeps_nan, a, b)).unwrap_or(0.0);
+            let bits = float::round(chosen, float::F32, Modes::default());
+            registers.put(op.d, &[bits; LANES], exec);
             derive_from_all(registers, op.d, op.a, exec);
         }
         ExchangeKind::Reduce(operation, scalar) => {
@@ -57,7 +66,7 @@ pub(super) fn execute(
             derive_from_all(registers, op.d, op.a, exec);
         }
         ExchangeKind::Elect => {
-            let leader = members.trailing_zeros();
+            let leader = exec.trailing_zeros();
             registers.put(op.d, &[leader; LANES], exec);
             registers.know(op.d, exec);
             if op.e != NONE {

@@ -323,10 +323,21 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
 pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u32; 3]) -> u32 {
     let sources = if modes.flush { sources.map(|bits| flushed(bits, scalar)) } else { sources };
     let [a, b, c] = sources.map(|bits| value(bits, scalar));
-    match format(scalar) {
-        Some((format, shift)) => round(evaluate(op, a, b, c), format, modes) << shift,
-        None => 0,
+    let Some((format, shift)) = format(scalar) else { return 0 };
+    let mut result = evaluate(op, a, b, c);
+    if result == 0.0 && modes.direction == Direction::Down {
+        // Terms that cancel leave -0 where rounding goes down. [IEEE 754, 6.3]
+        let (x, y) = match op {
+            FloatOp::Add => (a, b),
+            FloatOp::Sub => (a, -b),
+            FloatOp::Fma => (a * b, c),
+            _ => (result, result),
+        };
+        if x.is_sign_negative() || y.is_sign_negative() {
+            result = -0.0;
+        }
     }
+    round(result, format, modes) << shift
 }
 
 /// Evaluates an operation on f64.
@@ -367,16 +378,19 @@ pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
 
 /// The square root of an f64, rounded down or up.
 fn directed_sqrt(a: f64, direction: Direction) -> f64 {
-    let root = a.sqrt();
+    // Small ones are scaled by 2^1000, because the rest would be less than the smallest subnormal.
+    let (scaled, factor) = if a < 1e-200 { (scale(a, 1000), scale(1.0, -500)) } else { (a, 1.0) };
+    let root = scaled.sqrt();
     if root == 0.0 || !root.is_finite() {
         return root;
     }
-    let rest = (-root).mul_add(root, a);
-    match direction {
+    let rest = (-root).mul_add(root, scaled);
+    let rounded = match direction {
         Direction::Up if rest > 0.0 => root.next_up(),
         Direction::Zero | Direction::Down if rest < 0.0 => root.next_down(),
         _ => root,
-    }
+    };
+    rounded * factor
 }
 
 /// Returns the smaller or the larger one; a NaN only if both are, or if it is asked for.
@@ -494,7 +508,7 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
     if value.is_nan() {
         // [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
         let is_zero = from != NumberType::F64 && to.bits() < 64;
-        return if is_zero { 0 } else { 1 << (to.bits() - 1) };
+        return if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
     }
     let integral = to_integral(value, modes.direction);
     // Casts saturate, beyond 2^127 too.
@@ -508,11 +522,9 @@ fn float_to_float(
     modes: Modes,
     is_integral: bool,
 ) -> u64 {
-    let bits = if modes.flush && from != NumberType::F64 {
-        u64::from(flushed(bits as u32, from))
-    } else {
-        bits
-    };
+    // Flushing is a matter of f32: subnormal f16 are normal in f32, and stay. [PTX ISA, cvt: "Subnormal numbers"]
+    let flushes = |scalar| modes.flush && scalar == NumberType::F32;
+    let bits = if flushes(from) { u64::from(flushed(bits as u32, from)) } else { bits };
     let mut value = any_value(bits, from);
     if is_integral {
         value = to_integral(value, modes.direction).copysign(value);
@@ -520,7 +532,8 @@ fn float_to_float(
     let direction = if is_integral { Direction::Nearest } else { modes.direction };
     match format(to) {
         Some((format, shift)) => {
-            u64::from(round(value, format, Modes { direction, ..modes }) << shift)
+            let modes = Modes { direction, flush: flushes(to), ..modes };
+            u64::from(round(value, format, modes) << shift)
         }
         None if modes.saturate => {
             let clamped = if value > 0.0 { value.min(1.0) } else { 0.0 };

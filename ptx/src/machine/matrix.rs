@@ -12,7 +12,7 @@ use super::float::{self, Modes};
 use super::memory::UNKNOWN;
 use super::number::NumberType as T;
 use super::registers::{Origin, Registers, Slot};
-use super::warp::{Path, Warp};
+use super::warp::{Path, Warp, lanes};
 use crate::syntax::StateSpace;
 use crate::syntax::load::{Keyword, Opcode, Operand, PtxInstruction, QualifierKind};
 use warpload::lane::LANES;
@@ -23,7 +23,8 @@ const MAX_ELEMENTS: usize = 4096;
 /// A matrix instruction.
 #[derive(Clone, Debug)]
 pub(super) enum MatrixOp {
-    Multiply(Box<Multiply>),
+    /// One product, or one for each quad pair of lanes.
+    Multiply(Box<[Multiply]>),
     /// `wmma.load` and `wmma.store`.
     Fragment {
         fragment: Fragment,
@@ -33,17 +34,9 @@ pub(super) enum MatrixOp {
         is_row_major: bool,
     },
     /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes for each register, at the addresses of 8 lanes.
-    Rows {
-        registers: Box<[Slot]>,
-        is_store: bool,
-        access: MemoryOp,
-        is_transposed: bool,
-    },
+    Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, is_transposed: bool },
     /// `movmatrix`: the transpose of 8 x 8 elements of 16 bits.
-    Transpose {
-        to: Slot,
-        from: Slot,
-    },
+    Transpose { to: Slot, from: Slot },
 }
 
 /// `D = A * B + C`.
@@ -69,11 +62,19 @@ pub(super) struct Fragment {
     layout: Layout,
     rows: usize,
     columns: usize,
+    /// The lanes that have it.
+    lanes: u32,
 }
 
 /// Which element is where.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
+    /// Of `mma.m8n8k4` of f16, in a quad pair; whether a lane's elements are neighbours along k.
+    /// [PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type"]
+    Quads {
+        is_left: bool,
+        is_along_k: bool,
+    },
     /// Of `mma`, with k along a row: the left operand, or the right one turned around.
     Operand {
         is_left: bool,
@@ -94,8 +95,14 @@ impl Fragment {
             elements.iter().map(|element| element.map(|element| element.slot)).collect();
         let packed = if scalar == T::F64 { 1 } else { 32 / scalar.bits().min(32) as usize };
         let (rows, columns) = size;
-        let is_sane = (1..=MAX_ELEMENTS).contains(&(rows * columns));
-        is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns })
+        let is_sane = (1..=MAX_ELEMENTS).contains(&(rows * columns))
+            && (scalar.bits() <= 32 || scalar == T::F64);
+        // A fragment of another size has elements that are not in the matrix.
+        let lanes_of_one = if let Layout::Quads { .. } = layout { 8 } else { LANES };
+        let is_whole = elements.len() * packed * lanes_of_one == rows * columns;
+        let is_sane = is_sane && (is_whole || matches!(layout, Layout::Linear));
+        let lanes = u32::MAX;
+        is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns, lanes })
     }
 
     /// Returns the row and column of an element of a lane's register.
@@ -114,6 +121,19 @@ impl Fragment {
                 let element = register * self.packed + part;
                 (group + 8 * (element / 2), thread * 2 + element % 2)
             }
+            Layout::Quads { is_left, is_along_k } => {
+                let element = register * self.packed + part;
+                let below = if lane < 16 { 0 } else { 4 };
+                if self.packed == 1 {
+                    let row = (thread & 1) + (element & 2);
+                    return (row + below, (element & 4) + (thread & 2) + (element & 1));
+                }
+                let (outer, inner) = match is_along_k {
+                    true => (thread + below, element),
+                    false => (element + below, thread),
+                };
+                if is_left { (outer, inner) } else { (inner, outer) }
+            }
             Layout::Linear => {
                 let of_lane = self.slots.len() * self.packed;
                 let element = lane * of_lane + register * self.packed + part;
@@ -127,7 +147,7 @@ impl Fragment {
     fn each(&self, registers: &Registers, mut visit: impl FnMut(usize, usize, u64)) {
         let mask = u64::MAX >> (64 - self.scalar.bits());
         for (register, slot) in self.slots.iter().enumerate() {
-            for lane in 0..LANES {
+            for lane in lanes(self.lanes) {
                 if self.scalar == T::F64 {
                     let (row, column) = self.place(lane, register, 0);
                     visit(row, column, registers.get::<u64>(*slot)[lane]);
@@ -146,7 +166,7 @@ impl Fragment {
     /// Writes the bits of every element.
     fn fill(&self, registers: &mut Registers, element: impl Fn(usize, usize) -> u64) {
         for (register, slot) in self.slots.iter().enumerate() {
-            for lane in 0..LANES {
+            for lane in lanes(self.lanes) {
                 let (row, column) = self.place(lane, register, 0);
                 if self.scalar == T::F64 {
                     registers.set_lane(*slot, 2, lane, element(row, column).into());
@@ -254,9 +274,7 @@ fn multiply<'m>(
 ) -> Option<MatrixOp> {
     let [m, n, k] = shape(of)?;
     let unlike = [Keyword::Sp, Keyword::SpOrderedMetadata, Keyword::BlockScale];
-    if unlike.into_iter().any(|word| has(of, word))
-        || !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4]
-    {
+    if unlike.into_iter().any(|word| has(of, word)) {
         return None;
     }
     let [d, a, b, c] = of.operands else { return None };
@@ -266,10 +284,41 @@ fn multiply<'m>(
         [d, a, b, c] => [d, a, b, c],
         _ => return None,
     };
+    let [of_d, of_a, of_b, of_c] = types;
+    let is_known = |scalar| matches!(scalar, T::F16 | T::F32 | T::F64 | T::S32);
+    let is_factor = |scalar| {
+        use T::{B1, Bf16, E4m3, E5m2, F16, F64, S4, S8, Tf32, U4, U8};
+        matches!(scalar, F16 | Bf16 | Tf32 | F64 | E4m3 | E5m2 | S8 | U8 | S4 | U4 | B1)
+    };
+    if ![of_d, of_c].into_iter().all(is_known) || ![of_a, of_b].into_iter().all(is_factor) {
+        return None;
+    }
+    if !is_opaque && (n != 8 || !matches!(m, 8 | 16)) {
+        return None;
+    }
+    let is_in_quads = !is_opaque && (m, n, k) == (8, 8, 4) && types != [T::F64; 4];
+    if is_in_quads && types[1..3] != [T::F16; 2] {
+        return None;
+    }
+    // The order of A and the order of B, row by row or column by column.
+    let mut orders = of.qualifiers().filter_map(|qualifier| match qualifier.kind {
+        QualifierKind::Keyword(Keyword::Row) => Some(true),
+        QualifierKind::Keyword(Keyword::Col) => Some(false),
+        _ => None,
+    });
+    let (a_by_row, b_by_row) = (orders.next()?, orders.next()?);
     let packed = |scalar: T| if scalar == T::F64 { T::F64 } else { T::B32 };
     let mut part = |operand: &Operand, scalar: T, layout: Layout, size: (usize, usize)| {
         let elements = compiler.elements(of, operand, packed(scalar)).ok()?;
-        let layout = if is_opaque { Layout::Linear } else { layout };
+        let layout = match layout {
+            _ if is_opaque => Layout::Linear,
+            Layout::Operand { is_left } if is_in_quads => {
+                let is_along_k = if is_left { a_by_row } else { !b_by_row };
+                Layout::Quads { is_left, is_along_k }
+            }
+            _ if is_in_quads => Layout::Quads { is_left: true, is_along_k: true },
+            _ => layout,
+        };
         Fragment::new(&elements, scalar, layout, size)
     };
     let d = part(d, types[0], Layout::Accumulator, (m, n))?;
@@ -278,7 +327,18 @@ fn multiply<'m>(
     let c = part(c, types[3], Layout::Accumulator, (m, n))?;
     let (is_and, is_saturated) = (has(of, Keyword::And), has(of, Keyword::Satfinite));
     let size = [m, n, k];
-    Some(MatrixOp::Multiply(Box::new(Multiply { size, a, b, c, d, is_and, is_saturated })))
+    let whole = Multiply { size, a, b, c, d, is_and, is_saturated };
+    if !is_in_quads {
+        return Some(MatrixOp::Multiply([whole].into()));
+    }
+    let of_pair = |pair: u32| {
+        let mut product = whole.clone();
+        for part in [&mut product.a, &mut product.b, &mut product.c, &mut product.d] {
+            part.lanes = 0x000f_000f << (4 * pair);
+        }
+        product
+    };
+    Some(MatrixOp::Multiply((0..4).map(of_pair).collect()))
 }
 
 fn fragment<'m>(
@@ -309,6 +369,10 @@ fn fragment<'m>(
         Some(operand) => Some(compiler.source(of, operand, T::U32).ok()?),
         None => None,
     };
+    // Rows and columns of single bits and halves of bytes are whole bytes.
+    if [size.0, size.1].iter().any(|count| !(count * scalar.bits() as usize).is_multiple_of(8)) {
+        return None;
+    }
     let access = access(compiler, of, is_store, scalar, 1)?;
     Some(MatrixOp::Fragment { fragment, is_store, access, stride, is_row_major })
 }
@@ -325,6 +389,8 @@ fn matrix_rows<'m>(
     let elements = compiler.elements(of, operand, T::B32).ok()?;
     let registers: Option<Box<[Slot]>> =
         elements.iter().map(|element| element.map(|element| element.slot)).collect();
+    // Eight lanes have the addresses of each register.
+    let registers = registers.filter(|registers| matches!(registers.len(), 1 | 2 | 4));
     let access = access(compiler, of, is_store, T::B8, 16)?;
     let is_transposed = has(of, Keyword::Trans);
     Some(MatrixOp::Rows { registers: registers?, is_store, access, is_transposed })
@@ -358,12 +424,15 @@ pub(super) fn execute(
     engine: &mut Engine<'_>,
 ) -> Result<(), Stop> {
     match matrix {
-        MatrixOp::Multiply(multiply) => {
+        MatrixOp::Multiply(products) => {
             let registers = &mut warp.frames[path.frame].registers;
-            multiply.execute(registers);
-            let sources = [&multiply.a, &multiply.b, &multiply.c];
+            for product in products {
+                product.execute(registers);
+            }
+            let Some(first) = products.first() else { return Ok(()) };
+            let sources = [&first.a, &first.b, &first.c];
             let unknown = sources.iter().find_map(|source| source.unknown(registers));
-            mark(registers, &multiply.d.slots, unknown.map(|slot| registers.origin(slot)));
+            mark(registers, &first.d.slots, unknown.map(|slot| registers.origin(slot)));
             Ok(())
         }
         MatrixOp::Transpose { to, from } => {
@@ -401,6 +470,19 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
+/// Whether f32 holds the products of these factors of up to 11 bits: none overflows, none is subnormal.
+fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
+    let ends = |values: &[f32]| {
+        let finite = values.iter().map(|value| value.abs());
+        let finite = finite.filter(|value| *value > 0.0 && value.is_finite());
+        finite.fold((f32::INFINITY, 0.0_f32), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
+    };
+    let ((least, most), (other_least, other_most)) = (ends(a), ends(b));
+    least * other_least >= f32::MIN_POSITIVE && (most * other_most).is_finite()
+}
+
 impl Multiply {
     fn execute(&self, registers: &mut Registers) {
         let [m, n, k] = self.size;
@@ -422,18 +504,24 @@ impl Multiply {
                 let (a, b) = (self.a.floats(registers), self.b.floats(registers));
                 let mut sums = self.c.floats(registers);
                 let is_half = self.d.scalar == T::F16;
+                let is_exact = !is_half && have_exact_products(&a, &b);
                 for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
                     for inner in 0..k {
                         let factor = a[row * k + inner];
-                        for (sum, other) in sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]) {
-                            *sum += factor * other;
+                        let others = sums.iter_mut().zip(&b[inner * n..(inner + 1) * n]);
+                        if is_exact {
+                            others.for_each(|(sum, other)| *sum += factor * other);
+                            continue;
                         }
-                        if is_half {
-                            for sum in &mut *sums {
-                                let bits =
-                                    float::round((*sum).into(), float::F16, Modes::default());
-                                *sum = float::value(bits, T::F16) as f32;
-                            }
+                        for (sum, other) in others {
+                            let product = f64::from(factor) * f64::from(*other);
+                            let odd = float::add_odd(product, (*sum).into());
+                            *sum = if is_half {
+                                let bits = float::round(odd, float::F16, Modes::default());
+                                float::value(bits, T::F16) as f32
+                            } else {
+                                odd as f32
+                            };
                         }
                     }
                 }

@@ -154,7 +154,7 @@ impl LaneRule {
             _ => {}
         }
         if matches!(scalar, T::U16x2 | T::S16x2) {
-            return packed_integers(request.opcode, scalar);
+            return packed_integers(request, scalar);
         }
         let carries = request.has(Keyword::Cc);
         match request.opcode {
@@ -333,6 +333,17 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             };
             two(Some(execute))
         }
+        Opcode::Szext => {
+            let flags = u32::from(scalar.is_signed()) | u32::from(request.has(Keyword::Clamp)) << 1;
+            let rule = two(Some(|r, o, e| {
+                let flags = o.immediate;
+                r.map2(o, e, |a: u32, n: u32| {
+                    let length = if flags & 2 != 0 { n.min(32) } else { n & 31 };
+                    integer::extract(a.into(), 0, length, 32, flags & 1 != 0) as u32
+                });
+            }))?;
+            Some(LaneRule { immediate: flags, ..rule })
+        }
         Opcode::Fns => LaneRule::new(
             Some(|r, o, e| {
                 r.map3(o, e, |mask, base, n: u32| integer::nth_set(mask, base, n as i32))
@@ -403,14 +414,26 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
             if request.opcode == Opcode::Mul24 {
                 return Some(LaneRule { immediate, ..two(Some(execute))? });
             }
-            if is_high {
-                return None;
-            }
-            let rule = three(Some(|r, o, e| {
-                let flags = o.immediate;
-                r.map3(o, e, |a, b, c: u32| {
-                    low24(a, flags).wrapping_mul(low24(b, flags)).wrapping_add(c)
-                });
+            let immediate = immediate | u32::from(request.has(Keyword::Sat)) << 1;
+            let rule = three(Some(if is_high {
+                |r, o, e| {
+                    let flags = o.immediate;
+                    r.map3(o, e, |a, b, c: u32| {
+                        let wide = |value: u32| i64::from(low24(value, flags & 1) as i32);
+                        let high = ((wide(a) * wide(b)) >> 16) as u32;
+                        match flags & 2 != 0 {
+                            true => (high as i32).saturating_add(c as i32) as u32,
+                            false => high.wrapping_add(c),
+                        }
+                    });
+                }
+            } else {
+                |r, o, e| {
+                    let flags = o.immediate;
+                    r.map3(o, e, |a, b, c: u32| {
+                        low24(a, flags).wrapping_mul(low24(b, flags)).wrapping_add(c)
+                    });
+                }
             }))?;
             Some(LaneRule { immediate, ..rule })
         }
@@ -444,7 +467,7 @@ fn four<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(V, 
 }
 
 /// Two 16-bit integers in one register.
-fn packed_integers(opcode: Opcode, scalar: T) -> Option<LaneRule> {
+fn packed_integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     macro_rules! halves {
         ($as:ty, |$a:ident, $b:ident| $result:expr) => {
             |r: &mut Registers, o: &Op, e: u32| {
@@ -458,7 +481,10 @@ fn packed_integers(opcode: Opcode, scalar: T) -> Option<LaneRule> {
             }
         };
     }
-    let execute: Execute = match (opcode, scalar.is_signed()) {
+    let relu = request.has(Keyword::Relu);
+    let execute: Execute = match (request.opcode, scalar.is_signed()) {
+        (Opcode::Min, true) if relu => halves!(i16, |a, b| a.min(b).max(0)),
+        (Opcode::Max, true) if relu => halves!(i16, |a, b| a.max(b).max(0)),
         (Opcode::Add, _) => halves!(u16, |a, b| a.wrapping_add(b)),
         (Opcode::Min, true) => halves!(i16, |a, b| a.min(b)),
         (Opcode::Min, false) => halves!(u16, |a, b| a.min(b)),
@@ -636,7 +662,18 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         Opcode::Tanh => (FloatOp::Tanh, 1),
         _ => return None,
     };
+    if request.has(Keyword::Oob) {
+        return None;
+    }
     let ((op, count), modes) = (rule, request.modes()?);
+    let immediate = modes.pack() | (op as u32) << 8;
+    if let Some(from) = request.types.get(1).copied().filter(|from| *from != scalar) {
+        let is_sum = matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Fma);
+        let execute = mixed_float(from).filter(|_| is_sum && scalar == T::F32);
+        let sources = [from, if count == 2 { T::F32 } else { from }, T::F32];
+        let rule = LaneRule::new(execute, scalar, &sources[..count])?;
+        return Some(LaneRule { immediate, ..rule });
+    }
     let plain: Option<Execute> = match (op, scalar) {
         _ if !modes.is_plain() => None,
         (FloatOp::Add, T::F32) => Some(plain_f32!(map2, |a, b| a + b)),
@@ -655,7 +692,7 @@ fn floating(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     };
     let execute = plain.or_else(|| general_float(scalar));
     let rule = LaneRule::new(execute, scalar, &[scalar; 3][..count])?;
-    Some(LaneRule { immediate: modes.pack() | (op as u32) << 8, ..rule })
+    Some(LaneRule { immediate, ..rule })
 }
 
 const FLOAT_OPS: [FloatOp; 13] = [
@@ -676,6 +713,27 @@ const FLOAT_OPS: [FloatOp; 13] = [
 
 fn float_op(immediate: u32) -> FloatOp {
     FLOAT_OPS.get((immediate >> 8 & 15) as usize).copied().unwrap_or(FloatOp::Add)
+}
+
+/// A sum of f32 with narrower terms or factors, which are converted first. [PTX ISA, "Mixed Precision"]
+fn mixed_float(from: T) -> Option<Execute> {
+    macro_rules! mixed {
+        ($from:expr) => {
+            |r, o, e| {
+                let (op, modes) = (float_op(o.immediate), Modes::unpack(o.immediate));
+                let wide = |bits: u32| (float::value(bits, $from) as f32).to_bits();
+                r.map3(o, e, |a, b, c| {
+                    let b = if op == FloatOp::Fma { wide(b) } else { b };
+                    float::narrow(op, T::F32, modes, [wide(a), b, c])
+                });
+            }
+        };
+    }
+    Some(match from {
+        T::F16 => mixed!(T::F16),
+        T::Bf16 => mixed!(T::Bf16),
+        _ => return None,
+    })
 }
 
 /// An operation with any modes; the immediate says which.
@@ -734,6 +792,14 @@ fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         (Opcode::Abs, T::F32) if flush => one(|r, o, e| {
             r.map1(o, e, |a: u32| float::flushed(a, T::F32) & !(1 << 31));
         })?,
+        (Opcode::Neg, T::F16 | T::F16x2) if flush => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| flushed_halves(a) ^ sign);
+        })?,
+        (Opcode::Abs, T::F16 | T::F16x2) if flush => one(|r, o, e| {
+            let sign = o.immediate;
+            r.map1(o, e, |a: u32| flushed_halves(a) & !sign);
+        })?,
         (Opcode::Neg, _) => one(|r, o, e| {
             let sign = o.immediate;
             r.map1(o, e, |a: u32| a ^ sign);
@@ -754,6 +820,11 @@ fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
         )?,
     };
     Some(LaneRule { immediate: sign, ..rule })
+}
+
+/// One f16, or two in one register, with subnormal ones flushed.
+fn flushed_halves(a: u32) -> u32 {
+    float::flushed(a & 0xffff, T::F16) | float::flushed(a >> 16, T::F16) << 16
 }
 
 /// `min` and `max`, of two or three floats.
@@ -917,7 +988,8 @@ pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execu
         (T::F32, false) => floats!(u32, |x| f32::from_bits(x)),
         (T::F32, true) => floats!(u32, |x| f32::from_bits(float::flushed(x, T::F32))),
         (T::F64, _) => floats!(u64, |x| f64::from_bits(x)),
-        (T::F16, _) => floats!(u32, |x| float::value(x, T::F16)),
+        (T::F16, false) => floats!(u32, |x| float::value(x, T::F16)),
+        (T::F16, true) => floats!(u32, |x| float::value(float::flushed(x, T::F16), T::F16)),
         (T::Bf16, _) => floats!(u32, |x| float::value(x, T::Bf16)),
         _ => match (scalar.bits(), scalar.is_signed()) {
             (16, true) => ordered!(u32, i16),
@@ -947,7 +1019,9 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
     let one = |execute: Execute| LaneRule::new(Some(execute), to, &[from]);
     let is_between_integers = !to.is_float() && !from.is_float() && !modes.saturate;
     match (from, to) {
-        (T::S32, T::S64 | T::U64) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64)),
+        (T::S32, T::S64 | T::U64) if is_between_integers => {
+            return one(|r, o, e| r.map1(o, e, |a: u32| a as i32 as u64));
+        }
         (T::U32, T::S64 | T::U64) => return one(|r, o, e| r.map1(o, e, |a: u32| u64::from(a))),
         (T::S64 | T::U64, T::S32 | T::U32) if is_between_integers => {
             return one(|r, o, e| r.map1(o, e, |a: u64| a as u32));
@@ -958,7 +1032,10 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
         (T::S16, T::S32) => return one(|r, o, e| r.map1(o, e, |a: u32| a as i16 as u32)),
         (T::F16, T::F32) if modes.is_plain() => {
             return one(|r, o, e| {
-                r.map1(o, e, |a: u32| half::f16::from_bits(a as u16).to_f32().to_bits())
+                r.map1(o, e, |a: u32| {
+                    let wide = half::f16::from_bits(a as u16).to_f32();
+                    if wide.is_nan() { 0x7fff_ffff } else { wide.to_bits() }
+                })
             });
         }
         (T::S32, T::F32) if modes.is_plain() => {
@@ -1090,6 +1167,14 @@ pub(super) fn fit(is_wide: bool, is_signed: bool) -> Execute {
     }
 }
 
+/// Sign-extends 16 bits to 32 or 64.
+pub(super) fn extend_halves(is_wide: bool) -> Execute {
+    match is_wide {
+        false => |r, o, e| r.map1(o, e, |a: u32| a as i16 as u32),
+        true => |r, o, e| r.map1(o, e, |a: u32| a as i16 as u64),
+    }
+}
+
 /// Packs two parts into one register of twice their width; the immediate is the width of a part.
 pub(super) fn pack(part_bits: u32) -> Execute {
     match part_bits {
@@ -1153,8 +1238,17 @@ fn indicated(r: &mut Registers, op: &Op, exec: u32, value: u32) {
 }
 
 /// `slct`: `a` where `c` is not negative, else `b`.
-pub(super) fn choose(is_wide: bool, is_float: bool) -> Execute {
+pub(super) fn choose(is_wide: bool, is_float: bool, flush: bool) -> Execute {
+    fn is_chosen(c: u32) -> bool {
+        f32::from_bits(float::flushed(c, T::F32)) >= 0.0
+    }
     match (is_wide, is_float) {
+        (false, true) if flush => |r, o, e| {
+            r.map3(o, e, |a: u32, b: u32, c: u32| if is_chosen(c) { a } else { b });
+        },
+        (true, true) if flush => |r, o, e| {
+            r.map3(o, e, |a: u64, b: u64, c: u32| if is_chosen(c) { a } else { b });
+        },
         (false, false) => |r, o, e| {
             r.map3(o, e, |a: u32, b: u32, c: u32| if c as i32 >= 0 { a } else { b });
         },

@@ -754,39 +754,41 @@ impl Warp {
         if let Some(races) = &mut engine.races {
             races.pass_warp(self.number);
         }
-        let members = match exchange.members {
-            None => exec,
-            Some(slot) => {
-                let registers = &self.frames[path.frame].registers;
-                let unknown = registers.unknown(slot) & exec;
-                if unknown != 0 {
-                    return Err(self.unknown(path, slot, unknown, "a mask of lanes"));
-                }
-                registers.get::<u32>(slot)[exec.trailing_zeros() as usize]
-            }
+        let Some(slot) = exchange.members else {
+            self.exchange_now(path.frame, op, exchange, exec);
+            path.pc += 1;
+            return Ok(Next::Goes);
         };
-        let needed = members & self.alive;
-        if needed & !exec == 0 {
-            self.exchange_now(path.frame, op, exchange, exec, members);
+        let registers = &self.frames[path.frame].registers;
+        let unknown = registers.unknown(slot) & exec;
+        if unknown != 0 {
+            return Err(self.unknown(path, slot, unknown, "a mask of lanes"));
+        }
+        let masks = *registers.get::<u32>(slot);
+        // Lanes that arrive together may name different masks: groups that exchange values each among themselves.
+        let (mut left, mut waits) = (exec, 0);
+        while left != 0 {
+            let members = masks[left.trailing_zeros() as usize];
+            let group = lanes(left).filter(|lane| masks[*lane] == members);
+            let group = group.fold(0, |all, lane| all | 1 << lane);
+            left &= !group;
+            if members & self.alive & !group == 0 {
+                self.exchange_now(path.frame, op, exchange, group);
+            } else {
+                self.waiting.push(Waiting { path: Path { mask: group, ..*path }, members });
+                waits |= group;
+            }
+        }
+        if waits == 0 {
             path.pc += 1;
             return Ok(Next::Goes);
         }
-        let waiting = Path { mask: exec, ..*path };
-        self.waiting.push(Waiting { path: waiting, members });
-        let next = self.stay(path, exec, Next::Left);
-        Ok(next)
+        Ok(self.stay(path, waits, Next::Left))
     }
 
-    fn exchange_now(
-        &mut self,
-        frame: usize,
-        op: &Op,
-        exchange: &ExchangeOp,
-        exec: u32,
-        members: u32,
-    ) {
+    fn exchange_now(&mut self, frame: usize, op: &Op, exchange: &ExchangeOp, exec: u32) {
         let registers = &mut self.frames[frame].registers;
-        exchange::execute(registers, op, exchange.kind, exec, members);
+        exchange::execute(registers, op, exchange.kind, exec);
     }
 
     /// Lets lanes exchange values that have all arrived.
@@ -813,7 +815,7 @@ impl Warp {
                 let exec = met.iter().filter(here).fold(0, |all, of| all | of.path.mask);
                 let op = &code.ops[path.pc as usize];
                 if let Action::Exchange(exchange) = op.action {
-                    self.exchange_now(path.frame, op, &exchange, exec, members);
+                    self.exchange_now(path.frame, op, &exchange, exec);
                 }
             }
             for Waiting { path, .. } in met {

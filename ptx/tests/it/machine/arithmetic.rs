@@ -4,7 +4,7 @@ use super::{launch, module};
 use warpload_ptx::machine::KernelLaunch;
 
 /// Integers at the edges of every width, and what lies between.
-const INTEGERS: [u64; 24] = [
+pub(super) const INTEGERS: [u64; 24] = [
     0,
     1,
     2,
@@ -61,7 +61,7 @@ const FLOATS: [f64; 24] = [
 
 /// Evaluates `d = f(a, b, c)` for all triples of 64-bit patterns, one per thread; `body` reads %rd10, %rd11 and %rd12,
 /// and writes %rd13.
-fn evaluate(body: &str, triples: &[[u64; 3]]) -> Vec<u64> {
+pub(super) fn evaluate(body: &str, triples: &[[u64; 3]]) -> Vec<u64> {
     let threads = 64;
     let blocks = triples.len().div_ceil(threads);
     let mut bytes: Vec<u8> =
@@ -82,7 +82,7 @@ fn evaluate(body: &str, triples: &[[u64; 3]]) -> Vec<u64> {
     out.take(triples.len()).collect()
 }
 
-fn triples<V: Copy>(values: &[V], bits: impl Fn(V) -> u64) -> Vec<[u64; 3]> {
+pub(super) fn triples<V: Copy>(values: &[V], bits: impl Fn(V) -> u64) -> Vec<[u64; 3]> {
     let mut triples = Vec::new();
     for (i, a) in values.iter().enumerate() {
         for (j, b) in values.iter().enumerate() {
@@ -93,10 +93,9 @@ fn triples<V: Copy>(values: &[V], bits: impl Fn(V) -> u64) -> Vec<[u64; 3]> {
     triples
 }
 
-/// Compares an instruction with a function for all pairs of integers.
-fn integers(instruction: &str, bits: u32, expected: impl Fn(u64, u64, u64) -> u64) {
-    let mask = u64::MAX >> (64 - bits);
-    let triples = triples(&INTEGERS, |value| value & mask);
+/// Evaluates an instruction on registers A, B, C, D of `bits` for all triples. B32 and C32 are `b` and `c` in 32 bits,
+/// which shifts and bit fields of other widths take.
+pub(super) fn apply(instruction: &str, bits: u32, triples: &[[u64; 3]]) -> Vec<u64> {
     let (narrow, wide) = match bits {
         16 => (
             "cvt.u16.u64 %h1, %rd10; cvt.u16.u64 %h2, %rd11; cvt.u16.u64 %h3, %rd12;",
@@ -118,7 +117,14 @@ fn integers(instruction: &str, bits: u32, expected: impl Fn(u64, u64, u64) -> u6
     for (place, name) in ["A", "B", "C", "D"].iter().zip(names) {
         written = written.replace(place, name);
     }
-    let out = evaluate(&format!("{narrow} {shift} {written} {wide}"), &triples);
+    evaluate(&format!("{narrow} {shift} {written} {wide}"), triples)
+}
+
+/// Compares an instruction with a function for all pairs of integers.
+pub(super) fn integers(instruction: &str, bits: u32, expected: impl Fn(u64, u64, u64) -> u64) {
+    let mask = u64::MAX >> (64 - bits);
+    let triples = triples(&INTEGERS, |value| value & mask);
+    let out = apply(instruction, bits, &triples);
     for ([a, b, c], got) in triples.iter().zip(out) {
         let want = expected(*a, *b, *c) & mask;
         assert_eq!(got, want, "{instruction}: {a:#x}, {b:#x}, {c:#x}");

@@ -203,3 +203,28 @@ fn warps_wait_for_each_other_at_a_flag() {
     );
     assert_eq!(out, vec![9; 64]);
 }
+
+#[test]
+fn a_reduction_at_a_barrier_has_a_result_if_the_last_thread_ends() {
+    // Warp 1 ends, and with it the barrier's waiting.
+    let out = run(
+        "setp.ge.u32 %p1, %r0, 32; @%p1 bra end;
+        setp.lt.u32 %p2, %r0, 7; bar.red.popc.u32 %r2, 0, %p2; bar.red.and.pred %p3, 0, %p2;
+        selp.u32 %r3, 100, 0, %p3; add.u32 %r2, %r2, %r3; st.global.u32 [%rd2], %r2;
+        end: ret;",
+        64,
+    );
+    assert_eq!(out, [[7; 32], [0; 32]].concat());
+}
+
+#[test]
+fn warps_go_in_order_behind_a_barrier() {
+    // Each warp takes a number behind the barrier.
+    let out = run(
+        ".shared .u32 next; --- mov.u32 %r3, 0; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [next], 0; bar.sync 0;
+        and.b32 %r1, %r0, 31; setp.eq.u32 %p2, %r1, 0; @%p2 atom.shared.add.u32 %r3, [next], 1;
+        bar.sync 0; @%p2 atom.shared.add.u32 %r3, [next], 1; st.global.u32 [%rd2], %r3;",
+        128,
+    );
+    assert_eq!([0, 32, 64, 96].map(|thread| out[thread]), [4, 5, 6, 7]);
+}

@@ -175,3 +175,27 @@ fn a_launch_ends_when_a_flag_is_set() {
     let ended = kernel.run_until(&launch, &mut memory, None, Some(&interrupt));
     assert_eq!(ended.err(), Some(KernelError::Interrupted));
 }
+
+#[test]
+fn instructions_of_no_sense_are_not_executed() {
+    // Registers of other widths, lists of other lengths: none of them is PTX, and none may panic.
+    for instruction in [
+        "mov.u64 %rd4, {%rd5};",
+        "mov.b64 %rd4, {%r1, %r2, %r3};",
+        "mov.b64 %rd4, {%rd1, %rd2};",
+        "mov.pred {%r1, %r2}, %r3;",
+        "mov.b128 %h1, %h2;",
+        "mov.b128 {%rd1, %rd2}, %rd3;",
+        "mov.b128 %rd1, {%rd2, %rd3};",
+        "st.global.v4.b64 [%rd1], {%rd1, %rd2, %rd3, %rd4, %rd5, %rd6, %rd7, %rd8};",
+        "ld.global.v2.b32 {%r1, %r2, %r3, %r4}, [%rd1];",
+        "atom.global.exch.v2.b32 {%r1, %r2}, [%rd1], {%r3, %r4};",
+        "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s32.s32.s32 {%r1, %r2}, {%r1}, {%r1}, {%r1, %r2};",
+        "redux.sync.add.f32 %r1, %r2, 0xffffffff;",
+    ] {
+        let source = super::module(instruction);
+        let grid = KernelLaunch::new([1; 3], [32, 1, 1]);
+        let launched = super::launch(&source, grid, &[vec![0; 4096]]);
+        assert_eq!(launched.result.skipped.len(), 1, "{instruction}");
+    }
+}

@@ -1,9 +1,14 @@
 //! Kernels launched without a GPU.
 
 mod arithmetic;
+mod atomics;
+mod bits;
 mod control;
+mod exchanges;
 mod faults;
+mod floats;
 mod kernels;
+mod matrices;
 mod public;
 mod surroundings;
 
