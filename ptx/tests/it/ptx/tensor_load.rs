@@ -112,7 +112,12 @@ fn errors_point_at_what_to_change() {
         (LD, ".16x32bx2.x1.b32 {r0}, [t], r9;", "r9", "syntax: expected a half offset"),
         (LD, ".16x32bx2.x1.b32 {r0}, [t], 09;", "09", "syntax: expected a constant"),
         (LD, ".16x32bx2.x1.b32 {r0}, [t], 16, 4;", "4", "syntax: expected the end"),
-        (LD, ".32x32b.x1.b32 {r0}, [t]; ret;", "ret;", "syntax: expected nothing after the load"),
+        (
+            LD,
+            ".32x32b.x1.b32 {r0}, [t]; ret;",
+            "ret;",
+            "syntax: expected the end of the text after the load",
+        ),
         ("@%p", "", "", "syntax: expected `ld`"),
     ] {
         let text = &format!("{opcode}{rest}");

@@ -117,7 +117,7 @@ fn errors_are_typed() {
     assert_eq!(error(&ran).to_string(), "1 data register; shape and repeat make it 2");
     let undeclared = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r77}, [taddr];";
     let ran = run(undeclared, &wrong, LaneMask::ALL, WARP_1);
-    assert_eq!(error(&ran).to_string(), "this name is not declared");
+    assert_eq!(error(&ran).to_string(), "undeclared name");
 }
 
 #[test]
