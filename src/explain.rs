@@ -228,7 +228,7 @@ fn space(space: MemorySpace) -> String {
         MemorySpace::Shared => "the CTA's shared memory".to_owned(),
         MemorySpace::Constant { bank, .. } => format!("constant bank {:#x}", bank.get()),
         MemorySpace::Tensor => "Tensor Memory".to_owned(),
-        MemorySpace::Undocumented => "memory of which nothing is public".to_owned(),
+        MemorySpace::Undocumented => "undocumented memory".to_owned(),
     }
 }
 

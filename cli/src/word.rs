@@ -25,7 +25,7 @@ pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, Strin
             _ => MachineWord::Bits64(word as u64),
         }),
         Ok(_) if is_hexadecimal && digits.len() <= 32 && sm.is_none() => Err(format!(
-            "{text:?} has more than 64 bits, as words of SM 7.0 and later do; say of which SM it is, \
+            "{text:?} has more than 64 bits, as words of SM 7.0 and later do; give its SM, \
              for example `--sm 80`"
         )),
         _ => {

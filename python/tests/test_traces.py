@@ -190,7 +190,7 @@ def test_tables_are_filtered(traces) -> None:
     assert len(chosen) == chosen.to_polars().height == found.loads > 0
     assert chosen.to_arrow().num_rows == len(chosen.to_pandas()) == found.loads
     assert set(chosen.to_polars()["record"]) < set(loads["record"])
-    with pytest.raises(TypeError, match="expected options of what memory holds"):
+    with pytest.raises(TypeError, match="expected options about the contents of memory"):
         trace.loads(reuse=True)
     whole = trace.replay()
     rows = whole.rows(kernel="^", pc="0x10..0x80", opcode="LD.*").to_polars()

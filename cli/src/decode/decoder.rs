@@ -292,8 +292,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         if of_unknown_sm > 0 {
             self.status = self.status.max(Status::Unreadable);
             diagnostic::error(format_args!(
-                "{}: {of_unknown_sm} of {instructions} instructions have 128 bits, and nothing says of \
-                 which SM they are; use `--sm`, for example `--sm 80`",
+                "{}: {of_unknown_sm} of {instructions} instructions have 128 bits, but their SM \
+                 is unknown; use `--sm`, for example `--sm 80`",
                 io::name(self.path)
             ));
         }

@@ -113,7 +113,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             anyhow::bail!("--sm goes with the word or text of an LDTM, not with a shape")
         }
         (Drawn::Instruction(text), None) => anyhow::bail!(
-            "{text:?} is no shape; for an instruction of SASS, say of which SM it is: `--sm 100`"
+            "{text:?} is no shape; for an instruction of SASS, give its SM: `--sm 100`"
         ),
     };
     let half = sass.as_ref().and_then(|(_, tensor)| tensor.half);

@@ -365,7 +365,7 @@ fn sources_are_bounded_before_they_are_read() {
     for mapping in MAPPINGS {
         let (key, message) = failure(folder.open_manifest(manifest, mapping));
         assert_eq!(key, "memory");
-        let expected = "549755813889 bytes do not fit into memory, of which ";
+        let expected = "549755813889 bytes do not fit into memory; ";
         assert!(message.starts_with(expected), "{message}");
     }
     // Nor is it for its layout.
