@@ -17,7 +17,7 @@ const APART: [&str; 3] = ["arrow", "fuzz", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Leave out the tests, which have just run
+    /// Skip the tests, because they have just run
     #[arg(long)]
     tested: bool,
 }

@@ -11,7 +11,7 @@ use crate::step::{Failed, root};
 
 #[derive(Args)]
 pub(crate) struct Renewal {
-    /// Write nothing; fail if a file differs from what would be written
+    /// Only check: fail if a file differs from the generated one
     #[arg(long)]
     pub(crate) check: bool,
 }

@@ -96,7 +96,7 @@ fn with_its_content_hash(input: &[u8]) -> Option<TraceSet> {
 
 fn same_when_read_again(set: &TraceSet) {
     let again = TraceSet::from_json(set.to_json().as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("what is written can be read: {error}"));
+    let again = again.unwrap_or_else(|error| panic!("the written set cannot be read: {error}"));
     assert_eq!(&again, set);
 }
 
