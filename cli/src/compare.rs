@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Summary of the second replay
     b: PathBuf,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
@@ -105,8 +105,8 @@ fn read(path: &Path) -> anyhow::Result<Summary> {
             (first, last) => format!("shards {first} to {last}"),
         };
         anyhow!(
-            "{}: the summary of {shards} of {of}; expected that of a whole replay, which `warpload merge` \
-             makes of all shards",
+            "{}: the summary of {shards} of {of}; expected a whole replay: `warpload merge` \
+             combines all shards into one",
             io::name(path)
         )
     })

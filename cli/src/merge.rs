@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     partial: bool,
 
-    /// How the result is written; only JSON
+    /// Output format; only JSON
     #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
     _format: String,
 

@@ -327,8 +327,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
         if *contradictory > 0 {
             diagnostic::warning(format_args!(
-                "{file}: {contradictory} of {instructions} instructions are loads by their text, \
-                 not by their words, which decide here; `--check` shows them"
+                "{file}: {contradictory} of {instructions} instructions are loads by their text \
+                 but not by their words, and the words decide; `--check` shows them"
             ));
         }
         if counts.without_words && *loads > *unassembled {

@@ -124,7 +124,8 @@ fn inputs_of_one_name_are_not_extracted_over_each_other() {
         assert_eq!(ran.status, 2, "{}", ran.stderr);
         assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
         for refused in ["b/lib.so", "b/LIB.a"] {
-            let expected = format!("{refused}: its images have the names of those of a/lib.so");
+            let expected =
+                format!("{refused}: its images have the same names as those of a/lib.so");
             assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
         }
         let cubin = folder.path().join("out/lib.2.sm_75.cubin");

@@ -67,7 +67,7 @@ pub enum PartialError {
     Json(#[source] serde_json::Error),
     /// It was made by another version of warpload.
     #[error(
-        "made by warpload {given}{}{}; parts merge only with those of the same version, which is {}",
+        "made by warpload {given}{}{}; warpload {} merges only shards of its own version",
         named(", with unknown counters", unknown), named(", without counters", missing),
         env!("CARGO_PKG_VERSION")
     )]

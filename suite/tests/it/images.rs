@@ -259,7 +259,7 @@ fn a_file_shorter_than_the_manifest_says() {
         );
         let path = folder.0.path().join("bytes.bin");
         let expected = format!(
-            "{}: the file has 256 bytes, which is shorter than offset {offset} and length {length}",
+            "{}: the file has 256 bytes, fewer than offset {offset} and length {length}",
             path.display()
         );
         for mapping in MAPPINGS {

@@ -248,7 +248,7 @@ impl Header {
         let at = text.trim_end().len() - value.len();
         let wrong = |message: String| (at, message);
         if NEEDED.contains(&key) && self.has(key) {
-            return Err((0, format!("`-{key}` for the second time: a file holds one kernel")));
+            return Err((0, format!("duplicate `-{key}`: a file holds one kernel")));
         }
         let held = sink.name(value).map_err(|error| wrong(error.to_string()))?;
         match key {
