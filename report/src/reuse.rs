@@ -83,8 +83,8 @@ fn chart(reuse: &ReuseCounts) -> String {
     format!(
         "<figure>\n<svg class=\"chart\" viewBox=\"0 0 1000 190\" role=\"img\" aria-label=\"Touches by \
          distance; the table has the numbers\">\n{}</svg>\n<figcaption>Touches by \
-         distance: each column counts the distances up to its number and above the column before; the \
-         last one counts first touches.</figcaption>\n\
+         distance: each column counts the distances up to its number and above the column before; \
+         the last one counts first touches.</figcaption>\n\
          </figure>\n",
         picture.into_elements()
     )
