@@ -399,8 +399,8 @@ fn uniform_remark(space: MemorySpace) -> String {
         _ => "",
     };
     format!(
-        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the values \
-         are those of .128"
+        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the \
+         values are the same as for .128"
     )
 }
 

@@ -63,7 +63,7 @@ fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { a, b, .. } = &arguments;
     if arguments.html.as_deref().is_some_and(io::is_stdin) {
-        bail!("standard output holds the comparison; expected a file for the page, not `-`");
+        bail!("the comparison goes to standard output; expected a file for the page, not `-`");
     }
     if io::is_stdin(a) && io::is_stdin(b) {
         bail!("standard input is one of the summaries, not both");

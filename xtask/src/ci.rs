@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
     packages::check(&workspace)?;
-    timed("the samples and the conformance suite are what is generated", || {
+    timed("the samples and the conformance suite are up to date", || {
         samples::run(&Renewal { check: true })?;
         suite::check()
     })

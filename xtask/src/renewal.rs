@@ -28,7 +28,7 @@ impl Renewal {
                     .with_context(|| format!("cannot write {}", path.display()))?;
                 println!("{} written, {} bytes", path.display(), bytes.len());
             } else if fs::read(&path).ok().as_deref() != Some(bytes) {
-                println!("{} differs from what is generated", path.display());
+                println!("{} differs from the generated file", path.display());
                 is_equal = false;
             }
         }

@@ -93,7 +93,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let Arguments { trace: path, shards, fan_in, output: folder, format, level, request, .. } =
         arguments;
     if io::is_stdin(&path) {
-        bail!("the tasks read the trace under its name; expected a file, not `-`");
+        bail!("the tasks read the trace by its name; expected a file, not `-`");
     }
     // Outputs in the working folder are named without a folder.
     let place = if folder == Path::new(".") { Path::new("") } else { &folder };

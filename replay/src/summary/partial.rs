@@ -158,7 +158,7 @@ impl PartialSummary {
             return Err("its shard numbers are out of range");
         }
         if self.kernels.last_key_value().is_some_and(|(last, _)| *last >= self.of_kernels) {
-            return Err("its kernels exceed those of the trace");
+            return Err("it has more kernels than the trace");
         }
         let pairs = SumPairs::new();
         for kernel in self.kernels.values() {

@@ -111,7 +111,7 @@ impl<'p> Sources<'p> {
             let start = end;
             end = start
                 .checked_add(span.end - span.start)
-                .ok_or_else(|| JsonError::at(key, "more than 2^64 bytes with those before"))?;
+                .ok_or_else(|| JsonError::at(key, "more than 2^64 bytes with earlier data"))?;
             places.push(in_memory(key, &(start..end))?);
         }
         Ok((places, end))

@@ -88,7 +88,7 @@ impl FileList {
         writer.allocations(self.allocations.iter().copied());
         writer.may_be_cut_off(NO_END_MARK);
         if !self.passed_over.is_empty() {
-            let mut note = "rows of the list were passed over:".to_owned();
+            let mut note = "skipped rows of the list:".to_owned();
             for (i, (name, count)) in self.passed_over.iter().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
                 // Writing to a text cannot fail.

@@ -484,7 +484,7 @@ fn a_text_log() {
     assert_eq!(names(&trace), ["grid launch 3"]);
     let trace = open(&import_bytes([registers, opcode].concat()).unwrap());
     assert_eq!(trace.records(), 0);
-    assert!(trace.contents().notes[0].starts_with("no record of a memory access"));
+    assert!(trace.contents().notes[0].starts_with("no memory access in the source"));
 }
 
 #[test]
