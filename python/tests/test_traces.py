@@ -115,13 +115,13 @@ def test_an_image_may_be_a_memory(traces) -> None:
     machine = wl.Machine.open(traces / "generic.image.json")
     known = trace.replay(image=traces / "generic.image.json")
     assert trace.replay(image=machine) == trace.replay(image=machine.memory) == known
-    with pytest.raises(TypeError, match="an image says"):
+    with pytest.raises(TypeError, match="an image determines"):
         trace.replay(image=machine, fill="zero")
 
 
 def test_notes_and_the_page(command, traces, tmp_path) -> None:
     trace = wl.Trace(traces / "generic.wlt")
-    with pytest.raises(wl.Error, match="no kernel has a name that .* the nearest are `faults`"):
+    with pytest.raises(wl.Error, match="no kernel name matches .* the nearest are `faults`"):
         trace.replay(kernel="no such kernel")
     (note,) = trace.replay(space="constant", kernel="faults").messages
     assert "no load is selected" in note
@@ -134,7 +134,7 @@ def test_notes_and_the_page(command, traces, tmp_path) -> None:
 
 @pytest.mark.parametrize("kernel", ["nosuch", "("])
 def test_a_name_of_no_kernel_selects_nothing(traces, kernel) -> None:
-    with pytest.raises(wl.Error, match="no kernel has a name that") as raised:
+    with pytest.raises(wl.Error, match="no kernel name matches") as raised:
         wl.Trace(traces / "generic.wlt").replay(kernel=kernel)
     assert raised.value.kind == "selection"
 
@@ -163,7 +163,7 @@ def test_wrong_options_are_errors(traces, options, message) -> None:
         ({"fil": "zero"}, "unknown option `fil`; expected one of `?image"),
         ({"fill": 3}, "fill: expected a str"),
         ({"reuse": "yes"}, "reuse: expected a boolean"),
-        ({"image": "generic.image.json", "fill": "zero"}, "an image says"),
+        ({"image": "generic.image.json", "fill": "zero"}, "an image determines"),
     ],
 )
 def test_options_of_other_types_are_type_errors(traces, options, message) -> None:

@@ -308,7 +308,10 @@ fn wrong_lines() {
         (format!("{good} {good}"), "text after the object"),
         (good.to_string().replace("\"warp\"", "warp"), "expected a key in quotes"),
         (good.to_string().replace("\"warp\":", "\"warp\""), "expected `:`"),
-        (format!("{{\"new\":{}1{}}}", "[".repeat(100), "]".repeat(100)), "in each other"),
+        (
+            format!("{{\"new\":{}1{}}}", "[".repeat(100), "]".repeat(100)),
+            "nested arrays and objects",
+        ),
         (without(good.clone(), "addrs").to_string(), "1: no key `addrs`"),
         (without(good.clone(), "cta").to_string(), "1: no key `cta`"),
         (without(good.clone(), "warp").to_string(), "1: no key `warp`"),

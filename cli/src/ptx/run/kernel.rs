@@ -69,7 +69,7 @@ pub(super) struct KernelArguments {
     #[arg(long)]
     check_uninitialized: bool,
 
-    /// Report data races in shared memory: accesses to the same bytes without a barrier between, at least one a write
+    /// Report data races in shared memory: two accesses to the same bytes without a barrier between, one a write
     #[arg(long)]
     check_races: bool,
 }
