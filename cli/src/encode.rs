@@ -220,7 +220,7 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     match Instruction::decode(word, sm) {
         Decoded::Load(load) => Ok(load),
         Decoded::Illegal(refusal) => {
-            anyhow::bail!("--like: {word} is refused, as nvdisasm does: {refusal}")
+            anyhow::bail!("--like: {word} is refused, as by nvdisasm: {refusal}")
         }
         Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
     }

@@ -83,7 +83,7 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction
     match Instruction::decode(word, sm) {
         Decoded::Load(load) => return Some(load),
         Decoded::Illegal(refusal) => {
-            diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
+            diagnostic::error(format_args!("{place}{word} is refused, as by nvdisasm: {refusal}"))
         }
         Decoded::Other => {
             let known: Vec<&str> = Instruction::mnemonics(sm).collect();

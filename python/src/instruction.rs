@@ -40,7 +40,7 @@ pub(crate) fn decode(
         Decoded::Illegal(reason) => Err(error(
             py,
             ErrorKind::Illegal,
-            format_args!("{word} is refused, as nvdisasm does: {reason}"),
+            format_args!("{word} is refused, as by nvdisasm: {reason}"),
         )),
     }
 }

@@ -320,7 +320,7 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
         if counts.illegal > 0 {
             diagnostic::note(format_args!(
-                "{file}: {} with the opcode of a load {} refused, as nvdisasm does",
+                "{file}: {} with the opcode of a load {} refused, as by nvdisasm",
                 plural(counts.illegal, "word"),
                 if counts.illegal == 1 { "is" } else { "are" }
             ));

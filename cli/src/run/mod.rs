@@ -209,7 +209,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
         }
     }
     match wanted {
-        Some(number) => Ok(Err(format!("no line {number}; there are {count}"))),
+        Some(number) => Ok(Err(format!("no line {number}; the file has {count}"))),
         None => Ok(Ok(text)),
     }
 }

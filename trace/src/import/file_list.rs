@@ -271,7 +271,7 @@ impl TraceList {
     ) -> Result<(), ImportError> {
         let (file, line) = self.list.nth(number).ok_or_else(|| {
             let count = self.len();
-            self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
+            self.list.whole_error(format!("no trace {number}; the list names {count}, from 0"))
         })?;
         writer.use_threads(threads);
         self.input.into_iter().for_each(|input| writer.input(input));

@@ -353,7 +353,10 @@ fn wrong_lines() {
         (twice(&good, "opcode_id"), "duplicate key `opcode_id`"),
         (twice(&good, "pc"), "duplicate key `pc`"),
         (twice(&good, "type"), "duplicate key `type`"),
-        (twice(&with(good.clone(), "sass", json!("LDS R1, [R2] ;")), "sass"), "the key `sass`"),
+        (
+            twice(&with(good.clone(), "sass", json!("LDS R1, [R2] ;")), "sass"),
+            "duplicate key `sass`",
+        ),
         (twice(&valued(0, 4, &[1]), "values"), "duplicate key `values`"),
         (twice(&valued(0, 4, &[1]), "access_size"), "duplicate key `access_size`"),
         (twice(&sass, "grid"), "duplicate key `grid`"),
