@@ -228,7 +228,7 @@ fn space(space: MemorySpace) -> String {
         MemorySpace::Shared => "the CTA's shared memory".to_owned(),
         MemorySpace::Constant { bank, .. } => format!("constant bank {:#x}", bank.get()),
         MemorySpace::Tensor => "Tensor Memory".to_owned(),
-        MemorySpace::Undocumented => "memory of which nothing is public".to_owned(),
+        MemorySpace::Undocumented => "undocumented memory".to_owned(),
     }
 }
 
@@ -399,8 +399,8 @@ fn uniform_remark(space: MemorySpace) -> String {
         _ => "",
     };
     format!(
-        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the values \
-         are those of .128"
+        ".U.128 is a hint: one fetch serves all lanes if their addresses agree{memory}; the \
+         values are the same as for .128"
     )
 }
 

@@ -175,7 +175,7 @@ impl FileKind {
             }
             Self::SimulatorConfig => (
                 "a configuration of GPGPU-Sim or Accel-Sim",
-                "the traces are what its simulator reads with it",
+                "pass the traces that its simulator reads with it",
             ),
         }
     }

@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     svg: Option<PathBuf>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -164,7 +164,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &mut Output) -> anyhow::Res
     };
     ensure!(
         arguments.element.is_none() || pattern.is_layout(),
-        "--element is for layouts; a formula results in bytes"
+        "--element is for layouts; a formula counts bytes"
     );
     ensure!(
         !arguments.merge_pairs || arguments.space == Space::Shared,
@@ -276,8 +276,8 @@ impl Arguments {
         let address = |lane| access.lanes.addresses.of(lane);
         if let Some(lane) = lanes.find(|lane| !address(*lane).is_multiple_of(bytes.into())) {
             diagnostic::note(format_args!(
-                "the address {:#x} of lane {lane} is no multiple of {bytes}: it is rounded down, as SM 5.x \
-                 does; later GPUs report an error",
+                "the address {:#x} of lane {lane} is no multiple of {bytes}: rounded down, as on \
+                 SM 5.x; later GPUs report an error",
                 address(lane)
             ));
         }

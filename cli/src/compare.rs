@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Summary of the second replay
     b: PathBuf,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
@@ -63,7 +63,7 @@ fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { a, b, .. } = &arguments;
     if arguments.html.as_deref().is_some_and(io::is_stdin) {
-        bail!("standard output holds the comparison; expected a file for the page, not `-`");
+        bail!("the comparison goes to standard output; expected a file for the page, not `-`");
     }
     if io::is_stdin(a) && io::is_stdin(b) {
         bail!("standard input is one of the summaries, not both");
@@ -105,8 +105,8 @@ fn read(path: &Path) -> anyhow::Result<Summary> {
             (first, last) => format!("shards {first} to {last}"),
         };
         anyhow!(
-            "{}: the summary of {shards} of {of}; expected that of a whole replay, which `warpload merge` \
-             makes of all shards",
+            "{}: the summary of {shards} of {of}; expected a whole replay: `warpload merge` \
+             combines all shards into one",
             io::name(path)
         )
     })

@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = number::<usize>(0..=u64::MAX))]
     failures: Option<usize>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORD")]
     like: Option<String>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -220,7 +220,7 @@ fn like(word: &str, sm: Sm) -> anyhow::Result<Instruction> {
     match Instruction::decode(word, sm) {
         Decoded::Load(load) => Ok(load),
         Decoded::Illegal(refusal) => {
-            anyhow::bail!("--like: {word} is refused, as nvdisasm does: {refusal}")
+            anyhow::bail!("--like: {word} is refused, as by nvdisasm: {refusal}")
         }
         Decoded::Other => anyhow::bail!("--like: {word} is no load of SM {sm}"),
     }
@@ -258,14 +258,14 @@ fn warn_of(fault: WarpFault, load: &Instruction, origin: Origin<'_>, text: &str)
     let what = if in_address { "a 64-bit address is in" } else { "this size fills" };
     let help = match fault {
         WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_) => {
-            format!("{what} {count} registers, of which the first must be a multiple of {count}")
+            format!("{what} {count} registers, and the first must be a multiple of {count}")
         }
         WarpFault::OutOfRangeRegister(_) | WarpFault::OutOfRangeUniform(_) => {
             let last = match register {
                 AnyRegister::General(_) => "R254".to_owned(),
                 AnyRegister::Uniform(_) => format!("UR{}", parts.uniform_registers - 1),
             };
-            format!("{what} {count} registers, of which the last must not be above {last}")
+            format!("{what} {count} registers, and the last must not be above {last}")
         }
     };
     let name = register.to_string();

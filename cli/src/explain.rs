@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SM")]
     sm: Option<Sm>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

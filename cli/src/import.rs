@@ -98,7 +98,7 @@ pub(crate) fn execute(
     let list = input.list()?;
     if number >= list.len() {
         let (name, count) = (io::name(&from), list.len());
-        let message = format_args!("{name}: no trace {number}; it names {count}, from 0");
+        let message = format_args!("{name}: no trace {number}; the list names {count}, from 0");
         return Ok(output.fail(Status::Failed, message)?);
     }
     if resume && is_part_done(&list, number, &to) {

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// A trace of any kind, or the manifest of an image
     file: PathBuf,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -116,7 +116,7 @@ Examples:
   warpload ptx check kernel.ptx                 which loads of a PTX module are legal
   warpload tmem map 16x256b x4                  which thread gets which cell of Tensor Memory
 
-`-` is standard input. Exit status: 0 done, 1 what was asked about is wrong or is not there, 2 wrong
+`-` is standard input. Exit status: 0 done, 1 a check failed or nothing was found, 2 wrong
 use, or an input or output that fails.";
 
 #[derive(Subcommand)]

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     partial: bool,
 
-    /// How the result is written; only JSON
+    /// Output format; only JSON
     #[arg(long = "format", value_name = "FORMAT", value_parser = ["json"], default_value = "json")]
     _format: String,
 
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Result<Status> {
     let Arguments { summary: paths, partial, output: to, resume: is_resumed, .. } = arguments;
     if is_resumed && to.as_deref().is_some_and(io::is_stdin) {
-        bail!("`--resume` looks at the output; expected a file, not `-`");
+        bail!("`--resume` reads the output; expected a file, not `-`");
     }
     let to = Destination::new(to.as_deref())?;
     if is_resumed

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t, hide_default_value = true, help_heading = OUTPUT)]
     format: Format,
 
@@ -109,13 +109,13 @@ pub(crate) fn execute(
     output: &mut Output,
 ) -> anyhow::Result<Status> {
     if arguments.html.as_deref().is_some_and(io::is_stdin) {
-        bail!("standard output holds the summary; expected a file for the page, not `-`");
+        bail!("the summary goes to standard output; expected a file for the page, not `-`");
     }
     if arguments.resume && !matches!(arguments.format, Format::Json) {
-        bail!("only JSON says which replay it is of; `--resume` needs `--format json`");
+        bail!("`--resume` needs `--format json`: only JSON names its replay");
     }
     if arguments.resume && arguments.output.as_deref().is_some_and(io::is_stdin) {
-        bail!("`--resume` looks at the output; expected a file, not `-`");
+        bail!("`--resume` reads the output; expected a file, not `-`");
     }
     let Arguments { trace: path, shard, request, .. } = &arguments;
     let shapes = arguments.sort.is_some() || arguments.top.is_some();

@@ -123,7 +123,7 @@ fn relative(folder: &Path, file: &Path) -> anyhow::Result<String> {
 }
 
 fn text(name: &std::ffi::OsStr) -> anyhow::Result<&str> {
-    name.to_str().context("the name is not UTF-8, which a part of a set must have")
+    name.to_str().context("the name is not UTF-8, as the name of a part must be")
 }
 
 /// The file name of the set.

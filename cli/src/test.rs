@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, requires = "fill_in")]
     output: Option<PathBuf>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -25,7 +25,7 @@ pub(crate) fn read_word(text: &str, sm: Option<Sm>) -> Result<MachineWord, Strin
             _ => MachineWord::Bits64(word as u64),
         }),
         Ok(_) if is_hexadecimal && digits.len() <= 32 && sm.is_none() => Err(format!(
-            "{text:?} has more than 64 bits, as words of SM 7.0 and later do; say of which SM it is, \
+            "{text:?} has more than 64 bits, as words of SM 7.0 and later do; give its SM, \
              for example `--sm 80`"
         )),
         _ => {
@@ -83,7 +83,7 @@ fn of_word(origin: Origin<'_>, text: &str, sm: Option<Sm>) -> Option<Instruction
     match Instruction::decode(word, sm) {
         Decoded::Load(load) => return Some(load),
         Decoded::Illegal(refusal) => {
-            diagnostic::error(format_args!("{place}{word} is refused, as nvdisasm does: {refusal}"))
+            diagnostic::error(format_args!("{place}{word} is refused, as by nvdisasm: {refusal}"))
         }
         Decoded::Other => {
             let known: Vec<&str> = Instruction::mnemonics(sm).collect();

@@ -143,7 +143,7 @@ impl fmt::Display for NotExecutable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidModifier(name) => write!(f, ".{name} is invalid"),
-            Self::TextOnly(what) => write!(f, "what {what} does is not public"),
+            Self::TextOnly(what) => write!(f, "the effect of {what} is not public"),
             Self::OtherExecutor(what) => f.write_str(what),
         }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Run other mutants
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where to write an input that fails a target [default: target/failures]
+    /// Folder for inputs that fail a target [default: target/failures]
     #[arg(
         long,
         value_name = "FOLDER",

@@ -72,11 +72,11 @@ pub(crate) fn import(input: &[u8], name: &Path, threads: usize) -> Result<Vec<u8
 /// Panics if it is not a binary trace, or cannot be replayed.
 pub(crate) fn replay_import(bytes: Vec<u8>) {
     let trace = BinaryTrace::new(Arena::from(bytes));
-    let trace = trace.unwrap_or_else(|error| panic!("what an import writes is a trace: {error}"));
+    let trace = trace.unwrap_or_else(|error| panic!("the imported trace cannot be read: {error}"));
     match replay(&trace, &ReplayOptions::new(ReplayData::Fill(Fill::Address))) {
         Ok(found) => drop(found.summary()),
         // A header can place the windows at invalid addresses.
         Err(ReplayError::Windows { .. }) => {}
-        Err(error) => panic!("what an import writes can be replayed: {error}"),
+        Err(error) => panic!("the imported trace cannot be replayed: {error}"),
     }
 }

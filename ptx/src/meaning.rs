@@ -97,16 +97,16 @@ pub enum AddressBase {
 #[non_exhaustive]
 pub enum MeaningError {
     /// It is a load of Tensor Memory.
-    #[error("a load of tensor memory, which no other load is like")]
+    #[error("this is a load of Tensor Memory; use `tensor_load`")]
     Tensor,
     /// A name is not declared.
-    #[error("this name is not declared")]
+    #[error("undeclared name")]
     Undeclared(Span),
     /// A name is a special register's.
-    #[error("a special register, whose value is not known here")]
+    #[error("the value of a special register is unknown here")]
     Special(Span),
     /// The load is malformed.
-    #[error("not a legal load: `ptx check` says why")]
+    #[error("illegal load")]
     Illegal(Span),
 }
 

@@ -329,12 +329,12 @@ pub(crate) fn conform(
     let argument = |message: String| error(py, ErrorKind::Argument, message);
     let ours = executors(examinee);
     if timeout.is_some() && (ours.is_some() || examinee.is_callable()) {
-        return Err(argument("timeout: goes with a program alone".to_owned()));
+        return Err(argument("timeout: only valid with a program".to_owned()));
     }
     if examinee.is_callable() {
         return match jobs {
             None | Some(1) => ask_function(&exam, examinee),
-            Some(_) => Err(argument("jobs: a function is called by this thread alone".to_owned())),
+            Some(_) => Err(argument("jobs: only this thread can call a function".to_owned())),
         };
     }
     let jobs = 0..jobs.unwrap_or(1).max(1);

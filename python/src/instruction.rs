@@ -40,7 +40,7 @@ pub(crate) fn decode(
         Decoded::Illegal(reason) => Err(error(
             py,
             ErrorKind::Illegal,
-            format_args!("{word} is refused, as nvdisasm does: {reason}"),
+            format_args!("{word} is refused, as by nvdisasm: {reason}"),
         )),
     }
 }
@@ -155,8 +155,8 @@ fn machine_word(word: &Bound<'_, PyInt>, sm: Sm) -> PyResult<MachineWord> {
             py,
             ErrorKind::Argument,
             format_args!(
-                "{} is not a word of 64 bits; words of SM 7.0 and later have 128: say of which SM it \
-                 is, for example sm=\"80\"",
+                "{} is not a word of 64 bits; words of SM 7.0 and later have 128: give its SM, \
+                 for example sm=\"80\"",
                 shown()?
             ),
         ))

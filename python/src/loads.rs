@@ -312,8 +312,8 @@ impl Found {
         if self.of_unknown_sm > 0 {
             let Self { of_unknown_sm, instructions, .. } = self;
             let message = format!(
-                "{of_unknown_sm} of {instructions} instructions have 128 bits, and nothing says of which SM they are; \
-                 say it, for example sm=\"80\""
+                "{of_unknown_sm} of {instructions} instructions have 128 bits, but their SM is \
+                 unknown; give it, for example sm=\"80\""
             );
             self.problems.push(of_file(ErrorKind::Argument, message));
         }
@@ -323,7 +323,7 @@ impl Found {
             return Err(of_file(ErrorKind::Selection, error.to_string()));
         }
         if self.cubins == 0 && self.others > 0 && self.problems.is_empty() {
-            let message = "no cubins; `warpload.ptx.check` reads the PTX, if that is what it has";
+            let message = "no cubins; `warpload.ptx.check` reads PTX, if the file has any";
             return Err(of_file(ErrorKind::Input, message.to_owned()));
         }
         Ok(self)

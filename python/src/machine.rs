@@ -134,8 +134,8 @@ pub(crate) fn execute(
     let executor = if reference { Executor::Reference } else { Executor::Fast };
     let is_wide = matches!(load.word(), MachineWord::Bits128(_));
     if !is_wide && machine.memory.get().is_only_wide() {
-        let message = "the memory has an allocation that reaches beyond 2^40, which addresses of SM 5.x and 6.x do \
-                       not have; expected another memory, or `address_bits`";
+        let message = "the memory has an allocation beyond 2^40, the limit of addresses on SM 5.x \
+                       and 6.x; pass another memory or `address_bits`";
         return Err(error(py, ErrorKind::Argument, message));
     }
     let state = machine.wide.as_ref().filter(|_| is_wide).unwrap_or(&machine.state);

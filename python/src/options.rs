@@ -106,7 +106,7 @@ impl<'de, 'py: 'de, const SIGNED: bool> Deserializer<'de> for Object<'py, SIGNED
             return visitor.visit_unit();
         }
         if *depth == MAX_DEPTH {
-            return Err(Wrong::Value(format!("more than {MAX_DEPTH} objects in each other")));
+            return Err(Wrong::Value(format!("more than {MAX_DEPTH} nested objects")));
         }
         let depth = depth + 1;
         if let Ok(flag) = object.cast::<PyBool>() {

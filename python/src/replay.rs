@@ -233,7 +233,7 @@ pub(crate) fn merge(
     let summaries: Option<Vec<PartialSummary>> =
         shards.iter().map(|shard| shard.get().shards.clone()).collect();
     let Some(summaries) = summaries else {
-        let message = "expected replays of shards: a whole one has nothing to be merged with";
+        let message = "expected replays of shards; a whole replay cannot be merged";
         return Err(error(py, ErrorKind::Argument, message));
     };
     let failed = |failed| Failure::of(&failed, ErrorKind::Input).raise(py);
@@ -258,7 +258,7 @@ pub(crate) fn compare<'py>(
     b: &Replayed,
 ) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
     if a.shards.is_some() || b.shards.is_some() {
-        let message = "expected whole replays; `merge` makes one of all shards";
+        let message = "expected whole replays; `merge` combines all shards into one";
         return Err(error(py, ErrorKind::Argument, message));
     }
     let comparison = Comparison::new(&a.summary, &b.summary)

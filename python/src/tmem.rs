@@ -48,7 +48,8 @@ impl TensorMap {
         let wrong = |message: String| error(py, ErrorKind::Argument, message);
         if let Some(sm) = sm {
             if repeat.is_some() || pack {
-                let message = "`sm` goes with the word or text of an LDTM, not with a shape";
+                let message = "`sm` is only valid with the word or text of an LDTM, not with a \
+                               shape";
                 return Err(wrong(message.to_owned()));
             }
             let (load, tensor) = tensor_load(py, shape, sm)?;
@@ -61,7 +62,7 @@ impl TensorMap {
         let shape: Shape = name.strip_prefix('.').unwrap_or(&name).parse().map_err(|_| {
             let names = Shape::ALL.map(Shape::name).join(", ");
             wrong(format!(
-                "shape: expected one of {names}; for an instruction of SASS, say of which SM it is"
+                "shape: expected one of {names}; for an instruction of SASS, give its SM"
             ))
         })?;
         let repeat = repeat.ok_or_else(|| {

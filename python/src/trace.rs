@@ -75,7 +75,8 @@ impl Trace {
         let request = given(py, options)?;
         let ReplayRequest { image, cubin, reuse, merge_pairs, .. } = &request;
         if image.is_some() || !cubin.is_empty() || *reuse || *merge_pairs {
-            let message = "expected options of what memory holds and of which loads are chosen";
+            let message = "expected options about the contents of memory and the selection of \
+                           loads";
             return Err(PyTypeError::new_err(message));
         }
         let options = LoadOptions::new(request.options(None, None, None));

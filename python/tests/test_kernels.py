@@ -464,7 +464,7 @@ def test_skipped_instructions_and_unknown_bytes() -> None:
     assert launch.skipped[0].text.startswith("tex.1d.v4.s32.s32")
     assert launch.unknown == (1,) and launch.fault_count == 0 and not launch.ok
     assert "line 10: not executed, 2 times: tex.1d" in str(launch)
-    with pytest.raises(wl.Error, match="argument 1: bytes are written whose value is not known") as raised:
+    with pytest.raises(wl.Error, match="argument 1: the launch wrote bytes with unknown values") as raised:
         launch.raise_for_faults()
     assert raised.value.kind == "fault" and raised.value.line is None
 

@@ -80,7 +80,7 @@ def test_addresses_have_as_many_bits_as_the_sm_has() -> None:
     far = wl.Memory({beyond: bytes(range(256))}, shared=bytes(16))
     outcome = wl.execute(wl.decode(wl.encode(new[1], "80"), "80"), wl.Machine(far), warp)
     assert not outcome.lane_faults and (warp[0] == 0x03020100).all()
-    with pytest.raises(wl.Error, match="reaches beyond 2\\^40, which addresses of SM 5.x and 6.x"):
+    with pytest.raises(wl.Error, match="beyond 2\\^40, the limit of addresses on SM 5.x and 6.x"):
         fault(far, *narrow)
     with pytest.raises(wl.Error, match="reaches beyond 2\\^40"):
         wl.Memory({beyond: bytes(256)}, address_bits=40)

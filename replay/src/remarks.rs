@@ -54,8 +54,8 @@ impl fmt::Display for ReplayRemark {
             Self::NoLoadSelected => f.write_str("no load is selected"),
             Self::OutsideImage { lanes } => write!(
                 f,
-                "{lanes} lane{} of stores and atomics outside what the image names: sectors and wavefronts are without \
-                 them",
+                "{lanes} lane{} of stores and atomics outside the image: sectors and wavefronts \
+                 are counted without them",
                 if *lanes == 1 { "" } else { "s" }
             ),
             Self::MissingKernels(CodeCheck { missing, .. }) => {
@@ -72,8 +72,8 @@ impl fmt::Display for ReplayRemark {
             }) => {
                 write!(
                     f,
-                    "of {program_counters} program counter{}, {outside} are not those of instructions in the cubins \
-                     and {other_opcode} have another opcode there: is it the cubin of another build?",
+                    "of {program_counters} program counter{}, {outside} are not in the cubins and \
+                     {other_opcode} have another opcode there: are the cubins of another build?",
                     if *program_counters == 1 { "" } else { "s" }
                 )?;
                 let Some(CodeMismatch { kernel, pc, opcode, found }) = first else { return Ok(()) };

@@ -246,7 +246,7 @@ impl fmt::Display for PcRange {
 
 /// Why a request and an image conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an image says what memory holds, its windows and its address bits")]
+#[error("an image determines the contents of memory, its windows and its address bits")]
 pub struct ImageConflict;
 
 impl ReplayRequest {

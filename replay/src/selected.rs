@@ -12,7 +12,7 @@ use crate::summary::Summary;
 #[non_exhaustive]
 pub enum NothingSelected {
     /// No kernel has such a name.
-    #[error("no kernel has a name that `{pattern}` matches{}", did_you_mean(nearest))]
+    #[error("no kernel name matches `{pattern}`{}", did_you_mean(nearest))]
     Kernel {
         /// The pattern.
         pattern: String,
@@ -20,7 +20,7 @@ pub enum NothingSelected {
         nearest: Vec<String>,
     },
     /// No load has such an opcode.
-    #[error("no load has an opcode that `{glob}` matches{}", did_you_mean(nearest))]
+    #[error("no opcode of a load matches `{glob}`{}", did_you_mean(nearest))]
     Opcode {
         /// The glob.
         glob: String,
@@ -36,7 +36,7 @@ pub enum NothingSelected {
         nearest: Vec<u32>,
     },
     /// No load satisfies the whole selection.
-    #[error("no load is selected: none has {selected}")]
+    #[error("no load is selected: no load has {selected}")]
     Together {
         /// The whole selection.
         selected: Selected,

@@ -139,7 +139,7 @@ impl AccessDrawing {
             _ => "rows: addresses",
         };
         let shares_words = self.rows.iter().flat_map(|row| &row.cells).any(|lanes| lanes.len() > 1);
-        let shared = if shares_words { "; +: and others, which get the same word" } else { "" };
+        let shared = if shares_words { "; +: and others that get the same word" } else { "" };
         format!("{rows}; cells: the lane{shared}")
     }
 

@@ -64,8 +64,8 @@ pub(crate) fn chart(bars: &[Bar<'_>], unit: &str) -> Option<String> {
         }
     }
     let mut caption = format!(
-        "Mean {unit}s of the loads of each program counter, in program order: below what would do, above \
-         it what is more. The thin line goes from the fewest to the most."
+        "Mean {unit}s of the loads of each program counter, in program order: the ideal below, \
+         the excess above. The thin line goes from the fewest to the most."
     );
     if shown.len() < bars.len() {
         caption += &format!(

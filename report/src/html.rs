@@ -39,8 +39,8 @@ pub fn html(page: &ReportPage<'_>) -> String {
     html += &tabs(&panels);
     html += &format!(
         "</main>\n<footer>A sector is 32 bytes of global memory. The ideal is the fewest sectors that \
-         the distinct bytes of a load fit into. A wavefront is what the 32 banks of shared memory \
-         serve at once. warpload {}</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+         the distinct bytes of a load fit into. A wavefront is one pass of the 32 banks of shared \
+         memory. warpload {}</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     );
     html

@@ -112,8 +112,8 @@ fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     }
     if counts.unattributable > 0 {
         html += &format!(
-            "</dd><dt>Unattributable</dt><dd>{} whose addresses cannot be given to lanes, counted \
-             without sectors",
+            "</dd><dt>Unattributable</dt><dd>{} without an address per lane, counted without \
+             sectors",
             of(counts.unattributable, "load")
         );
     }
@@ -127,14 +127,14 @@ fn breakdown(counts: &LoadCounts, digest: Option<Digest>) -> String {
     }
     if counts.width_disagreements > 0 {
         html += &format!(
-            "</dd><dt>Widths</dt><dd>{} whose width in the trace was not the opcode's",
+            "</dd><dt>Widths</dt><dd>{} with another width in the trace than the opcode's",
             of(counts.width_disagreements, "load")
         );
     }
     html += "</dd><dt>Digest</dt><dd>";
     match digest {
         Some(digest) => html += &format!("<code>{digest}</code>"),
-        None => html += "none: there were no data",
+        None => html += "none, because there were no data",
     }
     html + "</dd></dl>\n"
 }

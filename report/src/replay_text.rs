@@ -148,12 +148,12 @@ fn facts<'s>(
         counts.lane_faults.iter().map(|(kind, lanes)| (kind.name(), *lanes)).collect();
     let options = replayed.options();
     let allocated = match options.get_data() {
-        ReplayData::Image(_) => "what the image names".to_owned(),
+        ReplayData::Image(_) => "the image's memory".to_owned(),
         _ => format!("every address below 2^{}", options.get_address_bits()),
     };
     let digest = match &summary.digest {
         Some(digest) => digest.to_string(),
-        None => format!("none: there were no data ({data_options})"),
+        None => format!("none, because there were no data ({data_options})"),
     };
     let mut facts = vec![
         ("opcodes", Some(opcodes(counts))),
@@ -261,7 +261,7 @@ fn uniform(counts: &LoadCounts) -> Option<String> {
 
 fn widths(counts: &LoadCounts) -> Option<String> {
     let count = counts.width_disagreements;
-    (count > 0).then(|| format!("{count} loads whose width in the trace was not the opcode's"))
+    (count > 0).then(|| format!("{count} loads with another width in the trace than the opcode's"))
 }
 
 fn unattributable(counts: &LoadCounts) -> Option<String> {

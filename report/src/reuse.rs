@@ -16,9 +16,9 @@ pub(crate) fn answer(context: &Context<'_>) -> Panel {
     };
     let all = touches(reuse);
     let mut body = format!(
-        "<p class=\"note\">{} of lines of 128 bytes, {} of them the first of the kernel. A distance is \
-         the number of loads of global memory since the one that touched the line last; 1 is the load \
-         before.</p>\n",
+        "<p class=\"note\">{} of lines of 128 bytes, {} of them the first of the kernel. A \
+         distance is the number of loads of global memory since the last one that touched the \
+         line; 1 is the load before.</p>\n",
         of(all, "touch"),
         count(reuse.cold)
     );
@@ -82,8 +82,9 @@ fn chart(reuse: &ReuseCounts) -> String {
     picture.path("grid", "M0 164H1000");
     format!(
         "<figure>\n<svg class=\"chart\" viewBox=\"0 0 1000 190\" role=\"img\" aria-label=\"Touches by \
-         distance; the table has the numbers\">\n{}</svg>\n<figcaption>Touches by distance: each column has \
-         those up to its number and beyond the one before; the last has first touches.</figcaption>\n\
+         distance; the table has the numbers\">\n{}</svg>\n<figcaption>Touches by \
+         distance: each column counts the distances up to its number and above the column before; \
+         the last one counts first touches.</figcaption>\n\
          </figure>\n",
         picture.into_elements()
     )

@@ -328,7 +328,7 @@ impl<'l> TensorMapDrawing<'l> {
         }
         let (mut right, mut bottom) = (x + across * width, top + LANES / across * height);
         let [threads, registers] = self.steps();
-        let packed = "lo, hi: which half of the register the low 16 bits of the cell become";
+        let packed = "lo, hi: the half of the register that holds the low 16 bits of the cell";
         let packed = self.load.is_packed().then(|| packed.to_owned());
         for note in [threads, registers].into_iter().chain(packed) {
             bottom += 24;

@@ -25,12 +25,12 @@ pub struct LoadOp {
 pub enum ExecuteError {
     /// It forms bank and offset in an undocumented way.
     #[error(
-        "how LDC.{} forms bank and offset is not public, so that it cannot be executed",
+        "LDC.{} cannot be executed, because its bank and offset are not documented",
         .0.name()
     )]
     ConstantMode(ConstantMode),
     /// A part of it is invalid, undocumented, or left to another executor.
-    #[error("{0}, so that the instruction cannot be executed")]
+    #[error("the instruction cannot be executed, because {0}")]
     NotExecutable(NotExecutable),
     /// It needs all lanes of the warp, but some do not execute.
     #[error("{0} is defined only if all 32 lanes execute it")]

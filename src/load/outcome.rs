@@ -340,7 +340,7 @@ impl fmt::Display for LaneFault {
             (None, FaultCause::OutsideWindow(OutsideWindow::BeyondAddressBits)) => {
                 f.write_str(", beyond the address space")
             }
-            (None, _) => f.write_str(", not where Plg says"),
+            (None, _) => f.write_str(", outside the memory that Plg selects"),
         }
     }
 }

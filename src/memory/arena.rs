@@ -71,7 +71,7 @@ impl Arena {
         let available = if size < linux::LARGE as u64 { u64::MAX } else { linux::available() };
         if size > available {
             return Err(failed(format!(
-                "{size} bytes do not fit into memory, of which {available} bytes are available"
+                "{size} bytes do not fit into memory; {available} bytes are available"
             )));
         }
         let refused = || failed(format!("{size} bytes of memory could not be allocated"));

@@ -51,7 +51,7 @@ impl ChosenCases<'_> {
                 None => {
                     let path = file.unwrap_or_default();
                     let message = format!(
-                        "{path:?} is not UTF-8, so that a question, which is JSON, cannot name the file"
+                        "{path:?} is not UTF-8: a question is JSON and cannot name the file"
                     );
                     let failure = CaseFailure::new(CaseFailureKind::NotUtf8, message);
                     (CaseVerdict::Failed(failure), None)

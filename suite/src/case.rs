@@ -99,7 +99,7 @@ impl<'t> SuiteCase<'t> {
         let object = JsonObject::from_json(text)?;
         let family = family_of(&object)?;
         let expected = object.get(family.expectation).ok_or_else(|| {
-            JsonError::at(family.expectation, "missing key; expected what the answer should be")
+            JsonError::at(family.expectation, "missing key; expected the right answer")
         })?;
         let about = CaseAbout {
             id: object.read("id")?,
@@ -150,7 +150,7 @@ pub enum CaseFolderError {
     #[error("cannot be read")]
     Read(#[from] io::Error),
     /// Its folders are nested too deep.
-    #[error("more than {MAX_DEPTH} folders in each other")]
+    #[error("more than {MAX_DEPTH} nested folders")]
     Deep,
     /// It holds no files of cases.
     #[error("no cases; expected files whose names end in .jsonl")]

@@ -275,7 +275,9 @@ fn read_instruction(text: &str, sm: Sm) -> Result<Instruction, JsonError> {
         } else {
             let narrow = u64::try_from(word);
             MachineWord::Bits64(narrow.map_err(|_| {
-                wrong(format!("{text} has more than 64 bits; `initial` needs \"sm\" for those"))
+                wrong(format!(
+                    "{text} has more than 64 bits; `initial` needs \"sm\" for such words"
+                ))
             })?)
         };
         return match Instruction::decode(word, sm) {

@@ -452,12 +452,12 @@ impl TraceSet {
         let content_hash = set.content_hash;
         let set = RawTotals { content_hash: read.content_hash, ..set };
         if set != RawTotals::of(&read) {
-            let message = "the totals under `set` are not those of the parts";
+            let message = "the totals under `set` differ from the sums of the parts";
             return Err(wrong(message.to_owned()));
         }
         if content_hash != read.content_hash {
             return Err(wrong(format!(
-                "damaged: its content hash is {content_hash}; that of its contents and parts is {}",
+                "damaged: its content hash is {content_hash}, but its contents and parts have {}",
                 read.content_hash
             )));
         }

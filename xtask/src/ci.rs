@@ -17,7 +17,7 @@ const APART: [&str; 3] = ["arrow", "fuzz", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Leave out the tests, which have just run
+    /// Skip the tests, because they have just run
     #[arg(long)]
     tested: bool,
 }
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     doc.env("RUSTDOCFLAGS", "-D warnings");
     command(doc)?;
     packages::check(&workspace)?;
-    timed("the samples and the conformance suite are what is generated", || {
+    timed("the samples and the conformance suite are up to date", || {
         samples::run(&Renewal { check: true })?;
         suite::check()
     })

@@ -26,9 +26,9 @@ use step::PassedOn;
 enum Task {
     /// Runs the checks that each change passes; stops at the first failure
     Ci(ci::Arguments),
-    /// Runs all other checks, which take longer
+    /// Runs the checks that take longer, before a release
     Nightly,
-    /// Compares fresh words with NVIDIA's nvdisasm, which is downloaded once
+    /// Compares fresh words with NVIDIA's nvdisasm; downloads it once
     Oracle(nvidia::Arguments),
     /// Runs the fuzz targets on their seeds, without libFuzzer
     Fuzz(PassedOn),
@@ -44,7 +44,7 @@ enum Task {
     Samples(Renewal),
     /// Regenerates the conformance suite in `vectors/`
     Suite(Renewal),
-    /// Compares the GPU code found in public wheels, downloaded once, with cuobjdump's
+    /// Compares the GPU code found in public wheels with cuobjdump's; downloads the wheels once
     Wheels,
 }
 

@@ -151,14 +151,14 @@ pub(crate) fn at_hand(workspace: &Metadata) -> Result<()> {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How many words to compare, all instructions together
+    /// Number of words to compare, over all instructions
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     words: usize,
     /// The seed of the words, as printed by an earlier run; a new one each time if omitted
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Compare the 128-bit words of these SMs instead, `80,90,120`, or `all` that nvdisasm knows:
-    /// that many words of each
+    /// Compare 128-bit words of these SMs instead, such as `80,90,120`, or `all` SMs that nvdisasm
+    /// knows; N words for each
     #[arg(long, value_name = "SM", value_delimiter = ',')]
     sm: Vec<String>,
 }

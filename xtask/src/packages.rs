@@ -29,7 +29,7 @@ pub(crate) fn check(workspace: &Metadata) -> Result<()> {
         package.args(["-p", name]);
     }
     command(package)?;
-    timed("packages have what they need", || {
+    timed("the packages are complete", || {
         for package in &published {
             inspect(package, &workspace.target()?)?;
         }

@@ -66,7 +66,7 @@ pub(crate) fn run() -> Result<()> {
         };
         let new = stubs.join("warpload/_native.pyi");
         if read(&new)? != read(&root().join(FOLDER).join(STUBS))? {
-            bail!("{FOLDER}/{STUBS} is not what the crate says; copy {} there", new.display());
+            bail!("{FOLDER}/{STUBS} differs from the crate's stubs; copy {} there", new.display());
         }
         Ok(())
     })?;

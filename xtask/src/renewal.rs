@@ -11,7 +11,7 @@ use crate::step::{Failed, root};
 
 #[derive(Args)]
 pub(crate) struct Renewal {
-    /// Write nothing; fail if a file differs from what would be written
+    /// Only check: fail if a file differs from the generated one
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -28,7 +28,7 @@ impl Renewal {
                     .with_context(|| format!("cannot write {}", path.display()))?;
                 println!("{} written, {} bytes", path.display(), bytes.len());
             } else if fs::read(&path).ok().as_deref() != Some(bytes) {
-                println!("{} differs from what is generated", path.display());
+                println!("{} differs from the generated file", path.display());
                 is_equal = false;
             }
         }

@@ -19,7 +19,7 @@ pub struct SmChoice {
 
 /// The file has no code of the chosen SM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no image of SM {wanted}; those that there are: {others}")]
+#[error("no image for SM {wanted}; SMs in the file: {others}")]
 #[non_exhaustive]
 pub struct NoImageOfSm {
     /// The SM that was chosen.
@@ -114,7 +114,7 @@ mod tests {
             }
             Ok((chosen, choice.check().err().map(|error| error.to_string())))
         };
-        let missing = "no image of SM 80; those that there are: 50, 75, 100";
+        let missing = "no image for SM 80; SMs in the file: 50, 75, 100";
         assert_eq!(choose("80")?, (0, Some(missing.to_owned())));
         // A cubin and its PTX.
         assert_eq!(choose("75")?, (2, None));

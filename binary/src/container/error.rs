@@ -34,13 +34,15 @@ pub enum ContainerErrorKind {
     #[error("an archive of objects (`.a`, `.lib`) that is damaged or cut off at its beginning")]
     ArchiveHeader,
     /// No header where an archive's next member should begin.
-    #[error("expected the header of an archive's member; what follows has no names")]
+    #[error(
+        "expected the header of the next archive member; the rest of the archive is unreadable"
+    )]
     ArchiveMember,
     /// The members of an archive share names that are too long together.
-    #[error("the names of an archive's members are longer together than the archive")]
+    #[error("the names of the archive's members are together longer than the archive")]
     ArchiveNames,
     /// A member of an archive that is longer than the file.
-    #[error("an archive's member of {size} bytes is cut off, {left} bytes of it are there")]
+    #[error("an archive member of {size} bytes is cut off after {left} bytes")]
     MemberCutOff {
         /// Its size.
         size: u64,
@@ -48,11 +50,11 @@ pub enum ContainerErrorKind {
         left: u64,
     },
     /// A member of an archive that begins within another one.
-    #[error("an archive's member within the one before it")]
+    #[error("an archive member that overlaps the one before it")]
     MembersOverlap,
     /// A member that the symbol table of an archive names and that is not in the file.
     #[error(
-        "an archive's symbol table names a member here, and the file has {size} bytes: it is cut off"
+        "the archive is cut off: its symbol table has a member here, but the file has {size} bytes"
     )]
     MemberMissing {
         /// The size of the file.
@@ -77,7 +79,7 @@ pub enum ContainerErrorKind {
         header: u16,
     },
     /// A container that is longer than the file.
-    #[error("a CUDA fatbin of {size} bytes is cut off, {left} bytes of it are there")]
+    #[error("a CUDA fatbin of {size} bytes is cut off after {left} bytes")]
     ContainerCutOff {
         /// Its size without the header.
         size: u64,

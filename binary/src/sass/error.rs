@@ -262,7 +262,7 @@ pub enum ListingErrorKind {
     #[error("expected `;` (or `}}` at the end of a dual-issued pair) after the instruction")]
     MissingEnd,
     /// An instruction without a word in a listing that has words.
-    #[error("expected the word of the instruction, which earlier instructions have")]
+    #[error("expected the word of the instruction, because earlier instructions have one")]
     MissingWord,
     /// An instruction of 16 bytes with the first half of its word alone.
     #[error("expected the second half of the word, alone in the next line")]

@@ -121,7 +121,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) no_demangle: bool,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
 }

@@ -292,8 +292,8 @@ impl<'d, 'f> Decoder<'d, 'f> {
         if of_unknown_sm > 0 {
             self.status = self.status.max(Status::Unreadable);
             diagnostic::error(format_args!(
-                "{}: {of_unknown_sm} of {instructions} instructions have 128 bits, and nothing says of \
-                 which SM they are; use `--sm`, for example `--sm 80`",
+                "{}: {of_unknown_sm} of {instructions} instructions have 128 bits, but their SM \
+                 is unknown; use `--sm`, for example `--sm 80`",
                 io::name(self.path)
             ));
         }
@@ -320,15 +320,15 @@ impl<'d, 'f> Decoder<'d, 'f> {
         }
         if counts.illegal > 0 {
             diagnostic::note(format_args!(
-                "{file}: {} with the opcode of a load {} refused, as nvdisasm does",
+                "{file}: {} with the opcode of a load {} refused, as by nvdisasm",
                 plural(counts.illegal, "word"),
                 if counts.illegal == 1 { "is" } else { "are" }
             ));
         }
         if *contradictory > 0 {
             diagnostic::warning(format_args!(
-                "{file}: {contradictory} of {instructions} instructions are loads by their text, \
-                 not by their words, which decide here; `--check` shows them"
+                "{file}: {contradictory} of {instructions} instructions are loads by their text \
+                 but not by their words, and the words decide; `--check` shows them"
             ));
         }
         if counts.without_words && *loads > *unassembled {

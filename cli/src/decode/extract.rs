@@ -36,7 +36,7 @@ impl Extracted {
         match self.0.entry(stem.to_ascii_lowercase()) {
             Entry::Vacant(entry) => drop(entry.insert(path.to_owned())),
             Entry::Occupied(entry) => bail!(
-                "its images have the names of those of {}, {stem}.N; expected another folder for them",
+                "its images have the same names as those of {}, {stem}.N; expected another folder",
                 io::name(entry.get())
             ),
         }

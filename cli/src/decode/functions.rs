@@ -41,10 +41,7 @@ impl<'f> Functions<'f> {
             true => "; none is named here".to_owned(),
             false => did_you_mean(&nearest(pattern, names)),
         };
-        Some(format!(
-            "no function has a name that `--function {}` matches{nearest}",
-            visible(pattern)
-        ))
+        Some(format!("no function name matches `--function {}`{nearest}", visible(pattern)))
     }
 
     /// Begins other code. Its first function counts as a new one, even under the same name.

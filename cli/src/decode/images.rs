@@ -126,7 +126,7 @@ impl<'c> Chosen<'c> {
         if let Err(error) = choice.check() {
             status = status.max(output.fail(Status::Failed, format_args!("{name}: {error}"))?);
         } else if cubins == 0 && damaged == 0 {
-            anyhow::bail!("no cubins; `warpload ptx check` reads the PTX, if that is what it has");
+            anyhow::bail!("no cubins; `warpload ptx check` reads PTX, if the file has any");
         }
         if let Some(first) = first {
             let count = name::plural(unsupported, "cubin");

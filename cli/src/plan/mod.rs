@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    /// How the result is written; text is commands for a POSIX shell, JSON also has their inputs and outputs
+    /// Output format; text is commands for a POSIX shell, JSON also has their inputs and outputs
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
@@ -93,7 +93,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let Arguments { trace: path, shards, fan_in, output: folder, format, level, request, .. } =
         arguments;
     if io::is_stdin(&path) {
-        bail!("the tasks read the trace under its name; expected a file, not `-`");
+        bail!("the tasks read the trace by its name; expected a file, not `-`");
     }
     // Outputs in the working folder are named without a folder.
     let place = if folder == Path::new(".") { Path::new("") } else { &folder };
@@ -233,7 +233,10 @@ impl Task {
 
 fn text(name: &OsStr) -> anyhow::Result<&str> {
     name.to_str().with_context(|| {
-        format!("{}: the name is not UTF-8, as JSON is; use `--format text`", name.display())
+        format!(
+            "{}: the name is not UTF-8, so JSON cannot hold it; use `--format text`",
+            name.display()
+        )
     })
 }
 
@@ -256,7 +259,7 @@ fn quoted(argument: &OsStr) -> anyhow::Result<String> {
         }
         // Command substitution removes line breaks at the end.
         _ if bytes.ends_with(b"\n") || bytes.contains(&0) => bail!(
-            "{argument:?}: ends with a line break, which a command for a shell cannot; use `--format json`"
+            "{argument:?}: ends with a line break, which a shell command loses; use `--format json`"
         ),
         _ => {
             let mut format = String::new();

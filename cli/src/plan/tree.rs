@@ -45,7 +45,7 @@ impl<'p> Tree<'p> {
         folder: &'p Path,
     ) -> anyhow::Result<Self> {
         if replaying::has_stdin(request) {
-            bail!("the tasks read files under their names; expected a file, not `-`");
+            bail!("the tasks read files by their names; expected a file, not `-`");
         }
         let read = Read::new(request)?;
         let (hash, records, set) = if input.is_set() {

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     every_rule: bool,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use warpload_binary::container::GpuCodeKind;
 use warpload_binary::lines::{LineError, Lines};
 use warpload_ptx::module::StatementText;
+use warpload_ptx::rules::Rule;
 use warpload_ptx::syntax::{LineIndex, Span};
 use warpload_ptx::{Module, StatementVerdict, read};
 
@@ -190,10 +191,15 @@ impl File<'_> {
         output: &mut Output,
     ) -> anyhow::Result<()> {
         for violation in &verdict.violations {
+            // The library cannot name options of the command.
+            let help = violation.help.as_deref().map(|help| match violation.rule {
+                Rule::CompileOnly => format!("{help}: `ptx check --compile-only`"),
+                _ => help.to_owned(),
+            });
             let label = Labelled {
                 title: &violation.message,
                 rule: Some(violation.rule.name()),
-                help: violation.help.as_deref(),
+                help: help.as_deref(),
                 span: violation.span,
             };
             self.draw(label, output)?;

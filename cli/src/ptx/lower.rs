@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     )]
     level: OptimizationLevel,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -149,7 +149,7 @@ impl File<'_> {
         }
         let mut text = String::new();
         if lowered.instructions.is_empty() {
-            text += "    no instruction: an operand of what uses it\n";
+            text += "    no instruction: an operand of the instruction that uses it\n";
         }
         for instruction in &lowered.instructions {
             let word = instruction.word().to_string();

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     executor: ExecutorName,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -196,7 +196,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
             vectors += u64::from(line.text.starts_with('{'));
             if vectors > 1 {
                 bail!(
-                    "{name}: line {count}: a second vector; `--line N` says which one to run, `--all` runs all"
+                    "{name}: line {count}: a second vector; `--line N` runs one, `--all` runs all"
                 );
             }
             text += line.text;
@@ -209,7 +209,7 @@ fn read(path: &Path, wanted: Option<u64>) -> anyhow::Result<Result<String, Strin
         }
     }
     match wanted {
-        Some(number) => Ok(Err(format!("no line {number}; there are {count}"))),
+        Some(number) => Ok(Err(format!("no line {number}; the file has {count}"))),
         None => Ok(Ok(text)),
     }
 }

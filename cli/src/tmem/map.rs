@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     svg: Option<PathBuf>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -110,10 +110,10 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
             None => return Ok(output.raise(Status::Failed)),
         },
         (Drawn::Shape(_), Some(_)) => {
-            anyhow::bail!("--sm goes with the word or text of an LDTM, not with a shape")
+            anyhow::bail!("--sm is only valid with the word or text of an LDTM, not with a shape")
         }
         (Drawn::Instruction(text), None) => anyhow::bail!(
-            "{text:?} is no shape; for an instruction of SASS, say of which SM it is: `--sm 100`"
+            "{text:?} is no shape; for an instruction of SASS, give its SM: `--sm 100`"
         ),
     };
     let half = sass.as_ref().and_then(|(_, tensor)| tensor.half);

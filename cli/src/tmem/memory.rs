@@ -59,7 +59,7 @@ fn read_file(path: &Path) -> anyhow::Result<TensorMemory> {
     let mut file = io::open(path, Progress::Never)?.take(limit);
     file.read_to_end(&mut bytes).context("cannot be read")?;
     if bytes.len() > MEMORY_BYTES {
-        anyhow::bail!("more than {MEMORY_BYTES} bytes, which is what Tensor Memory has");
+        anyhow::bail!("more than {MEMORY_BYTES} bytes, the size of Tensor Memory");
     }
     Ok(TensorMemory::from_bytes(&bytes)?)
 }

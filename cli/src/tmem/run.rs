@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     hardware_alignment: bool,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     skip_inferred: bool,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -74,7 +74,7 @@ pub(super) fn text(coverage: &Coverage) -> String {
         return text;
     }
     if count > 0 {
-        text += "pairs that no vector shows, many of which cannot occur together:\n";
+        text += "pairs that no vector shows (many cannot occur together):\n";
     }
     for (one, others) in missing {
         text += &format!("  {one}: {}\n", others.join(" "));

@@ -17,7 +17,7 @@ use crate::table::{self, Column, Value};
 Example:
   warpload vectors flags --format json")]
 pub(crate) struct Arguments {
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -32,7 +32,7 @@ Examples:
   warpload vectors generate --instruction LDG --sm 90 --flag descriptor --flag misaligned
   warpload vectors generate --instruction LDS --count 100000 --coverage lds.json -o lds.jsonl")]
 pub(crate) struct Arguments {
-    /// Load to draw vectors of
+    /// Load to generate vectors for
     #[arg(
         long,
         value_name = "NAME",
@@ -105,7 +105,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     let destination = Destination::new(to.as_deref())?;
     let report = report.as_deref().map(destination::target).transpose()?;
     if report.as_ref().is_some_and(|report| destination.is_same_file(report)) {
-        bail!("the vectors and what they cover are written to one file; expected two");
+        bail!("the vectors and their coverage are written to one file; expected two");
     }
     let mut coverage = generator.coverage();
     let mut failed = None;

@@ -286,8 +286,8 @@ fn values_are_compared_on_an_image_alone() {
     assert_eq!((ran.status, &whole["checked"]), (0, &json!(1)), "{}", ran.stderr);
     // The image has only what loads read.
     assert_eq!(whole["stores"]["sectors"], 0);
-    let note = "note: 32 lanes of stores and atomics outside what the image names: sectors and wavefronts \
-        are without them\n";
+    let note = "note: 32 lanes of stores and atomics outside the image: sectors and wavefronts \
+                are counted without them\n";
     assert_eq!(ran.stderr, note);
 }
 

@@ -121,7 +121,7 @@ fn the_wrong_cubin_is_said() {
     let trace = trace.to_str().unwrap();
     let ran = run(&["replay", trace, "--cubin", CUBIN]);
     assert_eq!(ran.status, 0);
-    let expected = "note: of 6 program counters, 2 are not those of instructions in the cubins and 2 \
+    let expected = "note: of 6 program counters, 2 are not in the cubins and 2 \
                     have another opcode there";
     assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
     assert!(

@@ -101,7 +101,7 @@ fn another_opcode_is_said() {
     let ran = replay(&trace, &[]);
     assert_eq!(ran.status, 0);
     for part in [
-        "0 are not those of instructions in the cubins and 1 have another opcode there",
+        "0 are not in the cubins and 1 have another opcode there",
         "sweep+0x180, is LDG.E.SYS in the trace, LDG.E.CONSTANT in the cubin",
     ] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
@@ -112,7 +112,7 @@ fn another_opcode_is_said() {
     // A load where the cubin has a branch, and one within an instruction.
     let text = TRACE.replace("0180 ", "0480 ").replace("0070 ", "0078 ");
     let (_folder, trace) = self::trace(&text);
-    let expected = "1 are not those of instructions in the cubins and 1 have another opcode there";
+    let expected = "1 are not in the cubins and 1 have another opcode there";
     let ran = replay(&trace, &[]);
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }

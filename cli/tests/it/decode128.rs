@@ -297,7 +297,7 @@ fn listings_of_several_sms() {
     assert_eq!(of_each(&chosen), BTreeMap::from([("80".to_owned(), counts["80"])]));
     let ran = decode(&["--sm", "75", "-"], mixed.as_bytes());
     assert_eq!((ran.status, &*ran.stdout), (1, ""));
-    let expected = "no image of SM 75; those that there are: 80, 90, 120\n";
+    let expected = "no image for SM 75; SMs in the file: 80, 90, 120\n";
     assert!(ran.stderr.ends_with(expected), "{}", ran.stderr);
 
     let stats = decoded(&["--stats", "-"], mixed.as_bytes());
@@ -321,7 +321,7 @@ fn words_and_texts_without_their_sm() {
     let word = "0x000ea8000c1f5d00000050041c047981";
     let ran = run(&["decode", "--word", word]);
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("say of which SM it is, for example `--sm 80`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("give its SM, for example `--sm 80`"), "{}", ran.stderr);
     let ran = run(&["encode", "--bundle", "--sm", "80", "LDG.E R0, [R2.64]"]);
     assert_eq!((ran.status, &*ran.stdout), (2, ""));
     assert!(ran.stderr.contains("--bundle: code of SM 80 has no bundles"), "{}", ran.stderr);

@@ -315,7 +315,8 @@ fn functions_are_named_as_people_type_them() {
         (status, &*error),
         (
             2,
-            "error: standard input: several functions: `--function` says which one: _Z5scalePfi, _Z6scale2PfPFffE\n"
+            "error: standard input: several functions; choose one with `--function`: _Z5scalePfi, \
+             _Z6scale2PfPFffE\n"
         )
     );
     let nearest = "matches; the nearest are `scale(float*, int)`, ";
@@ -402,7 +403,7 @@ fn a_format_is_named_the_same_everywhere() {
         let (_, help) = shown.split_once("--format <FORMAT>").unwrap();
         let help: Vec<&str> = help.split_whitespace().take(40).collect();
         let help = help.join(" ");
-        assert!(help.starts_with("How the result is written"), "{command:?}: {help}");
+        assert!(help.starts_with("Output format"), "{command:?}: {help}");
         assert!(help.contains(&format!("[possible values: {words}]")), "{command:?}: {help}");
     }
 }

@@ -108,15 +108,15 @@ fn a_selection_without_loads_is_refused() {
     for (options, expected) in [
         (
             &["--kernel", "gathr"][..],
-            "error: no kernel has a name that `gathr` matches; the nearest are `gather`, ",
+            "error: no kernel name matches `gathr`; the nearest are `gather`, ",
         ),
         (
             &["--opcode", "LDG"],
-            "error: no load has an opcode that `LDG` matches; the nearest are `LDG.E`, ",
+            "error: no opcode of a load matches `LDG`; the nearest are `LDG.E`, ",
         ),
         (
             &["--opcode", "STG*"],
-            "error: no load has an opcode that `STG*` matches; the nearest are `LDG.E`, ",
+            "error: no opcode of a load matches `STG*`; the nearest are `LDG.E`, ",
         ),
         (
             &["--pc", "17"],
@@ -124,7 +124,7 @@ fn a_selection_without_loads_is_refused() {
         ),
         (
             &["--kernel", "gather", "--opcode", "LDS*"],
-            "error: no load is selected: none has kernel gather, opcode LDS*\n",
+            "error: no load is selected: no load has kernel gather, opcode LDS*\n",
         ),
         (&["--pc", "17", "--space", "global"], "error: no load is at program counter 0x11; "),
     ] {
@@ -152,7 +152,7 @@ fn a_selection_without_loads_is_refused() {
     assert_eq!(shards("0x10").status, 0);
     let ran = shards("0x11");
     assert_eq!((ran.status, &*ran.stdout), (1, ""));
-    assert_eq!(ran.stderr, "error: no load is selected: none has pc 0x11\n");
+    assert_eq!(ran.stderr, "error: no load is selected: no load has pc 0x11\n");
 }
 
 #[test]

@@ -23,7 +23,7 @@ macro_rules! sizes {
 
 sizes! {
     /// `LD` and `LDG` of Volta and Turing.
-    SIZES_U128, "": "128" "16 bytes, four registers", "U.128" "16 bytes, four registers; what U does is not public";
+    SIZES_U128, "": "128" "16 bytes, four registers", "U.128" "16 bytes, four registers; the effect of U is not public";
     SIZES_128, "": "128" "16 bytes, four registers", "INVALID7" "";
     /// `LDS`.
     SIZES_SHARED, "": "128" "16 bytes, four registers", "???7" "";

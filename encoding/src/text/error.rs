@@ -276,12 +276,13 @@ impl fmt::Display for ParseError {
             Kind::NeedsExtended => f.write_str("a base of 64 bits needs `.E`"),
             Kind::NumberTooLarge => f.write_str("number out of range"),
             Kind::DescriptorAfterUniform => f.write_str(
-                "the descriptor must be in the uniform register after that of the shared address",
+                "the descriptor must be in the uniform register after the register of the shared \
+                 address",
             ),
             Kind::Illegal(illegal) => write!(f, "no such instruction: {illegal}"),
             Kind::NoHiddenDescriptor => f.write_str("the text of this load hides no descriptor"),
             Kind::OtherForm { mnemonic } => {
-                write!(f, "not of the form of the word that it should be like, which is {mnemonic}")
+                write!(f, "the text must have the form of the given word, {mnemonic}")
             }
         }
     }

@@ -112,7 +112,8 @@ impl fmt::Display for Hint {
         match self.0 {
             HintText::Fixed(text) => f.write_str(text),
             HintText::LaterSyntax => f.write_str(
-                "this is the syntax of SM 7.0 and later, which has 128-bit instruction words: say of which SM it is",
+                "this is the syntax of SM 7.0 and later, which has 128-bit instruction words: \
+                 give its SM",
             ),
             HintText::Modifiers(known) => write!(f, "modifiers, in this order: {known}"),
             HintText::MnemonicsOf(sm) => {
@@ -127,7 +128,7 @@ impl fmt::Display for Hint {
                 }
                 Ok(())
             }
-            HintText::Addresses(known) => write!(f, "addresses that it has: {known}"),
+            HintText::Addresses(known) => write!(f, "supported addresses: {known}"),
             HintText::WholeModifier(whole) => write!(f, "write `.{whole}`"),
             HintText::AddressUpTo(max) => {
                 write!(f, "without a base register the number is the address itself, 0..={max:#x}")

@@ -170,7 +170,7 @@ fn descriptors_that_cannot_be() {
         ("80", "LDG.E R4, [R2.64] &desc", "expected `=`"),
         ("80", "LDG.E R4, [R2.64] &desc=UR63", "UR"),
         ("80", "LDG.E R4, [R2.64] &desc=UR4 &desc=UR4", "repeated annotation"),
-        ("80", "LDGSTS.E [R4+UR6], [R2.64] &desc=UR6", "after that of the shared address"),
+        ("80", "LDGSTS.E [R4+UR6], [R2.64] &desc=UR6", "after the register of the shared address"),
         ("80", "LDGSTS.E [R4], [R2.U32] &desc=UR4", "hides no descriptor"),
     ] {
         let error = parse_line(text, sm(of)).expect_err(text).to_string();

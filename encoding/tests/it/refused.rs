@@ -73,10 +73,7 @@ fn refused() {
     // This error needs a second load.
     let like = Instruction::parse("LDG R0, [R2]", Sm::SPA5).expect("a load");
     let error = parse_line_like("LD R0, [R2]", &like).expect_err("another form");
-    assert_eq!(
-        error.to_string(),
-        "not of the form of the word that it should be like, which is LDG"
-    );
+    assert_eq!(error.to_string(), "the text must have the form of the given word, LDG");
     kinds.insert(name_of(error.kind));
     let source = include_str!("../../src/text/error.rs");
     let (_, declared) = source.split_once("pub enum ParseErrorKind {").expect("the errors");

@@ -89,14 +89,14 @@ fn with_its_content_hash(input: &[u8]) -> Option<TraceSet> {
         Err(error) => error.to_string(),
     };
     let (_, hashes) = error.split_once("its content hash is ")?;
-    let (found, right) = hashes.split_once("; that of its contents and parts is ")?;
+    let (found, right) = hashes.split_once(", but its contents and parts have ")?;
     let text = std::str::from_utf8(input).ok()?.replacen(found, right, 1);
     TraceSet::from_json(text.as_bytes()).ok()
 }
 
 fn same_when_read_again(set: &TraceSet) {
     let again = TraceSet::from_json(set.to_json().as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("what is written can be read: {error}"));
+    let again = again.unwrap_or_else(|error| panic!("the written set cannot be read: {error}"));
     assert_eq!(&again, set);
 }
 

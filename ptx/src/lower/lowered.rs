@@ -112,10 +112,10 @@ pub enum LowerErrorKind {
     #[error("SM 5.x has no Tensor Memory")]
     Tensor,
     /// It has a memory order that SM 5.x lacks.
-    #[error("no load of SM 5.x is `.relaxed`, `.acquire` or `.mmio`")]
+    #[error("SM 5.x does not support `.relaxed`, `.acquire` or `.mmio`")]
     Ordered,
     /// It loads more than 16 bytes, or 16 bytes from a constant bank.
-    #[error("no load of SM 5.x has {bytes} bytes in this space")]
+    #[error("SM 5.x cannot load {bytes} bytes at once from this space")]
     TooWide {
         /// The access size of a lane in bytes.
         bytes: u32,

@@ -59,7 +59,7 @@ pub enum LayoutError {
         name: Span,
     },
     /// The length of an array is unknown, and so the offset of every variable after it.
-    #[error("the length of this array is that of its initial value, which cannot be read")]
+    #[error("this array has no length, and its initializer cannot be read")]
     Length(Span),
 }
 

@@ -27,7 +27,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
         // In local memory an address may be a constant.
         (None, _) if judged.is_of(StateSpace::Local) => {}
         (None, _) => {
-            let message = "a constant address outside of `.local`";
+            let message = "a constant address, but the load is not `.local`";
             judged.add(Rule::ImmediateAddress, operand.span, message, "put it into a register");
         }
         (Some(base), AddressForm::Bracketed) => bracketed(judged, base),
@@ -124,9 +124,9 @@ pub(super) fn needs_linker(
     name: Span,
     is_open: bool,
 ) {
-    let what = if is_open { "is sized elsewhere" } else { "is unified" };
-    let message = format!("`{}` {what}, which a whole program cannot use", module.text(name));
-    let help = "for a module that is linked with others: `--compile-only`";
+    let what = if is_open { "has no length" } else { "is unified" };
+    let message = format!("`{}` {what}: a whole program cannot use it", module.text(name));
+    let help = "only a module that is linked with others can use it";
     findings.add(Rule::CompileOnly, name, message, help);
 }
 
@@ -150,7 +150,7 @@ fn indexed(judged: &mut Judged<'_>, base: Span, address: &AddressOperand) {
             variable(judged, base, declared);
         }
         None => {
-            let message = format!("brackets after `{text}`, which is not a variable");
+            let message = format!("brackets after `{text}`, but it is not a variable");
             let help = "write a comma between destination and address";
             judged.add(Rule::AddressIndex, base, message, help);
         }

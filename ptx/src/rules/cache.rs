@@ -23,7 +23,7 @@ fn l2_eviction(judged: &mut Judged<'_>) {
     let span = judged.finds(|q| matches!(q, Q::Eviction(CacheLevel::L2, _)));
     if let Some(span) = span.filter(|_| !judged.is_wide()) {
         let message = format!("`{}` on a load that is not 256 bits wide", judged.text(span));
-        let help = "it goes with `.v8` of a 32-bit type and `.v4` of a 64-bit type";
+        let help = "it is only valid with `.v8` of a 32-bit type or `.v4` of a 64-bit type";
         judged.add(Rule::L2EvictionWidth, span, message, help);
     }
 }
@@ -83,11 +83,12 @@ fn unified(judged: &mut Judged<'_>) {
     match written {
         Some(span) if is_known && !is_register && !is_unified => {
             let help = "declare it with `.attribute(.unified(..))`, or remove `.unified`";
-            let message = "`.unified` on a variable that is not";
+            let message = "`.unified` on a variable without that attribute";
             judged.add(Rule::UnifiedVariable, span, message, help);
         }
         None if is_unified && address.unified.is_none() => {
-            let message = format!("`{}` is unified, its address is not", judged.text(base));
+            let message =
+                format!("`.unified` is missing after the address of `{}`", judged.text(base));
             judged.add(Rule::UnifiedMissing, base, message, "write `.unified` after the brackets");
         }
         _ => {}

@@ -77,7 +77,7 @@ pub(super) fn only_global(judged: &mut Judged<'_>, rule: Rule, span: Span) {
             rule,
             span,
             message,
-            format!("`{text}` goes with `.global` and generic addressing"),
+            format!("`{text}` is only valid with `.global` and generic addressing"),
         );
     }
 }

@@ -77,8 +77,8 @@ fn vector_width(judged: &mut Judged<'_>) {
 fn vector(judged: &mut Judged<'_>, span: Span, elements: &[Element]) {
     size(judged, span, elements.len());
     if elements.iter().all(|element| element.kind == ElementKind::Sink) {
-        let message = "`_` alone: no element says what is loaded";
-        judged.add(Rule::SinkOnly, span, message, "name a register for one of them");
+        let message = "all elements are `_`";
+        judged.add(Rule::SinkOnly, span, message, "write a register for at least one of them");
     }
     let mut registers: Vec<(ScalarType, Span)> = Vec::with_capacity(elements.len());
     for Element { kind, span } in elements.iter().copied() {
@@ -138,8 +138,8 @@ pub(super) fn mixed(registers: &[(ScalarType, Span)], findings: &mut Findings) {
         let other = if held_bits(*scalar) != held_bits(*first) { Some(*first) } else { neighbour };
         let Some(other) = other else { continue };
         let message = format!("`.{scalar}` beside `.{other}` in one vector");
-        let help = "elements have one width, and neighbours are both of integers, of floats or \
-                    `.f16x2`, or one is of a bit type";
+        let help = "use registers of one width; neighbours must both be integers, floats or \
+                    `.f16x2`, or one must be a bit type";
         findings.add(Rule::VectorMix, *span, message, help);
     }
 }
@@ -149,9 +149,9 @@ fn size(judged: &mut Judged<'_>, span: Span, written: usize) {
     // An unknown vector size is reported already.
     if written != elements && !judged.has_unknown() {
         let help = match (elements, written) {
-            (1, _) => "`.v2`, `.v4` or `.v8` makes the load one of a vector".to_owned(),
+            (1, _) => "add `.v2`, `.v4` or `.v8` to load a vector".to_owned(),
             (_, 1) => format!("{elements} registers in braces"),
-            _ => format!("write {elements} registers, `_` for those not wanted"),
+            _ => format!("write {elements} registers, and `_` for unused elements"),
         };
         judged.add(Rule::VectorSize, span, format!("{written} of {elements} elements"), help);
     }

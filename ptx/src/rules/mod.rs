@@ -258,7 +258,7 @@ fn guard(judged: &mut Judged<'_>) {
 /// Current assemblers do not compile for 32-bit addresses.
 fn address_size(judged: &mut Judged<'_>) {
     if let Some(size) = judged.module.address_size.filter(|size| size.bits == 32) {
-        let message = "code with 32-bit addresses is no longer compiled";
+        let message = "32-bit addresses are no longer supported";
         judged.add(Rule::AddressSize, size.span, message, "`.address_size 64`");
     }
 }

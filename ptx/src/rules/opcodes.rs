@@ -41,7 +41,7 @@ fn opcode(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut 
     let next = instruction.qualifiers().next();
     let is_split = next.is_none_or(|next| next.span.start != word.end);
     if instruction.opcode == Opcode::Tcgen05 && is_split && module.version <= LATEST {
-        let help = "its second word follows without a blank: `tcgen05.ld`";
+        let help = "write `tcgen05.ld` without a blank";
         let message = "`tcgen05` is not an instruction";
         return findings.add(Rule::UnknownInstruction, word, message, help);
     }
@@ -53,7 +53,7 @@ fn opcode(module: &Module<'_>, instruction: &PtxInstruction<'_>, findings: &mut 
     let lower = name.to_ascii_lowercase();
     let meant = match lower.as_str() {
         "ld" | "ldg" | "lds" | "ldl" | "ldc" => Some("the load instruction is written `ld`"),
-        _ if lower.starts_with("tcgen") => Some("loads of tensor memory are written `tcgen05.ld`"),
+        _ if lower.starts_with("tcgen") => Some("loads of Tensor Memory are written `tcgen05.ld`"),
         _ => None,
     };
     let message = format!("`{name}` is not an instruction of PTX");

@@ -51,9 +51,9 @@ fn space(judged: &mut Judged<'_>) {
     if !is_legal {
         let message = format!("`{}` on `{}`", judged.text(span), judged.space_text());
         let help = if order == MemoryOrder::Volatile {
-            "`.volatile` goes with `.global`, `.shared`, `.local` and generic addressing"
+            "`.volatile` is only valid with `.global`, `.shared`, `.local` and generic addressing"
         } else {
-            "it goes with `.global`, `.shared` and generic addressing"
+            "it is only valid with `.global`, `.shared` and generic addressing"
         };
         judged.add(Rule::OrderSpace, span, message, help);
     }
@@ -71,6 +71,6 @@ fn mmio(judged: &mut Judged<'_>) {
     let scope = qualifiers.find(|qualifier| matches!(qualifier.kind, Q::Scope(_)));
     if let Some(scope) = scope.filter(|scope| scope.kind != Q::Scope(MemoryScope::Sys)) {
         let message = format!("the scope `{}` with `.mmio`", judged.text(scope.span));
-        judged.add(Rule::MmioScope, scope.span, message, "`.sys` is the one scope of `.mmio`");
+        judged.add(Rule::MmioScope, scope.span, message, "use `.sys`, the only scope of `.mmio`");
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     let is_parameter = symbol.declaration.space == StateSpace::Param;
     let role = Some(symbol.declaration.role).filter(|_| is_parameter);
     if role == Some(Role::Return) && is_bracketed {
-        let message = format!("`{text}` is what this function returns in");
+        let message = format!("`{text}` is the return parameter of this function");
         judged.add(Rule::ParamReturn, base, message, "it can be stored to, not loaded");
     }
     // A variable that passes values between caller and callee must be loaded without a guard, after the call.
@@ -34,7 +34,7 @@ pub(super) fn check(judged: &mut Judged<'_>) {
     if is_local {
         unconditional(judged, base);
         if is_in_entry(judged) && !judged.returned.contains(&symbol.id) {
-            let message = format!("no call before this load returns in `{text}`");
+            let message = format!("no call returns in `{text}` before this load");
             judged.add(Rule::ParamCall, base, message, format!("`call ({text}), function, (..);`"));
         }
     }

@@ -99,7 +99,7 @@ fn one_type(judged: &mut Judged<'_>) {
         }
         first = first.or(Some(text));
         if !is_legal(scalar) {
-            let message = format!("`{name}` has no type `{text}`");
+            let message = format!("`{text}` is not a type of `{name}`");
             judged.add(Rule::LoadType, qualifier.span, message, help);
         }
     }

@@ -31,15 +31,15 @@ fn report(judged: &mut Judged<'_>, problem: Problem) {
         Problem::RegisterCount { expected, got } => {
             let Some(operand) = load.operands.first() else { return };
             let message = format!("{got} of {expected} registers");
-            let help = format!("shape and repeats fill {expected} in a thread");
+            let help = format!("shape and repeats need {expected} in each thread");
             judged.add(Rule::VectorSize, operand.span, message, help);
         }
         Problem::Combination(IllegalLoadError::SplitMissing) => {
-            offset(judged, load.span, "no offset of the second half");
+            offset(judged, load.span, "the offset of the second half is missing");
         }
         Problem::Combination(IllegalLoadError::SplitSurplus { .. }) => {
             let span = load.operands.last().map_or(load.span, |operand| operand.span);
-            offset(judged, span, "an offset of the second half");
+            offset(judged, span, "an offset of the second half, which this shape does not have");
         }
         Problem::ReductionWithoutRed | Problem::Combination(_) => {
             let about = load.qualifiers().filter(|q| problem.is_about(q.kind));
@@ -51,7 +51,7 @@ fn report(judged: &mut Judged<'_>, problem: Problem) {
 }
 
 fn offset(judged: &mut Judged<'_>, span: Span, message: &str) {
-    judged.add(Rule::TensorOffset, span, message, "`.16x32bx2` has one, no other shape has");
+    judged.add(Rule::TensorOffset, span, message, "only `.16x32bx2` has one");
 }
 
 fn missing(judged: &mut Judged<'_>, part: RequiredPart) {
@@ -73,7 +73,12 @@ fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
     let on_load = || format!("`{text}` on this `{}`", judged.load.opcode.name());
     let Problem::Combination(illegal) = problem else {
         let message = on_load();
-        return judged.add(Rule::TensorModifier, span, message, "it goes with `tcgen05.ld.red`");
+        return judged.add(
+            Rule::TensorModifier,
+            span,
+            message,
+            "it is only valid with `tcgen05.ld.red`",
+        );
     };
     let (rule, message, help) = match illegal {
         IllegalLoadError::ReductionShape { .. } => (
@@ -89,10 +94,10 @@ fn misfit(judged: &mut Judged<'_>, problem: Problem, span: Span) {
             (Rule::TensorRepeat, format!("`{text}` with a reduction"), "at least `.x2`")
         }
         IllegalLoadError::ReductionPack => {
-            (Rule::TensorModifier, on_load(), "`.pack::16b` goes with `tcgen05.ld`")
+            (Rule::TensorModifier, on_load(), "`.pack::16b` is only valid with `tcgen05.ld`")
         }
         IllegalLoadError::ReductionModifier { .. } => {
-            (Rule::TensorModifier, on_load(), "it goes with `.f32`")
+            (Rule::TensorModifier, on_load(), "it is only valid with `.f32`")
         }
         // These are unknown qualifiers or operands, and reported elsewhere.
         IllegalLoadError::Shape
@@ -130,7 +135,7 @@ fn operands(judged: &mut Judged<'_>, is_red: bool) {
         && !matches!(kind, OperandKind::Constant(value) if value.integer().is_some())
     {
         let message = format!("`{}` is not an integer constant", judged.text(*span));
-        let help = "the offset of the second half is known when the code is assembled";
+        let help = "the offset of the second half must be a constant";
         judged.add(Rule::TensorOffset, *span, message, help);
     }
 }
@@ -146,8 +151,13 @@ fn vector(judged: &mut Judged<'_>, operand: &Operand) {
     let mut registers = Vec::with_capacity(elements.len());
     for element in elements {
         if element.kind == ElementKind::Sink {
-            let message = "`_` in a load of tensor memory";
-            judged.add(Rule::SinkScalar, element.span, message, "each element has its register");
+            let message = "`_` in a load of Tensor Memory";
+            judged.add(
+                Rule::SinkScalar,
+                element.span,
+                message,
+                "write a register for each element",
+            );
         } else if let Some(scalar) = register(judged, element) {
             registers.push((scalar, element.span));
         }
@@ -170,7 +180,7 @@ fn register(judged: &mut Judged<'_>, element: &Element) -> Option<ScalarType> {
     };
     if declared.scalar.bits() != Some(32) {
         let message = format!("`{}` is of type `.{}`", judged.text(element.span), declared.scalar);
-        let help = "tensor memory is loaded into registers of 32 bits";
+        let help = "Tensor Memory is loaded into registers of 32 bits";
         judged.add(Rule::DestinationWidth, element.span, message, help);
     }
     Some(declared.scalar)
@@ -188,7 +198,7 @@ fn written_once(judged: &mut Judged<'_>, is_red: bool) {
         let symbol = judged.symbol(name).filter(|symbol| symbol.declaration.vector == 1);
         if symbol.is_some_and(|symbol| !seen.insert((symbol.id, symbol.number))) {
             let message = format!("`{}` is written twice", judged.text(name));
-            let help = "each element has a register of its own";
+            let help = "write a different register for each element";
             judged.add(Rule::TensorRegister, name, message, help);
         }
     }
@@ -213,7 +223,7 @@ fn reduced_value(judged: &mut Judged<'_>, operand: &Operand) {
 
 /// `[register]` or `[register+offset]` with a register of 32 bits.
 fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
-    let help = "an address of tensor memory is in a 32-bit register in brackets";
+    let help = "an address of Tensor Memory is a 32-bit register in brackets";
     let address = judged.load.address_in(operand);
     let address = address.filter(|address| address.form == AddressForm::Bracketed);
     let Some(address) = address else {
@@ -225,7 +235,7 @@ fn tensor_address(judged: &mut Judged<'_>, operand: &Operand, is_red: bool) {
         judged.add(Rule::UnifiedSpace, span, message, "remove `.unified`");
     }
     let Some(base) = address.base else {
-        let message = "a constant address of tensor memory";
+        let message = "a constant address of Tensor Memory";
         return judged.add(Rule::ImmediateAddress, operand.span, message, help);
     };
     integer_offset(judged, &address);

@@ -47,7 +47,7 @@ pub enum RunErrorKind {
     /// The load reads bytes of a variable whose initial value is not known here: the address of a
     /// function, or a malformed initializer. A memory with its bytes has a value.
     #[error(
-        "what `{variable}` begins with is not known: `{value}` in line {line} has no value here"
+        "the initial value of `{variable}` is unknown: `{value}` in line {line} has no value here"
     )]
     NoInitialValue {
         /// The variable's name.
@@ -58,13 +58,13 @@ pub enum RunErrorKind {
         line: u32,
     },
     /// The address of a variable that is not laid out: that of another function.
-    #[error("`{0}` lies nowhere in the function that is executed")]
+    #[error("`{0}` is a variable of another function")]
     Unplaced(String),
     /// An illegal load of Tensor Memory.
     #[error(transparent)]
     Tensor(TensorLoadErrorKind),
     /// A load of Tensor Memory without one; set [`Environment::tensor`](super::Environment::tensor).
-    #[error("there is no tensor memory to load from")]
+    #[error("this load needs Tensor Memory, and none is given")]
     NoTensorMemory,
     /// Some lanes do not execute a load of Tensor Memory, which a whole warp executes.
     #[error("`.sync.aligned` requires all 32 lanes, but lanes {missing:#010x} do not execute")]

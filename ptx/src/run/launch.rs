@@ -100,7 +100,7 @@ impl fmt::Display for LaunchValue {
 #[non_exhaustive]
 pub enum LaunchError {
     /// There is no such function.
-    #[error("no function {name}; it has {}", functions.join(", "))]
+    #[error("no function {name}; the module has {}", functions.join(", "))]
     NoFunction {
         /// The name.
         name: String,
@@ -165,7 +165,7 @@ pub enum LaunchValueError {
         function: String,
     },
     /// The variable is not a parameter.
-    #[error("`{name}` is a .{space} variable")]
+    #[error("`{name}` is a .{space} variable, not a parameter")]
     NoParameter {
         /// The name.
         name: String,

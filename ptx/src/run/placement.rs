@@ -63,7 +63,7 @@ pub enum PlacementError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// Two variables of one space have bytes in common.
-    #[error("two variables at one address: both have byte {address:#x} of their space")]
+    #[error("two variables overlap: both have byte {address:#x} of their space")]
     Overlap {
         /// The first common byte.
         address: u64,
@@ -72,7 +72,7 @@ pub enum PlacementError {
     },
     /// The variables of a space need more memory than is made for them.
     #[error(
-        "more than {} MiB of memory for .{space} variables; memory of that size is an image's",
+        "more than {} MiB of memory for .{space} variables; use an image for memory of that size",
         MAX_MADE >> 20
     )]
     TooMuch {

@@ -35,7 +35,7 @@ pub enum TokenKind {
 #[non_exhaustive]
 pub enum LexicalError {
     /// A byte that cannot begin a word.
-    #[error("no word of PTX begins with this character")]
+    #[error("invalid character")]
     Stray,
     /// A string without closing quote.
     #[error("this text has no closing quote in its line")]

@@ -19,7 +19,7 @@ pub enum Half {
 #[non_exhaustive]
 pub enum TensorFault {
     /// The half offset is negative or exceeds 32 bits.
-    #[error("half offset {split}: expected one of 32 bits without sign, 0..={}", u32::MAX)]
+    #[error("half offset {split}: expected an unsigned 32-bit value, 0..={}", u32::MAX)]
     SplitRange {
         /// The offset.
         split: i64,
@@ -39,7 +39,7 @@ pub enum TensorFault {
         slab: usize,
     },
     /// The load cannot begin at this lane of the slab.
-    #[error("{half} {address}: the load begins at a multiple of {multiple} lanes")]
+    #[error("{half} {address}: the lane must be a multiple of {multiple}")]
     LaneAlignment {
         /// The half with this address.
         half: Half,
@@ -49,7 +49,10 @@ pub enum TensorFault {
         multiple: usize,
     },
     /// The load reads beyond the last column.
-    #[error("{half}: columns {first}..={last} are read; Tensor Memory has 0..={}", COLUMNS - 1)]
+    #[error(
+        "{half}: columns {first}..={last} are out of range; Tensor Memory has 0..={}",
+        COLUMNS - 1
+    )]
     ColumnRange {
         /// The half that reads these columns.
         half: Half,
@@ -59,7 +62,7 @@ pub enum TensorFault {
         last: usize,
     },
     /// The load reads an unallocated column.
-    #[error("{half}: column {column} is read and not allocated")]
+    #[error("{half}: column {column} is not allocated")]
     ColumnUnallocated {
         /// The half that reads this column.
         half: Half,
@@ -67,7 +70,7 @@ pub enum TensorFault {
         column: usize,
     },
     /// The column of the address is odd, and [`Rules`](super::Rules) check hardware alignment.
-    #[error("address {address}: hardware wants an even column here, and its alignment is checked")]
+    #[error("address {address}: the column must be even, because hardware alignment is checked")]
     ColumnAlignment {
         /// The address.
         address: TensorAddress,

@@ -72,10 +72,10 @@ impl RequiredPart {
 #[non_exhaustive]
 pub enum IllegalLoadError {
     /// The shape does not exist.
-    #[error("no such shape; there are 16x64b, 16x128b, 16x256b, 32x32b and 16x32bx2")]
+    #[error("invalid shape; expected 16x64b, 16x128b, 16x256b, 32x32b or 16x32bx2")]
     Shape,
     /// The number of repeats is invalid, or too high for the shape.
-    #[error("no .x{num} of .{shape}; it has .x1 to .{largest}, powers of two")]
+    #[error(".{shape} does not support .x{num}; expected a power of two from .x1 to .{largest}")]
     Num {
         /// The number given.
         num: u32,
@@ -103,13 +103,13 @@ pub enum IllegalLoadError {
     #[error(".red needs .x2 or more")]
     ReductionNum,
     /// A reduction of packed registers.
-    #[error(".red does not go with .pack::16b")]
+    #[error(".red does not support .pack::16b")]
     ReductionPack,
     /// A reduction with an invalid operation or type.
-    #[error("no such reduction; there are min and max of u32, s32 and f32")]
+    #[error("invalid reduction; expected min or max of u32, s32 or f32")]
     ReductionKind,
     /// `.abs` or `.NaN` with an integer type.
-    #[error(".abs and .NaN go with .f32 only, not with .{kind}")]
+    #[error(".abs and .NaN are only valid with .f32, not with .{kind}")]
     ReductionModifier {
         /// The type.
         kind: ReductionType,

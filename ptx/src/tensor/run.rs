@@ -55,7 +55,7 @@ impl TensorInstruction {
         let syntax = |message, span| TensorInstructionError { code: "syntax", message, span };
         let load = read_load(text).map_err(|error| syntax(error.kind.to_string(), error.span))?;
         if let Some(guard) = load.load().and_then(|load| load.guard) {
-            let message = "a guard; a load in a module may have one".to_owned();
+            let message = "a single load cannot have a guard; use a module".to_owned();
             return Err(syntax(message, guard.register));
         }
         let written = load.tensor_load(text).map_err(|error| TensorInstructionError {
@@ -86,7 +86,9 @@ impl TensorInstruction {
         let error = |message| TensorInstructionError { code: "syntax", message, span };
         let guard = instruction.parts().guard;
         if !guard.pred.is_true() || guard.negated {
-            return Err(error("a guard: run it without one".to_owned()));
+            return Err(error(
+                "a load that is run alone cannot have a guard; remove it".to_owned(),
+            ));
         }
         Ok(Self {
             text: instruction.to_string(),

@@ -171,12 +171,12 @@ pub fn explanation(load: &Instruction) -> Option<(Vec<String>, String)> {
         }
     };
     let mut remarks = vec![match tensor.half {
-        None => format!("it is the load of PTX `{}`", tensor.load),
+        None => format!("equivalent PTX: `{}`", tensor.load),
         Some(Half::First) => {
-            format!("it is the first half of `{}`, for threads 0 to 15", tensor.load)
+            format!("equivalent PTX: the first half of `{}`, for threads 0 to 15", tensor.load)
         }
         Some(Half::Second) => {
-            format!("it is the second half of `{}`, for threads 16 to 31", tensor.load)
+            format!("equivalent PTX: the second half of `{}`, for threads 16 to 31", tensor.load)
         }
     }];
     let names = tensor.data_registers();

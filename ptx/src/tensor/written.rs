@@ -352,8 +352,8 @@ pub enum TensorLoadErrorKind {
     ReductionWithoutRed,
     /// The number of data registers does not match the shape and `.num`.
     #[error(
-        "{got} data register{}; shape and repeat make it {expected}",
-        if *got == 1 { "" } else { "s" }
+        "expected {expected} data register{} for this shape and repeat, got {got}",
+        if *expected == 1 { "" } else { "s" }
     )]
     RegisterCount {
         /// The number that the load needs.

@@ -104,7 +104,7 @@ class Launch:
             if shown[fault.line] <= _SHOWN:
                 lines.append(str(fault))
         lines += [
-            f"argument {number}: bytes are written whose value is not known" for number in self.unknown
+            f"argument {number}: the launch wrote bytes with unknown values" for number in self.unknown
         ]
         if self.fault_count:
             lines.append(f"{self.fault_count} faults")

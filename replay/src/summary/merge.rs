@@ -119,7 +119,7 @@ impl PartialSummary {
         self.first_mismatches.truncate(KEPT);
         for (number, operation) in later.operations {
             put(&mut self.operations, number, operation)
-                .ok_or("an operation contradicts that of another shard")?;
+                .ok_or("an operation contradicts another shard")?;
         }
         for (number, kernel) in later.kernels {
             match self.kernels.entry(number) {
@@ -162,7 +162,7 @@ impl PartialKernel {
         }
         for (row, code) in later.code {
             put(&mut self.code, row, code)
-                .ok_or("a row of a program counter contradicts that of another shard")?;
+                .ok_or("a row of a program counter contradicts another shard")?;
         }
         self.counts.add(later.counts);
         Ok(())
@@ -221,7 +221,7 @@ fn check_replay(parts: &[(usize, PartialSummary)]) -> Result<(), MergeError> {
             });
         }
         if part.of != first.of {
-            let message = "its number of shards differs from that of the first";
+            let message = "its number of shards differs from the first summary";
             return Err(MergeError::Inconsistent { index: *index, message });
         }
     }

@@ -67,7 +67,7 @@ pub enum PartialError {
     Json(#[source] serde_json::Error),
     /// It was made by another version of warpload.
     #[error(
-        "made by warpload {given}{}{}; parts merge only with those of the same version, which is {}",
+        "made by warpload {given}{}{}; warpload {} merges only shards of its own version",
         named(", with unknown counters", unknown), named(", without counters", missing),
         env!("CARGO_PKG_VERSION")
     )]
@@ -158,7 +158,7 @@ impl PartialSummary {
             return Err("its shard numbers are out of range");
         }
         if self.kernels.last_key_value().is_some_and(|(last, _)| *last >= self.of_kernels) {
-            return Err("its kernels exceed those of the trace");
+            return Err("it has more kernels than the trace");
         }
         let pairs = SumPairs::new();
         for kernel in self.kernels.values() {

@@ -106,7 +106,8 @@ fn files_from_the_future() {
             let message = error.to_string();
             let part = if in_footer { "footer" } else { "block" };
             assert!(message.starts_with(&format!("the {part} at byte offset ")), "{message}");
-            let expected = format!(" has column {column}, which must be understood; warpload ");
+            let expected =
+                format!(" has the required column {column}, which is unknown here; warpload ");
             assert!(message.contains(&expected), "{message}");
             assert!(
                 matches!(error, TraceError::UnknownColumn { column: found, .. } if found == column)
@@ -221,7 +222,10 @@ fn kinds_are_those_of_the_index() {
         let mut parts = sample();
         change(&mut parts);
         let message = refused(&parts);
-        assert!(message.contains("not as many loads, stores and atomics"), "{i}: {message}");
+        assert!(
+            message.contains("loads, stores and atomics are not as many as in the index"),
+            "{i}: {message}"
+        );
     }
 }
 

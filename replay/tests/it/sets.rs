@@ -260,7 +260,7 @@ fn with_its_hash(bytes: &[u8]) -> Option<TraceSet> {
         Err(error) => error.to_string(),
     };
     let (_, hashes) = error.split_once("its content hash is ")?;
-    let (found, right) = hashes.split_once("; that of its contents and parts is ")?;
+    let (found, right) = hashes.split_once(", but its contents and parts have ")?;
     let text = str::from_utf8(bytes).ok()?.replacen(found, right, 1);
     TraceSet::from_json(text.as_bytes()).ok()
 }

@@ -98,7 +98,7 @@ fn a_file_without_memory_accesses_says_so() {
     let trace = open(&trace);
     assert_eq!(trace.records(), 0);
     let notes = &trace.contents().notes;
-    assert!(notes[0].starts_with("no record of a memory access"), "{notes:?}");
+    assert!(notes[0].starts_with("no memory access in the source"), "{notes:?}");
 }
 
 /// What the hardware loaded is what the image has, but for one word.

@@ -41,7 +41,7 @@ pub(super) const TABLE: &[Flag] = &[
             d.claim_at(Space::Global, base);
         })),
     flag("address-wraps", Nowhere, Accesses,
-        "The sum that is a lane's address is taken modulo 2^32 or 2^64 (ld.md 4.3).",
+        "The sum of a lane's address is taken modulo 2^32 or 2^64 (ld.md 4.3).",
         |f| f.any(|lane| lane.sum != i128::from(lane.address)),
         addresses::address_wraps),
     flag("adjacent-allocations", Nowhere, Accesses,
@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| !f.lanes.is_empty() && f.outside() == f.lanes.len(),
         memory::all_outside),
     flag("base-alignment", Nowhere, Faults,
-        "The pair of Ra begins at an odd register, which alone breaks a rule (ld.md 3).",
+        "The pair of Ra begins at an odd register: the only broken rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| f.is_of_base(fault) && matches!(fault, WarpFault::MisalignedRegister(_))),
         registers::base_alignment),
     flag("base-beyond-limit", Later, Any,
@@ -75,11 +75,11 @@ pub(super) const TABLE: &[Flag] = &[
         |f| !f.parts.address.base.is_zero() && !f.has_base(),
         |d| d.keep(|f| f.has("Ra")) && registers::within_offsets(d) && d.then(Warp, registers::put_base_beyond_limit)),
     flag("base-ends-in-rz", Nowhere, Faults,
-        "Ra is R254, and the other half of its pair would be RZ, which alone breaks a rule (ld.md 3).",
+        "Ra is R254, and the other half of its pair would be RZ: the only broken rule (ld.md 3).",
         |f| f.parts.address.base.number() == 254 && f.only_fault().is_some_and(|fault| f.is_of_base(fault)),
         |d| registers::change_base(d, |d| d.ra = 254)),
     flag("base-range", Nowhere, Faults,
-        "Ra is the last register below the limit, and the other half of its pair is not, which alone breaks a rule (ld.md 3).",
+        "Ra is the last register below the limit, and the other half of its pair is not: the only broken rule (ld.md 3).",
         |f| f.parts.address.base.number() != 254
             && f.only_fault().is_some_and(|fault| f.is_of_base(fault) && matches!(fault, WarpFault::OutOfRangeRegister(_))),
         |d| registers::change_base(d, |d| {
@@ -126,7 +126,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.any_ends(|lane, ends| lane.space == Some(Space::Local) && ends == [Some(0), Some(1)]),
         memory::crosses_local_parts),
     flag("crosses-window", Nowhere, Accesses,
-        "A misaligned access would cross an edge of a window, which it does not after rounding down (ld.md 4.4, 4.5).",
+        "A misaligned access would cross an edge of a window, but not after rounding down (ld.md 4.4, 4.5).",
         |f| f.is_generic() && f.any(|lane| f.edges().any(|edge| {
             let first = u128::from(lane.address);
             first < edge && edge < first + u128::from(f.bytes())
@@ -141,17 +141,17 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.field("desc") == Some(1) && f.parts.address.base.is_zero(),
         |d| d.keep(|f| f.has_descriptor()) && registers::within_offsets(d) && d.then(Warp, |d| d.ra = 255)),
     flag("destination-alignment", Nowhere, Faults,
-        "The first register that is filled is not a multiple of their number, which alone breaks a rule (ld.md 3).",
+        "The first register that is filled is not a multiple of their number: the only broken rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| f.is_of_destination(fault) && matches!(fault, WarpFault::MisalignedRegister(_))),
         |d| d.keep(|f| f.registers() > 1 && !f.fills_uniform()) && d.then(Warp, registers::misalign)),
     flag("destination-ends-in-rz", Nowhere, Faults,
-        "The last register that is filled would be RZ, which alone breaks a rule (ld.md 3).",
+        "The last register that is filled would be RZ: the only broken rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| {
             f.is_of_destination(fault) && f.destinations().first().is_some_and(|(first, count)| first + count == 256)
         }),
         |d| d.keep(|f| f.registers() > 1 && !f.fills_uniform()) && d.then(Warp, |d| d.rd = 0u8.wrapping_sub(d.form.group()))),
     flag("destination-range", Nowhere, Faults,
-        "The last register that is filled is the first one at the limit, which alone breaks a rule (ld.md 3).",
+        "The last register that is filled is the first one at the limit: the only broken rule (ld.md 3).",
         |f| f.only_fault().is_some_and(|fault| {
             let limit = u32::from(f.vector.machine.register_limit.get());
             f.is_of_destination(fault) && limit < 255 && !f.fills_uniform()
@@ -202,7 +202,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| !f.parts.guard.pred.is_true(),
         |d| d.then(Warp, warp::choose_guard)),
     flag("guarded-off", Nowhere, Executes,
-        "The guard keeps some active lanes from executing, which leaves their registers alone (ld.md 4.1).",
+        "The guard keeps some active lanes from executing: their registers do not change (ld.md 4.1).",
         |f| !f.outcome.executing.is_empty() && f.outcome.executing != f.vector.warp.active,
         warp::guarded_off),
     flag("halfword", Nowhere, Any,
@@ -332,7 +332,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.any_extent(|lane, [first, _], (start, _)| !lane.is_outside && lane.address != lane.rounded && first == start),
         |d| d.keep(|f| f.bytes() > 1) && memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::claim_within_end(d, false))),
     flag("misaligned-last", Later, Accesses,
-        "A misaligned access is rounded down to the last bytes of an allocation, beyond which it would end (ld.md 4.4, 4.6).",
+        "A misaligned access would end beyond an allocation, and is rounded down to its last bytes (ld.md 4.4, 4.6).",
         |f| f.any_extent(|lane, [_, last], (_, end)| !lane.is_outside && lane.address != lane.rounded && last == end),
         |d| d.keep(|f| f.bytes() > 1) && memory::want_whole_accesses(d) && d.then(Lanes, |d| memory::claim_within_end(d, true))),
     flag("misaligned-register", Nowhere, Faults,
@@ -340,7 +340,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| matches!(f.outcome.warp_fault, Some(WarpFault::MisalignedRegister(_) | WarpFault::MisalignedUniform(_))),
         registers::misaligned_register),
     flag("misaligned-reported", Later, Accesses,
-        "The machine reports a misaligned address, from which the lane loads all the same (ld.md 4.4; load-sm70.md 10, 20).",
+        "The machine reports a misaligned address, but the lane still loads from it (ld.md 4.4; load-sm70.md 10, 20).",
         |f| !f.fault(LaneFaultKind::MisalignedAddress).is_empty(),
         |d| addresses::misaligned(d) && d.then(Machine, |d| d.state.is_reporting = true)),
     flag("missing-bank", Nowhere, Any,
@@ -384,7 +384,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.field("desc") == Some(1) && f.field("UR").is_some_and(|number| number % 2 == 1 && number < 63),
         |d| d.keep(|f| f.has_descriptor()) && d.then(Warp, |d| d.ur |= 1)),
     flag("odd-destination", Nowhere, Any,
-        "One register is filled, whose number is odd (ld.md 3).",
+        "One register is filled, and its number is odd (ld.md 3).",
         |f| f.destinations().iter().all(|(first, count)| *count == 1 && first % 2 == 1 && *first < 255),
         |d| d.keep(|f| f.registers() == 1) && d.then(Warp, |d| d.rd |= 1)),
     flag("offset-unsigned", Nowhere, Any,
@@ -430,7 +430,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| !f.fault(LaneFaultKind::OutsideWindow).is_empty(),
         memory::outside_window),
     flag("overlap", Nowhere, Any,
-        "A register that is filled is one of the address, which is formed before (ld.md 4.3).",
+        "A register that is filled is part of the address, which is formed first (ld.md 4.3).",
         |f| f.overlaps(),
         registers::overlap),
     flag("own-address-bits", Nowhere, Any,
@@ -473,17 +473,17 @@ pub(super) const TABLE: &[Flag] = &[
         |f| matches!(f.outcome.warp_fault, Some(WarpFault::OutOfRangeRegister(_) | WarpFault::OutOfRangeUniform(_))),
         registers::register_limit),
     flag("rounded-broadcast", Here, Accesses,
-        "A .U.128 takes the broadcast path because different addresses are one after rounding (ld.md 4.4, 4.10).",
+        "A .U.128 takes the broadcast path because different addresses are equal after rounding (ld.md 4.4, 4.10).",
         |f| f.is_broadcast() && f.lanes.windows(2).any(|pair| pair[0].1.address != pair[1].1.address),
         |d| addresses::uniform(d) && addresses::rounds_to_one(d)),
     flag("rounds-out", Later, Accesses,
-        "A misaligned address is allocated, but not what it is rounded down to (ld.md 4.4, 4.6).",
+        "A misaligned address is allocated, but the rounded address is not (ld.md 4.4, 4.6).",
         |f| f.any_extent(|lane, [first, _], (start, end)| {
             lane.is_outside && first < start && (start..end).contains(&u128::from(lane.address))
         }),
         memory::rounds_out),
     flag("rounds-to-one", Nowhere, Accesses,
-        "Lanes have different addresses which are one after rounding down (ld.md 4.4, 4.10).",
+        "Lanes have different addresses that are equal after rounding down (ld.md 4.4, 4.10).",
         |f| {
             let is_same = |of: fn(&warpload::load::LaneLoad) -> u64| {
                 f.lanes.windows(2).all(|pair| of(&pair[0].1) == of(&pair[1].1))
@@ -558,7 +558,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.is_broadcast(),
         addresses::uniform),
     flag("uniform-alignment", Here, Faults,
-        "The number of a uniform register is no multiple, which alone breaks a rule (load-sm70.md 10, 8 and 9).",
+        "The number of a uniform register is no multiple: the only broken rule (load-sm70.md 10, 8 and 9).",
         |f| matches!(f.only_fault(), Some(WarpFault::MisalignedUniform(_))),
         registers::uniform_alignment),
     flag("uniform-alone", Nowhere, Any,
@@ -566,7 +566,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.has_uniform_base() && f.parts.address.base.is_zero() && !f.fills_uniform(),
         registers::uniform_alone),
     flag("uniform-beyond-limit", Here, Accesses,
-        "A uniform register is at or above the limit, which is that of other registers (load-sm70.md 10, 8).",
+        "A uniform register is at or above the limit of the other registers (load-sm70.md 10, 8).",
         |f| !f.lanes.is_empty() && f.uniform_groups().iter().any(|(first, count)| {
             first + count > u32::from(f.vector.machine.register_limit.get())
         }),
@@ -584,7 +584,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.fills_uniform() && f.size.registers() == 8,
         |d| d.keep(|f| f.fills_uniform() && f.registers() == 8)),
     flag("uniform-range", Here, Faults,
-        "The last of some uniform registers would be URZ, which alone breaks a rule (load-sm70.md 10, 8 and 9).",
+        "The last of some uniform registers would be URZ: the only broken rule (load-sm70.md 10, 8 and 9).",
         |f| matches!(f.only_fault(), Some(WarpFault::OutOfRangeUniform(_))),
         registers::uniform_range),
     flag("uniform-register", Nowhere, Any,
@@ -592,7 +592,7 @@ pub(super) const TABLE: &[Flag] = &[
         |f| f.has_uniform_base(),
         |d| d.keep(|f| f.uniform().is_some())),
     flag("unread-bits", Nowhere, Any,
-        "Bits are set that no field of the word covers (load-family.md 1).",
+        "Bits outside all fields of the word are set (load-family.md 1).",
         |f| f.vector.instruction.word().bits() & f.vector.instruction.reserved_bits() != 0,
         registers::unread_bits),
     flag("whole-words", Nowhere, Accesses,

@@ -169,9 +169,7 @@ impl Initial {
             self.uniform_predicates.is_some(),
         ];
         match WARP_KEYS.into_iter().zip(present).find(|(_, present)| *present) {
-            Some((key, _)) => {
-                Err(JsonError::at(key, "a memory image has no warp; expected no such key"))
-            }
+            Some((key, _)) => Err(JsonError::at(key, "unexpected key: a memory image has no warp")),
             None => Ok(()),
         }
     }

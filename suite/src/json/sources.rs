@@ -111,7 +111,7 @@ impl<'p> Sources<'p> {
             let start = end;
             end = start
                 .checked_add(span.end - span.start)
-                .ok_or_else(|| JsonError::at(key, "more than 2^64 bytes with those before"))?;
+                .ok_or_else(|| JsonError::at(key, "more than 2^64 bytes with earlier data"))?;
             places.push(in_memory(key, &(start..end))?);
         }
         Ok((places, end))
@@ -194,7 +194,7 @@ fn span(size: u64, offset: u64, length: Option<u64>) -> Result<Range<u64>, Strin
     match offset.checked_add(length).filter(|end| *end <= size) {
         Some(end) => Ok(offset..end),
         None => Err(format!(
-            "the file has {size} bytes, which is shorter than offset {offset} and length {length}"
+            "the file has {size} bytes, fewer than offset {offset} and length {length}"
         )),
     }
 }

@@ -198,7 +198,7 @@ where
         while let Some(key) = map.next_key()? {
             let value = map.next_value()?;
             if entries.iter().any(|(known, _)| *known == key) {
-                return Err(A::Error::custom("this key stands here twice"));
+                return Err(A::Error::custom("duplicate key"));
             }
             entries.push((key, value));
         }

@@ -257,7 +257,7 @@ impl ExpectJson {
             (None, None | Some(Kind::Ld | Kind::LdRed)) => {
                 return Ok(ExpectedTensorLoad::Loaded(Box::new(self.registers(kind, prefix)?)));
             }
-            _ => return Err(JsonError::at(format!("{prefix}error"), "does not go with `kind`")),
+            _ => return Err(JsonError::at(format!("{prefix}error"), "not valid with this `kind`")),
         };
         let missing = || missing(prefix, "code", "the code of the broken rule");
         Ok(expected(self.code.ok_or_else(missing)?))
@@ -291,7 +291,7 @@ impl ExpectJson {
         }
         let reduced = lanes(prefix, "redval", self.redval)?;
         if kind.is_some_and(|kind| reduced.is_some() != (kind == Kind::LdRed)) {
-            return Err(at("redval", "goes with `kind` `ld_red`, and only so"));
+            return Err(at("redval", "only valid with `kind` `ld_red`"));
         }
         let reduced_by_lane = lanes(prefix, "redval_if_lane_scope", self.redval_if_lane_scope)?;
         let (all, samples) = (self.regs, self.probe);

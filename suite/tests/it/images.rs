@@ -259,7 +259,7 @@ fn a_file_shorter_than_the_manifest_says() {
         );
         let path = folder.0.path().join("bytes.bin");
         let expected = format!(
-            "{}: the file has 256 bytes, which is shorter than offset {offset} and length {length}",
+            "{}: the file has 256 bytes, fewer than offset {offset} and length {length}",
             path.display()
         );
         for mapping in MAPPINGS {
@@ -307,7 +307,7 @@ fn keys_of_a_warp_are_refused() {
         let manifest = format!(r#"{{"{key}": {value}}}"#);
         let got = failure(folder.open_manifest(&manifest, Mapping::ReadOnly));
         assert_eq!(got.0, key);
-        assert_eq!(got.1, "a memory image has no warp; expected no such key");
+        assert_eq!(got.1, "unexpected key: a memory image has no warp");
     }
 }
 
@@ -365,7 +365,7 @@ fn sources_are_bounded_before_they_are_read() {
     for mapping in MAPPINGS {
         let (key, message) = failure(folder.open_manifest(manifest, mapping));
         assert_eq!(key, "memory");
-        let expected = "549755813889 bytes do not fit into memory, of which ";
+        let expected = "549755813889 bytes do not fit into memory; ";
         assert!(message.starts_with(expected), "{message}");
     }
     // Nor is it for its layout.

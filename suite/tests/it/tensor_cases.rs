@@ -134,7 +134,7 @@ fn what_is_no_case() {
         ("\"pack\"", "\"packed\"", "unknown key `packed`"),
         ("packid", "pack", "tmem.pattern: no pattern \"pack\"; expected one of lane*65536+col"),
         ("\"kind\":\"ld\"", "\"kind\":\"ld_red\"", "op: missing key"),
-        ("\"kind\":\"ld\"", "\"kind\":\"illegal\"", "expect.error: does not go with `kind`"),
+        ("\"kind\":\"ld\"", "\"kind\":\"illegal\"", "expect.error: not valid with this `kind`"),
         ("\"n\":1", "\"n\":2", "expect.regs: expected 32 arrays"),
         ("\"n\":1", "\"n\":129", "expect.n: expected 1 to 128"),
         ("497d3a61", "497D3A61", "expect.sha256: expected 64"),

@@ -210,7 +210,7 @@ fn keys_that_stand_twice() {
     let (key, message) =
         initial(&format!(r#"{{"registers": {{"R3": {lanes}, "R4": {lanes}, "R3": {lanes}}}}}"#));
     assert!(key.starts_with("initial.registers"), "{key}");
-    assert_eq!(message, "this key stands here twice");
+    assert_eq!(message, "duplicate key");
     let (key, message) = initial(r#"{"active": "0x1", "active": "0x1"}"#);
     assert!(key.starts_with("initial"), "{key}");
     assert_eq!(message, "duplicate key `active`");

@@ -158,6 +158,6 @@ fn lane_faults_as_text() {
     );
     assert_eq!(
         text("LD.64 R4, [R2]", 0xfe00_0000),
-        "lane 20: outside_window at 0xfe000000, 8 bytes, not where Plg says"
+        "lane 20: outside_window at 0xfe000000, 8 bytes, outside the memory that Plg selects"
     );
 }

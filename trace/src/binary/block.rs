@@ -433,11 +433,11 @@ fn read_runs(
     for (i, gap) in gaps.into_iter().enumerate() {
         at += u64::from(gap);
         if at >= u64::from(instructions) || gap == 0 && i > 0 {
-            return Err(format!("run {i} is not after the one before, and in the block"));
+            return Err(format!("run {i} is out of order or beyond the block"));
         }
         let known = known.get(i).copied().unwrap_or(0);
         if known & !known::ALL != 0 {
-            return Err(format!("run {i} knows something unknown: {known:#x}"));
+            return Err(format!("run {i} has unknown flags, {known:#x}"));
         }
         let knows = |bit| known & bit != 0;
         let place = WarpPosition {
@@ -550,7 +550,7 @@ impl BlockDecoder {
         of_records.resize(records, 0);
         let count = of_records.iter().max().map_or(0, |most| usize::from(*most) + 1);
         if count > records {
-            return Err(format!("{records} records are of {count} instructions"));
+            return Err(format!("{records} records for {count} instructions"));
         }
         let (mut differences, mut numbers) = (Vec::<i32>::new(), Vec::<u16>::new());
         decoder.signed(chunk, column::SITE_PC, count, &mut differences)?;
@@ -560,8 +560,8 @@ impl BlockDecoder {
             pc = pc.wrapping_add_signed(differences.get(i).copied().unwrap_or(0));
             let own = numbers.get(i).copied().unwrap_or(0);
             let known = operation(own);
-            let (number, operation) =
-                known.ok_or_else(|| format!("it has an instruction of operation {own}"))?;
+            let (number, operation) = known
+                .ok_or_else(|| format!("it has an instruction of the unknown operation {own}"))?;
             let (records, is_begun, base, stride) = (0, false, 0, 0);
             Ok(KnownSite { pc, number, operation, records, is_begun, base, stride })
         };
@@ -644,7 +644,7 @@ impl BlockDecoder {
             } else if form == AddressForm::Transfer
                 && site.operation.kind != OperationKind::Transfer
             {
-                return Err(format!("record {i} moves blocks, and its operation does not"));
+                return Err(format!("record {i} moves blocks, but its operation is no transfer"));
             }
             rows.push(RecordRow {
                 base,

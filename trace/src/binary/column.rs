@@ -361,7 +361,7 @@ impl<'b> Chunk<'b> {
         for _ in 0..columns {
             let (id, encoding, length) = take_entry(&mut directory).ok_or_else(cut)?;
             if last >= Some(id) {
-                return Err(format!("column {id} comes after one that is not before it").into());
+                return Err(format!("column {id} is out of order").into());
             }
             if encoding & encoding::REQUIRED != 0 && !known.contains(&id) {
                 return Err(ChunkError::Unknown(id));
@@ -371,7 +371,7 @@ impl<'b> Chunk<'b> {
         }
         let (entries, data) = rest.split_at(rest.len() - directory.len());
         if total != data.len() {
-            return Err(format!("columns of {total} bytes in {}", data.len()).into());
+            return Err(format!("its columns have {total} bytes, but it has {}", data.len()).into());
         }
         Ok(Self { entries, data })
     }
@@ -393,7 +393,7 @@ impl<'b> Chunk<'b> {
         let width = column.width();
         let length = column.plain_length()?;
         if width == 0 || !length.is_multiple_of(width) {
-            return Err(format!("column {id} has {length} bytes of numbers of {width}"));
+            return Err(format!("column {id} has {length} bytes, but numbers of {width} bytes"));
         }
         Ok(length / width)
     }
@@ -426,7 +426,7 @@ impl StoredColumn<'_> {
         let start = self.bytes.get(..self.bytes.len().min(14)).unwrap_or_default();
         let size = get_frame_content_size(&[&ZSTD_MAGIC, start].concat());
         let size = size.ok().flatten().and_then(|size| usize::try_from(size).ok());
-        size.ok_or_else(|| format!("the zstd frame of column {} does not say its size", self.id))
+        size.ok_or_else(|| format!("the zstd frame of column {} has no content size", self.id))
     }
 }
 
@@ -599,7 +599,7 @@ impl Decoder {
 }
 
 fn new_context() -> Result<DCtx<'static>, String> {
-    DCtx::try_create().ok_or_else(|| "there is no memory for a decoder of zstd".to_owned())
+    DCtx::try_create().ok_or_else(|| "no memory for the zstd decoder".to_owned())
 }
 
 /// The plain bytes of a column of `count` numbers, decompressed into `planes` if necessary.

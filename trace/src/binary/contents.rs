@@ -400,7 +400,7 @@ impl TryFrom<RawContents> for TraceContents {
         }
         let text = |place: u32| {
             names.get(place as usize).cloned().ok_or_else(|| {
-                format!("a kernel has name {place}; there are {} from 0", names.len())
+                format!("a kernel has name {place}, but there are {} names", names.len())
             })
         };
         let kernel = |raw: RawKernel| -> Result<Kernel, String> {

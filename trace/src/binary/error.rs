@@ -50,8 +50,8 @@ pub enum TraceError {
     },
     /// A column that this version does not know but would need in order to understand the trace.
     #[error(
-        "the {part} at byte offset {offset} has column {column}, which must be understood; {producer} wrote it, and \
-         this is {}",
+        "the {part} at byte offset {offset} has the required column {column}, which is unknown \
+         here; {producer} wrote it, and this is {}",
         Producer::OWN
     )]
     UnknownColumn {

@@ -86,7 +86,7 @@ impl<'t> TraceBlock<'t> {
             || raw.memory_records > raw.records
             || raw.records > MAX_BLOCK_RECORDS
         {
-            return Err(malformed("more instructions than a block has".to_owned()));
+            return Err(malformed("more instructions than a block may have".to_owned()));
         }
         let mut block = Self { raw, contents, buffers };
         let operation = |number| {
@@ -102,7 +102,7 @@ impl<'t> TraceBlock<'t> {
             ChunkError::Malformed(message) => malformed(message),
         })?;
         if kinds != [raw.loads, raw.stores, raw.atomics] {
-            let message = "it has not as many loads, stores and atomics as the index says";
+            let message = "its loads, stores and atomics are not as many as in the index";
             return Err(malformed(message.to_owned()));
         }
         Ok(block)

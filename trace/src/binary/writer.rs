@@ -255,7 +255,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub fn record(&mut self, record: &NewRecord<'_>) -> io::Result<()> {
         let operation = self.footer.contents.operations.get(usize::from(record.operation));
         if !operation.is_some_and(|operation| record.fits(operation)) {
-            let message = "a record that does not fit its mask, or whose operation has no number";
+            let message = "a record that does not fit its mask, or an operation without a number";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let full = self.block.record(record);

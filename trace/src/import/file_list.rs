@@ -88,7 +88,7 @@ impl FileList {
         writer.allocations(self.allocations.iter().copied());
         writer.may_be_cut_off(NO_END_MARK);
         if !self.passed_over.is_empty() {
-            let mut note = "rows of the list were passed over:".to_owned();
+            let mut note = "skipped rows of the list:".to_owned();
             for (i, (name, count)) in self.passed_over.iter().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
                 // Writing to a text cannot fail.
@@ -271,7 +271,7 @@ impl TraceList {
     ) -> Result<(), ImportError> {
         let (file, line) = self.list.nth(number).ok_or_else(|| {
             let count = self.len();
-            self.list.whole_error(format!("no trace {number}; it names {count}, from 0"))
+            self.list.whole_error(format!("no trace {number}; the list names {count}, from 0"))
         })?;
         writer.use_threads(threads);
         self.input.into_iter().for_each(|input| writer.input(input));

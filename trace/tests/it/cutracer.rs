@@ -308,7 +308,10 @@ fn wrong_lines() {
         (format!("{good} {good}"), "text after the object"),
         (good.to_string().replace("\"warp\"", "warp"), "expected a key in quotes"),
         (good.to_string().replace("\"warp\":", "\"warp\""), "expected `:`"),
-        (format!("{{\"new\":{}1{}}}", "[".repeat(100), "]".repeat(100)), "in each other"),
+        (
+            format!("{{\"new\":{}1{}}}", "[".repeat(100), "]".repeat(100)),
+            "nested arrays and objects",
+        ),
         (without(good.clone(), "addrs").to_string(), "1: no key `addrs`"),
         (without(good.clone(), "cta").to_string(), "1: no key `cta`"),
         (without(good.clone(), "warp").to_string(), "1: no key `warp`"),
@@ -344,19 +347,22 @@ fn wrong_lines() {
         (with(sass.clone(), "grid", json!([1])).to_string(), "expected three numbers"),
         (with(sass.clone(), "instructions", json!({"a": {}})).to_string(), "have numbers"),
         (sass.to_string().replace("\"1\":", "\"0\":"), "instruction 0 twice"),
-        (twice(&good, "addrs"), "the key `addrs` for the second time"),
-        (twice(&good, "cta"), "the key `cta` for the second time"),
-        (twice(&good, "ctx"), "the key `ctx` for the second time"),
-        (twice(&good, "opcode_id"), "the key `opcode_id` for the second time"),
-        (twice(&good, "pc"), "the key `pc` for the second time"),
-        (twice(&good, "type"), "the key `type` for the second time"),
-        (twice(&with(good.clone(), "sass", json!("LDS R1, [R2] ;")), "sass"), "the key `sass`"),
-        (twice(&valued(0, 4, &[1]), "values"), "the key `values` for the second time"),
-        (twice(&valued(0, 4, &[1]), "access_size"), "the key `access_size` for the second time"),
-        (twice(&sass, "grid"), "the key `grid` for the second time"),
-        (twice(&sass, "unmangled_name"), "the key `unmangled_name` for the second time"),
-        (twice(&sass, "mangled_name"), "the key `mangled_name` for the second time"),
-        (twice(&sass, "instructions"), "the key `instructions` for the second time"),
+        (twice(&good, "addrs"), "duplicate key `addrs`"),
+        (twice(&good, "cta"), "duplicate key `cta`"),
+        (twice(&good, "ctx"), "duplicate key `ctx`"),
+        (twice(&good, "opcode_id"), "duplicate key `opcode_id`"),
+        (twice(&good, "pc"), "duplicate key `pc`"),
+        (twice(&good, "type"), "duplicate key `type`"),
+        (
+            twice(&with(good.clone(), "sass", json!("LDS R1, [R2] ;")), "sass"),
+            "duplicate key `sass`",
+        ),
+        (twice(&valued(0, 4, &[1]), "values"), "duplicate key `values`"),
+        (twice(&valued(0, 4, &[1]), "access_size"), "duplicate key `access_size`"),
+        (twice(&sass, "grid"), "duplicate key `grid`"),
+        (twice(&sass, "unmangled_name"), "duplicate key `unmangled_name`"),
+        (twice(&sass, "mangled_name"), "duplicate key `mangled_name`"),
+        (twice(&sass, "instructions"), "duplicate key `instructions`"),
     ] {
         let error = import_bytes(format!("{first}{line}\n")).unwrap_err().to_string();
         let (_, rest) = error.split_once("trace:3:").unwrap_or_else(|| panic!("{line}: {error}"));
@@ -484,7 +490,7 @@ fn a_text_log() {
     assert_eq!(names(&trace), ["grid launch 3"]);
     let trace = open(&import_bytes([registers, opcode].concat()).unwrap());
     assert_eq!(trace.records(), 0);
-    assert!(trace.contents().notes[0].starts_with("no record of a memory access"));
+    assert!(trace.contents().notes[0].starts_with("no memory access in the source"));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn lists_of_kernels() {
             &false,
             &[
                 "whether the list is whole is unknown: a kernelslist.g has no end mark".to_owned(),
-                "rows of the list were passed over: 6 of `MemcpyDtoH`".to_owned(),
+                "skipped rows of the list: 6 of `MemcpyDtoH`".to_owned(),
             ][..]
         )
     );
@@ -228,8 +228,8 @@ fn rows_with_commas() {
         + &format!("cuda{},1\n", "a".repeat(100_000));
     let trace = open(&import(&list).unwrap());
     let notes = &trace.contents().notes;
-    let note = notes.iter().find(|note| note.starts_with("rows of the list ")).unwrap();
-    let start = "rows of the list were passed over: 1 of `Memcpyhtod`, 1 of `cudaFree0`";
+    let note = notes.iter().find(|note| note.starts_with("skipped rows of the list: ")).unwrap();
+    let start = "skipped rows of the list: 1 of `Memcpyhtod`, 1 of `cudaFree0`";
     assert!(note.starts_with(start), "{note}");
     assert!(note.ends_with(", 86 of `others`"), "{note}");
 }

@@ -184,7 +184,7 @@ fn headers_and_groups() {
         ),
         (
             "#BEGIN_TB\nthread block = 1,1,1\n#END_TB\n#BEGIN_TB\nthread block = 1,1,1\n",
-            "9:1: thread block 1,1,1 for the second time",
+            "9:1: duplicate thread block 1,1,1",
         ),
         (
             "#BEGIN_TB\nthread block = 1,1,1\nthread block = 1,1,0\n",
@@ -202,7 +202,7 @@ fn headers_and_groups() {
         ),
         (
             "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 0\nwarp = 0\n",
-            "9:1: warp 0 for the second time in its thread block",
+            "9:1: duplicate warp 0 in its thread block",
         ),
         (
             "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = many\n",
@@ -214,15 +214,15 @@ fn headers_and_groups() {
         ),
         (
             &*format!("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n{LOAD}#END_TB\n"),
-            "10:1: 1 more instructions were promised",
+            "10:1: expected 1 more instructions",
         ),
         (
             &*format!("#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n{LOAD}{LOAD}"),
-            "10:1: more instructions than `insts` promised",
+            "10:1: more instructions than `insts` announces",
         ),
         (
             &*format!("#BEGIN_TB\nthread block = 0,0,0\n{LOAD}"),
-            "7:1: more instructions than `insts` promised",
+            "7:1: more instructions than `insts` announces",
         ),
         (
             &*format!("0 0 0 0 {LOAD}#BEGIN_TB\n"),

@@ -23,7 +23,7 @@ fn cut(name: &str, cuts: u32) -> u32 {
             && contents
                 .notes
                 .iter()
-                .any(|note| note.contains("whole") || note.contains("one that is cut off"));
+                .any(|note| note.contains("whole") || note.contains("it may be cut off"));
         assert!(is_said || is_whole, "{name} cut at {length}: {contents:?}");
         unknown += u32::from(!is_whole);
     }

@@ -135,7 +135,7 @@ const FLAGS: &[Flag<Access>] = &[
         access.is("shared") && words.len() < lanes
     }),
     flag("constant", "Constant memory, which has none of the counts.", |access| access.is("constant")),
-    flag("contiguous", "Each lane's element follows that of the lane before it.", |access| {
+    flag("contiguous", "Each lane's element follows the element of the lane before.", |access| {
         access.pattern == Pattern::Stride(access.bytes)
     }),
     flag("global", "Global memory.", |access| access.is("global")),

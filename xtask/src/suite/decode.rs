@@ -79,7 +79,7 @@ const FLAGS: &[Flag<Row>] = &[
     }),
     flag("guard", "A guard other than PT.", |row| row.text.starts_with('@')),
     flag("illegal", "The disassembler refuses the word.", Row::is_illegal),
-    flag("invalid-modifier", "A field holds a number that has no meaning.", |row| {
+    flag("invalid-modifier", "A field holds an undefined number.", |row| {
         row.opcode().contains("INVALID") || row.opcode().contains("???")
     }),
     flag("memory-order", "A memory order or its scope.",

@@ -107,7 +107,7 @@ pub(super) const FLAGS: &[Flag<Launched>] = &[
     flag("call", "Calls of functions, some recursive.", |case| case.has(&["call"])),
     flag("conversion", "Floating-point numbers rounded to integers.", |case| case.has(&["cvt.rni.", "cvt.rzi."])),
     flag("double", "64-bit floating-point numbers.", |case| case.is(&["f64"])),
-    flag("dynamic-shared", "Shared memory of the size that the launch says.", |case| case.launch.shared_bytes > 0),
+    flag("dynamic-shared", "Shared memory of a size that the launch sets.", |case| case.launch.shared_bytes > 0),
     flag("float", "A floating-point type.", |case| case.is(&["f32", "f64"])),
     flag("guard", "A predicate.", Launched::has_guard),
     flag("half", "16-bit floating-point numbers.", |case| case.is(&["f16", "f16x2"])),

@@ -97,7 +97,7 @@ const FLAGS: &[Flag<Row>] = &[
     flag("scope", "A scope.", |row| row.any(&[".cta", ".cluster", ".gpu", ".sys"])),
     flag("shared", "Shared memory.", |row| row.any(&[".shared"])),
     flag("sink", "A destination that is not written, `_`.", |row| row.any(&["{_,", ",_,", ",_}"])),
-    flag("target", "Probes of what a target or a version of PTX has.", |row| row.family.starts_with("gate")),
+    flag("target", "Probes of the features of a target or of a version of PTX.", |row| row.family.starts_with("gate")),
     flag("tcgen05", "A load from Tensor Memory.", |row| row.any(&["tcgen05"])),
     flag("unified", "`.unified`.", |row| row.any(&[".unified"])),
     flag("vector", "A vector.", |row| row.any(&[".v2", ".v4", ".v8"])),

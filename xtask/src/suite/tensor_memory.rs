@@ -59,20 +59,20 @@ impl Row {
 const FLAGS: &[Flag<Row>] = &[
     flag("absolute", "A reduction of absolute values, `.abs`.", |row| row.abs),
     flag("allocation", "Only some columns are allocated.", |row| row.alloc.is_some()),
-    flag("column-align", "A column that is not a multiple of what the shape needs.", |row| row.is_code("column-align")),
+    flag("column-align", "A column that is not a multiple of the shape's alignment.", |row| row.is_code("column-align")),
     flag("column-range", "Columns beyond the end of the memory.", |row| row.is_code("column-range")),
     flag("column-unallocated", "Columns that are not allocated.", |row| row.is_code("column-unallocated")),
     flag("illegal", "The assembler refuses the instruction.", |row| row.is_error("assemble")),
-    flag("lane-align", "A lane that is not a multiple of what the shape needs.", |row| row.is_code("lane-align")),
+    flag("lane-align", "A lane that is not a multiple of the shape's alignment.", |row| row.is_code("lane-align")),
     flag("lane-slab", "A lane that the warp does not reach.", |row| row.is_code("lane-slab")),
-    flag("lane-wrap", "Lanes that are taken modulo the warp's.", |row| row.lane_mode.is_some()),
+    flag("lane-wrap", "Lanes that are taken modulo 32, within the warp's lanes.", |row| row.lane_mode.is_some()),
     flag("nan", "A reduction that propagates NaN, `.NaN`.", |row| row.nan),
     flag("num-illegal", "A repetition that the shape does not have.", |row| row.is_code("num")),
     flag("num-large", "A repetition of 32 or more.", |row| row.num >= 32),
     flag("num-one", "No repetition.", |row| row.num == 1),
     flag("pack", "Two columns of 16 bits in a register, `.pack::16b`.", |row| row.pack),
     flag("reduction", "A load with a reduction, `tcgen05.ld.red`.", |row| row.op.is_some()),
-    flag("reduction-illegal", "A reduction of a shape or with a modifier that has none.", |row| {
+    flag("reduction-illegal", "A reduction with an unsupported shape or modifier.", |row| {
         row.expect.code.as_deref().is_some_and(|code| code.starts_with("red-"))
     }),
     flag("shape-16x128b", "The shape 16x128b.", |row| row.shape == "16x128b"),
@@ -83,7 +83,7 @@ const FLAGS: &[Flag<Row>] = &[
     flag("shape-illegal", "A shape that does not exist.", |row| row.is_code("shape")),
     flag("spanning-lanes", "The address has a lane other than the first of a warp's 32.", |row| (row.taddr >> 16) & 31 != 0),
     flag("split", "A distance between the two halves of the columns.", |row| row.split.is_some()),
-    flag("split-illegal", "The distance is missing, or there where none belongs.", |row| row.is_code("split-operand")),
+    flag("split-illegal", "The distance is missing, or given for a shape that has none.", |row| row.is_code("split-operand")),
     flag("split-range", "The second half is beyond the end of the memory.", |row| row.is_code("split-range")),
     flag("undefined", "The load faults.", |row| row.is_error("undefined")),
 ];

@@ -40,7 +40,7 @@ const FLAGS: &[Flag<Trace>] = &[
     flag("binary", "This project's binary traces (docs/trace-format.md).", |trace| trace.is(&[".wlt"])),
     flag("cut", "The file ends too early.", |trace| trace.name.contains("cut")),
     flag("cutracer", "CUTracer's NDJSON or text.", |trace| trace.name.contains("cutracer") || trace.name.contains("ndjson")),
-    flag("damaged", "The file is not what it says, and refused.", Trace::is_damaged),
+    flag("damaged", "The file contradicts itself or its format, and is refused.", Trace::is_damaged),
     flag("kernels-list", "A list of traces.", |trace| trace.is(&["kernelslist.g"])),
     flag("mem-trace", "The text of NVBit's mem_trace.", |trace| !trace.name.contains("cutracer") && trace.is(&[".log"])),
     flag("mem-trace-json", "NVBit's mem_trace as JSON lines.", |trace| trace.is(&["mem_trace.json", "export.jsonl"])),

@@ -49,7 +49,7 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     arg: Vec<String>,
 
-    /// Write what the buffer of an argument, counted from 0, holds after the launch
+    /// Write the buffer of an argument, counted from 0, after the launch
     #[arg(long, value_name = "INDEX=FILE", value_parser = dump)]
     dump: Vec<(usize, PathBuf)>,
 
@@ -65,11 +65,11 @@ pub(super) struct KernelArguments {
     #[arg(long, value_name = "N", value_parser = number::<u64>(1..=u64::MAX))]
     steps: Option<u64>,
 
-    /// Report loads of shared or local memory that nothing has written
+    /// Report loads of uninitialized shared or local memory
     #[arg(long)]
     check_uninitialized: bool,
 
-    /// Report threads that access the same bytes of shared memory without a barrier between, one of which writes
+    /// Report data races in shared memory: two accesses to the same bytes without a barrier between, one a write
     #[arg(long)]
     check_races: bool,
 }
@@ -125,7 +125,7 @@ impl KernelArguments {
         let kernel = kernel.map_err(|error| match error {
             KernelError::SeveralKernels { kernels } => {
                 let kernels = kernels.join(", ");
-                anyhow!("{}: several kernels: `--function` says which one: {kernels}", file.name)
+                anyhow!("{}: several kernels; choose one with `--function`: {kernels}", file.name)
             }
             error => anyhow!("{}: {error}", file.name),
         })?;

@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME|REGEX")]
     function: Option<NamePattern>,
 
-    /// What memory holds: a manifest, see docs/vectors.md
+    /// Contents of memory: a manifest, see docs/vectors.md
     ///
     /// A file that holds all bytes is mapped: it must not change or become shorter while it is
     /// read.
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
 
     /// The value of a register, in each lane: '%rd1=0x1000+16*lane'
     ///
-    /// Replaces what instructions that are not executed would compute; a load changes it.
+    /// Replaces the results of instructions that are not executed; a load changes it.
     #[arg(long, value_name = "REGISTER=VALUE", value_parser = pair)]
     set: Vec<Pair>,
 
@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MASK", value_parser = lane_mask, default_value = "0xffffffff")]
     active: LaneMask,
 
-    /// What Tensor Memory holds: a file, or pattern:NAME, as for `tmem run`
+    /// Contents of Tensor Memory: a file, or pattern:NAME, as for `tmem run`
     #[arg(long, value_name = "FILE", value_parser = read_contents)]
     tensor_memory: Option<Contents>,
 
@@ -102,14 +102,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "W", default_value_t = 0, value_parser = number::<u32>(0..=u32::MAX.into()), requires = "tensor_memory")]
     warp: u32,
 
-    /// What the lane of a Tensor Memory address means
+    /// Meaning of the lane in a Tensor Memory address
     #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
     lane_mode: LaneModeName,
 
     #[command(flatten)]
     kernel: KernelArguments,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -188,11 +188,11 @@ impl File<'_> {
             [] => {
                 let names = names.iter().map(|name| demangled.or_name(name).to_owned());
                 let nearest = did_you_mean(&nearest(text, names));
-                Ok(Err(format!("no function has a name that `--function {text}` matches{nearest}")))
+                Ok(Err(format!("no function name matches `--function {text}`{nearest}")))
             }
             several => {
                 let several: Vec<&str> = several.iter().map(|name| &***name).collect();
-                bail!("several functions: `--function` says which one: {}", several.join(", "))
+                bail!("several functions; choose one with `--function`: {}", several.join(", "))
             }
         }
     }
@@ -247,7 +247,7 @@ fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
     let error = match error {
         LaunchError::SeveralFunctions { functions } => {
             let functions = functions.join(", ");
-            anyhow!("several functions: `--function` says which one: {functions}")
+            anyhow!("several functions; choose one with `--function`: {functions}")
         }
         LaunchError::Twice { what, name } => anyhow!("--{} {name} is given twice", option(what)),
         LaunchError::Value { what, name, value, source } => {
@@ -286,8 +286,7 @@ fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
         }
         RunErrorKind::NoInitialValue { .. } => "`--image MANIFEST` may have its bytes".to_owned(),
         RunErrorKind::NoTensorMemory => {
-            "`--tensor-memory FILE` says what it holds, or `--tensor-memory pattern:hash`"
-                .to_owned()
+            "`--tensor-memory FILE` or `--tensor-memory pattern:hash` fills it".to_owned()
         }
         RunErrorKind::AddressesDiffer { register, first, .. } => {
             format!("`--set '{register}={first:#x}'` sets one address for all lanes")

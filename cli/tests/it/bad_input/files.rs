@@ -83,7 +83,7 @@ fn bad_binaries() {
             "x86-of-replay",
             patched(&cubin, 18, &[62, 0]),
             &["replay", "traces/generic.wlt", "--cubin", "FILE"],
-            "expected a cubin, machine 190 (`warpload decode --extract` extracts those",
+            "expected a cubin, machine 190 (`warpload decode --extract` extracts the cubins",
         ),
         bad("sm71", patched(&cubin, 48, &[71]), DECODE, "code for SM 7.1"),
         bad(

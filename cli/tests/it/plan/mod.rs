@@ -425,7 +425,7 @@ fn names_need_not_be_utf_8() {
         for line in succeeded(&mut plan()).lines() {
             succeeded(shell(line).current_dir(&folder));
         }
-        refused(plan().args(["--format", "json"]), "the name is not UTF-8, as JSON is");
+        refused(plan().args(["--format", "json"]), "the name is not UTF-8, so JSON cannot hold it");
     };
     let root = Path::new(crate::common::ROOT);
     for (from, to) in [
@@ -459,7 +459,7 @@ fn names_need_not_be_utf_8() {
     assert!(fs::read_to_string(at(b"set.json")).unwrap().contains("\"file\":\"app.wlt\""));
     let mut set = warpload();
     set.current_dir(&folder).args(["set", "-o", "other.json", "--", "app.wlt"]);
-    let message = "part\u{fffd}.wlt: the name is not UTF-8, which a part of a set must have";
+    let message = "part\u{fffd}.wlt: the name is not UTF-8, as the name of a part must be";
     refused(set.arg(OsStr::from_bytes(b"-part\xff.wlt")), message);
     assert!(!at(b"other.json").exists());
 }

@@ -76,7 +76,7 @@ fn damaged_exports_are_refused() {
         ("\"version\":1", "\"version\":2", "bad:1:1: version 2 of the export; expected 1"),
         ("\"active\":\"0x", "\"active\":\"0xz", "expected a hexadecimal number"),
         ("\"active\":\"0x", "\"active\":\"0x80000000", "of more than 32 bits"),
-        ("\"kind\":\"load\"", "\"kind\":\"store\"", "`kind`, `space` and `bytes` are not those of"),
+        ("\"kind\":\"load\"", "\"kind\":\"store\"", "`kind`, `space` and `bytes` contradict"),
         ("{\"kernel\":0,", "{\"kernel\":1,", "bad:2:1: kernel 1; expected kernel 0"),
         ("{\"kernel\":0,", "{\"kernel\":0,\"continued\":true,", "goes on before it begins"),
         ("\"addresses\":[\"0x", "\"addresses\":[null,\"0x", "trailing characters"),

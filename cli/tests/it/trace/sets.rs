@@ -271,7 +271,7 @@ fn what_is_no_list_or_no_part_is_refused() {
     let ran = warpload(&["import", list, "--only", "2", "-o", &out]);
     assert_eq!((ran.status, &*ran.stdout), (1, ""));
     assert!(
-        ran.stderr.ends_with("kernelslist.g: no trace 2; it names 2, from 0\n"),
+        ran.stderr.ends_with("kernelslist.g: no trace 2; the list names 2, from 0\n"),
         "{}",
         ran.stderr
     );

@@ -26,7 +26,7 @@ use warpload_fuzz::targets::{TARGETS, Target};
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask campaign", max_term_width = 100)]
 struct Arguments {
-    /// How long, in hours; faults that have begun are completed
+    /// Hours to run; a fault that has begun is completed
     #[arg(long, value_name = "H")]
     hours: f64,
     /// Run this target alone, or this kind of fault, damage or limits; repeat it for several
@@ -38,7 +38,7 @@ struct Arguments {
     /// The command, built for release
     #[arg(long, value_name = "FILE", default_value = "target/release/warpload")]
     program: PathBuf,
-    /// Where corpora and findings are
+    /// Folder of corpora and findings
     #[arg(long, value_name = "FOLDER", default_value = "target/campaign")]
     folder: PathBuf,
 }

@@ -189,7 +189,7 @@ impl Reader<'_> {
                     fault("no `-` after a name (an offset is written `+-4`)");
                 }
                 TokenKind::Bad(LexicalError::Stray) => {
-                    fault("a character that PTX has");
+                    fault("a valid character");
                     self.words.pass_stray();
                 }
                 TokenKind::End | TokenKind::Bad(_) => return Err(self.expected("`;`")),

@@ -437,16 +437,16 @@ pub enum ReadErrorKind {
     #[error("expected 32 or 64")]
     AddressSize,
     /// A module that does not begin with `.version`.
-    #[error("expected `.version`, with which a module begins")]
+    #[error("expected `.version` at the start of the module")]
     MissingVersion,
     /// A function or a variable before `.target`.
     #[error("expected `.target` before this")]
     MissingTarget,
     /// More than [`MAX_DEPTH`] nested braces.
-    #[error("more than {} braces inside one another", MAX_DEPTH)]
+    #[error("more than {} nested braces", MAX_DEPTH)]
     TooDeep,
     /// More statements, declarations and braces than the size of the text allows.
-    #[error("more statements, declarations and braces than one for every 16 bytes of text")]
+    #[error("too many statements, declarations and braces for the size of the text")]
     TooManyParts,
     /// A text too large for offsets of 32 bits.
     #[error("larger than 4 GiB")]

@@ -121,19 +121,18 @@ fn is_alike(a: &Declaration, b: &Declaration) -> bool {
 }
 
 pub(super) fn redefined(findings: &mut Findings, place: Span, message: String) {
-    let help = "all declarations of a name agree";
+    let help = "all declarations of a name must agree";
     findings.add(Rule::Redefinition, place, message, help);
 }
 
 pub(super) fn duplicate(findings: &mut Findings, place: Span, name: &str, what: &str) {
-    let message = format!("`{name}` is declared twice: a {what} of that name is there");
+    let message = format!("`{name}` is already the name of a {what}");
     findings.add(Rule::DuplicateName, place, message, "give one of them another name");
 }
 
 fn unresolved(module: &Module<'_>, findings: &mut Findings, name: Span) {
     let message = format!("the function `{}` is not defined", module.text(name));
-    let help =
-        "define it; in a module that is linked with others (`--compile-only`) it is `.extern`";
+    let help = "define it; only a module that is linked with others can leave it `.extern`";
     findings.add(Rule::UnresolvedFunction, name, message, help);
 }
 

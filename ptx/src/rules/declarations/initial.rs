@@ -18,13 +18,13 @@ impl Judged<'_> {
         if !has_value || declared.linkage == Linkage::Extern {
             let space = declared.space;
             let what = if has_value { ".extern".to_owned() } else { format!(".{space}") };
-            let message = format!("an initial value for `{}`, which is `{what}`", self.text());
-            let help = "variables of `.global` and `.const` that are defined here have one";
+            let message = format!("`{}` is `{what}` and cannot have an initial value", self.text());
+            let help = "only `.global` and `.const` variables that are defined here can have one";
             return self.findings.add(Rule::InitialValue, initial, message, help);
         }
         if matches!(declared.scalar, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Other) {
-            let message = format!("an initial value for `{}`, of a type without any", self.text());
-            let help = "its bits are the initial value of a `.b16` or `.b32`";
+            let message = format!("the type of `{}` cannot have an initial value", self.text());
+            let help = "write its bits as the initial value of a `.b16` or `.b32`";
             return self.findings.add(Rule::InitialValue, initial, message, help);
         }
         if let Err(error) = self.values(initial) {
@@ -137,8 +137,8 @@ impl Judged<'_> {
                 let text = self.module.text(name);
                 let is_open = self.functions.get(text).is_some_and(|known| known.is_open());
                 if is_open && self.unit == Unit::Program {
-                    let message = format!("the address of `{text}`, which is not defined");
-                    let help = "define the function, or take the module for a part of a program";
+                    let message = format!("the address of `{text}`: the function is not defined");
+                    let help = "define the function, or check the module as a part of a program";
                     self.findings.add(Rule::UnresolvedFunction, name, message, help);
                     return Ok(());
                 }
@@ -154,9 +154,9 @@ impl Judged<'_> {
             }
             (U8 | U32 | U64, Some(_)) | (U32 | U64, None) => Ok(()),
             (_, Some(_)) => {
-                Err(at("a number: a byte of an address goes into `.u8`, `.u32` or `.u64`"))
+                Err(at("a number, because a byte of an address only fits `.u8`, `.u32` or `.u64`"))
             }
-            (_, None) => Err(at("a number: an address goes into `.u32` or `.u64`")),
+            (_, None) => Err(at("a number, because an address only fits `.u32` or `.u64`")),
         }
     }
 }

@@ -113,15 +113,16 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
     let text = module.text(mistake.span);
     let (message, help) = match mistake.kind {
         MistakeKind::Version => {
-            ("a second `.version`".to_owned(), "a module has one, its first word")
+            ("a second `.version`".to_owned(), "a module has one, at its start")
         }
         MistakeKind::Target => (
             "`.target` after other directives".to_owned(),
-            "it follows `.version` or another `.target`",
+            "write it after `.version` or another `.target`",
         ),
-        MistakeKind::AddressSize => {
-            ("a late or second `.address_size`".to_owned(), "it follows `.target`, once")
-        }
+        MistakeKind::AddressSize => (
+            "`.address_size` is misplaced or repeated".to_owned(),
+            "write it once, after `.target`",
+        ),
         MistakeKind::Option => (
             format!("`{text}` is not an option of `.target`"),
             "options are `texmode_unified`, `texmode_independent`, `debug` and targets",
@@ -130,14 +131,15 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
             (format!("`{text}` beside the other texture mode"), "a module has one")
         }
         MistakeKind::Directive if module.version > LATEST => return,
-        MistakeKind::Directive => {
-            (format!("`{text}` is not a directive of PTX here"), "remove it, or correct its name")
-        }
+        MistakeKind::Directive => (
+            format!("`{text}` is not a directive that is valid here"),
+            "remove it, or correct its name",
+        ),
         MistakeKind::Linkage => (
             "`.extern`, `.visible`, `.weak` or `.common` before this".to_owned(),
             "they precede one variable, or one function except for `.common`",
         ),
-        MistakeKind::Semicolon => ("a semicolon that ends nothing".to_owned(), "remove it"),
+        MistakeKind::Semicolon => ("a stray semicolon".to_owned(), "remove it"),
         MistakeKind::Alignment => {
             let message = format!("the alignment {text} is not a power of two");
             return findings.add(
@@ -148,7 +150,7 @@ fn misplaced(module: &Module<'_>, mistake: &Mistake, findings: &mut Findings) {
             );
         }
         MistakeKind::Word => (
-            format!("`{text}` in this place of a declaration"),
+            format!("`{text}` is misplaced in this declaration"),
             "the order is space, alignment and attributes, vector, type",
         ),
     };
@@ -176,7 +178,12 @@ fn not_ascii(module: &Module<'_>, findings: &mut Findings) {
     let length = source.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
     let span = Span { start: start as u32, end: (start + length) as u32 };
     let message = "a character that is not ASCII";
-    findings.add(Rule::NonAscii, span, message, "comments may have them from `.version 9.0` on");
+    findings.add(
+        Rule::NonAscii,
+        span,
+        message,
+        "only comments may have one, from `.version 9.0` on",
+    );
 }
 
 /// A declaration with its context.
@@ -248,13 +255,15 @@ impl<'j> Judged<'j> {
     fn linkage(&mut self, id: DeclarationId) {
         if self.declared.linkage == Linkage::Common && self.declared.space != StateSpace::Global {
             let message = format!("`.common` on `{}`, which is not `.global`", self.text());
-            self.add(message, "`.common` goes with `.global`");
+            self.add(message, "`.common` is only valid with `.global`");
         }
         let definition = self.module.names.definition(id);
         let defined = definition.and_then(|id| self.module.declaration(id));
         if let Some(defined) = defined.filter(|defined| defined.linkage == Linkage::Internal) {
-            let message =
-                format!("`{}` was declared `.extern`, and is defined for this module", self.text());
+            let message = format!(
+                "`{}` was declared `.extern`, but its definition is not `.visible`",
+                self.text()
+            );
             let help = "write `.visible` before the definition";
             self.findings.add(Rule::Declaration, defined.name, message, help);
         }
@@ -299,7 +308,7 @@ impl<'j> Judged<'j> {
         if self.module.version >= NO_CONST_BANKS {
             if bank.is_some() {
                 let message = format!("a bank for `{}`", self.text());
-                self.add(message, "constant banks are not named from `.version 2.2` on");
+                self.add(message, "remove the bank: `.version 2.2` and later do not name banks");
             }
             return;
         }

@@ -84,7 +84,7 @@ fn statement(text: &str, whole: Span) -> Result<Module<'_>, Fault> {
     }
     if words.eat(b';') && words.kind() != TokenKind::End {
         let rest = Span { start: words.span().start, end: text.trim_end().len() as u32 };
-        return Err((ReadErrorKind::Expected("nothing after the load"), rest));
+        return Err((ReadErrorKind::Expected("the end of the text after the load"), rest));
     }
     let fault = module.loads().next().map(|load| load.fault);
     match fault {

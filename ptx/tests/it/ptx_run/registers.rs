@@ -143,11 +143,14 @@ fn names_of_inner_scopes_are_other_registers() {
 #[test]
 fn loads_without_meaning_are_errors() {
     for (load, expected) in [
-        ("ld.global.u32 %r1, [nobody];", "this name is not declared"),
-        ("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "not a legal load"),
-        ("ld.global.v8.u64 {%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1}, [%rd1];", "not a legal load"),
-        ("ld.global.u32 %r1;", "not a legal load"),
-        ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r5];", "there is no tensor memory"),
+        ("ld.global.u32 %r1, [nobody];", "undeclared name"),
+        ("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "illegal load"),
+        ("ld.global.v8.u64 {%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1}, [%rd1];", "illegal load"),
+        ("ld.global.u32 %r1;", "illegal load"),
+        (
+            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r5];",
+            "this load needs Tensor Memory, and none is given",
+        ),
     ] {
         let ran = Case::new(load).set("%rd1", "0x10000000").on(machine());
         let error = ran.loads[0].clone().unwrap_err();

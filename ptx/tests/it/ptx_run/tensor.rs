@@ -114,10 +114,13 @@ fn errors_are_typed() {
     assert!(matches!(kinds[..], [RunErrorKind::NoTensorMemory, RunErrorKind::NoValue { .. }]));
     let illegal = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r0}, [taddr];";
     let ran = run(illegal, &wrong, LaneMask::ALL, WARP_1);
-    assert_eq!(error(&ran).to_string(), "1 data register; shape and repeat make it 2");
+    assert_eq!(
+        error(&ran).to_string(),
+        "expected 2 data registers for this shape and repeat, got 1"
+    );
     let undeclared = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r77}, [taddr];";
     let ran = run(undeclared, &wrong, LaneMask::ALL, WARP_1);
-    assert_eq!(error(&ran).to_string(), "this name is not declared");
+    assert_eq!(error(&ran).to_string(), "undeclared name");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn what_cannot_be_placed_is_an_error() {
     let error = |case: Case| case.try_on(Machine::default()).err().map(|error| error.to_string());
     let two = ".global .u32 a; .global .u32 b;";
     let overlap = Case::with(two, "", "").place("b", 0x8000_0002);
-    let expected = "two variables at one address: both have byte 0x80000002 of their space";
+    let expected = "two variables overlap: both have byte 0x80000002 of their space";
     assert_eq!(error(overlap).as_deref(), Some(expected));
     for (variable, expected) in [
         (".global .b8 a[0x4000001];", "more than 64 MiB of memory for .global variables"),
@@ -189,7 +189,10 @@ fn what_cannot_be_placed_is_an_error() {
         (".shared .b8 a[0x7fffffff];", "more than 64 MiB of memory for .shared variables"),
         (".const .b8 a[0x10001];", "constant bank 3 has 65537 bytes"),
         (".shared .b8 a[0x1000001];", "shared memory (size 0x1000001) is larger than its window"),
-        (".global .u32 a[] = {1 2};", "the length of this array is that of its initial value"),
+        (
+            ".global .u32 a[] = {1 2};",
+            "this array has no length, and its initializer cannot be read",
+        ),
         (".global .b8 a[0x100000001];", "more than 4 GiB of .global variables"),
         (
             ".shared .b8 a[4294967295][4294967295][4294967295];",
@@ -233,9 +236,9 @@ fn values_that_nobody_knows_are_errors_of_the_loads_that_read_them() {
     assert_eq!(
         kinds,
         [
-            "what `vt` begins with is not known: `foo` in line 5 has no value here",
-            "what `wrong` begins with is not known: `2` in line 7 has no value here",
-            "what `d` begins with is not known: `generic` in line 9 has no value here",
+            "the initial value of `vt` is unknown: `foo` in line 5 has no value here",
+            "the initial value of `wrong` is unknown: `2` in line 7 has no value here",
+            "the initial value of `d` is unknown: `generic` in line 9 has no value here",
         ]
     );
     // An image has the first one.

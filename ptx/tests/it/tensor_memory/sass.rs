@@ -88,12 +88,15 @@ fn what_ptx_does_not_have_is_refused() {
     for (text, expected) in [
         (
             "LDTM.16dp256bit.x64 R0, tmem[UR4]",
-            "no .x64 of .16x256b; it has .x1 to .x32, powers of two",
+            ".16x256b does not support .x64; expected a power of two from .x1 to .x32",
         ),
-        ("LDTM.STAT.x2.MAXABS R4, R0, tmem[UR4]", ".abs and .NaN go with .f32 only, not with .u32"),
+        (
+            "LDTM.STAT.x2.MAXABS R4, R0, tmem[UR4]",
+            ".abs and .NaN are only valid with .f32, not with .u32",
+        ),
         (
             "LDTM.STAT.x2.MIN.S32.NAN R4, R0, tmem[UR4]",
-            ".abs and .NaN go with .f32 only, not with .s32",
+            ".abs and .NaN are only valid with .f32, not with .s32",
         ),
     ] {
         assert_eq!(error("103", text), format!("{no_load}{expected}"));

@@ -34,13 +34,13 @@ def parser() -> argparse.ArgumentParser:
         epilog="Example: python -m warpload.cluster replay trace.set.json --shards 64 --fill address",
     )
     steps = parser.add_subparsers(dest="step", required=True, metavar="import|replay")
-    one = steps.add_parser("import", help="import the traces that a kernelslist.g lists, one a task")
-    one.description = "Imports the traces that a kernelslist.g lists and prints the path of their set."
+    one = steps.add_parser("import", help="import the traces of a kernelslist.g, one per task")
+    one.description = "Imports the traces of a kernelslist.g and prints the path of their set."
     one.add_argument("input", metavar="LIST", help="a path that all workers have, or a URL")
     add_options(one)
     one = steps.add_parser("replay", help="replay a trace set in shards, and merge the results")
     one.description = (
-        "Replays a trace set in shards and prints what `warpload replay --format json` prints of all."
+        "Replays a trace set in shards and prints the same as `warpload replay --format json` of the set."
     )
     one.add_argument("input", metavar="SET", help="a path that all workers have, or a URL")
     add_options(one)
@@ -60,9 +60,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="the cluster's, as tcp://host:8786")
-    parser.add_argument("--workers", type=int, metavar="N", help="without a scheduler: N processes here")
-    parser.add_argument("-o", "--folder", help="where outputs are written; default: beside the input")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="the cluster's scheduler, as tcp://host:8786")
+    parser.add_argument("--workers", type=int, metavar="N", help="local processes, without a scheduler")
+    parser.add_argument("-o", "--folder", help="folder of the outputs; default: beside the input")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="default: %(default)s")
 
 

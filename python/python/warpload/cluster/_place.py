@@ -67,7 +67,7 @@ class Place:
             return path
         path = posixpath.normpath(path)
         if posixpath.isabs(path) or path.startswith("../"):
-            raise Error(f"{self.input}: {path} is outside its folder, so that it cannot be staged")
+            raise Error(f"{self.input}: {path} is outside its folder and cannot be staged")
         if path.startswith(OUTPUTS + "/"):
             return posixpath.join(self.folder, path.removeprefix(OUTPUTS + "/"))
         return posixpath.join(parent(self.input), path)

@@ -62,7 +62,7 @@ fn headers_name_kernel_grid_block_and_version_once() {
         assert!(error.contains(&format!("the header has no `-{key} = …`")), "{error}");
         let line = text.lines().find(|line| line.contains(key)).unwrap();
         let error = read(&text.replace(line, &format!("{line}\n{line}"))).unwrap_err();
-        assert!(error.contains(&format!("`-{key}` for the second time")), "{error}");
+        assert!(error.contains(&format!("duplicate `-{key}`")), "{error}");
     }
     let error = read(&text.replace("warp = 0", "-nregs = 4\nwarp = 0")).unwrap_err();
     assert_eq!(error, "text:11:1: a header line after a thread block");

@@ -79,7 +79,7 @@ fn frames_of_a_tracez() {
     let at = twice.len() - 8 - 64;
     twice[at] = 0;
     let error = bytes(&twice, 1).map(drop).unwrap_err();
-    assert!(error.ends_with(": thread block 0,0,0 for the second time"), "{error}");
+    assert!(error.ends_with(": duplicate thread block 0,0,0"), "{error}");
 }
 
 /// No part of a `.tracez` is one, and no change of a byte does harm.

@@ -111,11 +111,11 @@ fn errors_as_text() {
     let [no_size, ..] = with_size("LDS R4, [R2]", 7);
     assert_eq!(
         error(&no_size, &warp).to_string(),
-        ".INVALIDSIZE7 is invalid, so that the instruction cannot be executed"
+        "the instruction cannot be executed, because .INVALIDSIZE7 is invalid"
     );
     let indexed = Instruction::parse("LDC.ISL R4, c[0x3][R2]", Sm::SPA5).unwrap();
     assert_eq!(
         error(&indexed, &warp).to_string(),
-        "how LDC.ISL forms bank and offset is not public, so that it cannot be executed"
+        "LDC.ISL cannot be executed, because its bank and offset are not documented"
     );
 }

@@ -188,7 +188,7 @@ impl Groups {
         }
         self.bounds.check_block(place)?;
         if !self.blocks.insert(place) {
-            return Err(format!("thread block {x},{y},{z} for the second time"));
+            return Err(format!("duplicate thread block {x},{y},{z}"));
         }
         self.state = State::Block;
         self.cluster_lines = 0;
@@ -212,7 +212,7 @@ impl Groups {
         }
         self.bounds.check_warp(warp)?;
         if !self.seen_warps.insert(warp) {
-            return Err(format!("warp {warp} for the second time in its thread block"));
+            return Err(format!("duplicate warp {warp} in its thread block"));
         }
         self.state = State::Warp;
         let warp = u32::try_from(warp).ok();
@@ -242,7 +242,7 @@ impl Groups {
             _ => 0,
         };
         if count > room {
-            return Err((room, "more instructions than `insts` promised"));
+            return Err((room, "more instructions than `insts` announces"));
         }
         Ok(())
     }
@@ -252,7 +252,7 @@ impl Groups {
         match self.state {
             State::Instructions(0) => self.state = State::Block,
             State::Instructions(missing) => {
-                return Err(format!("{missing} more instructions were promised"));
+                return Err(format!("expected {missing} more instructions"));
             }
             State::Warp => return Err("a warp without `insts = k`".to_owned()),
             _ => {}

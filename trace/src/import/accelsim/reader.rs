@@ -202,8 +202,7 @@ impl Chunk for Job {
 
 const BLOCKS_MISSING: &str =
     "whether the source is whole is unknown: thread blocks of its grid are missing";
-const NO_INSTRUCTION: &str =
-    "no instruction in the source: one that is cut off after its header looks the same";
+const NO_INSTRUCTION: &str = "no instruction in the source: it may be cut off after its header";
 
 /// The maximum number of header lines; tracers write about 13.
 const MAX_LINES: usize = 1024;
@@ -248,7 +247,7 @@ impl Header {
         let at = text.trim_end().len() - value.len();
         let wrong = |message: String| (at, message);
         if NEEDED.contains(&key) && self.has(key) {
-            return Err((0, format!("`-{key}` for the second time: a file holds one kernel")));
+            return Err((0, format!("duplicate `-{key}`: a file holds one kernel")));
         }
         let held = sink.name(value).map_err(|error| wrong(error.to_string()))?;
         match key {

@@ -690,7 +690,7 @@ impl Frames {
     fn new(dictionary: &[u8]) -> Result<Self, String> {
         // Not `zstd::bulk`, which panics if there is no memory for the context.
         let context = DCtx::try_create();
-        let mut context = context.ok_or("there is no memory for a decoder of zstd")?;
+        let mut context = context.ok_or("no memory for the zstd decoder")?;
         context
             .load_dictionary(dictionary)
             .map_err(|code| format!("the dictionary is invalid: {}", get_error_name(code)))?;
@@ -713,14 +713,14 @@ impl Frames {
         }
         let size = get_frame_content_size(frame)
             .map_err(|_| "the zstd frame's header is invalid".to_owned())?
-            .ok_or("the zstd frame does not say how many bytes of text it has")?;
+            .ok_or("the zstd frame has no content size")?;
         let possible = (frame.len() as u64 / ZSTD_BLOCK_BYTES + 1) * ZSTD_BLOCK_TEXT;
         let most = possible.min(MAX_TEXT);
         if size > most {
             let bytes = frame.len();
             return Err(format!(
-                "a zstd frame of {bytes} bytes says that it has {size} bytes of text; at most {most} \
-                 are possible"
+                "a zstd frame of {bytes} bytes claims {size} bytes of text; at most {most} are \
+                 possible"
             ));
         }
         let used = find_frame_compressed_size(frame).map_err(get_error_name);
@@ -735,7 +735,7 @@ impl Frames {
         let count =
             count.map_err(|code| format!("the zstd frame is damaged: {}", get_error_name(code)))?;
         if count as u64 != size {
-            return Err(format!("the zstd frame has {count} bytes of text; it says {size}"));
+            return Err(format!("the zstd frame has {count} bytes of text, but claims {size}"));
         }
         Ok(())
     }

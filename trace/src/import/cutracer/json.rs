@@ -213,7 +213,7 @@ impl<'t> Json<'t> {
 
     fn skip_to(&mut self, depth: u32) -> Read<()> {
         let Some(inner) = depth.checked_sub(1) else {
-            return self.wrong(format!("more than {MAX_DEPTH} arrays and objects in each other"));
+            return self.wrong(format!("more than {MAX_DEPTH} nested arrays and objects"));
         };
         match self.next() {
             Some(b'{') => self.object(|json, _| json.skip_to(inner)),

@@ -271,7 +271,7 @@ fn value<'t, T>(
 /// The error for a repeated key.
 #[cold]
 pub(super) fn twice<T>(json: &Json<'_>, key: &[u8]) -> Read<T> {
-    json.wrong(format!("the key `{}` for the second time", String::from_utf8_lossy(key)))
+    json.wrong(format!("duplicate key `{}`", String::from_utf8_lossy(key)))
 }
 
 /// Reads a context; `None` if its form differs from CUTracer's.

@@ -16,7 +16,7 @@ pub(super) use self::text::FORMAT as TEXT_FORMAT;
 
 const TOOL: &str = "CUTracer";
 
-const NO_RECORD: &str = "no record of a memory access is in it: nothing was imported";
+const NO_RECORD: &str = "no memory access in the source: nothing was imported";
 
 /// Adds the notes of a trace with that many memory accesses.
 fn add_notes(sink: &mut Sink<'_>, records: u64) -> Result<(), ImportError> {

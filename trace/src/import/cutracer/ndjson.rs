@@ -252,7 +252,7 @@ impl<'r, 's> Reader<'r, 's> {
     fn end(self) -> Result<(), ImportError> {
         let Self { sink, unknown, elsewhere, records, .. } = self;
         if unknown > 0 {
-            sink.note(format!("{unknown} lines of unknown types were passed over"))?;
+            sink.note(format!("{unknown} lines of unknown types were skipped"))?;
         }
         if elsewhere > 0 {
             sink.note(format!(

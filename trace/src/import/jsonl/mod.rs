@@ -187,11 +187,9 @@ impl Reader {
         let bytes = line.transfers.map_or(operation.bytes().map(u64::from), |_| line.bytes);
         let said = (&*line.kind, &*line.space, line.bytes);
         if said != (kind_name(kind), operation.space_name(), bytes) {
-            return Err(format!(
-                "`kind`, `space` and `bytes` are not those of {}",
-                operation.opcode
-            )
-            .into());
+            return Err(
+                format!("`kind`, `space` and `bytes` contradict {}", operation.opcode).into()
+            );
         }
         let mask = line.active.mask("active")?;
         let addresses = read_addresses(&line, kind, mask, &mut self.addresses)?;

@@ -106,7 +106,7 @@ fn read(
     reader.sink.end_is_unknown(NO_END_MARK)?;
     if unread > 0 {
         reader.sink.note(format!(
-            "{unread} of the log's messages (`{}`) could not be read and were passed over",
+            "{unread} of the log's messages (`{}`) could not be read and were skipped",
             TOOL.trim_end()
         ))?;
     }
