@@ -147,6 +147,14 @@ pub(crate) fn import_to(
     file.persist().map_err(not_written)
 }
 
+/// Writes a file, which appears under its name when it is complete.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let inputs = InputFiles::new();
+    let target = OutputTarget::new(path, &inputs);
+    let written = target.and_then(|target| target.write(bytes));
+    written.map_err(|error| Failure::of_file(&error, path))
+}
+
 /// Opens the memory image that a manifest describes. `holding` applies if one file holds all bytes.
 pub(crate) fn open_image(manifest: &Path, holding: Holding) -> Result<Machine, Failure> {
     let bytes = |_: &Path, file: &File| holding.bytes(file);

@@ -16,7 +16,7 @@ use warpload_trace::{BinaryTrace, Shard};
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::objects::objects;
-use crate::open::{Holding, open_cubins, open_image};
+use crate::open::{Holding, open_cubins, open_image, write_file};
 use crate::options::options;
 use crate::table::Table;
 use crate::waiting::Shared;
@@ -138,6 +138,12 @@ impl Replayed {
 
 #[pymethods]
 impl Replayed {
+    /// Writes the page to a file, which appears under its name when it is complete.
+    fn write_page(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let page = self.page.as_deref().unwrap_or_default();
+        py.detach(|| write_file(&path, page.as_bytes())).map_err(|failure| failure.raise(py))
+    }
+
     /// Reads the JSON of a summary, of a whole replay or of shards.
     #[staticmethod]
     fn from_json(py: Python<'_>, json: &[u8]) -> PyResult<Self> {

@@ -10,7 +10,6 @@ use warpload_suite::families::execute;
 use warpload_suite::flags::{self, flags_of};
 use warpload_suite::generate::{self, GenerateError, Generator};
 use warpload_suite::vector::Vector as Read;
-use warpload_trace::output::{InputFiles, OutputTarget};
 
 use crate::error::{ErrorKind, Failure, error};
 use crate::instruction::{Instruction, SmArgument};
@@ -18,7 +17,7 @@ use crate::literals::Executor;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::objects::text_objects;
-use crate::open::read_file;
+use crate::open::{read_file, write_file};
 use crate::warp::Warp;
 
 /// A test vector: a load, a machine and a warp before it, and the expected outcome. Made from its JSON on one line.
@@ -255,11 +254,5 @@ pub(crate) fn write_vectors(
         text.push_str(&vector.line);
         text.push('\n');
     }
-    let write = || {
-        let inputs = InputFiles::new();
-        let target = OutputTarget::new(&path, &inputs);
-        let written = target.and_then(|target| target.write(text.as_bytes()));
-        written.map_err(|error| Failure::of_file(&error, &path))
-    };
-    py.detach(write).map_err(|failure| failure.raise(py))
+    py.detach(|| write_file(&path, text.as_bytes())).map_err(|failure| failure.raise(py))
 }

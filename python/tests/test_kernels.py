@@ -118,6 +118,33 @@ def test_saxpy_updates_its_arrays(saxpy) -> None:
     assert str(launch).startswith("4 blocks, 32 warps: ") and "\n" not in str(launch)
 
 
+def test_a_launch_is_replayed(saxpy, root: Path, tmp_path: Path) -> None:
+    x, y = np.ones(100, np.float32), np.ones(100, np.float32)
+    launch = saxpy((2,), (64,), (100, 2.0, x, y))
+    rows = json.loads(launch.replay.to_json())["per_pc"]
+    assert [(row["loads"], row["sectors"]["mean"], row["ptx"]) for row in rows] == [
+        (4, 3.25, "ld.global.f32 %f2, [%rd7]"),
+        (4, 3.25, "ld.global.f32 %f3, [%rd6]"),
+    ]
+    assert launch.trace.contents["kernels"][0]["name"] == "saxpy"
+    assert len(launch.trace) == launch.replay.loads == 8
+    page = tmp_path / "saxpy.html"
+    launch.replay.html(page)
+    assert page.read_text() == launch.replay.html
+    assert "<code>line 44</code>" in page.read_text()
+    with pytest.raises(wl.Error, match="is a folder"):
+        launch.replay.html(tmp_path)
+    untraced = saxpy((2,), (64,), (100, 2.0, x, y), trace=False)
+    assert untraced.trace is None
+    with pytest.raises(ValueError, match="trace=True"):
+        untraced.replay
+    # Structured arrays and structures: the textbook's sectors.
+    particles = Kernel(root / "traces/textbook.ptx", "array_of_structures")
+    launch = particles((4,), (256,), (np.zeros((1024, 4), np.float32), 0.5, 1024))
+    (row,) = json.loads(launch.replay.to_json())["per_pc"]
+    assert row["sectors"]["mean"] == 16.0
+
+
 def test_a_kernel_says_what_it_takes(saxpy, root: Path) -> None:
     assert saxpy.name == "saxpy" and saxpy.file.endswith("saxpy.ptx")
     assert [one.type for one in saxpy.parameters] == [".u32", ".f32", ".u64", ".u64"]

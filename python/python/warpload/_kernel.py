@@ -15,14 +15,14 @@ import numpy as np
 
 from . import _native
 from ._errors import Error
-from ._trace import Trace
 from ._native import KernelFault, KernelParameter, LaunchCounts, SkippedInstruction
+from ._trace import Trace
 
 if TYPE_CHECKING:
-    from ._trace import Replay
     import numpy.typing as npt
     from typing_extensions import Buffer
 
+    from ._trace import Replay
     from ._types import Path
 
 Dimensions = Union[int, Sequence[int]]

@@ -820,7 +820,7 @@ class PtxKernel:
         """
         The file of the module, `<text>` if it was given as text.
         """
-    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check_uninitialized: bool, check_races: bool) -> tuple[LaunchCounts, int, list[KernelFault], list[SkippedInstruction], list[int]]:
+    def launch(self, /, grid: SupportsLenAndGetItem[SupportsIndex], block: SupportsLenAndGetItem[SupportsIndex], arguments: SupportsGetItem[int, Any], shared_bytes: SupportsIndex, steps: SupportsIndex | None, check_uninitialized: bool, check_races: bool, trace: bool) -> tuple[LaunchCounts, int, list[KernelFault], list[SkippedInstruction], list[int], Trace | None]:
         """
         Launches the kernel. An argument is the bytes of a parameter, or a writeable array of bytes.
         """
@@ -880,6 +880,10 @@ class Replayed:
     def to_json(self, /) -> bytes:
         """
         The JSON that the command prints with `--format json`.
+        """
+    def write_page(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the page to a file, which appears under its name when it is complete.
         """
 
 @final

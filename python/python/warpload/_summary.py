@@ -1,4 +1,4 @@
-"""The result of a replay. The fields are those of the command's JSON, which docs/traces.md describes."""
+"""The result of a replay. The fields are those of the command's JSON, which docs/counters.md describes."""
 
 from __future__ import annotations
 

@@ -203,6 +203,27 @@ class Trace:
         return Replay(found)
 
 
+class Page(str):
+    """A page for a browser: its text, which is written to a file by calling it with a path."""
+
+    _found: _native.Replayed
+
+    def __new__(cls, text: str, found: _native.Replayed) -> Page:
+        page = super().__new__(cls, text)
+        page._found = found
+        return page
+
+    def __call__(self, path: Path) -> None:
+        """Writes the page. The file appears under its name when it is complete.
+
+        Raises
+        ------
+        Error
+            If the file cannot be written.
+        """
+        self._found.write_page(path)
+
+
 class Replay(_Attributes):
     """The result of a replay. The counts of its :attr:`summary` are attributes of it too.
 
@@ -224,9 +245,10 @@ class Replay(_Attributes):
         return tuple(self._found.messages)
 
     @property
-    def html(self) -> str | None:
-        """The page, if one was asked for."""
-        return self._found.page
+    def html(self) -> Page | None:
+        """The page, if one was asked for: a text, and ``replay.html("page.html")`` writes it to a file."""
+        page = self._found.page
+        return None if page is None else Page(page, self._found)
 
     @functools.cached_property
     def summary(self) -> Summary:

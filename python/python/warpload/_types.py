@@ -29,6 +29,7 @@ KernelFaultKind = Literal[
     "stack_overflow",
     "branch_index",
     "no_function",
+    "tensor_memory",
     "unknown_value",
 ]
 UniformPath = Literal["broadcast", "divergent"]
