@@ -42,7 +42,7 @@ mod tensor_table;
 mod text;
 pub mod text_table;
 
-pub use self::access::{AccessDrawing, AccessRow, access_rows};
+pub use self::access::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 #[cfg(feature = "traces")]
 pub use self::comparison::{comparison_html, comparison_text};
 #[cfg(feature = "traces")]

@@ -1,0 +1,52 @@
+//! [`Problem`]: what is wrong with a field.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+use warpload::encoding::{ParseError, Sm};
+use warpload_report::message::draw_in_line;
+
+/// What is wrong with a field of a form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The field.
+    pub field: &'static str,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// The line with the place underlined, and the remedy; empty if there is no place.
+    pub drawing: String,
+}
+
+impl Problem {
+    pub(crate) fn new(field: &'static str, title: impl Display) -> Self {
+        Self { field, title: title.to_string(), drawing: String::new() }
+    }
+
+    /// With the line, in which the bytes `start..end` are at fault.
+    pub(crate) fn in_line(
+        field: &'static str,
+        text: &str,
+        (start, end): (usize, usize),
+        title: impl Display,
+        help: Option<&str>,
+    ) -> Self {
+        let title = title.to_string();
+        let drawing = draw_in_line(field, text, (start, end), &title, help);
+        Self { field, title, drawing }
+    }
+
+    pub(crate) fn of_instruction(
+        field: &'static str,
+        text: &str,
+        error: &ParseError,
+        sm: Sm,
+    ) -> Self {
+        let help = error.hint_in(text, sm).map(|hint| hint.to_string());
+        Self::in_line(field, text, (error.span.start, error.span.end), error, help.as_deref())
+    }
+}
+
+/// Reads the SM of a form.
+pub(crate) fn read_sm(text: &str) -> Result<Sm, Problem> {
+    text.trim().parse().map_err(|unknown| Problem::new("sm", unknown))
+}
