@@ -59,7 +59,7 @@ pub struct EditableField {
     pub max: String,
     /// All numbers, if they are few.
     pub choices: Vec<Choice>,
-    /// Whether every word of the instruction has this number.
+    /// Whether every word of the instruction has this number, or the disassembler ignores it.
     pub is_fixed: bool,
 }
 
@@ -192,7 +192,8 @@ impl EditableField {
             meaning: reading.of_value(value).to_string(),
             is_legal: value == reading.raw || is_legal(value),
         };
-        let is_listed = field.width() <= MAX_LISTED && reading.fixed().is_none();
+        let is_fixed = reading.fixed().is_some() || reading.is_reserved();
+        let is_listed = field.width() <= MAX_LISTED && !is_fixed;
         Self {
             bits: bits(&reading),
             name: reading.name(),
@@ -201,7 +202,7 @@ impl EditableField {
             purpose: reading.purpose(),
             max: format!("{:#x}", field.max()),
             choices: if is_listed { (0..=field.max()).map(choice).collect() } else { Vec::new() },
-            is_fixed: reading.fixed().is_some(),
+            is_fixed,
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct ControlCode {
     pub maxas: String,
     /// In the notation of nvdisasm.
     pub nvidia: String,
-    /// Its fields, the most significant first. Bits count from those of the slot.
+    /// Its fields, the most significant first; none if they are fields of the word, as in one of 128 bits.
     pub fields: Vec<ExplainedField>,
 }
 
@@ -74,7 +74,10 @@ impl Explained {
             fields: load.describe().map(ExplainedField::new).collect(),
             remarks: explanation.remarks,
             effect: explanation.effect,
-            control: load.control().or(control).map(ControlCode::new),
+            control: load.control().or(control).map(|control| {
+                let is_apart = !load.sm().has_wide_words();
+                ControlCode::new(control, is_apart)
+            }),
         }
     }
 }
@@ -98,14 +101,17 @@ pub(crate) fn bits(reading: &FieldReading) -> String {
 }
 
 impl ControlCode {
-    pub(crate) fn new(control: Control) -> Self {
+    pub(crate) fn new(control: Control, is_apart: bool) -> Self {
         let notation = |notation| control.display(notation).to_string();
         Self {
             slot: format!("{:#08x}", control.pack()),
             cuassembler: notation(Notation::CuAssembler),
             maxas: notation(Notation::Maxas),
             nvidia: notation(Notation::Nvidia),
-            fields: control.describe().map(ExplainedField::new).collect(),
+            fields: match is_apart {
+                true => control.describe().map(ExplainedField::new).collect(),
+                false => Vec::new(),
+            },
         }
     }
 }

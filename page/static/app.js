@@ -5,6 +5,7 @@
 const MAX_LINK = 16000;
 
 const $ = id => document.getElementById(id);
+const panelOf = tool => $(`panel-${tool}`);
 const panels = [...document.querySelectorAll("[role=tabpanel]")];
 const tabs = [...document.querySelectorAll("[role=tab]")];
 
@@ -79,7 +80,7 @@ function explained(load) {
     bits(load.fields),
     fieldTable(`Fields of ${load.text}`, load.fields),
     control(load.control),
-    load.word.length === 18 && load.control
+    load.control?.fields.length
       ? fieldTable("Fields of the control slot", load.control.fields) : null,
   ];
 }
@@ -184,9 +185,7 @@ const tools = {
         el("ul", { class: "verdicts" }, answer.verdicts.map(({ line, accept, text, violations }) => el("li", {},
           el("strong", { class: accept ? "legal" : "illegal" }, accept ? "legal" : "illegal"),
           ` line ${line}: `, code(text),
-          violations.map(({ rule, error, help, drawing }, i) => el("div", {},
-            el("p", {}, code(rule), `: ${error}`, help ? `; ${help}` : ""),
-            i < 20 ? el("pre", {}, drawing) : null))))),
+          violations.map(({ drawing }) => el("pre", {}, drawing))))),
       ];
     },
   },
@@ -217,7 +216,7 @@ function editor(name, fields, prefix) {
     if (field.choices.length) {
       input = el("select", { id, "aria-label": label }, field.choices.map(choice => el("option",
         { value: choice.value, selected: choice.value === field.raw, disabled: !choice.is_legal },
-        choice.meaning === choice.value ? choice.value : `${choice.value} ${choice.meaning}`)));
+        Number(choice.meaning) === Number(choice.value) ? choice.meaning : `${choice.value} ${choice.meaning}`)));
     } else if (!field.is_fixed) {
       input = el("input", { id, "aria-label": label, value: field.raw, size: 12, spellcheck: "false", autocomplete: "off" });
     }
@@ -234,7 +233,7 @@ const dotted = sm => sm.replace(/^(\d+)(\d)/, "$1.$2");
 
 /** The fields of a form, as text. */
 function fieldsOf(tool) {
-  return Object.fromEntries(new FormData($(tool).querySelector("form")));
+  return Object.fromEntries(new FormData(panelOf(tool).querySelector("form")));
 }
 
 /** Which of text and word was typed last: the other follows. */
@@ -260,7 +259,7 @@ function problems(form, found) {
 
 /** Asks the tool and shows its answer. */
 function update(tool, fields) {
-  const panel = $(tool);
+  const panel = panelOf(tool);
   let answer;
   try {
     answer = wasm_bindgen[tool](fields);
@@ -280,7 +279,7 @@ function update(tool, fields) {
 /** Shows the answer to the form, with a change of the instruction that it does not have. */
 function change(tool, edit = {}) {
   if (edit.bits) typed = "word";
-  const form = $(tool).querySelector("form");
+  const form = panelOf(tool).querySelector("form");
   const answer = update(tool, { ...meant(tool, fieldsOf(tool)), ...edit });
   if (tool === "encode") follow(form, answer, !!edit.bits);
   link(tool);
@@ -307,7 +306,7 @@ const isDefault = input => input.type === "checkbox" ? input.checked === input.d
 
 /** Puts what is shown into the address. */
 function link(tool) {
-  const form = $(tool).querySelector("form");
+  const form = panelOf(tool).querySelector("form");
   const shown = [...form.elements].filter(input => input.name && !input.disabled);
   const isWord = tool === "encode" && form.elements.word.value;
   const kept = shown.filter(input => tool === "encode"
@@ -327,7 +326,7 @@ function select(tool) {
     tab.setAttribute("aria-selected", isSelected);
     tab.tabIndex = isSelected ? 0 : -1;
   }
-  for (const panel of panels) panel.hidden = panel.id !== tool;
+  for (const panel of panels) panel.hidden = panel !== panelOf(tool);
   document.title = `${$(`tab-${tool}`).textContent} – warpload`;
 }
 
@@ -335,7 +334,7 @@ function select(tool) {
 function open() {
   const [name, ...pairs] = location.hash.slice(1).split("&");
   const tool = Object.hasOwn(tools, name) ? name : "decode";
-  const form = $(tool).querySelector("form");
+  const form = panelOf(tool).querySelector("form");
   form.reset();
   typed = "text";
   for (const pair of pairs) {
@@ -362,19 +361,19 @@ function start() {
       menu.append(el("option", { value: sm, selected: isDefault }, `SM ${dotted(sm)}`));
     }
   }
-  for (const panel of panels) {
-    const form = panel.querySelector("form");
+  for (const tool of Object.keys(tools)) {
+    const form = panelOf(tool).querySelector("form");
     let pending;
     form.addEventListener("submit", event => event.preventDefault());
     form.addEventListener("input", event => {
-      if (panel.id === "encode") typed = event.target.name === "control" ? "word" : event.target.name;
+      if (tool === "encode") typed = event.target.name === "control" ? "word" : event.target.name;
       clearTimeout(pending);
       // So that a screen reader says the answer once, not for each key.
-      pending = setTimeout(change, event.target.tagName === "SELECT" ? 0 : 200, panel.id);
+      pending = setTimeout(change, event.target.tagName === "SELECT" ? 0 : 200, tool);
     });
   }
   for (const [i, tab] of tabs.entries()) {
-    tab.addEventListener("click", () => { location.hash = tab.getAttribute("aria-controls"); });
+    tab.addEventListener("click", () => { location.hash = tab.id.slice("tab-".length); });
     tab.addEventListener("keydown", event => {
       const moves = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 };
       if (!Object.hasOwn(moves, event.key)) return;
