@@ -3,15 +3,21 @@
 #![allow(clippy::print_stdout, reason = "a command prints to the terminal")]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The files of the page as they are.
 const STATIC: [&str; 3] = ["index.html", "style.css", "app.js"];
+
+/// The size of the page as servers send it, in bytes.
+const MAX_COMPRESSED: usize = 1_500_000;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1);
@@ -25,13 +31,25 @@ fn main() -> Result<()> {
     let glue = fs::read_to_string(bound.path().join("warpload.js"))?;
     let bytes = BASE64_STANDARD.encode(fs::read(bound.path().join("warpload_bg.wasm"))?);
     fs::create_dir_all(folder)?;
-    fs::write(folder.join("warpload.js"), format!("{glue}\nconst LIBRARY = \"{bytes}\";\n"))?;
+    let script = format!("{glue}\nconst LIBRARY = \"{bytes}\";\n");
+    fs::write(folder.join("warpload.js"), &script)?;
+    let mut compressed = compressed(script.as_bytes())?;
     for name in STATIC {
-        fs::copy(here.join("static").join(name), folder.join(name)).context(name)?;
+        let text = fs::read(here.join("static").join(name)).context(name)?;
+        compressed += self::compressed(&text)?;
+        fs::write(folder.join(name), text)?;
     }
     package(library, here, &folder.join("npm"))?;
-    println!("{}", folder.join("index.html").display());
+    println!("{}: {compressed} bytes, compressed", folder.join("index.html").display());
+    ensure!(compressed < MAX_COMPRESSED, "at most {MAX_COMPRESSED} bytes");
     Ok(())
+}
+
+/// The size of a file as a server sends it.
+fn compressed(bytes: &[u8]) -> Result<usize> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(bytes)?;
+    Ok(gzip.finish()?.len())
 }
 
 fn bindgen(library: &Path) -> Bindgen {

@@ -72,9 +72,10 @@ function control(slot) {
     notation("CuAssembler", slot.cuassembler), notation("maxas", slot.maxas), notation("nvdisasm", slot.nvidia)));
 }
 
-/** What every bit of a load means. */
-function explained(load) {
+/** What every bit of a load means; `place` is where it is found. */
+function explained(load, place) {
   return [
+    el("p", { class: "word" }, code(load.word), ` SM ${dotted(load.sm)}`, place ? `, ${place}` : ""),
     el("p", { class: "effect" }, load.effect),
     list(load.remarks),
     bits(load.fields),
@@ -85,8 +86,6 @@ function explained(load) {
   ];
 }
 
-const heading = load => el("h3", {}, code(load.text));
-
 const tools = {
   decode: {
     status: answer => `${plural(answer.count, "load")} in ${plural(answer.instructions, "instruction")}`
@@ -95,12 +94,11 @@ const tools = {
       const one = answer.loads.length === 1;
       return answer.loads.map(({ function: name, offset, load }) => {
         const place = [name, offset].filter(Boolean).join(" + ");
-        const about = el("p", { class: "word" }, code(load.word), ` SM ${dotted(load.sm)}`, place ? `, ${place}` : "");
-        if (one) return el("article", {}, heading(load), about, explained(load));
+        if (one) return el("article", {}, el("h3", {}, code(load.text)), explained(load, place).filter(Boolean));
         const details = el("details", {}, el("summary", {}, place ? `${place}: ` : "", code(load.text)));
         // Of a long listing, few are opened.
         details.addEventListener("toggle", () => {
-          if (details.childElementCount === 1) details.append(about, ...explained(load).filter(Boolean));
+          if (details.childElementCount === 1) details.append(...explained(load, place).filter(Boolean));
         });
         return details;
       });
