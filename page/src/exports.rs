@@ -8,16 +8,25 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.ts");
 
+// By hand, because they are all that is used of js-sys.
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = JSON, catch)]
+    fn parse(text: &str) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(js_namespace = JSON, catch)]
+    fn stringify(value: &JsValue) -> Result<Option<String>, JsValue>;
+}
+
 /// Calls a tool. Objects pass as JSON, which both sides read faster than they build objects field by field.
 fn call<F: DeserializeOwned, A: Serialize>(
     tool: fn(&F) -> A,
     fields: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let wrong =
-        |error: serde_json::Error| JsValue::from(js_sys::TypeError::new(&error.to_string()));
-    let text = js_sys::JSON::stringify(fields)?.as_string().unwrap_or_default();
-    let fields = serde_json::from_str(&text).map_err(wrong)?;
-    js_sys::JSON::parse(&serde_json::to_string(&tool(&fields)).map_err(wrong)?)
+    let wrong = |error: serde_json::Error| JsValue::from(JsError::new(&error.to_string()));
+    let fields = stringify(fields)?.unwrap_or_default();
+    let fields = serde_json::from_str(&fields).map_err(wrong)?;
+    parse(&serde_json::to_string(&tool(&fields)).map_err(wrong)?)
 }
 
 macro_rules! exports {

@@ -3,6 +3,8 @@
 
 /** Longer links are cut by browsers and messengers. */
 const MAX_LINK = 16000;
+/** The state of an address that has no room for the form, which is kept instead. */
+const KEPT = "kept";
 
 const $ = id => document.getElementById(id);
 const panelOf = tool => $(`panel-${tool}`);
@@ -313,9 +315,12 @@ function link(tool) {
   const pairs = kept.map(input =>
     `&${input.name}=${encodeURIComponent(input.type === "checkbox" ? (input.checked ? "on" : "") : input.value)}`);
   const fragment = `#${tool}${pairs.join("")}`;
-  $("copy").disabled = fragment.length > MAX_LINK;
-  $("copy").textContent = fragment.length > MAX_LINK ? "Too long for a link" : "Copy link";
-  history.replaceState(null, "", fragment.length > MAX_LINK ? `#${tool}` : fragment);
+  const isLong = fragment.length > MAX_LINK;
+  $("copy").disabled = isLong;
+  $("copy").textContent = isLong ? "Too long for a link" : "Copy link";
+  try {
+    history.replaceState(isLong ? KEPT : null, "", isLong ? `#${tool}` : fragment);
+  } catch { /* Safari allows a hundred in half a minute; the next one sets it. */ }
 }
 
 function select(tool) {
@@ -333,8 +338,10 @@ function open() {
   const [name, ...pairs] = location.hash.slice(1).split("&");
   const tool = Object.hasOwn(tools, name) ? name : "decode";
   const form = panelOf(tool).querySelector("form");
-  form.reset();
-  typed = "text";
+  if (history.state !== KEPT) {
+    form.reset();
+    typed = "text";
+  }
   for (const pair of pairs) {
     const [key, value = ""] = pair.split("=", 2);
     const input = form.elements[key];
@@ -371,7 +378,14 @@ function start() {
     });
   }
   for (const [i, tab] of tabs.entries()) {
-    tab.addEventListener("click", () => { location.hash = tab.id.slice("tab-".length); });
+    // Each form keeps what was typed, and the address of each tab is one that the browser goes back to.
+    tab.addEventListener("click", () => {
+      if (tab.tabIndex === 0) return;
+      const tool = tab.id.slice("tab-".length);
+      history.pushState(null, "", `#${tool}`);
+      select(tool);
+      change(tool);
+    });
     tab.addEventListener("keydown", event => {
       const moves = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 };
       if (!Object.hasOwn(moves, event.key)) return;
@@ -391,7 +405,7 @@ function start() {
   });
   window.addEventListener("hashchange", open);
   open();
-  document.documentElement.dataset.ready = "";
+  document.documentElement.dataset.ready = performance.now().toFixed();
 }
 
 const bytes = Uint8Array.from(atob(LIBRARY), letter => letter.charCodeAt(0));

@@ -9,4 +9,5 @@ const { loads } = decode({ sm: "80", input: "0x000ea8000c1e19000000100404007981"
 assert.equal(loads[0].load.text, "LDG.E R0, [R4.64+0x10]");
 assert.match(banks({ access: "lane * 128", bytes: "4", space: "shared" }).result, /31 of them bank conflicts/);
 // Fields are text.
-assert.throws(() => decode({ sm: 80 }), TypeError);
+assert.throws(() => decode({ sm: 80 }), /expected a string/);
+assert.throws(() => decode(undefined), /EOF/);
