@@ -210,7 +210,7 @@ pub(crate) fn of_pattern(field: &'static str, text: &str, error: &PatternError) 
         _ => None,
     };
     let place = (error.span.start, error.span.end);
-    Problem::in_line(field, text, place, error, help.as_deref())
+    Problem::in_line(field, text, place, error, help)
 }
 
 fn read_width(text: &str) -> Result<Width, Problem> {

@@ -13,13 +13,15 @@ pub struct Problem {
     pub field: &'static str,
     /// What is wrong, in one line.
     pub title: String,
-    /// The line with the place underlined, and the remedy; empty if there is no place.
+    /// The line with the place underlined; empty if there is no place.
     pub drawing: String,
+    /// The remedy, apart from the drawing, whose lines cannot be wrapped.
+    pub help: Option<String>,
 }
 
 impl Problem {
     pub(crate) fn new(field: &'static str, title: impl Display) -> Self {
-        Self { field, title: title.to_string(), drawing: String::new() }
+        Self { field, title: title.to_string(), ..Self::default() }
     }
 
     /// With the line, in which the bytes `start..end` are at fault.
@@ -28,11 +30,11 @@ impl Problem {
         text: &str,
         (start, end): (usize, usize),
         title: impl Display,
-        help: Option<&str>,
+        help: Option<String>,
     ) -> Self {
         let title = title.to_string();
-        let drawing = draw_in_line(field, text, (start, end), &title, help);
-        Self { field, title, drawing }
+        let drawing = draw_in_line(field, text, (start, end), &title, None);
+        Self { field, title, drawing, help }
     }
 
     pub(crate) fn of_instruction(
@@ -42,7 +44,7 @@ impl Problem {
         sm: Sm,
     ) -> Self {
         let help = error.hint_in(text, sm).map(|hint| hint.to_string());
-        Self::in_line(field, text, (error.span.start, error.span.end), error, help.as_deref())
+        Self::in_line(field, text, (error.span.start, error.span.end), error, help)
     }
 }
 

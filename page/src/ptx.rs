@@ -76,7 +76,7 @@ pub fn ptx(fields: &PtxFields) -> PtxVerdicts {
             let title = error.kind.to_string();
             let label = Labelled { title: &title, rule: None, help: None, span: error.span };
             let drawing = draw_in_source("source", source, &lines, label);
-            let problem = Problem { field: "source", title, drawing };
+            let problem = Problem { field: "source", title, drawing, help: None };
             return PtxVerdicts { problems: vec![problem], ..PtxVerdicts::default() };
         }
     };

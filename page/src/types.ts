@@ -4,6 +4,7 @@ export interface Problem {
   title: string;
   /** The line with the place underlined; empty if there is no place. */
   drawing: string;
+  help: string | null;
 }
 
 export interface ExplainedField {

@@ -137,7 +137,8 @@ const tools = {
         el("p", { class: "effect" }, answer.load.effect),
         el("p", {}, "The formula is the value of ", code(base), ". Every address is allocated; the bytes are a hash of it."),
         answer.faults.length
-          ? el("div", { class: "faults" }, el("h4", {}, "Faults"), list(answer.faults)) : null,
+          ? el("div", { class: "faults", role: "region", tabindex: "0", "aria-label": "Faults" },
+            el("h4", {}, "Faults"), list(answer.faults)) : null,
         answer.access?.svg ? picture(answer.access.svg, "The access, drawn") : null,
         answer.access?.text ? asText(answer.access.text) : null,
         table("Addresses and values of the lanes",
@@ -251,9 +252,10 @@ function meant(tool, fields) {
 /** The problem of an answer beside its field, for all who see or hear it. */
 function problems(form, found) {
   for (const input of form.elements) input.removeAttribute("aria-invalid");
-  return found.map(({ field, title, drawing }) => {
+  return found.map(({ field, title, drawing, help }) => {
     form.elements[field]?.setAttribute("aria-invalid", "true");
-    return el("div", { class: "problem" }, drawing ? el("pre", {}, drawing) : el("p", {}, title));
+    return el("div", { class: "problem" }, drawing ? el("pre", {}, drawing) : el("p", {}, title),
+      help ? el("p", {}, `Help: ${help}`) : null);
   });
 }
 

@@ -229,7 +229,7 @@ fn bank_conflicts_are_those_of_the_command() {
     assert!(layout.result.starts_with("LDSM of 4 matrices: 4 wavefronts"), "{}", layout.result);
     let problem = |fields: BanksFields| banks(&fields).problems.remove(0);
     assert_eq!(problem(fields("lane * row")).title, "`row` has no value");
-    assert!(problem(fields("lane * row")).drawing.contains("give it a value: row=0"));
+    assert!(problem(fields("lane * row")).help.as_deref() == Some("give it a value: row=0"));
     assert_eq!(problem(BanksFields { mask: "0".to_owned(), ..fields("lane") }).field, "mask");
     let endless = BanksFields { range: "i=0..9999999999".to_owned(), ..fields("lane * i") };
     assert_eq!(problem(endless).field, "range");
