@@ -1,5 +1,5 @@
-//! Joins the compiled library with `static/`: the page, whose script holds the library so that it opens from a file, and
-//! the package for npm.
+//! Joins the compiled library with `static/` into the page, and makes the package for npm. The library is text in a script,
+//! because browsers fetch nothing for a page that is opened from a file.
 #![allow(clippy::print_stdout, reason = "a command prints to the terminal")]
 
 use std::fs;

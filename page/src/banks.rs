@@ -23,7 +23,7 @@ pub struct BanksFields {
     pub bytes: String,
     /// The memory: `shared`, `global`, `local` or `constant`.
     pub space: String,
-    /// Bytes of an element of a layout; those of a lane if empty.
+    /// Bytes of an element of a layout; if empty, the bytes of a lane.
     pub element: String,
     /// Values of names: `row=0 base=0x100`.
     pub values: String,
@@ -40,7 +40,7 @@ pub struct BanksFields {
 /// The cost of an access.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Access {
-    /// The cost in words; of several accesses, that of the worst.
+    /// The cost in words; of several accesses, the cost of the worst.
     pub result: String,
     /// For each value of the name that counts: the value and the cost.
     pub values: Vec<Chart>,
@@ -52,9 +52,9 @@ pub struct Access {
     pub text: String,
     /// The drawing as a picture.
     pub svg: String,
-    /// What else there is to know.
+    /// Misaligned addresses.
     pub remarks: Vec<String>,
-    /// What is wrong.
+    /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 
@@ -75,7 +75,7 @@ pub fn banks(fields: &BanksFields) -> Access {
     drawn(fields).unwrap_or_else(|problem| Access { problems: vec![problem], ..Access::default() })
 }
 
-/// An access whose cost is counted.
+/// An access with its cost.
 pub(crate) struct Counted {
     pub(crate) space: Space,
     pub(crate) width: Width,

@@ -14,7 +14,7 @@ const MAX_LOADS: usize = 200;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DecodeFields {
-    /// The SM of what does not name its own.
+    /// The SM of words and texts; a listing may name its own.
     pub sm: String,
     /// Words, instructions, or a listing of nvdisasm or cuobjdump.
     pub input: String,
@@ -29,7 +29,7 @@ pub struct Decoded {
     pub count: usize,
     /// The first loads, at most [`MAX_LOADS`].
     pub loads: Vec<DecodedLoad>,
-    /// What is wrong, at most as many.
+    /// Errors, at most as many.
     pub problems: Vec<Problem>,
 }
 
@@ -40,7 +40,7 @@ pub struct DecodedLoad {
     pub function: Option<String>,
     /// Bytes from the beginning of the function: `0x` and digits.
     pub offset: Option<String>,
-    /// What its bits mean.
+    /// The load, explained.
     pub load: Explained,
 }
 

@@ -1,4 +1,4 @@
-//! [`encode`]: an instruction as text, as a word and as fields, each of which changes the others.
+//! [`encode`]: an instruction as text, as a word and as fields. Changing one changes the others.
 
 use serde::{Deserialize, Serialize};
 use warpload::encoding::{Control, Decoded, FieldReading, Instruction, MachineWord, Sm};
@@ -8,8 +8,8 @@ use warpload::text::parse_number;
 use crate::instruction::{Explained, bits, read_load, read_text, read_word};
 use crate::problem::{Problem, read_sm};
 
-/// The form. Whichever of text and word is not empty decides; of both, the text, and the word has what the text does not
-/// show.
+/// The form. The text decides, if there is one; the word then adds the bits that no text shows. Without a text, the word
+/// decides.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct EncodeFields {
@@ -27,7 +27,7 @@ pub struct EncodeFields {
     pub value: String,
 }
 
-/// An instruction, and what can be changed of it.
+/// An instruction and its fields, to change.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Encoded {
     /// The instruction; empty if there is a problem.
@@ -36,9 +36,9 @@ pub struct Encoded {
     pub fields: Vec<EditableField>,
     /// The fields of the slot of a control word, for a word of 64 bits.
     pub control: Vec<EditableField>,
-    /// What the reader of the result should know.
+    /// Surprises: aliases, hidden descriptors, certain faults.
     pub remarks: Vec<String>,
-    /// What is wrong.
+    /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 
@@ -51,9 +51,9 @@ pub struct EditableField {
     pub name: &'static str,
     /// The number in it.
     pub raw: String,
-    /// What that means.
+    /// The meaning of the number.
     pub meaning: String,
-    /// What the field is for.
+    /// The purpose of the field.
     pub purpose: &'static str,
     /// The greatest number.
     pub max: String,
@@ -68,13 +68,13 @@ pub struct EditableField {
 pub struct Choice {
     /// The number.
     pub value: String,
-    /// What it means.
+    /// Its meaning.
     pub meaning: String,
     /// Whether the word with it is a load.
     pub is_legal: bool,
 }
 
-/// The widest field of which all numbers are listed, in bits.
+/// The widest field with a list of all numbers, in bits: a longer list is slower to use than typing.
 const MAX_LISTED: u32 = 5;
 
 /// Encodes a text or decodes a word, and changes a field of it.

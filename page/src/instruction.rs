@@ -11,7 +11,7 @@ use warpload_ptx::tensor;
 
 use crate::problem::Problem;
 
-/// What every bit of a load means.
+/// The meaning of every bit of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Explained {
     /// The word: `0x` and 16 or 32 digits.
@@ -24,7 +24,7 @@ pub struct Explained {
     pub fields: Vec<ExplainedField>,
     /// Remarks on registers and addresses.
     pub remarks: Vec<String>,
-    /// What executing the instruction does, in one sentence.
+    /// The effect of executing the instruction, in one sentence.
     pub effect: String,
     /// How it is scheduled; `None` if that is not known.
     pub control: Option<ControlCode>,
@@ -39,9 +39,9 @@ pub struct ExplainedField {
     pub name: &'static str,
     /// The number in it: `0x` and digits.
     pub raw: String,
-    /// What the number means.
+    /// The meaning of the number.
     pub meaning: String,
-    /// What the field is for.
+    /// The purpose of the field.
     pub purpose: &'static str,
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn read_load(
     }
 }
 
-/// Reads the text of an instruction; what it does not show comes from `like`.
+/// Reads the text of an instruction. Bits that no text shows come from `like`.
 pub(crate) fn read_text(
     field: &'static str,
     text: &str,

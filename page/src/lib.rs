@@ -2,7 +2,7 @@
 //! [`run`], [`banks`], [`tensor`] and [`ptx`], over the libraries. `static/` has the HTML and the script, which moves
 //! answers into the page; `assemble.rs` joins them with the compiled library.
 //!
-//! Fields are text, as typed. A wrong one is a [`Problem`] of the answer.
+//! Fields are text, as typed. An error in one is a [`Problem`] of the answer.
 
 #![forbid(unsafe_code)]
 

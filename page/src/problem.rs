@@ -1,4 +1,4 @@
-//! [`Problem`]: what is wrong with a field.
+//! [`Problem`]: an error in a field of a form.
 
 use std::fmt::Display;
 
@@ -6,16 +6,16 @@ use serde::Serialize;
 use warpload::encoding::{ParseError, Sm};
 use warpload_report::message::draw_in_line;
 
-/// What is wrong with a field of a form.
+/// An error in a field of a form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The field.
     pub field: &'static str,
-    /// What is wrong, in one line.
+    /// The error, in one line.
     pub title: String,
     /// The line with the place underlined; empty if there is no place.
     pub drawing: String,
-    /// The remedy, apart from the drawing, whose lines cannot be wrapped.
+    /// The remedy. Not in the drawing, because a remedy can be long, and lines of a drawing cannot be wrapped.
     pub help: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Problem {
         Self { field, title: title.to_string(), ..Self::default() }
     }
 
-    /// With the line, in which the bytes `start..end` are at fault.
+    /// Underlines the bytes `start..end`, which are at fault.
     pub(crate) fn in_line(
         field: &'static str,
         text: &str,

@@ -31,7 +31,7 @@ pub struct PtxVerdicts {
     pub illegal: usize,
     /// The first verdicts, at most [`MAX_VERDICTS`].
     pub verdicts: Vec<Verdict>,
-    /// Why the text is not a module.
+    /// The reason why the text is not a module.
     pub problems: Vec<Problem>,
 }
 
@@ -52,9 +52,9 @@ pub struct Verdict {
 pub struct Rule {
     /// Its name.
     pub rule: &'static str,
-    /// What is wrong.
+    /// The error.
     pub error: String,
-    /// What would make it legal.
+    /// The remedy.
     pub help: Option<String>,
     /// The first character at fault, in UTF-16 code units of the source.
     pub start: usize,
@@ -112,7 +112,8 @@ pub fn ptx(fields: &PtxFields) -> PtxVerdicts {
     answer
 }
 
-/// Counts UTF-16 code units, in which JavaScript indexes text, from the last place on: verdicts are nearly in order.
+/// Converts bytes to UTF-16 code units, because JavaScript indexes text by them. Counts from the last place on, because
+/// verdicts are nearly in order.
 struct Places<'s> {
     source: &'s str,
     byte: usize,

@@ -48,7 +48,7 @@ pub struct Run {
     pub faults: Vec<String>,
     /// The cost of the access; `None` if the load faulted as a whole.
     pub access: Option<Access>,
-    /// What is wrong.
+    /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 

@@ -31,7 +31,7 @@ pub struct Tensor {
     pub text: String,
     /// The same as a picture.
     pub svg: String,
-    /// What is wrong.
+    /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 

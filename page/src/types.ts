@@ -1,4 +1,4 @@
-/** What is wrong with a field. */
+/** An error in a field of a form. */
 export interface Problem {
   field: string;
   title: string;
@@ -34,7 +34,7 @@ export interface Explained {
   control: ControlCode | null;
 }
 
-/** Fields are text, as typed; those that are missing are empty. */
+/** Fields are text, as typed; missing fields are empty. */
 export interface DecodeFields {
   sm: string;
   input: string;

@@ -74,7 +74,7 @@ function control(slot) {
     notation("CuAssembler", slot.cuassembler), notation("maxas", slot.maxas), notation("nvdisasm", slot.nvidia)));
 }
 
-/** What every bit of a load means; `place` is where it is found. */
+/** The meaning of every bit of a load; `place` is its function and offset. */
 function explained(load, place) {
   return [
     el("p", { class: "word" }, code(load.word), ` SM ${dotted(load.sm)}`, place ? `, ${place}` : ""),
@@ -240,7 +240,7 @@ function fieldsOf(tool) {
 /** Which of text and word was typed last: the other follows. */
 let typed = "text";
 
-/** Fields that say what the user means; the rest would contradict it. */
+/** The fields to ask with. Text and word contradict each other while one of them is typed: the other is left out. */
 function meant(tool, fields) {
   if (tool !== "encode") return fields;
   const { sm, text, word, control } = fields;
@@ -306,7 +306,7 @@ const isDefault = input => input.type === "checkbox" ? input.checked === input.d
   : input.tagName === "SELECT" ? input.options[input.selectedIndex]?.defaultSelected
   : input.value === input.defaultValue;
 
-/** Puts what is shown into the address. */
+/** Puts the form into the address, so that a link shows the same. */
 function link(tool) {
   const form = panelOf(tool).querySelector("form");
   const shown = [...form.elements].filter(input => input.name && !input.disabled);
@@ -335,7 +335,7 @@ function select(tool) {
   document.title = `${$(`tab-${tool}`).textContent} – warpload`;
 }
 
-/** Shows what the address says. */
+/** Fills the form from the address. */
 function open() {
   const [name, ...pairs] = location.hash.slice(1).split("&");
   const tool = Object.hasOwn(tools, name) ? name : "decode";
@@ -380,7 +380,7 @@ function start() {
     });
   }
   for (const [i, tab] of tabs.entries()) {
-    // Each form keeps what was typed, and the address of each tab is one that the browser goes back to.
+    // Not through the address, because each form keeps its fields; an entry of the history, to go back to.
     tab.addEventListener("click", () => {
       if (tab.tabIndex === 0) return;
       const tool = tab.id.slice("tab-".length);

@@ -5,8 +5,8 @@
 //! [`ReplayObserver`] sees each access of it, and a [`LoadExecutor`] executes one load at a time. `warpload-report` shows
 //! a replay as a page of HTML.
 //!
-//! Without the feature `traces` there are only the costs of an access, of a [`LanePattern`] for example: they need no C
-//! library, and so build for WebAssembly.
+//! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] are left. They build for WebAssembly, because they
+//! need no C library.
 
 #![forbid(unsafe_code)]
 // Replays are the only users of some costs.

@@ -1,4 +1,4 @@
-//! The page to try warpload in, which is not in the workspace: building it, and its tests in a browser.
+//! The page to try warpload in, a workspace of its own: building it, and its tests in a browser.
 
 use std::fs;
 use std::path::Path;

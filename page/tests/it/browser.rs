@@ -1,4 +1,4 @@
-//! [`Browser`]: a Chromium that is told by the DevTools protocol what to do, through pipes.
+//! [`Browser`]: a Chromium driven by the DevTools protocol, through pipes: they need no client for WebSockets.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -109,7 +109,7 @@ impl Browser {
         self.events.drain(..).collect()
     }
 
-    /// Runs JavaScript in the page, and returns what it results in.
+    /// Runs JavaScript in the page, and returns its result.
     pub(crate) fn run(&mut self, script: &str) -> Value {
         let parameters = json!({"expression": script, "returnByValue": true, "awaitPromise": true});
         let mut result = self.call("Runtime.evaluate", parameters);
@@ -139,7 +139,14 @@ impl Browser {
         self.until("document.documentElement?.dataset.ready !== undefined");
     }
 
-    /// Types into what has the focus.
+    /// Sets the value of an input, and tells the page by an event.
+    pub(crate) fn set(&mut self, input: &str, event: &str, value: &str) {
+        let value = Value::from(value);
+        let event = format!("new Event('{event}', {{ bubbles: true }})");
+        self.run(&format!("{input}.value = {value}; {input}.dispatchEvent({event})"));
+    }
+
+    /// Types into the element with the focus.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }

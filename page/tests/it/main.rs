@@ -1,7 +1,7 @@
 //! The tools, and the page in a browser.
 //!
-//! Tests of the page need what `cargo xtask page` writes, in the folder that `WARPLOAD_PAGE` names or in `target/page`, and
-//! a browser, which is `$CHROMIUM` or `chromium`; they are ignored here, and `cargo xtask nightly` runs them.
+//! Tests of the page need its files, from `cargo xtask page`, in the folder `$WARPLOAD_PAGE` or `target/page`; and a browser,
+//! `$CHROMIUM` or `chromium`. They are ignored here, because they need both; `cargo xtask nightly` runs them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -83,7 +83,7 @@ fn defaults(form: &str) -> serde_json::Map<String, serde_json::Value> {
     fields
 }
 
-/// Reads what `encodeURIComponent` writes.
+/// The inverse of `encodeURIComponent`.
 fn decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap().as_bytes().to_vec();
