@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use warpload::encoding::Sm;
-use warpload_binary::sass::{self, FoundInstruction, SassInstruction, sm_of};
+use warpload_binary::sass::{self, CodeUnit, FoundInstruction, SassInstruction, sm_of};
 
 use crate::instruction::{self, Explained};
 use crate::problem::{Problem, read_sm};
@@ -31,6 +31,8 @@ pub struct Decoded {
     pub loads: Vec<DecodedLoad>,
     /// Errors, at most as many.
     pub problems: Vec<Problem>,
+    #[serde(skip)]
+    of_unknown_sm: bool,
 }
 
 /// A load of an input.
@@ -110,11 +112,22 @@ impl Decoded {
                 Err(error) => return self.problem(Problem::new("input", error)),
             }
         }
+        if self.of_unknown_sm {
+            let title =
+                "the words have 128 bits, and nothing says of which SM they are: choose one";
+            self.problem(Problem::new("sm", title));
+        }
     }
 
     fn listed(&mut self, mut instruction: SassInstruction, sm: Sm) {
         self.instructions += 1;
-        instruction.sm = instruction.sm.or(Some(sm));
+        let is_wide = instruction.unit == Some(CodeUnit::Word);
+        // A listing of other words is left to itself: those of 64 bits mean the same on every SM.
+        if instruction.sm.is_none()
+            && (instruction.unit.is_none() || is_wide == sm.has_wide_words())
+        {
+            instruction.sm = Some(sm);
+        }
         let text = instruction.text.as_deref().unwrap_or_default();
         let found = FoundInstruction::new(&instruction);
         match &found {
@@ -140,7 +153,8 @@ impl Decoded {
                 let title = format_args!("`{text}` is a load by its text, not by its word");
                 self.problem(Problem::new("input", title));
             }
-            FoundInstruction::Other | FoundInstruction::OfUnknownSm => {}
+            FoundInstruction::OfUnknownSm => self.of_unknown_sm = true,
+            FoundInstruction::Other => {}
         }
     }
 }

@@ -56,6 +56,23 @@ fn a_listing_names_functions_and_scheduling() {
 }
 
 #[test]
+fn a_listing_without_an_sm_is_of_the_chosen_one() {
+    let later = "\t/*0010*/  LDG.E R0, desc[UR4][R2.64] ;  /* 0x0000000402007981 */\n\
+        \t\t\t/* 0x000ea2000c1e1900 */\n";
+    let found = decoded("90", later);
+    assert_eq!((found.count, &*found.loads[0].load.sm), (1, "90"), "{found:?}");
+    assert_eq!(decoded("50", later).problems[0].field, "sm");
+    // Words of 64 bits are those of all SMs that have them.
+    let file = here("../tests/data/listings/gather.sm_50.nvdisasm.txt");
+    let earlier = std::fs::read_to_string(file).unwrap();
+    let counts = ["50", "61", "90"].map(|sm| {
+        let found = decoded(sm, &earlier);
+        (found.count, found.problems.len())
+    });
+    assert!(counts[0].0 > 0 && counts == [(counts[0].0, 0); 3], "{counts:?}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (sm, input, expected) in [
         ("80", "0x0", "is no load of SM 80"),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use warpload::encoding::{Instruction, Sm};
 
 use crate::browser::Browser;
 use crate::{examples, here};
@@ -67,6 +68,29 @@ fn every_example_shows_the_answer_of_the_library() {
         if let Some(svg) = drawn.into_iter().find_map(Value::as_str) {
             let count = format!("{PICTURE}.querySelectorAll('text').length");
             assert_eq!(browser.run(&count), svg.matches("<text").count(), "{fragment}");
+        }
+    }
+}
+
+/// Numbers of the library have 32 bits in a browser, and 64 here.
+#[test]
+#[ignore = "opens a browser; `cargo xtask nightly` runs it"]
+fn every_form_is_the_same_in_a_browser() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.open("");
+    for sm in Sm::all() {
+        for form in Instruction::forms(sm) {
+            let (word, sm) = (form.word().to_string(), sm.to_string());
+            let base = "0xfffffff0 + lane * 36";
+            for (tool, fields) in [
+                ("decode", json!({"sm": sm, "input": word})),
+                ("encode", json!({"sm": sm, "word": word})),
+                ("run", json!({"sm": sm, "instruction": word, "base": base})),
+            ] {
+                let here = warpload_page::answer(tool, &fields.to_string()).unwrap();
+                let there = browser.text(&format!("JSON.stringify(wasm_bindgen.{tool}({fields}))"));
+                assert!(here == there, "{tool} {form} of SM {sm}:\n{here}\n{there}");
+            }
         }
     }
 }
