@@ -29,33 +29,52 @@ fn call<F: DeserializeOwned, A: Serialize>(
     parse(&serde_json::to_string(&tool(&fields)).map_err(wrong)?)
 }
 
-macro_rules! exports {
-    ($($(#[$doc:meta])* $tool:ident($fields:literal) -> $answer:literal;)*) => {
-        $(
-            $(#[$doc])*
-            #[wasm_bindgen(js_name = $tool, unchecked_return_type = $answer)]
-            pub fn $tool(
-                #[wasm_bindgen(unchecked_param_type = $fields)] fields: &JsValue,
-            ) -> Result<JsValue, JsValue> {
-                call(crate::$tool, fields)
-            }
-        )*
-    };
+/// Decodes words, instructions or a listing, and explains the loads.
+#[wasm_bindgen(unchecked_return_type = "Decoded")]
+pub fn decode(
+    #[wasm_bindgen(unchecked_param_type = "DecodeFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::decode, fields)
 }
 
-exports! {
-    /// Decodes words, instructions or a listing, and explains the loads.
-    decode("DecodeFields") -> "Decoded";
-    /// Encodes a text or decodes a word, and changes a field of it.
-    encode("EncodeFields") -> "Encoded";
-    /// Executes one load on 32 lanes.
-    run("RunFields") -> "Run";
-    /// Counts the bank conflicts or sectors of an access, and draws it.
-    banks("BanksFields") -> "Access";
-    /// Draws which thread gets which cell of a load from Tensor Memory.
-    tensor("TensorFields") -> "Tensor";
-    /// Checks which loads of a PTX module are legal.
-    ptx("PtxFields") -> "PtxVerdicts";
+/// Encodes a text or decodes a word, and changes a field of it.
+#[wasm_bindgen(unchecked_return_type = "Encoded")]
+pub fn encode(
+    #[wasm_bindgen(unchecked_param_type = "EncodeFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::encode, fields)
+}
+
+/// Executes one load on 32 lanes.
+#[wasm_bindgen(unchecked_return_type = "Run")]
+pub fn run(
+    #[wasm_bindgen(unchecked_param_type = "RunFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::run, fields)
+}
+
+/// Counts the bank conflicts or sectors of an access, and draws it.
+#[wasm_bindgen(unchecked_return_type = "Access")]
+pub fn banks(
+    #[wasm_bindgen(unchecked_param_type = "BanksFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::banks, fields)
+}
+
+/// Draws which thread gets which cell of a load from Tensor Memory.
+#[wasm_bindgen(unchecked_return_type = "Tensor")]
+pub fn tensor(
+    #[wasm_bindgen(unchecked_param_type = "TensorFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::tensor, fields)
+}
+
+/// Checks which loads of a PTX module are legal.
+#[wasm_bindgen(unchecked_return_type = "PtxVerdicts")]
+pub fn ptx(
+    #[wasm_bindgen(unchecked_param_type = "PtxFields")] fields: &JsValue,
+) -> Result<JsValue, JsValue> {
+    call(crate::ptx, fields)
 }
 
 /// Returns the SMs, in ascending order.

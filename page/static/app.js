@@ -74,12 +74,23 @@ function control(slot) {
     notation("CuAssembler", slot.cuassembler), notation("maxas", slot.maxas), notation("nvdisasm", slot.nvidia)));
 }
 
+/** Links to the other tools with the same load. */
+function elsewhere({ word, sm, text, control: slot }, tool) {
+  const scheduling = slot?.fields.length ? `&control=${slot.slot}` : "";
+  const link = (name, field, label) => name === tool ? null
+    : el("a", { href: `#${name}&${field}=${word}&sm=${withoutLetter(sm)}${name === "encode" ? scheduling : ""}` }, label);
+  const isTensor = /\bLDTM\b/.test(text);
+  return el("p", { class: "examples" }, link("decode", "input", "Explain it"), link("encode", "word", "Edit it"),
+    isTensor ? link("tensor", "instruction", "See its cells") : link("run", "instruction", "Run it"));
+}
+
 /** The meaning of every bit of a load; `place` is its function and offset. */
-function explained(load, place) {
+function explained(load, tool, place) {
   return [
     el("p", { class: "word" }, code(load.word), ` SM ${dotted(load.sm)}`, place ? `, ${place}` : ""),
     el("p", { class: "effect" }, load.effect),
     list(load.remarks),
+    elsewhere(load, tool),
     bits(load.fields),
     fieldTable(`Fields of ${load.text}`, load.fields),
     control(load.control),
@@ -96,11 +107,11 @@ const tools = {
       const one = answer.loads.length === 1;
       return answer.loads.map(({ function: name, offset, load }) => {
         const place = [name, offset].filter(Boolean).join(" + ");
-        if (one) return el("article", {}, el("h3", {}, code(load.text)), explained(load, place).filter(Boolean));
+        if (one) return el("article", {}, el("h3", {}, code(load.text)), explained(load, "decode", place).filter(Boolean));
         const details = el("details", {}, el("summary", {}, place ? `${place}: ` : "", code(load.text)));
         // Of a long listing, few are opened.
         details.addEventListener("toggle", () => {
-          if (details.childElementCount === 1) details.append(...explained(load, place).filter(Boolean));
+          if (details.childElementCount === 1) details.append(...explained(load, "decode", place).filter(Boolean));
         });
         return details;
       });
@@ -116,6 +127,7 @@ const tools = {
       return [
         el("p", { class: "effect" }, load.effect),
         list([...answer.remarks, ...load.remarks]),
+        elsewhere(load, "encode"),
         bits(load.fields),
         editor(`Fields of ${load.text}`, answer.fields, ""),
         control(load.control),
@@ -143,7 +155,7 @@ const tools = {
         answer.access?.text ? asText(answer.access.text) : null,
         table("Addresses and values of the lanes",
           ["lane", "address", ...answer.registers.map(register => register.name)], rows),
-        el("details", {}, el("summary", {}, "What the bits of the load mean"), explained(answer.load)),
+        el("details", {}, el("summary", {}, "What the bits of the load mean"), explained(answer.load, "run")),
       ];
     },
   },
@@ -230,6 +242,8 @@ function editor(name, fields, prefix) {
   return table(name, ["bits", "field", "number", "meaning", "purpose"], rows);
 }
 
+/** Loads of SM 9.0a are those of 9.0, and menus list SMs without letters. */
+const withoutLetter = sm => sm.replace(/[af]$/, "");
 const dotted = sm => sm.replace(/^(\d+)(\d)/, "$1.$2");
 
 /** The fields of a form, as text. */
@@ -351,7 +365,7 @@ function open() {
     let text = value;
     try { text = decodeURIComponent(value); } catch { /* An escape that is none stays as it is. */ }
     if (input.type === "checkbox") input.checked = text !== "";
-    else input.value = text;
+    else input.value = input.name === "sm" ? withoutLetter(text) : text;
     if (tool === "encode" && key === "word") {
       typed = "word";
       form.elements.text.value = "";

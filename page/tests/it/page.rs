@@ -169,6 +169,27 @@ fn a_control_slot_follows_its_fields() {
 
 #[test]
 #[ignore = "opens a browser; `cargo xtask nightly` runs it"]
+fn a_load_goes_from_tool_to_tool() {
+    let Some(mut browser) = Browser::start() else { return };
+    let follow = |browser: &mut Browser, label: &str, panel: &str| {
+        let links = "[...document.querySelectorAll('[role=tabpanel]:not([hidden]) .answer a')]";
+        browser.run(&format!("{links}.find(link => link.textContent === '{label}').click()"));
+        browser.until(&format!("{PANEL}.id === '{panel}'"));
+    };
+    browser.open("decode&input=LDG.E%20R0%2C%20%5BR4.64%5D&sm=80a");
+    follow(&mut browser, "Edit it", "panel-encode");
+    assert_eq!(browser.text("document.forms[1].elements.text.value"), "LDG.E R0, [R4.64]");
+    follow(&mut browser, "Run it", "panel-run");
+    assert!(browser.text(STATUS).starts_with("LDG.E R0, [R4.64]: global memory"));
+    follow(&mut browser, "Explain it", "panel-decode");
+    assert_eq!(browser.text(STATUS), "1 load in 1 instruction");
+    browser.open("encode&text=LDTM.16dp256bit.x4%20R4%2C%20tmem%5BUR4%5D&sm=100");
+    follow(&mut browser, "See its cells", "panel-tensor");
+    assert!(browser.text(STATUS).starts_with("tcgen05.ld"));
+}
+
+#[test]
+#[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn tabs_are_chosen_by_the_keyboard() {
     let Some(mut browser) = Browser::start() else { return };
     browser.open("");
