@@ -9,7 +9,7 @@ use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
 use warpload::text::parse_number;
 use warpload_replay::{LanePattern, LoadCosts, PatternError, PatternErrorKind, SharedRules};
-use warpload_report::{AccessDrawing, AccessRow, access_rows};
+use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::destination::Destination;
 use crate::diagnostic::{self, Message, MessageLevel, Origin};
@@ -224,14 +224,8 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
 }
 
 fn worst(accesses: &[Access]) -> Option<&Access> {
-    // `max_by_key` takes the last of several, so the order is reversed to get the first.
-    accesses.iter().rev().max_by_key(|access| amount(&access.costs))
-}
-
-/// The wavefronts or sectors of an access, whichever its memory has.
-fn amount(costs: &LoadCosts) -> u64 {
-    let of = |cost: Option<warpload_replay::AccessCost>| cost.map(|cost| cost.amount);
-    costs.sectors().or(costs.wavefronts()).or(of(costs.constant)).unwrap_or(0)
+    // The first of several.
+    accesses.iter().rev().max_by_key(|access| access.costs.amount())
 }
 
 impl Arguments {
@@ -305,7 +299,7 @@ impl Arguments {
             Some(((name, _), value)) => format!("{pattern}, {name} = {value}"),
             None => pattern.into_owned(),
         };
-        let result = format!("{}: {}", self.accessed(), result(&access.costs));
+        let result = format!("{}: {}", self.accessed(), access_cost_text(&access.costs));
         AccessDrawing::new(title, result, self.space, self.rows(access))
     }
 
@@ -355,7 +349,7 @@ impl Arguments {
         let sum = |of: fn(&LoadCosts) -> u64| {
             accesses.iter().map(|access| of(&access.costs)).sum::<u64>()
         };
-        let all = sum(amount);
+        let all = sum(LoadCosts::amount);
         text += &match self.space {
             Space::Shared => {
                 let conflicts = sum(|costs| costs.conflicts().unwrap_or(0));
@@ -368,36 +362,5 @@ impl Arguments {
             }
         };
         text
-    }
-}
-
-/// Describes the cost of an access.
-fn result(costs: &LoadCosts) -> String {
-    if let Some(shared) = costs.shared {
-        let conflicts = match shared.conflicts {
-            0 => "no bank conflicts".to_owned(),
-            1 => "1 of them a bank conflict".to_owned(),
-            n => format!("{n} of them bank conflicts"),
-        };
-        return format!(
-            "{}, {conflicts}; ideal {}",
-            plural(shared.amount, "wavefront"),
-            shared.ideal
-        );
-    }
-    if let Some(constant) = costs.constant {
-        return match constant.amount {
-            1 => "1 address, served at once".to_owned(),
-            n => format!("{n} different addresses, served one after the other"),
-        };
-    }
-    match (costs.sectors(), costs.ideal_sectors(), costs.lines()) {
-        (Some(sectors), Some(ideal), Some(lines)) => {
-            format!("{} in {}; ideal {ideal}", plural(sectors, "sector"), plural(lines, "line"))
-        }
-        (Some(sectors), Some(ideal), None) => {
-            format!("{}; ideal {ideal}", plural(sectors, "sector"))
-        }
-        _ => "no lane takes part".to_owned(),
     }
 }

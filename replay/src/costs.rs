@@ -65,6 +65,13 @@ impl LoadCosts {
         }
     }
 
+    /// Returns the cost in the memory that was accessed: sectors, wavefronts or addresses.
+    #[must_use]
+    pub fn amount(&self) -> u64 {
+        let constant = self.constant.map(|cost| cost.amount);
+        self.sectors().or(self.wavefronts()).or(constant).unwrap_or(0)
+    }
+
     /// Returns the distinct sectors of global memory, or of local memory if the opcode has that space; `None` if
     /// neither applies.
     #[must_use]

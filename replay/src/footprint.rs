@@ -3,7 +3,8 @@
 
 use roaring::RoaringTreemap;
 
-use super::traffic::LINE_BYTES;
+use super::observe::ReplayObserver;
+use super::traffic::{LINE_BYTES, TouchSink};
 
 /// Bytes of a page of global memory.
 pub const PAGE_BYTES: u64 = 4096;
@@ -156,6 +157,24 @@ impl LineCollector {
         self.recent.fill(PageLines::default());
         self.displaced.clear();
         collected
+    }
+}
+
+/// For loads: collects lines, and shows sectors to an observer.
+impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
+    #[inline]
+    fn add_line(&mut self, line: u64) {
+        self.0.add(line);
+    }
+
+    #[inline]
+    fn add_lines(&mut self, first: u64, last: u64) {
+        self.0.add_range(first, last);
+    }
+
+    #[inline]
+    fn add_sectors(&mut self, line: u64, sectors: u64) {
+        self.1.sectors(line, sectors);
     }
 }
 

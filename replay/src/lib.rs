@@ -4,47 +4,79 @@
 //! A [`ReplayObserver`] sees each access of a replay, and a [`LoadExecutor`] executes one load at a time.
 //! `warpload-report` shows a replay as a page of HTML.
 //! a replay as a page of HTML.
+//!
+//! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] are left. They build for WebAssembly, because they
+//! need no C library.
 
 #![forbid(unsafe_code)]
+// Replays are the only users of some costs.
+#![cfg_attr(not(feature = "traces"), allow(dead_code))]
 
+#[cfg(feature = "traces")]
 mod code;
 mod compare;
 mod costs;
+#[cfg(feature = "traces")]
 mod counters;
+#[cfg(feature = "traces")]
 mod executor;
+#[cfg(feature = "traces")]
 mod footprint;
+#[cfg(feature = "traces")]
 mod glob;
+#[cfg(feature = "traces")]
 mod observe;
+#[cfg(feature = "traces")]
 mod options;
 mod pattern;
+#[cfg(feature = "traces")]
 mod remarks;
+#[cfg(feature = "traces")]
 mod replayed;
+#[cfg(feature = "traces")]
 mod request;
+#[cfg(feature = "traces")]
 mod reuse;
+#[cfg(feature = "traces")]
 mod selected;
+#[cfg(feature = "traces")]
 mod statistics;
+#[cfg(feature = "traces")]
 mod summary;
 mod traffic;
+#[cfg(feature = "traces")]
 mod worker;
 
+#[cfg(feature = "traces")]
 pub use self::code::{CodeCheck, CodeMismatch};
 pub use self::costs::{BANKS, LoadCosts, SharedRules, Wavefront, shared_wavefronts};
+#[cfg(feature = "traces")]
 pub use self::counters::{
     Addition, ConstantCounts, CounterRow, FaultCounts, FootprintCounts, KnownSum, LdgstsCounts,
     LoadCounts, LocalCounts, PcColumn, PcSharedCounts, PcSummary, PcValue, ReuseCounts,
     SectorSummary, SharedCounts, SkippedCounts, SpaceCounts, TmaCounts, TrafficCounts,
     UniformCounts, counters, pc_counters,
 };
+#[cfg(feature = "traces")]
 pub use self::executor::{ExecutedLoad, LoadExecutor};
+#[cfg(feature = "traces")]
 pub use self::footprint::PAGE_BYTES;
+#[cfg(feature = "traces")]
 pub use self::glob::{OpcodePattern, OpcodePatternError};
+#[cfg(feature = "traces")]
 pub use self::observe::{ObservedAccess, ReplayObserver};
+#[cfg(feature = "traces")]
 pub use self::options::{ReplayData, ReplayOptions};
 pub use self::pattern::{LanePattern, PatternError, PatternErrorKind};
+#[cfg(feature = "traces")]
 pub use self::remarks::ReplayRemark;
+#[cfg(feature = "traces")]
 pub use self::replayed::{Replayed, replay, replay_observed};
+#[cfg(feature = "traces")]
 pub use self::request::{FillWord, ImageConflict, PcRange, PcRangeError, ReplayRequest, SpaceWord};
+#[cfg(feature = "traces")]
 pub use self::selected::NothingSelected;
+#[cfg(feature = "traces")]
 pub use self::summary::{
     ComparedRow, Comparison, DifferentSelections, Digest, Hex, KernelSummary, LoadFault,
     MergeError, PartialError, PartialHead, PartialSummary, ProgramCounter, Summary, ValueMismatch,
@@ -52,7 +84,9 @@ pub use self::summary::{
 };
 pub use self::traffic::{LINE_BYTES, SECTOR_BYTES, Traffic};
 pub use crate::costs::AccessCost;
+#[cfg(feature = "traces")]
 pub use crate::options::{Selected, Selection};
+#[cfg(feature = "traces")]
 pub use crate::replayed::ReplayError;
 
 /// The README's example, run as a test.

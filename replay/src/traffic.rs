@@ -1,8 +1,6 @@
 //! [`Traffic`]: the sectors and lines of global memory that one access touches; a [`TouchSink`] receives them.
 
 use super::compare::nearest_before;
-use super::footprint::LineCollector;
-use crate::observe::ReplayObserver;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{WarpAddresses, Width};
 use warpload::simd::vectorized;
@@ -41,24 +39,6 @@ pub(super) trait TouchSink {
 
 /// For accesses that are only counted.
 impl TouchSink for () {}
-
-/// For loads: collects lines, and shows sectors to an observer.
-impl<O: ReplayObserver> TouchSink for (&mut LineCollector, &mut O) {
-    #[inline]
-    fn add_line(&mut self, line: u64) {
-        self.0.add(line);
-    }
-
-    #[inline]
-    fn add_lines(&mut self, first: u64, last: u64) {
-        self.0.add_range(first, last);
-    }
-
-    #[inline]
-    fn add_sectors(&mut self, line: u64, sectors: u64) {
-        self.1.sectors(line, sectors);
-    }
-}
 
 impl Traffic {
     /// Counts the distinct sectors and lines of an access by the lanes in `global`, rounded down to the width, and

@@ -7,9 +7,10 @@ use std::fmt::Write;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneAddresses;
 use warpload::memory::{Space, Width};
-use warpload_replay::{SharedRules, shared_wavefronts};
+use warpload_replay::{LoadCosts, SharedRules, shared_wavefronts};
 
 use super::picture::{LETTER, NOTE_LETTER, Picture, TITLE_LETTER, on_colour};
+use super::text::plural;
 
 /// Columns of a drawing: the banks, the words of a line, or the lanes.
 const COLUMNS: usize = 32;
@@ -98,6 +99,38 @@ fn wavefronts(width: Width, rules: SharedRules, access: &LaneAddresses) -> Vec<A
         });
     }
     rows
+}
+
+/// Returns the cost of an access, in words: `32 wavefronts, 31 of them bank conflicts; ideal 1`.
+#[must_use]
+pub fn access_cost_text(costs: &LoadCosts) -> String {
+    if let Some(shared) = costs.shared {
+        let conflicts = match shared.conflicts {
+            0 => "no bank conflicts".to_owned(),
+            1 => "1 of them a bank conflict".to_owned(),
+            n => format!("{n} of them bank conflicts"),
+        };
+        return format!(
+            "{}, {conflicts}; ideal {}",
+            plural(shared.amount, "wavefront"),
+            shared.ideal
+        );
+    }
+    if let Some(constant) = costs.constant {
+        return match constant.amount {
+            1 => "1 address, served at once".to_owned(),
+            n => format!("{n} different addresses, served one after the other"),
+        };
+    }
+    match (costs.sectors(), costs.ideal_sectors(), costs.lines()) {
+        (Some(sectors), Some(ideal), Some(lines)) => {
+            format!("{} in {}; ideal {ideal}", plural(sectors, "sector"), plural(lines, "line"))
+        }
+        (Some(sectors), Some(ideal), None) => {
+            format!("{}; ideal {ideal}", plural(sectors, "sector"))
+        }
+        _ => "no lane takes part".to_owned(),
+    }
 }
 
 /// The name of the columns of a drawing.

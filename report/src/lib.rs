@@ -7,32 +7,51 @@
 //! bounded: the page says so if it leaves something out. Each answer is a panel, and the script makes it a tab.
 
 #![forbid(unsafe_code)]
+// Pages of replays are the only users of some texts.
+#![cfg_attr(not(feature = "traces"), allow(dead_code))]
 
 mod access;
+#[cfg(feature = "traces")]
 mod chart;
+#[cfg(feature = "traces")]
 mod comparison;
+#[cfg(feature = "traces")]
 mod heat;
+#[cfg(feature = "traces")]
 mod heat_drawing;
+#[cfg(feature = "traces")]
 mod html;
+#[cfg(feature = "traces")]
 mod memories;
 pub mod message;
+#[cfg(feature = "traces")]
 mod overview;
 mod picture;
+#[cfg(feature = "traces")]
 mod replay_text;
+#[cfg(feature = "traces")]
 mod reuse;
+#[cfg(feature = "traces")]
 mod rows;
+#[cfg(feature = "traces")]
 mod survey;
+#[cfg(feature = "traces")]
 mod table;
 mod tensor_map;
 mod tensor_table;
 mod text;
 pub mod text_table;
 
-pub use self::access::{AccessDrawing, AccessRow, access_rows};
+pub use self::access::{AccessDrawing, AccessRow, access_cost_text, access_rows};
+#[cfg(feature = "traces")]
 pub use self::comparison::{comparison_html, comparison_text};
+#[cfg(feature = "traces")]
 pub use self::heat::{HeatMap, HeatRow};
+#[cfg(feature = "traces")]
 pub use self::html::{ReportPage, html};
+#[cfg(feature = "traces")]
 pub use self::replay_text::{TableOrder, TableRows, memory_tables, replay_csv, replay_text};
+#[cfg(feature = "traces")]
 pub use self::survey::{
     BankUse, FaultyLoad, MAX_BANK_USES, MAX_FAULTY_LOADS, MAX_SURVEYED_KERNELS, Survey, survey,
 };

@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::metadata::{Metadata, array};
 use crate::renewal::Renewal;
 use crate::step::{cargo, command, root, run_cargo, timed};
-use crate::{fuzz, nvidia, packages, python, samples, suite};
+use crate::{fuzz, nvidia, packages, page, python, samples, suite};
 
 /// The packages that are workspaces of their own.
-const APART: [&str; 3] = ["arrow", "fuzz", "python"];
+const APART: [&str; 4] = ["arrow", "fuzz", "page", "python"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -87,6 +87,7 @@ pub(crate) fn nightly() -> Result<()> {
     run_cargo(&format!("clippy --all-targets {arrow} -- -D warnings"))?;
     run_cargo(&format!("test --quiet {arrow}"))?;
     python::nightly(&workspace)?;
+    page::nightly(&workspace)?;
     packages::semver()?;
     // The result is `target/book`.
     if_installed("mdbook", "build docs/book")?;

@@ -7,6 +7,7 @@ mod fuzz;
 mod metadata;
 mod nvidia;
 mod packages;
+mod page;
 mod python;
 mod renewal;
 mod samples;
@@ -38,6 +39,8 @@ enum Task {
     Goldens,
     /// Inspects the packages that would be published
     Packages,
+    /// Builds the page to try warpload in, for WebAssembly
+    Page(page::Arguments),
     /// Builds the Python package in a virtual environment and runs its tests
     Python,
     /// Regenerates the generated samples in `traces/`
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Task::Campaign(arguments) => fuzz::campaign(&arguments),
         Task::Goldens => goldens(),
         Task::Packages => Metadata::workspace().and_then(|workspace| packages::check(&workspace)),
+        Task::Page(arguments) => page::run(&arguments),
         Task::Python => python::run(),
         Task::Samples(arguments) => samples::run(&arguments),
         Task::Suite(arguments) => suite::run(&arguments),

@@ -91,6 +91,7 @@ mod tests {
         let workspace = version("Cargo.toml", "version = ");
         for (file, key) in [
             ("arrow/Cargo.toml", "version = "),
+            ("page/Cargo.toml", "version = "),
             ("python/Cargo.toml", "version = "),
             ("CITATION.cff", "version: "),
         ] {

@@ -1,0 +1,208 @@
+//! [`encode`]: an instruction as text, as a word and as fields. Changing one changes the others.
+
+use serde::{Deserialize, Serialize};
+use warpload::encoding::{Control, Decoded, FieldReading, Instruction, MachineWord, Sm};
+use warpload::explain::certain_fault;
+use warpload::text::parse_number;
+
+use crate::instruction::{Explained, bits, read_load, read_text, read_word};
+use crate::problem::{Problem, read_sm};
+
+/// The form. The text decides, if there is one; the word then adds the bits that no text shows. Without a text, the word
+/// decides.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct EncodeFields {
+    /// The SM.
+    pub sm: String,
+    /// The text of the instruction.
+    pub text: String,
+    /// Its word.
+    pub word: String,
+    /// The slot of a control word that goes with a word of 64 bits, 21 bits.
+    pub control: String,
+    /// The bits of a field to change, such as `63:61`; with `control ` before them, those of a slot.
+    pub bits: String,
+    /// Their number.
+    pub value: String,
+}
+
+/// An instruction and its fields, to change.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Encoded {
+    /// The instruction; empty if there is a problem.
+    pub load: Explained,
+    /// The fields of the word, the most significant first.
+    pub fields: Vec<EditableField>,
+    /// The fields of the slot of a control word, for a word of 64 bits.
+    pub control: Vec<EditableField>,
+    /// Surprises: aliases, hidden descriptors, certain faults.
+    pub remarks: Vec<String>,
+    /// Errors in the form.
+    pub problems: Vec<Problem>,
+}
+
+/// A field of a word, to change.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct EditableField {
+    /// Its bits, the name by which [`EncodeFields::bits`] knows it.
+    pub bits: String,
+    /// Its name.
+    pub name: &'static str,
+    /// The number in it.
+    pub raw: String,
+    /// The meaning of the number.
+    pub meaning: String,
+    /// The purpose of the field.
+    pub purpose: &'static str,
+    /// The greatest number.
+    pub max: String,
+    /// All numbers, if they are few.
+    pub choices: Vec<Choice>,
+    /// Whether every word of the instruction has this number, or the disassembler ignores it.
+    pub is_fixed: bool,
+}
+
+/// A number of a field.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Choice {
+    /// The number.
+    pub value: String,
+    /// Its meaning.
+    pub meaning: String,
+    /// Whether the word with it is a load.
+    pub is_legal: bool,
+}
+
+/// The widest field with a list of all numbers, in bits: a longer list is slower to use than typing.
+const MAX_LISTED: u32 = 5;
+
+/// Encodes a text or decodes a word, and changes a field of it.
+#[must_use]
+pub fn encode(fields: &EncodeFields) -> Encoded {
+    encoded(fields)
+        .unwrap_or_else(|problem| Encoded { problems: vec![problem], ..Encoded::default() })
+}
+
+fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
+    let sm = read_sm(&fields.sm)?;
+    let mut remarks = Vec::new();
+    let mut control = match fields.control.trim() {
+        _ if sm.has_wide_words() => None,
+        "" => None,
+        text => {
+            let slot = parse_number(text).filter(|slot| *slot < 1 << 21);
+            let slot = slot.ok_or_else(|| Problem::new("control", "expected at most 21 bits"))?;
+            Some(Control::unpack(slot))
+        }
+    };
+    let word = match fields.word.trim() {
+        "" => None,
+        text => Some(read_word("word", text, sm)),
+    };
+    let mut load = if fields.text.trim().is_empty() {
+        match word {
+            Some(word) => read_load("word", word?, sm)?,
+            None => return Ok(Encoded::default()),
+        }
+    } else {
+        // A word that cannot be read has no hidden bits to keep.
+        let like = word.and_then(|word| read_load("word", word.ok()?, sm).ok());
+        let line = read_text("text", &fields.text, sm, like.as_ref())?;
+        control = line.control.or(control);
+        remarks.extend(line.alias.map(|alias| {
+            format!("the modifier was written under another name: it becomes {}", alias.becomes)
+        }));
+        remarks.extend(line.chosen.map(|chosen| {
+            format!("the text hides the descriptor; this has `{}`", chosen.to_string().trim_start())
+        }));
+        line.instruction
+    };
+    let control = (!sm.has_wide_words()).then(|| control.unwrap_or_default());
+    let control = match fields.bits.trim() {
+        "" => control,
+        place => {
+            let value = parse_number(fields.value.trim());
+            let value = value.ok_or_else(|| Problem::new("value", "expected a number"))?;
+            match (place.strip_prefix("control "), control) {
+                (Some(place), Some(control)) => {
+                    let reading = control.describe().find(|reading| bits(reading) == place);
+                    let slot = changed(reading, control.pack().into(), value)?;
+                    Some(Control::unpack(slot as u64))
+                }
+                _ => {
+                    let reading = load.describe().find(|reading| bits(reading) == place);
+                    let bits = changed(reading, load.bits(), value)?;
+                    load = read_load("value", machine_word(bits, sm), sm)?;
+                    control
+                }
+            }
+        }
+    };
+    remarks
+        .extend(certain_fault(&load).map(|fault| {
+            format!("executing this raises {}: {}", fault.name(), fault.warp_error())
+        }));
+    let slot = control.map(|control| {
+        let field = |reading| EditableField::new(reading, |_| true);
+        control.describe().map(field).collect()
+    });
+    let is_legal =
+        |bits: u128| matches!(Instruction::decode(machine_word(bits, sm), sm), Decoded::Load(_));
+    let field = |reading: FieldReading| {
+        EditableField::new(reading, |value| is_legal(reading.field().with(load.bits(), value)))
+    };
+    Ok(Encoded {
+        load: Explained::new(&load, control),
+        fields: load.describe().map(field).collect(),
+        control: slot.unwrap_or_default(),
+        remarks,
+        problems: Vec::new(),
+    })
+}
+
+/// Returns the bits with another number in a field.
+fn changed(reading: Option<FieldReading>, word: u128, value: u64) -> Result<u128, Problem> {
+    let reading = reading.ok_or_else(|| Problem::new("bits", "the word has no such field"))?;
+    let field = reading.field();
+    if value > field.max() {
+        let title = format_args!(
+            "{} has {} bits: at most {:#x}",
+            reading.name(),
+            field.width(),
+            field.max()
+        );
+        return Err(Problem::new("value", title));
+    }
+    Ok(field.with(word, value))
+}
+
+fn machine_word(bits: u128, sm: Sm) -> MachineWord {
+    match sm.has_wide_words() {
+        true => MachineWord::Bits128(bits),
+        false => MachineWord::Bits64(bits as u64),
+    }
+}
+
+impl EditableField {
+    fn new(reading: FieldReading, is_legal: impl Fn(u64) -> bool) -> Self {
+        let field = reading.field();
+        let choice = |value| Choice {
+            value: format!("{value:#x}"),
+            meaning: reading.of_value(value).to_string(),
+            is_legal: value == reading.raw || is_legal(value),
+        };
+        let is_fixed = reading.fixed().is_some() || reading.is_reserved();
+        let is_listed = field.width() <= MAX_LISTED && !is_fixed;
+        Self {
+            bits: bits(&reading),
+            name: reading.name(),
+            raw: format!("{:#x}", reading.raw),
+            meaning: reading.to_string(),
+            purpose: reading.purpose(),
+            max: format!("{:#x}", field.max()),
+            choices: if is_listed { (0..=field.max()).map(choice).collect() } else { Vec::new() },
+            is_fixed,
+        }
+    }
+}

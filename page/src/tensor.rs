@@ -1,0 +1,73 @@
+//! [`tensor`]: which thread gets which cell of a `tcgen05.ld`.
+
+use serde::{Deserialize, Serialize};
+use warpload::text::parse_number;
+use warpload_ptx::tensor::{Form, SassTensorLoad, Shape, TensorLoad};
+use warpload_report::TensorMapDrawing;
+
+use crate::instruction::read_either;
+use crate::problem::{Problem, read_sm};
+
+/// The form.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TensorFields {
+    /// The shape: `16x256b`.
+    pub shape: String,
+    /// How often it is repeated: `x4`.
+    pub repeat: String,
+    /// `on`, if two columns of 16 bits make a register.
+    pub pack: String,
+    /// The word or text of an LDTM, instead of a shape.
+    pub instruction: String,
+    /// Its SM.
+    pub sm: String,
+}
+
+/// The cells of a load.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Tensor {
+    /// Which thread and register each cell goes to, as text.
+    pub text: String,
+    /// The same as a picture.
+    pub svg: String,
+    /// Errors in the form.
+    pub problems: Vec<Problem>,
+}
+
+/// Draws the cells of a load from Tensor Memory.
+#[must_use]
+pub fn tensor(fields: &TensorFields) -> Tensor {
+    draw(fields).unwrap_or_else(|problem| Tensor { problems: vec![problem], ..Tensor::default() })
+}
+
+fn draw(fields: &TensorFields) -> Result<Tensor, Problem> {
+    let (load, half) = if fields.instruction.trim().is_empty() {
+        (of_shape(fields)?, None)
+    } else {
+        let sm = read_sm(&fields.sm)?;
+        let (instruction, _) = read_either("instruction", &fields.instruction, sm)?;
+        let tensor = SassTensorLoad::new(&instruction);
+        let tensor = tensor.map_err(|error| Problem::new("instruction", error))?;
+        (tensor.load, tensor.half)
+    };
+    let drawing = TensorMapDrawing::new(&load, half);
+    Ok(Tensor { text: drawing.text(false), svg: drawing.svg(), problems: Vec::new() })
+}
+
+fn of_shape(fields: &TensorFields) -> Result<TensorLoad, Problem> {
+    let name = fields.shape.trim();
+    let shape: Shape = name.strip_prefix('.').unwrap_or(name).parse().map_err(|_| {
+        let known = Shape::ALL.map(Shape::name).join(", ");
+        Problem::new("shape", format_args!("expected one of {known}"))
+    })?;
+    let repeat = fields.repeat.trim();
+    let repeat = parse_number(repeat.strip_prefix('x').unwrap_or(repeat));
+    let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok());
+    let repeat = repeat.ok_or_else(|| Problem::new("repeat", "expected a repeat such as x4"))?;
+    // The offset does not change the picture.
+    let split = (shape == Shape::S16x32bx2).then_some(0);
+    let pack = !fields.pack.is_empty();
+    TensorLoad::new(Form { pack, split, ..Form::plain(shape, repeat) })
+        .map_err(|illegal| Problem::new("repeat", illegal))
+}
