@@ -319,7 +319,7 @@ fn functions_are_named_as_people_type_them() {
              _Z6scale2PfPFffE\n"
         )
     );
-    let nearest = "matches; the nearest are `scale(float*, int)`, ";
+    let nearest = "`--function scael`; the nearest are `scale(float*, int)`, ";
     assert!(matches!(ran("scael"), (1, 0, error) if error.contains(nearest)));
     let nothing = decoded("gathre");
     let nearest =

@@ -83,7 +83,7 @@ fn a_word_of_64_bits_is_its_text_and_reserved_bits() {
     assert!(read > 1_000, "{read}");
     let load = decode_64(0xeed4_3000_0007_0200).expect("a load");
     let error = parse_line_like("LDL R0, [R2]", &load).expect_err("LDL");
-    assert!(error.to_string().contains("which is LDG"), "{error}");
+    assert!(error.to_string().contains("the given word, LDG"), "{error}");
 }
 
 /// Bits from another word never change the text.

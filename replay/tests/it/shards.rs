@@ -406,7 +406,7 @@ fn parts_of_another_version_are_refused_as_such() {
     newer(&mut newer_part["partial"]);
     let error = PartialSummary::from_json(newer_part.to_string().as_bytes()).unwrap_err();
     let expected =
-        "made by warpload 9.0.1, with unknown counters (made_up, per_pc.shared.words); parts ";
+        "made by warpload 9.0.1, with unknown counters (made_up, per_pc.shared.words); warpload ";
     assert!(error.to_string().starts_with(expected), "{error}");
 }
 
