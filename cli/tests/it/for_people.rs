@@ -323,7 +323,7 @@ fn functions_are_named_as_people_type_them() {
     assert!(matches!(ran("scael"), (1, 0, error) if error.contains(nearest)));
     let nothing = decoded("gathre");
     let nearest =
-        "matches; the nearest are `void gather<double>(double*, double const*, int const*)`, ";
+        "the nearest are `void gather<double>(double*, double const*, int const*)`, ";
     assert!(nothing.status == 1 && nothing.stderr.contains(nearest), "{}", nothing.stderr);
 }
 
