@@ -1,5 +1,5 @@
-//! Explains a load in words: its [`Explanation`], of which are [`remarks`] on its registers and addresses, and its
-//! [`effect`] in one sentence. Assumes 255 registers per thread.
+//! Explains a load in words. An [`Explanation`] covers every field of the word; [`remarks`] on registers and addresses
+//! and the [`effect`] in one sentence are also available alone. Assumes 255 registers per thread.
 
 use std::fmt;
 
@@ -404,7 +404,7 @@ fn uniform_remark(space: MemorySpace) -> String {
     )
 }
 
-/// The letters that tie the ruler to the table.
+/// The letters that mark a field in both the ruler and the table.
 fn keys() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z')
 }
@@ -412,7 +412,7 @@ fn keys() -> impl Iterator<Item = char> {
 /// The longest line of the ruler of a word of 128 bits. A word of 64 bits has one line.
 const RULER: usize = 80;
 
-/// The bits in groups of fields, the fields' keys below their highest bits.
+/// Draws the bits grouped by field, with each field's key below its highest bit.
 fn ruler(fields: &[ExplainedField], word_width: u32) -> String {
     let longest = if word_width == 64 { usize::MAX } else { RULER };
     let mut lines: Vec<(String, String, u8, u8)> = Vec::new();

@@ -6,11 +6,11 @@
 //! - [`memory`], [`machine`], [`warp`], [`lane`]: the machine that executes an instruction.
 //! - [`load`]: the two executors, [`load::execute`] and [`load::reference()`].
 //! - [`explain`](mod@explain): an instruction in words.
-//! - [`text`]: numbers as people write them, and foreign text made fit for a terminal.
+//! - [`text`]: parsing of decimal and hexadecimal numbers, and escaping of foreign text for a terminal.
 //! - `json` (feature `json`): reading JSON with errors that name the key.
 //!
-//! Other packages read files: `warpload-binary` cubins and listings, `warpload-trace` and `warpload-replay` memory
-//! traces, `warpload-ptx` PTX, and `warpload-suite` test vectors and memory images.
+//! Other packages read files: cubins and listings (`warpload-binary`), memory traces (`warpload-trace` and
+//! `warpload-replay`), PTX (`warpload-ptx`), test vectors and memory images (`warpload-suite`).
 //!
 //! # Three examples
 //!

@@ -7,7 +7,8 @@
 //! - `names` (feature `names`): names of functions, demangled and matched by a pattern.
 //! - [`lines`]: bounded, numbered lines of untrusted text.
 //!
-//! This crate reads instruction words; [`warpload_encoding`] decodes them, and the caller decides which are loads.
+//! This crate reads instruction words without decoding them; callers find the loads among them with
+//! [`warpload_encoding`].
 
 #![forbid(unsafe_code)]
 

@@ -52,7 +52,7 @@ pub enum OpcodeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum OpcodeSpace {
-    /// The address windows decide by the address.
+    /// Selected by the address, through the address windows.
     Generic,
     /// Global memory.
     Global,
@@ -77,7 +77,7 @@ pub enum OpcodeSpace {
 /// The modifiers that give the bytes per lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bytes {
-    /// None, because operands give them or there are none.
+    /// No modifier: the operands give the bytes, or the instruction moves none.
     Unstated,
     /// The size of a register, `U8` to `256`.
     Size,
@@ -137,13 +137,13 @@ const fn row(
     }
 }
 
-/// A row without an address.
+/// A row for a fence, which has no address.
 const fn fence(mnemonic: &'static str, groups: Groups) -> FactsRow {
     let row = row(mnemonic, groups, OpcodeKind::Fence, OpcodeSpace::Generic, Bytes::Unstated);
     FactsRow { space: None, ..row }
 }
 
-/// A row of a block, executed once per warp.
+/// A row for an instruction on a block of memory, which the warp executes once.
 const fn block(
     mnemonic: &'static str,
     groups: Groups,
@@ -253,7 +253,8 @@ const ROWS: &[FactsRow] = {
 
 /// Facts about a memory instruction, read from its opcode with modifiers.
 ///
-/// The table knows mnemonics rather than words, so the facts follow the modifiers even if no instruction has them.
+/// The table lists mnemonics, not words. The facts follow from the modifiers as given, even if no instruction has this
+/// combination.
 ///
 /// ```
 /// use warpload_encoding::{OpcodeFacts, OpcodeKind, OpcodeSpace, Sm};
@@ -309,8 +310,8 @@ impl<'a> OpcodeFacts<'a> {
         self.row.kind
     }
 
-    /// Returns the memory of the address; for copies and transfers, the source. `None` if there is no address, or no
-    /// letter for it.
+    /// Returns the memory of the address; for copies and transfers, the source. `None` if there is no address, or if
+    /// the opcode lacks the letter that names its memory.
     #[must_use]
     pub fn space(self) -> Option<OpcodeSpace> {
         if self.row.has_letters { self.letter(1) } else { self.row.space }
@@ -419,7 +420,7 @@ pub struct OpcodeMatrices {
 }
 
 impl OpcodeMatrices {
-    /// Returns the number of lanes with the address of a row, from lane 0 on: at most 32.
+    /// Returns the number of lanes that provide row addresses, starting at lane 0: at most 32.
     #[must_use]
     pub fn address_lanes(self) -> u32 {
         (self.count * self.rows).min(32)

@@ -246,15 +246,15 @@ impl Instruction {
         })
     }
 
-    /// Returns an instruction of each form of an SM, with default operands: registers are `RZ`, predicates `PT`. Their
-    /// [fields](Self::describe) are the table of the SM's loads.
+    /// Returns an instruction of each form of an SM, with default operands: registers are `RZ`, predicates `PT`.
+    /// [Describing](Self::describe) each of them lists all fields of the SM's loads.
     pub fn forms(sm: Sm) -> impl Iterator<Item = Self> {
         let plans = (0..FORMS.len()).filter_map(move |form| plan_index(form, sm.group()));
         plans.map(move |plan| Self::template(plan, sm))
     }
 
-    /// Creates an instruction without modifiers and with default operands: registers are `RZ`, predicates `PT`. If the
-    /// mnemonic has several forms, the first one. `None` if `sm` has no such load.
+    /// Creates an instruction without modifiers and with default operands: registers are `RZ`, predicates `PT`. A
+    /// mnemonic with several forms gives the first one. `None` if `sm` has no such load.
     ///
     /// ```
     /// use warpload_encoding::{Instruction, Slot, Sm};
@@ -383,8 +383,8 @@ impl Instruction {
         (self.has(slot) && slot != Slot::Opcode && is_legal && !is_invalid).then_some(load)
     }
 
-    /// Returns the instruction with this offset in bytes, or this address if it has no base register; `None` if it does
-    /// not fit. Set the base first, because it decides whether the number is signed.
+    /// Returns the instruction with this offset in bytes, which is the whole address if there is no base register.
+    /// `None` if it does not fit. Set the base first, because it decides whether the number is signed.
     #[must_use]
     pub fn with_offset(self, bytes: i64) -> Option<Self> {
         let place = self.plan().place(Slot::Offset);

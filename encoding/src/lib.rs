@@ -1,9 +1,9 @@
 //! Bits and text of NVIDIA's load instructions: `LD` and its siblings of SM 5.0 to 12.x, in 64-bit words (Maxwell,
 //! Pascal) and 128-bit words (Volta and later).
 //!
-//! An [`Instruction`] is a word and its form. A form is one row of one table: opcode, fields, text and meaning, for
-//! each SM that has it. Decoder, encoder, disassembler, assembler and descriptions all read this table, so they agree.
-//! The compiler checks that the fields of a form cover each bit exactly once.
+//! An [`Instruction`] is a word and its form. A form is one row of one table, with its opcode, fields, text and meaning
+//! for each SM. Decoder, encoder, disassembler, assembler and descriptions all read this table, so they agree. The
+//! compiler checks that the fields of a form cover each bit exactly once.
 //!
 //! ```
 //! use warpload_encoding::{Decoded, Instruction, LoadSize, MemorySpace, Size, Slot, Sm, parse_line};
@@ -32,10 +32,10 @@
 //! - A decoded word encodes back to the same word, bit for bit. A word that NVIDIA's disassembler calls illegal is
 //!   [illegal](Illegal) here, with the reason.
 //! - The text matches nvdisasm and is written without allocating. [`parse_line`] reads it and a documented superset; a
-//!   [`ParseError`] has the bytes at fault, and often a [hint](ParseError::hint).
+//!   [`ParseError`] gives the bytes at fault, and often a [hint](ParseError::hint).
 //! - [`control`] reads and writes scheduling: control words, 32-byte bundles and three textual notations.
-//! - [`OpcodeFacts`] looks up the opcode of any memory instruction, including stores and atomics, by its text: kind,
-//!   memory, bytes per lane.
+//! - [`OpcodeFacts`] gives the kind, the memory and the bytes per lane of any memory instruction, including stores and
+//!   atomics, from the text of its opcode.
 //!
 //! The crate decodes only loads and executes nothing; the crate `warpload` executes them. Use nvdisasm to disassemble
 //! whole programs, and the crate `warpload-binary` to take cubins apart.

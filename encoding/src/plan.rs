@@ -42,7 +42,7 @@ pub(crate) const fn halves(word: u128) -> Halves {
 pub(crate) struct SlotPlace {
     low: u8,
     pub(crate) width: u8,
-    /// The number of its row; of the last row if there are several.
+    /// The number of its row; if it has several, the last one's.
     row: u8,
     traits: u8,
 }
@@ -83,7 +83,7 @@ impl SlotPlace {
         self.traits & BY_32 != 0
     }
 
-    /// Merges both places if `above` is the bit above this one.
+    /// Appends `above` if it is the one bit directly above this place.
     pub(crate) const fn joined_with(self, above: Self) -> Option<Self> {
         if above.width == 1 && above.low == self.low + self.width {
             Some(Self { width: self.width + 1, ..self })
@@ -177,7 +177,8 @@ struct Acceptance {
     /// count.
     illegal: (u64, u64),
     illegal_both: Pattern,
-    /// A 3-bit field with numbers that have no text: its lowest bit, in the high half, and a mask of these numbers.
+    /// Some numbers of a 3-bit field have no text. `textless` is the field's lowest bit, in the high half;
+    /// `without_text` is a mask of these numbers.
     textless: u8,
     without_text: u8,
 }
@@ -206,7 +207,7 @@ const MAX_MODIFIERS: usize = 10;
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedModifier {
     pub(crate) place: SlotPlace,
-    /// By number; `None` if other fields affect the text.
+    /// The texts by the field's number; `None` if other fields also affect the text.
     texts: Option<&'static Modifiers>,
     /// The names of the field's values, unless they depend on another field.
     values: Option<&'static Values>,
@@ -215,7 +216,7 @@ pub(crate) struct PlannedModifier {
 
 const MAX_DOUBTFUL: usize = 6;
 
-/// Numbers of a field that keep a load from being executed.
+/// A field, and its numbers with which a load cannot be executed.
 #[derive(Clone, Copy)]
 struct Doubtful {
     place: SlotPlace,
@@ -277,9 +278,9 @@ pub(crate) struct PlannedAlternative {
     pub(crate) set_as_extended: SlotPlace,
     /// When the parser checks `is_not`.
     pub(crate) check: Check,
-    /// The parser can read it, because all its registers exist.
+    /// Whether the parser can read it: all its registers must exist.
     pub(crate) is_read: bool,
-    /// Its base has 64 bits.
+    /// Whether its base has 64 bits.
     pub(crate) is_wide: bool,
 }
 
@@ -318,7 +319,7 @@ pub(crate) struct PlannedOperand {
     start: u16,
     end: u16,
     pub(crate) is_optional: bool,
-    /// It begins with a number.
+    /// Whether it begins with a number.
     pub(crate) is_number: bool,
 }
 
@@ -336,9 +337,10 @@ impl PlannedOperand {
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) form: &'static Form,
-    /// The words have 64 bits, and each mnemonic has one form with one address.
+    /// Whether words have 64 bits. Each mnemonic then has one form, with one address.
     pub(crate) is_narrow: bool,
-    /// Copied from the form: behind the reference, a function compiled for one plan would not see them as constants.
+    /// Copied from the form, because a function compiled for one plan does not see values behind a reference as
+    /// constants.
     pub(crate) space: FormSpace,
     pub(crate) destination: FormDestination,
     pub(crate) size: FormSize,
@@ -348,9 +350,9 @@ pub(crate) struct Plan {
     /// The modifiers on these SMs.
     modifiers: [PlannedModifier; MAX_MODIFIERS],
     modifier_count: u8,
-    /// For each [hash](Eight::hash) of first bytes, the modifiers with such a name, one bit each.
+    /// For each [hash](Eight::hash) of a name's first bytes, a mask of the modifiers with such a name.
     pub(crate) hashed: Hashed,
-    /// The modifiers that every text has, one bit each.
+    /// A mask of the modifiers that every text has.
     pub(crate) required: u16,
     /// The guard joined with its negation bit, and its texts.
     guard: SlotPlace,
@@ -366,9 +368,9 @@ pub(crate) struct Plan {
     /// The fields in which only one number has a public meaning, and these numbers.
     public: Pattern,
     doubtful: [Doubtful; MAX_DOUBTFUL],
-    /// An offset without a base register is unsigned.
+    /// Whether an offset without a base register is unsigned.
     pub(crate) is_bare_unsigned: bool,
-    /// The address adds a uniform register.
+    /// Whether the address adds a uniform register.
     pub(crate) adds_uniform: bool,
 }
 
@@ -512,7 +514,7 @@ const fn plan(form: &'static Form, group: Group) -> (Plan, Acceptance) {
     with_textless(plan, acceptance)
 }
 
-/// The number that a text without the field stands for.
+/// The field's number if the text omits the field.
 const fn default(row: &Row, form: &Form) -> u64 {
     let ones = row.field.max();
     match (row.fixed, row.text_only, row.kind) {
@@ -612,7 +614,7 @@ const fn with_modifiers(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The names of a slot, and the names that replace them beside a certain number of another field.
+/// The names of a slot's values, and the names that replace them if another field has a certain number.
 const fn values_of(
     plan: &Plan,
     place: SlotPlace,
@@ -749,7 +751,7 @@ const fn alternative(plan: &Plan, group: Group, row: &'static Alternative) -> Pl
     planned
 }
 
-/// Finds the numbers of `LDSM` that have no text.
+/// Finds the numbers in modifier fields of `LDSM` that have no text.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const fn with_textless(plan: Plan, mut acceptance: Acceptance) -> (Plan, Acceptance) {
     let mut n = 0;

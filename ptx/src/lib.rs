@@ -1,8 +1,9 @@
 //! Loads of PTX: legality, execution, and lowering to SM 5.x.
 //!
 //! [`read`] reads a whole module. [`Module::loads`] returns its loads as written, legal or not; [`check`] judges them,
-//! [`run`] executes them and [`lower()`] lowers them. Every part has its place in the text, a [`Span`](syntax::Span),
-//! and [`Module::find`] looks names up. [`machine`] executes whole kernels. docs/ptx.md lists the rules.
+//! [`run`] executes them and [`lower()`] lowers them. Every part keeps its position in the text as a
+//! [`Span`](syntax::Span), and [`Module::find`] looks names up. [`machine`] executes whole kernels. docs/ptx.md lists
+//! the rules.
 //!
 //! ```
 //! use warpload_ptx::syntax::{ScalarType, StateSpace};

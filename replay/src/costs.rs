@@ -115,9 +115,9 @@ impl LoadCosts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SharedRules {
-    /// Whether groups of 8 lanes with loads of 16 bytes are served in pairs if all lanes n and n^1 have the same
-    /// address, or else all lanes n and n^2. Compute capability 7.0 to 7.5 does so (docs/traces.md names the source).
-    /// Off by default.
+    /// Whether loads of 16 bytes are served 16 lanes at a time instead of 8, if every lane n has the same address as
+    /// lane n^1, or every lane n the same as lane n^2. Compute capability 7.0 to 7.5 does so (docs/traces.md names the
+    /// source). Off by default.
     pub merges_pairs: bool,
 }
 
@@ -263,8 +263,8 @@ impl Offsets<'_> {
         }
     }
 
-    /// The cost of a load without bank conflicts; `None` for others. Separate, because most loads of most kernels are
-    /// without, and to see that takes a fraction of finding the repeated words.
+    /// The cost of a load without bank conflicts; `None` for others. Separate, because most loads of most kernels have
+    /// no conflicts, and to see that is much faster than to find the repeated words.
     fn one_wavefront(&self, units: &[u64; LANES]) -> Option<AccessCost> {
         let (mut held, mut banks) = ([0; BANKS], 0_u32);
         for lane in self.lanes {
@@ -279,7 +279,7 @@ impl Offsets<'_> {
         Some(AccessCost { amount: wavefronts, ideal: wavefronts, conflicts: 0, shares_words })
     }
 
-    /// Adds to each bank the number of words that it serves for the load, in a wavefront each.
+    /// Adds to each bank the number of words that it serves for the load, one per wavefront.
     pub(super) fn add_bank_words(&self, banks: &mut [u64; BANKS]) {
         let (words, units) = (self.words(), self.units());
         for lane in self.first_of_equals(&units, self.group(&units)) {
@@ -391,7 +391,7 @@ impl Offsets<'_> {
         for (key, lane) in keys[LANES..].iter_mut().zip(self.lanes) {
             *key = units[lane] | ((lane / group) as u64) << shift;
         }
-        // The keys before the first lane's must equal none of the lanes'.
+        // The lower half of `keys` needs a value that differs from every lane's key.
         let unused = (0..=u64::MAX).rev().find(|key| !keys[LANES..].contains(key));
         keys[..LANES].fill(unused.unwrap_or_default());
         let repeats = repeats(&keys);

@@ -1,12 +1,11 @@
 //! Replays binary traces: executes every load, and counts, checks and digests it, block by block and in parallel.
 //!
-//! [`replay`] returns a [`Replayed`]. Its [`Summary`] has the results; shards of a trace have partial ones that merge.
-//! A [`ReplayObserver`] sees each access of a replay, and a [`LoadExecutor`] executes one load at a time.
-//! `warpload-report` shows a replay as a page of HTML.
-//! a replay as a page of HTML.
+//! [`replay`] returns a [`Replayed`], and its [`Summary`] holds the results. A replay of one shard gives a
+//! [`PartialSummary`]; partial summaries merge into the summary of the whole. A [`ReplayObserver`] sees each access of
+//! a replay, and a [`LoadExecutor`] executes one load at a time. `warpload-report` shows a replay as a page of HTML.
 //!
-//! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] are left. They build for WebAssembly, because they
-//! need no C library.
+//! Without the feature `traces`, only [`LoadCosts`] and [`LanePattern`] remain. They build for WebAssembly, because
+//! they need no C library.
 
 #![forbid(unsafe_code)]
 // Replays are the only users of some costs.

@@ -1,5 +1,5 @@
 //! [`ReplayRequest`]: the options of a replay as users give them, through the command, Python, a plan or a question.
-//! The caller opens the files that it names; [`ReplayRequest::options`] does the rest.
+//! The caller opens the files that the request names; [`ReplayRequest::options`] converts the rest.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -23,7 +23,7 @@ use warpload_binary::names::{Demangled, NamePattern};
 use warpload_binary::sass::Functions;
 use warpload_trace::{DEFAULT_ADDRESS_BITS, TraceContents, usable_threads};
 
-/// What a replay is asked to do, in the words of whoever asks.
+/// The options of a replay, as the user writes them.
 ///
 /// Each option is a field. With feature `clap` the fields are arguments of a command, named after them, and their
 /// documentation is the help; [`arguments`](Self::arguments) writes them back. In JSON, numbers and windows may be
@@ -179,7 +179,7 @@ pub enum SpaceWord {
 }
 
 impl SpaceWord {
-    /// Returns the word.
+    /// Returns the name of the memory as the user writes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -206,7 +206,7 @@ impl SpaceWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PcRange(RangeInclusive<u32>);
 
-/// Why a text is no [`PcRange`].
+/// Why a text is not a [`PcRange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected LO or LO..HI of 32 bits, decimal or hexadecimal with 0x, as in 0x1a0..0x2f0 or 416..752"
@@ -250,7 +250,7 @@ impl fmt::Display for PcRange {
 pub struct ImageConflict;
 
 impl ReplayRequest {
-    /// Returns the words of the selection; `None` if all loads are counted.
+    /// Returns the selection as the user wrote it; `None` if all loads are counted.
     #[must_use]
     pub fn selected(&self) -> Option<Selected> {
         let Self { kernel, pc, opcode, space, .. } = self;
@@ -434,7 +434,7 @@ mod words {
     }
 }
 
-/// Options that are a number or two, which may be text.
+/// Options of one or two numbers. JSON may have them as numbers or as text.
 mod pairs {
     use super::*;
 

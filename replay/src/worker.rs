@@ -129,8 +129,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
         Ok(counts)
     }
 
-    /// Counts the instructions without a record in a part. A part ends before the next record; the first part also
-    /// covers the start of the block, and the last part its end.
+    /// Counts all instructions of a part, and as skipped the ones without a record. Instructions without a record
+    /// belong to the part with the previous record; before the block's first record, to the first part.
     fn pass(&mut self, part: &Range<usize>) -> Result<(), TraceError> {
         let raw = self.block.raw();
         let from = if part.start == 0 { 0 } else { self.block.record(part.start)?.index };
@@ -225,7 +225,8 @@ impl<'b, 't, O: ReplayObserver> Worker<'b, 't, O> {
             self.digest(record, operation);
             // Only an image has the program's data; a fill is made up.
             if let ReplayData::Image(_) = self.options.get_data() {
-                // A lane receives elements of rows that other lanes access.
+                // A matrix load's lanes receive elements of rows that other lanes address, so all executing lanes are
+                // compared.
                 let compared =
                     if operation.matrices.is_some() { self.lanes.executing } else { served };
                 self.check(record, traced, compared);

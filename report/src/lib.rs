@@ -4,7 +4,8 @@
 //! errors with the line at fault.
 //!
 //! The page is one file without references to others. All text in it that comes from a trace is escaped. Its size is
-//! bounded: the page says so if it leaves something out. Each answer is a panel, and the script makes it a tab.
+//! bounded: the page says so if it leaves something out. Each question that the page answers has a panel, which the
+//! page's script turns into a tab.
 
 #![forbid(unsafe_code)]
 // Pages of replays are the only users of some texts.

@@ -3,9 +3,9 @@
 //! Almost every load of a real program has all its lanes in one place: one allocation, the CTA's shared memory, or one
 //! part of the lanes' local memories. So the lanes are classified once:
 //!
-//! 1. Consecutive (`load_run`): lane n's address is the first one plus n accesses. The first and the last byte then
-//!    decide, and the load is one copy. A stride shows this directly; a list is compared with a run. Only this case is
-//!    inlined into callers.
+//! 1. Consecutive (`load_run`): lane n's address is the first one plus n accesses. If the region holds the first and
+//!    the last byte, it holds all, and the load is one copy. A stride shows directly that lanes are consecutive; a list
+//!    is compared address by address. Only this case is inlined into callers.
 //! 2. Otherwise the region of the first executing lane is looked up. It can serve all lanes if they agree on Plg.
 //! 3. One address, found in the stride or because the load may be broadcast: one fetch.
 //! 4. Otherwise a gather from the region's bytes, which stops at the first lane outside of them.
@@ -49,8 +49,8 @@ impl Loaded {
 }
 
 /// Loads the executing lanes' values into `rows`, one row per destination register. Lanes that are outside get zeroes;
-/// lanes that do not execute keep the values of the rows. Values of missing rows are dropped; rows beyond the
-/// operation's registers are unchanged.
+/// lanes that do not execute keep the values of the rows. Values without a row are dropped; rows without a register are
+/// unchanged.
 #[inline]
 pub fn load<M: LoadMemory>(
     op: LoadOp,
@@ -71,8 +71,8 @@ pub fn load<M: LoadMemory>(
 /// Loads all lanes at once, given that their aligned accesses follow one another from `first` on. Returns the memory,
 /// or `None` if the accesses are not in one region or the lanes disagree on Plg. There are no faults to report.
 ///
-/// Borrows the operation, because a copy is read back in other pieces than it was written in, which costs an
-/// instruction that is not prepared a fifth of its time.
+/// Borrows the operation: a copy would be read in pieces of another size than it was written in. That defeats
+/// store-to-load forwarding, which costs an instruction that is not prepared a fifth of its time.
 #[inline(always)]
 pub(super) fn load_run<M: LoadMemory>(
     op: &LoadOp,
@@ -109,7 +109,7 @@ fn load_run_elsewhere<M: LoadMemory>(
     copy_run(op, place, memory, rows).then_some(place.space)
 }
 
-/// Copies the values of all lanes from a place on; returns false if the memory or its region ends too early.
+/// Copies the values of all lanes, starting at `place`; returns false if the memory or its region ends too early.
 #[inline(always)]
 fn copy_run<M: LoadMemory>(op: &LoadOp, place: Place, memory: &M, rows: &mut [LaneValues]) -> bool {
     place.reaches(LANES as u64 * u64::from(op.width.bytes()))
@@ -203,8 +203,8 @@ pub fn load_many<M: LoadMemory>(
     }
 }
 
-/// Loads from one region; returns whether it holds the accesses of all executing lanes. Their values are meaningless if
-/// not. Inlined, because each load would otherwise copy the region through memory.
+/// Loads from one region; returns whether it holds the accesses of all executing lanes. If it does not, the loaded
+/// values are meaningless. Inlined, because each load would otherwise copy the region through memory.
 #[inline(always)]
 fn load_region(
     op: LoadOp,
@@ -336,7 +336,8 @@ fn load_lanes<M: LoadMemory>(
             }
         }
     }
-    // The broadcast: clause 4.10. Lanes with one address in several memories disagree on Plg, so that some are outside.
+    // The broadcast: clause 4.10. One address in several memories means that lanes disagree on Plg, so some of them are
+    // outside.
     let first = lanes.executing.first();
     loaded.is_broadcast = op.uniform
         && !is_outside

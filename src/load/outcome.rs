@@ -63,8 +63,8 @@ impl Outcome {
 /// A fault of the whole warp, raised before any lane reads memory. It changes no register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WarpFault {
-    /// The register should be a multiple of the number of registers but is not: the destination of a wide load, or the
-    /// base of an extended address.
+    /// The register's number is not a multiple of the number of registers in the operand. The operand is the
+    /// destination of a wide load or the base of an extended address.
     MisalignedRegister(Reg),
     /// The register, or one that follows it in the operand, is at or above the register limit.
     OutOfRangeRegister(Reg),

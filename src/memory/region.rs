@@ -9,8 +9,8 @@ use super::windows::{GenericAddress, Place, Space};
 use crate::lane::{LANES, LaneMask, LaneValues};
 use crate::simd::prefetch;
 
-/// The byte addresses of 32 lanes. In almost all loads of real programs lanes are at one distance from each other, so
-/// that their common properties are computed once, without a list.
+/// The byte addresses of 32 lanes. In almost all loads of real programs, neighbouring lanes are a constant distance
+/// apart. A stride then answers questions about the whole warp without going through a list.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, for one load")]
 pub enum WarpAddresses {
@@ -53,7 +53,7 @@ impl WarpAddresses {
         let bytes = u64::from(width.bytes());
         match self {
             Self::Stride { base, stride } => *stride == bytes && base & (bytes - 1) == 0,
-            // Compared first, because the last one alone usually shows that addresses are spread.
+            // The last address is compared first, because it alone usually shows that the addresses are not a run.
             Self::Each(list) => {
                 let last = list[0].wrapping_add(bytes * (LANES as u64 - 1));
                 list[LANES - 1] == last && list[0] & (bytes - 1) == 0 && different(list, bytes) == 0
@@ -62,8 +62,8 @@ impl WarpAddresses {
     }
 }
 
-/// The bits in which some distance between neighbours differs from `bytes`. Separate from its comparison with 0,
-/// because the compiler would otherwise make 31 branches of one pass over vectors.
+/// The bits in which any distance between neighbours differs from `bytes`; 0 if the addresses are a run. Not inlined
+/// into the comparison with 0, because the compiler would turn this vectorized pass into 31 branches.
 #[inline(never)]
 fn different(addresses: &[u64; LANES], bytes: u64) -> u64 {
     let neighbours = addresses.iter().zip(&addresses[1..]);
@@ -81,7 +81,7 @@ pub struct Region<'m> {
     content: Content,
     /// The bytes of `content`; empty for a fill.
     bytes: &'m [u8],
-    /// The fill's address of the first byte.
+    /// The address that the fill assigns to the first byte.
     start: u64,
 }
 
@@ -144,8 +144,8 @@ impl<'m> Region<'m> {
         Some(Self { base, last, content, bytes, start: 0 })
     }
 
-    /// Creates a region of `space` with contents from a rule; the first offset has the fill's bytes at `start`. In
-    /// local memory each lane has its own bytes. `None` if there are no offsets.
+    /// Creates a region of `space` with contents from a rule. The first offset holds the byte that the fill assigns to
+    /// address `start`. In local memory each lane has its own bytes. `None` if there are no offsets.
     #[inline]
     #[must_use]
     pub fn filled(
@@ -161,8 +161,9 @@ impl<'m> Region<'m> {
         Some(Self { base, last, content, bytes: &[], start })
     }
 
-    /// Converts offsets to addresses, given that `address` is at `place`. `None` if some offsets have addresses of
-    /// another memory. A fill has all offsets, so it is cut down to the part without such addresses.
+    /// Converts the region's offsets to addresses: `address` is the address of `place`. Offsets outside the reach of
+    /// `place` would get addresses of another memory. A region of bytes with such offsets is refused (`None`). A fill
+    /// covers all offsets, so it is cut down to the reach instead.
     #[inline(always)]
     pub(crate) fn reached(mut self, place: Place, address: GenericAddress) -> Option<Self> {
         let (first, last) = place.reach;
@@ -240,9 +241,9 @@ impl<'m> Region<'m> {
         }
     }
 
-    /// Loads the values of all 32 lanes, with accesses that follow one another from `first` on, lane 0's first. Missing
-    /// rows drop their values. Returns false, without changing a row, if the region does not hold all accesses, if each
-    /// lane has its own bytes, or if the fill's addresses are misaligned.
+    /// Loads the values of all 32 lanes from consecutive addresses: lane 0 reads at `first`, each further lane directly
+    /// after its predecessor. Values without a row are dropped. Returns false, without changing a row, if the region
+    /// does not hold all accesses, if each lane has its own bytes, or if the fill's addresses are misaligned.
     #[inline(always)]
     #[must_use]
     pub fn copy(&self, access: LaneAccess, first: GenericAddress, rows: &mut [LaneValues]) -> bool {
@@ -268,7 +269,7 @@ impl<'m> Region<'m> {
     }
 
     /// Loads the values of the executing lanes at their addresses, rounded down to a multiple of the access size.
-    /// Missing rows drop their values. Returns false if the region does not hold all accesses; the executing lanes'
+    /// Values without a row are dropped. Returns false if the region does not hold all accesses; the executing lanes'
     /// values are then meaningless.
     #[inline(always)]
     #[must_use]
@@ -348,7 +349,8 @@ impl<'m> Region<'m> {
                 fetch::gather_of_each_lane(self.bytes, access, offset, executing, rows)
             }
             Content::Fill(fill) | Content::LaneFill(fill) => {
-                // Without a branch per lane if all execute. A loop, because the compiler turns a fold into a call.
+                // If all lanes execute, no branch per lane. A loop rather than a fold, because the compiler turns the
+                // fold into a call.
                 let is_held = |lane| low_bits <= self.last && offset(lane) <= self.last - low_bits;
                 let mut are_held = true;
                 if executing == LaneMask::ALL {

@@ -38,7 +38,7 @@ pub struct Window {
     pub size: u64,
 }
 
-/// Why a text is no [`Window`].
+/// Why a text is not a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected BASE,SIZE, as in 0xfe000000,0x1000000")]
 pub struct WindowError;
@@ -159,9 +159,10 @@ impl AddressSpace {
 }
 
 impl From<MemorySpace> for AddressSpace {
-    /// Returns the interpretation of an instruction's addresses, without the predicate of `LD` and the mode of `LDC`.
+    /// Returns the interpretation of an instruction's addresses; the predicate of `LD` and the mode of `LDC` are
+    /// dropped.
     ///
-    /// Loads of Tensor Memory and of undocumented memory are not executed, so any answer will do for them.
+    /// Loads of Tensor Memory and of undocumented memory are never executed, so their interpretation does not matter.
     fn from(space: MemorySpace) -> Self {
         match space {
             MemorySpace::Generic { .. } | MemorySpace::Tensor | MemorySpace::Undocumented => {
@@ -297,8 +298,8 @@ impl AddressMap {
         address.0 > self.last_address
     }
 
-    /// Returns the place of `address` for a lane with this Plg: as [`Self::resolve`] does for a generic address,
-    /// otherwise in the only memory.
+    /// Returns the place of `address` for a lane with this Plg. [`Self::resolve`] places a generic address; any other
+    /// is an offset in the one memory of `space`.
     ///
     /// # Errors
     /// Returns [`OutsideWindow`] if the lane cannot access a generic address.
@@ -356,8 +357,8 @@ impl AddressMap {
         Some(Place { space: Space::Global, offset: address.0, reach })
     }
 
-    /// The first and the last address of global memory around one, up to the windows; `None` if it is in a window or
-    /// beyond the address space.
+    /// The first and the last address of the global memory around an address, up to the windows; `None` if it is in a
+    /// window or beyond the address space.
     #[inline(always)]
     fn global_around(&self, GenericAddress(address): GenericAddress) -> Option<(u64, u64)> {
         let (first, last) = self.windows;

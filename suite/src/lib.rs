@@ -4,8 +4,8 @@
 //! - [`vector`]: one load with the state before and after it; [`image`]: a machine's memory; [`json`]: the JSON that
 //!   both share.
 //! - [`generate`]: fresh vectors, drawn from a seed; [`flags`]: the list of properties that a vector can show.
-//! - [`families`]: the list of families. A family answers its questions by our own executors, and compares an answer
-//!   with the expectation of a case.
+//! - [`families`]: the list of families. A family answers its questions with our own executors, and compares answers
+//!   with the expectations of cases.
 //! - [`case`](mod@case): the cases in a suite's files, and [`outcome`]: the result of each.
 //! - [`runner`]: the one [`Runner`](runner::Runner) of cases. It asks an [`Examinee`](runner::Examinee), compares, and
 //!   returns the outcomes in the order of the cases.

@@ -1,8 +1,8 @@
 //! [`OutputFile`]: a file that appears in its place when it is complete and on the disk, and that never replaces one of
 //! the [`InputFiles`].
 //!
-//! Until then it has no name, if the system has such files. Elsewhere it has a temporary name, which
-//! [`remove_temporary_files`] removes before a signal ends the process.
+//! Until then the file has no name, on systems with unnamed files. Elsewhere it has a temporary name, and
+//! [`remove_temporary_files`] removes the file before a signal ends the process.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -35,7 +35,8 @@ impl InputFiles {
         self.files().extend(system::identity(path, metadata));
     }
 
-    /// Adds a file that another file names, read or not. A missing file cannot be lost, so it is left out.
+    /// Adds a file that an input refers to, even if it is never opened. A missing file cannot be overwritten, so it is
+    /// left out.
     pub fn add_named(&self, path: &Path) {
         if let Ok(metadata) = fs::metadata(path) {
             self.add(path, &metadata);
@@ -372,7 +373,8 @@ fn make_beside<R>(
     path: &Path,
     mut make: impl FnMut(&Path) -> io::Result<R>,
 ) -> io::Result<NamedTempFile<R>> {
-    // Held until the file exists, so that it is not created after its removal.
+    // The lock is held until the file exists. Otherwise `remove_temporary_files` could run before the file is created,
+    // and leave it behind.
     let mut names = names();
     Builder::new().prefix(".warpload-").make_in(folder(path), |path| {
         names.iter_mut().for_each(|names| names.push(path.to_owned()));

@@ -111,7 +111,7 @@ impl TraceSet {
         }
         let mut contents = TraceContents { kernels: Vec::new(), ..contents };
         for operation in &mut contents.operations {
-            // As in the parts, where the flag is ignored for other spaces.
+            // Reading a part also ignores the flag for operations that cannot reach global memory.
             operation.uniform &= operation.reaches_global();
         }
         let content_hash = content_hash(&contents, &parts);
@@ -252,8 +252,9 @@ impl SetBuilder {
         Ok(())
     }
 
-    /// Adds a part's allocations, but each only as often as the set does not have it yet. All parts from one list name
-    /// the same allocations, and a list can name one repeatedly.
+    /// Adds the allocations that a part has more often than the set does. All parts imported from one list of traces
+    /// have the allocations of the whole list, so adding them up would count each several times. The list itself can
+    /// repeat an allocation, and these repeats are kept.
     fn allocations(&mut self, of_part: &[(u64, u64)]) {
         let mut counts: FxHashMap<(u64, u64), u32> = FxHashMap::default();
         for allocation in of_part {

@@ -78,7 +78,8 @@ pub struct GpuCodes<'f> {
     member: usize,
     /// The decompressed bytes of all images so far.
     claimed: u64,
-    /// Whether truncation of the file has been looked for, or reported already.
+    /// Whether truncation of the file has been checked. Also set when a truncated container is reported, which avoids a
+    /// second report.
     is_checked: bool,
 }
 
@@ -92,7 +93,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// The first match at or after `from`. `search` finds it if the kept result does not answer.
+    /// The first match at or after `from`. Calls `search` only if the kept result is no longer valid.
     fn at_or_after(
         &mut self,
         from: usize,
@@ -305,7 +306,7 @@ impl<'f> GpuCodes<'f> {
         }
     }
 
-    /// The image of an entry; `None` if it has several, which [`Self::next_of_table`] returns then.
+    /// The image of an entry; If the entry has several, the result is `None` and [`Self::next_of_table`] returns them.
     fn entry(
         &mut self,
         entry: &Entry<'f>,

@@ -40,7 +40,7 @@ pub struct Agreement {
     /// Loads that the listing gives as words alone, which are not among `loads`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub without_text: u64,
-    /// Loads with a hidden descriptor that differs from the one that assembling the text gives.
+    /// Loads with a hidden descriptor that assembling their text does not reproduce.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
     pub hidden: u64,
 }
@@ -82,7 +82,7 @@ pub enum Disagreement {
         word: MachineWord,
         /// The load of the word, if it is one.
         load: Option<Instruction>,
-        /// A hint that the text has the syntax of SM 7.0 and later, if the word is from there.
+        /// A hint if the text has the syntax of SM 7.0 and later; only for words of these SMs.
         hint: Option<Hint>,
     },
     /// The word has bits set that no text shows.
@@ -109,7 +109,7 @@ impl fmt::Display for Disagreement {
                 write!(f, "the text says `{text}`, its word {word} is ")?;
                 match load {
                     None => f.write_str("no load"),
-                    // A text with annotations may differ in these alone.
+                    // The annotations are shown too, because they may be the only difference.
                     Some(load) if has_annotations(text) => {
                         write!(f, "`{load}{}`", load.annotations())
                     }
@@ -206,8 +206,8 @@ fn says(text: &str, load: Instruction, sm: Sm) -> bool {
     let text = words.join(" ");
     match Instruction::parse(&text, sm) {
         Ok(parsed) => {
-            // Compared as texts, because a text does not show all bits. Annotations are optional and count only if they
-            // are there.
+            // Texts are compared, not words, because a text does not show all bits. Annotations are optional, so they
+            // are compared only if the listing has some.
             let is_annotated = sm.has_wide_words() && has_annotations(&text);
             let has_same = parsed.annotations().to_string() == load.annotations().to_string();
             parsed.text().as_str() == load.text().as_str() && (!is_annotated || has_same)

@@ -103,7 +103,7 @@ pub(super) enum Shape<'l> {
     Ptx,
     /// A block of maxas without instructions begins.
     Block(&'l str),
-    /// A word alone in a line: a control word, or the word of the instruction above or half of it.
+    /// A word alone in a line: a control word, or all or half of the word of the instruction above.
     Word(u64),
     /// An instruction.
     Instruction(InstructionLine<'l>),

@@ -71,9 +71,9 @@ pub struct LineInformation {
 
 /// The source line of each instruction of a cubin; empty without line information.
 ///
-/// The code sections are laid out one after the other in one address space, which the addresses of line information
-/// refer to. Each section begins at a multiple of [`SLOT_BYTES`], after a gap of as many bytes. Together they are
-/// hardly larger than the file, so 32 bits are enough.
+/// To give line programs addresses, the code sections are laid out one after the other in one address space. Each
+/// section begins at a multiple of [`SLOT_BYTES`], after a gap of [`SLOT_BYTES`]. All sections together are hardly
+/// larger than the file, so 32 bits are enough.
 #[derive(Debug, Default)]
 pub(super) struct SourceLines {
     files: Vec<File>,
@@ -103,9 +103,9 @@ struct File {
 /// The line information of [`SLOT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// None: they continue the mark before them.
+    /// No row begins here, so the line of the previous mark continues.
     Unset,
-    /// They have no line.
+    /// A row without a usable line, or the end of a sequence.
     Nowhere,
     /// A line of a file of `SourceLines::files`.
     Line { file: u32, line: u32 },

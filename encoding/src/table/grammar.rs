@@ -12,7 +12,7 @@ use crate::ready::Ready;
 #[derive(Clone, Copy)]
 pub(crate) enum Modifier {
     Field(Slot),
-    /// Printed beside a field that is not 0, even if it is the silent value.
+    /// Like `Field`, but if the field `beside` is not 0, the value is printed even if it is the silent one.
     Shown {
         slot: Slot,
         beside: Slot,
@@ -27,7 +27,7 @@ pub(crate) enum Modifier {
     },
 }
 
-/// A part of an operand and the punctuation around it, which is printed as it is and read in either case.
+/// A part of an operand and the punctuation around it. Punctuation is printed verbatim and read without regard to case.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
     pub(crate) before: &'static str,
@@ -112,7 +112,7 @@ pub(crate) enum Condition {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hides {
     Nothing,
-    /// There is none; the text is the same as with one.
+    /// The load has no descriptor, but with one its text would be the same.
     NoDescriptor,
     /// It is in the uniform register of the address.
     Register,
@@ -246,12 +246,12 @@ pub(super) const RD: Operand = operand(&[alternative(&[], &[plain(Register(S::De
 pub(super) const HIGH: Operand =
     operand(&[alternative(&[], &[plain(Register(S::HighDestination))])]);
 const PD_TOKENS: &[Token] = &[plain(Predicate(S::PredicateOut))];
-/// The predicate that is written: printed unless it is PT, and always beside `.ZD`.
+/// The predicate that the load writes. Printed unless it is `PT`; with `.ZD`, always printed.
 pub(super) const PD: Operand = optional(&[
     alternative(&[Unless(S::PredicateOut, 7)], PD_TOKENS),
     alternative(&[Unless(S::Zd, 0)], PD_TOKENS),
 ]);
-/// The same, but present only beside `.ZD`.
+/// The same predicate in forms that have it only with `.ZD`.
 pub(super) const PD_OF_ZD: Operand = optional(&[alternative(&[Needs(S::Zd, 0)], PD_TOKENS)]);
 pub(super) const MASK: Operand =
     optional(&[alternative(&[Unless(S::Mask, 0xff)], &[plain(Number(S::Mask))])]);
@@ -442,6 +442,6 @@ pub(super) const COPY_FROM: Operand = operand(&[
         &[token("desc[", Next(S::UniformBase), "]"), BASE_WIDE, OFFSET],
     ),
     alternative(&[WITHOUT_DESCRIPTOR, IS_WIDE], FROM_WIDE).hiding(Hides::NoDescriptor),
-    // Reads as the alternative before it.
+    // Has the text of the alternative before it, so the parser takes that one.
     alternative(&[WITH_DESCRIPTOR, IS_HIDDEN, IS_WIDE], FROM_WIDE).only(A).hiding(Hides::Next),
 ]);

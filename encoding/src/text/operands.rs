@@ -54,7 +54,7 @@ impl Instruction {
         alternatives: &[PlannedAlternative],
         cursor: &mut Cursor<'_>,
     ) -> Read<bool> {
-        // Of two errors at one place, prefer the one about a number or a register that is there.
+        // Of two errors at one place, prefer the one about an existing token over the one about a missing token.
         let rank =
             |error: &ParseError| (error.span.start, !matches!(error.kind, Error::Expected(_)));
         let mut best: Option<ParseError> = None;
@@ -115,7 +115,7 @@ impl Instruction {
         Ok(!alternative.is_refused(Check::After, self.halves()))
     }
 
-    /// Whether an address has 64 bits, as it always has in forms without the field.
+    /// Whether the address has 64 bits. In forms without the field it always has.
     fn is_extended(&self) -> bool {
         !self.has(Slot::Extended) || self.get(Slot::Extended) != 0
     }
@@ -227,7 +227,7 @@ impl Instruction {
         )
     }
 
-    /// Reads an address without a register, or after the zero register.
+    /// Reads an address without a base register: a number, or the zero register and an optional offset.
     fn read_absolute(
         &mut self,
         place: SlotPlace,

@@ -56,7 +56,7 @@ json_counters! {
         footprint: FootprintCounts, "";
         /// Loads with a width field in the source that differs from the opcode's.
         width_disagreements: u64, "loads";
-        /// Loads with values in the source, even if they are not the loaded ones.
+        /// Loads with values in the source, even if these are not the values that were loaded.
         valued_loads: u64, "loads", serde(default);
         /// Loads with expected values.
         checked: u64, "loads";
@@ -93,14 +93,14 @@ json_counters! {
         atomic: u64, "instructions";
         /// All others.
         other: u64, "instructions";
-        /// The others that read memory, except `LDGSTS`, by the opcode before its first dot.
+        /// Other instructions that read memory, except `LDGSTS`, by opcode without modifiers.
         not_replayed: Option<BTreeMap<String, u64>>, "instructions";
     }
 }
 
 json_counters! {
-    /// Copies from global to shared memory. A trace has two records of each, one of its shared and one of its global
-    /// addresses; some have the latter alone.
+    /// Copies from global to shared memory. Some traces have two records of each copy, one with its shared and one with
+    /// its global addresses; others have only the record with the global addresses.
     #[derive(Copy, Eq)]
     #[serde(deny_unknown_fields)]
     #[non_exhaustive]
@@ -109,15 +109,15 @@ json_counters! {
         records: u64, "records";
         /// Their executing lanes.
         lanes: u64, "lanes";
-        /// Access size times executing lanes of the global side; null if there are records, and none of that side.
+        /// Access size times executing lanes of the global side; null if all records are of the shared side.
         bytes: KnownSum, "bytes", serde(default);
-        /// Distinct sectors of global memory of each record of the global side, added up; null if the bytes are.
+        /// Distinct sectors of global memory of each record of the global side, added up; null if `bytes` is.
         sectors: KnownSum, "sectors of 32 bytes", serde(default);
-        /// The fewest sectors that hold the bytes of each, added up; null if the bytes are.
+        /// The fewest sectors that hold the bytes of each, added up; null if `bytes` is.
         ideal_sectors: KnownSum, "sectors of 32 bytes", serde(default);
-        /// Wavefronts of the shared side; null if there are records, and none of that side.
+        /// Wavefronts of the shared side; null if all records are of the global side.
         wavefronts: KnownSum, "wavefronts", serde(default);
-        /// Bank conflicts of the shared side; null if the wavefronts are.
+        /// Bank conflicts of the shared side; null if `wavefronts` is.
         conflicts: KnownSum, "wavefronts", serde(default);
     }
 }
@@ -155,7 +155,7 @@ json_counters! {
     pub struct TmaCounts {
         /// Instructions of the trace.
         records: u64, "instructions";
-        /// Their addresses, of transfers and not of lanes.
+        /// Addresses of their transfers, not of lanes.
         addresses: u64, "addresses";
         /// The bytes that they move.
         bytes: u64, "bytes";
@@ -207,7 +207,7 @@ json_counters! {
         wavefronts: u64, "wavefronts";
         /// The fewest wavefronts that hold the words of each load, added up.
         ideal_wavefronts: u64, "wavefronts";
-        /// Bank conflicts: wavefronts beyond one for each group of lanes that has one.
+        /// Bank conflicts: wavefronts beyond the first of each group of lanes.
         conflicts: u64, "wavefronts", serde(default);
     }
 }
@@ -355,8 +355,8 @@ impl Counter for FootprintCounts {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReuseCounts {
-    /// Pairs of an upper bound 2^k and the number of touches after more than 2^(k-1) and up to 2^k loads; ascending,
-    /// without zeros. 1 is the previous load.
+    /// A histogram of the distances. A pair (2^k, n) counts n touches at a distance above 2^(k-1), up to 2^k loads; the
+    /// distance to the previous load is 1. Ascending, without empty buckets.
     pub buckets: Vec<(u64, u64)>,
     /// First touches.
     pub cold: u64,
@@ -583,9 +583,9 @@ counter_struct! {
     pub(crate) struct Spread {
         /// The sum, which `mean` divides by the loads.
         sum: u64, "";
-        /// The least of one, `min`.
+        /// The lowest cost of one access, shown as `min`.
         least: Least, "";
-        /// The most of one, `max`.
+        /// The highest cost of one access, shown as `max`.
         most: Most, "";
     }
 }
@@ -609,8 +609,8 @@ counter_struct! {
         ideal_wavefronts: u64, "wavefronts";
         /// Bank conflicts.
         conflicts: u64, "wavefronts";
-        /// Atomics with lanes that share a word. The order in which they take turns is unknown, and thus the
-        /// wavefronts.
+        /// Atomics with lanes that share a word. Their wavefronts are unknown, because the order in which such lanes
+        /// take turns is not public.
         sharing: u64, "atomics";
     }
 }
@@ -727,7 +727,7 @@ pub struct PcSharedCounts {
     pub wavefronts: Option<SectorSummary>,
     /// The fewest wavefronts that hold the words of each load, added up.
     pub ideal_wavefronts: u64,
-    /// Bank conflicts: wavefronts beyond the first of each group of lanes; `None` if the wavefronts are.
+    /// Bank conflicts: wavefronts beyond the first of each group of lanes; `None` if `wavefronts` is.
     pub conflicts: Option<u64>,
 }
 

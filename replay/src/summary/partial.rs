@@ -1,8 +1,9 @@
-//! [`PartialSummary`]: the summary of some of the shards, and its JSON. [`PartialHead`] is its replay and shards.
+//! [`PartialSummary`]: the summary of some of the shards, and its JSON. [`PartialHead`]: only the replay and the
+//! shards.
 //!
 //! Counters are lists of numbers in the order of `counters` and `pc_counters`, without trailing zeros, and rows are
-//! nested in their kernel. Without keys, a partial summary takes less room than its part of the whole one. The checksum
-//! is the CRC-32 of `partial` without spaces, so that no change goes unnoticed.
+//! nested in their kernel. Leaving out the keys makes a partial summary smaller than its share of the whole summary.
+//! The checksum is the CRC-32 of `partial` without spaces, so that no change goes unnoticed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,7 +55,7 @@ pub(super) struct PartialKernel {
     pub(super) demangled: Option<Arc<str>>,
     /// Without the pages of the footprint, which follow from the lines.
     pub(super) counts: KernelCounts,
-    /// The code of rows that have some.
+    /// The code of each row; rows without code are left out.
     pub(super) code: BTreeMap<(u32, u16), RowCode>,
 }
 
@@ -209,7 +210,8 @@ impl PartialSummary {
     }
 }
 
-/// Counters that both rows and kernels have: the kind of the rows, and the places in both lists.
+/// Counters that both rows and kernels have: the kind of the rows, the index in the row's list, and the index in the
+/// kernel's list.
 struct SumPairs(Vec<(OperationKind, usize, usize)>);
 
 impl SumPairs {
@@ -321,7 +323,7 @@ impl PartialJson<KernelsRead> {
     }
 }
 
-/// The version and the counters of a partial summary, which can also be read from other forms.
+/// The version and the counters of a partial summary. Readable even if another version wrote the rest in another form.
 #[derive(Deserialize)]
 struct Made {
     replay: String,

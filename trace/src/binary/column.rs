@@ -17,8 +17,8 @@ use super::contents::ContentHash;
 use warpload::simd::vectorized;
 
 /// The largest size to which a column of `stored` bytes may decompress. It is proportional to `stored`, so that a small
-/// file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it. Contents, which have a
-/// dictionary, get a higher limit because launches repeat each other.
+/// file cannot exhaust memory; a writer stores columns uncompressed rather than exceed it. Contents are compressed with
+/// a dictionary and get a higher limit, because repeated launches compress much further.
 const fn most_plain_bytes(stored: usize, has_dictionary: bool) -> usize {
     let free = if has_dictionary { 16 << 20 } else { 1 << 20 };
     let most = stored.saturating_mul(1 << 12).saturating_add(free);
@@ -255,8 +255,8 @@ struct FrameEncoder {
 }
 
 impl FrameEncoder {
-    /// Compresses bytes into `frame`, ending a zstd block every `block` bytes. With fewer bytes than that, zstd
-    /// chooses.
+    /// Compresses bytes into `frame`, ending a zstd block every `block` bytes. Input shorter than `block` is left to
+    /// zstd.
     fn compress(
         &mut self,
         level: i32,

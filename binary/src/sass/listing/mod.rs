@@ -1,15 +1,15 @@
 //! Text listings of cuobjdump, nvdisasm, maxas and CuAssembler.
 //!
 //! One reader accepts them all: their lines are unambiguous, so the tool need not be guessed. Two things span lines. A
-//! control word is alone in the line before its three instructions. And the second instruction of a dual-issued pair
-//! has its word in a line of its own, after the labels and directives of the next instruction; the control word of the
-//! next bundle can follow at once. If a pair straddles two bundles, the control word is between the two instructions,
-//! and the first one's word is in its own line.
+//! control word is alone in the line before its three instructions. The second instruction of a dual-issued pair has
+//! its word in a later line of its own: labels and directives of the next instruction can come before it, and the
+//! control word of the next bundle directly after it. If a pair straddles two bundles, the control word is between its
+//! two instructions, and the first instruction has its word in its own line.
 //!
 //! Code of SM 7.0 and later has neither control words nor pairs, but the second half of each instruction's word is
-//! alone in the next line. Most listings name their SM, and one of cuobjdump can have several. In others the offsets
-//! and the lines of the words distinguish the two kinds of code. With life ranges (`-plr`, `-lrm`), nvdisasm 12.8
-//! leaves out the first lines of some blocks, so that both halves of a word are alone. They become an instruction
+//! alone in the next line. Most listings name their SM; a listing of cuobjdump can name several. Without a name, the
+//! offsets and the lines of the words distinguish the two kinds of code. With life ranges (`-plr`, `-lrm`), nvdisasm
+//! 12.8 leaves out the first lines of some blocks, so that both halves of a word are alone. They become an instruction
 //! without text.
 
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ struct State {
     function: Option<Arc<str>>,
     registers: Option<u8>,
     sm: Option<Sm>,
-    /// The unit of the code as its lines show it, until one names the SM.
+    /// The unit of the code, derived from its lines until one of them names the SM.
     unit: Option<CodeUnit>,
     bundle: Option<OpenBundle>,
     /// The offset of the next instruction, for a word of 128 bits without text.
@@ -357,7 +357,8 @@ impl State {
                     instruction.control = self.control_of(instruction.offset);
                     None
                 }
-                // The bundle is complete, so it is the control word of the next one. nvdisasm writes it after the word.
+                // The bundle is complete, so the control word is the next bundle's. nvdisasm writes it after the word;
+                // this arm accepts it before the word.
                 None | Some(3) if is_like_control(first) && !is_like_control(second) => {
                     instruction.word = Some(second.into());
                     Some(first)
@@ -374,7 +375,7 @@ impl State {
         Ok(())
     }
 
-    /// The scheduling in the last control word, unless that belongs to another bundle.
+    /// The instruction's scheduling in the last control word; `None` if the control word belongs to another bundle.
     fn control_of(&mut self, offset: Option<u64>) -> Option<Control> {
         let bundle = self.bundle.as_mut()?;
         let slot = match offset {

@@ -208,7 +208,7 @@ struct FrameReader {
 }
 
 impl FrameJob {
-    /// Replaces the frames by the next ones. Returns the end or the error, once none follow.
+    /// Replaces the frames by the next ones. `Some` after the last frame: the end of the walk, or its error.
     fn fill(&mut self, walk: &mut Walk) -> Option<Result<(), Fault>> {
         (self.count, self.bytes) = (0, 0);
         loop {
@@ -349,7 +349,7 @@ impl FramePart {
     }
 }
 
-/// The bytes in the index for a thread block before its warps, and for a warp before its chunks.
+/// The size of an index entry: of a thread block without its warps, and of a warp without its chunks.
 const BLOCK_BYTES: u64 = 44;
 const WARP_BYTES: u64 = 16;
 
@@ -360,7 +360,7 @@ struct Parts {
     dictionary: (u64, u32),
     /// The offset of the index.
     index: u64,
-    /// The end of the index, which its offset follows.
+    /// The end of the index. The file stores the index's offset directly after it.
     end: u64,
 }
 
