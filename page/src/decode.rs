@@ -29,7 +29,7 @@ pub struct Decoded {
     pub count: usize,
     /// The first loads, at most [`MAX_LOADS`].
     pub loads: Vec<DecodedLoad>,
-    /// Errors, also at most [`MAX_LOADS`].
+    /// Errors, limited to the same number.
     pub problems: Vec<Problem>,
     #[serde(skip)]
     of_unknown_sm: bool,

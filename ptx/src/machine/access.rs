@@ -140,8 +140,8 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Loads without a loop over lanes and bytes. Returns false if the general path is necessary: lanes access several
-    /// memories, or unknown bytes, or fault, or an observer or the race detector needs each lane's access.
+    /// Loads without a lookup for each lane. Returns false if the general path is necessary: lanes access several
+    /// memories or unknown bytes, a lane faults, or an observer or the race detector needs each lane's access.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.races.is_some() {
             return false;
@@ -205,7 +205,7 @@ impl Access<'_, '_> {
         true
     }
 
-    /// Stores without a loop over lanes and bytes. Returns false like [`Self::load_at_once`].
+    /// Stores without a lookup for each lane. Returns false like [`Self::load_at_once`].
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.races.is_some() {
             return false;

@@ -80,7 +80,7 @@ macro_rules! by_width {
     };
 }
 
-/// [`by_width`] for a signed or an unsigned type.
+/// `by_width!` for a signed or an unsigned type.
 macro_rules! by_sign {
     ($map:ident, $scalar:expr, |$($x:ident),+| $result:expr) => {
         if $scalar.is_signed() {
