@@ -1,5 +1,5 @@
-//! Joins the compiled library with `static/` into the page, and makes the package for npm. The library is text in a script,
-//! because browsers fetch nothing for a page that is opened from a file.
+//! Combines the compiled library with `static/` into the page, and creates the npm package. The library is text in a
+//! script, because browsers do not fetch files for a page that was opened from a disk.
 #![allow(clippy::print_stdout, reason = "a command prints to the terminal")]
 
 use std::fs;
@@ -13,10 +13,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
-/// The files of the page as they are.
+/// The files that are copied to the page unchanged.
 const STATIC: [&str; 3] = ["index.html", "style.css", "app.js"];
 
-/// The size of the page as servers send it, in bytes.
+/// The limit on the size of the page in bytes, compressed as servers send it.
 const MAX_COMPRESSED: usize = 1_500_000;
 
 fn main() -> Result<()> {
@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let (library, folder) = (Path::new(&library), Path::new(&folder));
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let bound = tempfile::tempdir()?;
-    // Browsers load no modules from files, nor do they fetch them.
+    // Browsers neither load modules nor fetch WebAssembly from a disk.
     bindgen(library).no_modules(true)?.typescript(false).generate(bound.path())?;
     let glue = fs::read_to_string(bound.path().join("warpload.js"))?;
     let bytes = BASE64_STANDARD.encode(fs::read(bound.path().join("warpload_bg.wasm"))?);
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The size of a file as a server sends it.
+/// The compressed size of a file in bytes.
 fn compressed(bytes: &[u8]) -> Result<usize> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(bytes)?;
@@ -59,7 +59,7 @@ fn bindgen(library: &Path) -> Bindgen {
     bindgen
 }
 
-/// Makes the package for npm, which is a module with types.
+/// Creates the npm package, a module with types.
 fn package(library: &Path, here: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     bindgen(library).web(true)?.generate(folder)?;

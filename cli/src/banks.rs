@@ -224,7 +224,7 @@ fn refuse(arguments: &Arguments, error: &PatternError, output: &mut Output) -> S
 }
 
 fn worst(accesses: &[Access]) -> Option<&Access> {
-    // The first of several.
+    // Reversed, because `max_by_key` returns the last of several maxima, and the first one is wanted.
     accesses.iter().rev().max_by_key(|access| access.costs.amount())
 }
 

@@ -122,7 +122,7 @@ impl Output {
         self.writer(escapes).and_then(|to| write(to)).map_err(output_error)
     }
 
-    /// Standard output, to write piece by piece. Errors are not yet [marked as the output's](output_error).
+    /// Standard output, to write piece by piece. The caller has to convert errors with [`output_error`].
     pub(crate) fn writer(&mut self, escapes: Escapes) -> io::Result<&mut impl Write> {
         if self.stdout.get_ref().escapes() != escapes {
             // The buffered text still needs the previous escapes.

@@ -1,4 +1,4 @@
-//! [`banks`]: the bank conflicts or sectors of an access from a formula of the lane or a layout.
+//! [`banks`]: the bank conflicts or sectors of an access, given as a formula of the lane or as a layout.
 
 use serde::{Deserialize, Serialize};
 use warpload::lane::LaneMask;
@@ -10,41 +10,42 @@ use warpload_report::{AccessDrawing, AccessRow, access_cost_text, access_rows};
 
 use crate::problem::Problem;
 
-/// The most values that a name counts.
+/// The limit on the values of a counted name.
 const MAX_VALUES: i64 = 4096;
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct BanksFields {
-    /// A formula of `lane`, or a layout.
+    /// An access: a formula of `lane`, or a layout.
     pub access: String,
-    /// Bytes of a lane: 1, 2, 4, 8, 16 or 32.
+    /// The number of bytes for each lane: 1, 2, 4, 8, 16 or 32.
     pub bytes: String,
     /// The memory: `shared`, `global`, `local` or `constant`.
     pub space: String,
-    /// Bytes of an element of a layout; if empty, the bytes of a lane.
+    /// The size of a layout's elements in bytes; the bytes of a lane if empty.
     pub element: String,
-    /// Values of names: `row=0 base=0x100`.
+    /// The values of names: `row=0 base=0x100`.
     pub values: String,
-    /// A name that counts: `col=0..32`.
+    /// A counted name and its values: `col=0..32`.
     pub range: String,
     /// The lanes that take part; all if empty.
     pub mask: String,
-    /// The number of matrices of an LDSM; no LDSM if empty.
+    /// The number of matrices of an LDSM; empty for other accesses.
     pub matrices: String,
-    /// `on`, if two groups of 8 lanes are served at once, as SM 7.0 to 7.5 do.
+    /// `on` to serve two groups of 8 lanes at once, as SM 7.0 to 7.5 do.
     pub merge: String,
 }
 
 /// The cost of an access.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Access {
-    /// The cost in words; of several accesses, the cost of the worst.
+    /// The cost in words. For a counted name, the cost of the worst access.
     pub result: String,
-    /// For each value of the name that counts: the value and the cost.
+    /// The cost for each value of the counted name.
     pub values: Vec<Chart>,
-    /// The address of each lane, empty if it takes no part; of several accesses, of the worst.
+    /// The address of each lane, empty if the lane takes no part. For a counted name, the addresses of the worst
+    /// access.
     pub addresses: Vec<String>,
     /// The rows of the drawing.
     pub rows: Vec<AccessRow>,
@@ -52,18 +53,18 @@ pub struct Access {
     pub text: String,
     /// The drawing as a picture.
     pub svg: String,
-    /// Misaligned addresses.
+    /// Remarks on misaligned addresses.
     pub remarks: Vec<String>,
     /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 
-/// The cost of one of several accesses.
+/// The cost of the access with one value of the counted name.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Chart {
-    /// The value of the name that counts.
+    /// The value.
     pub value: i64,
-    /// The wavefronts, sectors or addresses.
+    /// The number of wavefronts, sectors or addresses.
     pub amount: u64,
     /// The cost in words.
     pub result: String,
@@ -96,7 +97,7 @@ impl Counted {
         Self { space, width, rules, lanes, costs }
     }
 
-    /// Draws it; `accessed` names it.
+    /// Draws the access. `accessed` is its description in the result.
     pub(crate) fn answer(&self, title: String, accessed: &str) -> Access {
         let result = format!("{accessed}: {}", access_cost_text(&self.costs));
         let rows = access_rows(self.space, self.width, self.rules, &self.lanes);
@@ -112,7 +113,7 @@ impl Counted {
     }
 }
 
-/// The address of each lane, empty if the lane takes no part.
+/// The address of each lane, or an empty text if the lane takes no part.
 pub(crate) fn addresses(lanes: &LaneAddresses) -> Vec<String> {
     let address = |lane| match lanes.executing.contains(lane) {
         true => format!("{:#x}", lanes.addresses.of(lane)),
@@ -177,7 +178,7 @@ fn drawn(fields: &BanksFields) -> Result<Access, Problem> {
         let counted = counted(Some(value))?;
         let amount = counted.costs.amount();
         chart.push(Chart { value, amount, result: access_cost_text(&counted.costs) });
-        // The first of several.
+        // The first of several equally bad accesses.
         if worst.as_ref().is_none_or(|(_, worst)| amount > worst.costs.amount()) {
             worst = Some((value, counted));
         }
@@ -228,7 +229,7 @@ fn read_space(text: &str) -> Result<Space, Problem> {
     })
 }
 
-/// Reads a mask; all lanes if it is empty.
+/// Reads a mask of lanes. An empty text is all lanes.
 pub(crate) fn read_mask(text: &str) -> Result<LaneMask, Problem> {
     let text = text.trim();
     if text.is_empty() {
@@ -263,7 +264,7 @@ pub(crate) fn find(values: &[(String, i64)], name: &str) -> Option<i64> {
     values.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
 }
 
-/// Reads `col=0..32`; `None` if it is empty.
+/// Reads `col=0..32`; `None` if the text is empty.
 fn read_range(text: &str) -> Result<Option<(String, std::ops::Range<i64>)>, Problem> {
     if text.trim().is_empty() {
         return Ok(None);

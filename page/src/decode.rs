@@ -1,4 +1,4 @@
-//! [`decode`]: words, instructions or a listing, explained.
+//! [`decode`]: explains words, instructions or a listing.
 
 use serde::{Deserialize, Serialize};
 use warpload::encoding::Sm;
@@ -7,14 +7,14 @@ use warpload_binary::sass::{self, CodeUnit, FoundInstruction, SassInstruction, s
 use crate::instruction::{self, Explained};
 use crate::problem::{Problem, read_sm};
 
-/// The most loads that are explained.
+/// The limit on loads that are explained.
 const MAX_LOADS: usize = 200;
 
 /// The form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DecodeFields {
-    /// The SM of words and texts; a listing may name its own.
+    /// The SM of words and texts, and of a listing that does not name its own.
     pub sm: String,
     /// Words, instructions, or a listing of nvdisasm or cuobjdump.
     pub input: String,
@@ -29,7 +29,7 @@ pub struct Decoded {
     pub count: usize,
     /// The first loads, at most [`MAX_LOADS`].
     pub loads: Vec<DecodedLoad>,
-    /// Errors, at most as many.
+    /// Errors, limited to the same number.
     pub problems: Vec<Problem>,
     #[serde(skip)]
     of_unknown_sm: bool,
@@ -40,13 +40,13 @@ pub struct Decoded {
 pub struct DecodedLoad {
     /// The function, if the input names it.
     pub function: Option<String>,
-    /// Bytes from the beginning of the function: `0x` and digits.
+    /// The offset in bytes from the beginning of the function: `0x` and digits.
     pub offset: Option<String>,
     /// The load, explained.
     pub load: Explained,
 }
 
-/// Decodes words, a line each or separated by spaces; instructions, a line each; or a listing.
+/// Decodes words, separated by lines or spaces; or instructions, one in each line; or a listing.
 #[must_use]
 pub fn decode(fields: &DecodeFields) -> Decoded {
     let mut decoded = Decoded::default();
@@ -122,7 +122,8 @@ impl Decoded {
     fn listed(&mut self, mut instruction: SassInstruction, sm: Sm) {
         self.instructions += 1;
         let is_wide = instruction.unit == Some(CodeUnit::Word);
-        // A listing of other words is left to itself: those of 64 bits mean the same on every SM.
+        // If the widths differ, the choice of SM is ignored: 64-bit words have the same meaning on every SM that has
+        // them, and 128-bit words become an error.
         if instruction.sm.is_none()
             && (instruction.unit.is_none() || is_wide == sm.has_wide_words())
         {
@@ -159,8 +160,7 @@ impl Decoded {
     }
 }
 
-/// Returns the words of a text that has nothing else. nvdisasm prints a word of 128 bits as two comments, the low half
-/// first.
+/// The words of a text that contains only words. nvdisasm prints a 128-bit word as two comments, the low half first.
 fn words(text: &str, sm: Sm) -> Option<Vec<String>> {
     let text = text.replace("/*", " ").replace("*/", " ");
     let given: Vec<&str> = text.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! [`encode`]: an instruction as text, as a word and as fields. Changing one changes the others.
+//! [`encode`]: the text, the word and the fields of an instruction. A change of one updates the others.
 
 use serde::{Deserialize, Serialize};
 use warpload::encoding::{Control, Decoded, FieldReading, Instruction, MachineWord, Sm};
@@ -8,8 +8,8 @@ use warpload::text::parse_number;
 use crate::instruction::{Explained, bits, read_load, read_text, read_word};
 use crate::problem::{Problem, read_sm};
 
-/// The form. The text decides, if there is one; the word then adds the bits that no text shows. Without a text, the word
-/// decides.
+/// The form. The text takes precedence over the word, which then only provides bits that the text does not show.
+/// Without a text, the word is decoded.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct EncodeFields {
@@ -17,49 +17,50 @@ pub struct EncodeFields {
     pub sm: String,
     /// The text of the instruction.
     pub text: String,
-    /// Its word.
+    /// The word of the instruction.
     pub word: String,
-    /// The slot of a control word that goes with a word of 64 bits, 21 bits.
+    /// The 21-bit slot of the control word, for an instruction with a 64-bit word.
     pub control: String,
-    /// The bits of a field to change, such as `63:61`; with `control ` before them, those of a slot.
+    /// The field to change, by its bits, such as `63:61`. The prefix `control ` selects a field of the slot.
     pub bits: String,
-    /// Their number.
+    /// The new number in that field.
     pub value: String,
 }
 
-/// An instruction and its fields, to change.
+/// An instruction, with its fields to edit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Encoded {
     /// The instruction; empty if there is a problem.
     pub load: Explained,
     /// The fields of the word, the most significant first.
     pub fields: Vec<EditableField>,
-    /// The fields of the slot of a control word, for a word of 64 bits.
+    /// The fields of the control slot, for an instruction with a 64-bit word.
     pub control: Vec<EditableField>,
-    /// Surprises: aliases, hidden descriptors, certain faults.
+    /// Notes on aliases, hidden descriptors and certain faults, which a user might not expect.
     pub remarks: Vec<String>,
     /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 
-/// A field of a word, to change.
+/// A field of a word, to edit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EditableField {
-    /// Its bits, the name by which [`EncodeFields::bits`] knows it.
+    /// The bits of the field, for [`EncodeFields::bits`].
     pub bits: String,
     /// Its name.
     pub name: &'static str,
     /// The number in it.
     pub raw: String,
-    /// The meaning of the number.
+    /// The meaning of that number.
     pub meaning: String,
     /// The purpose of the field.
     pub purpose: &'static str,
-    /// The greatest number.
+    /// The largest number that fits.
     pub max: String,
-    /// All numbers, if they are few.
+    /// All numbers that fit, if there are few.
     pub choices: Vec<Choice>,
-    /// Whether every word of the instruction has this number, or the disassembler ignores it.
+    /// Whether the field cannot be edited, because every word of the instruction has this number, or the disassembler
+    /// ignores it.
     pub is_fixed: bool,
 }
 
@@ -70,14 +71,14 @@ pub struct Choice {
     pub value: String,
     /// Its meaning.
     pub meaning: String,
-    /// Whether the word with it is a load.
+    /// Whether the word is still a load with this number.
     pub is_legal: bool,
 }
 
-/// The widest field with a list of all numbers, in bits: a longer list is slower to use than typing.
+/// The widest field with a list of choices, in bits. A longer list is slower to use than typing.
 const MAX_LISTED: u32 = 5;
 
-/// Encodes a text or decodes a word, and changes a field of it.
+/// Encodes a text or decodes a word, and applies a change of a field.
 #[must_use]
 pub fn encode(fields: &EncodeFields) -> Encoded {
     encoded(fields)
@@ -106,7 +107,7 @@ fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
             None => return Ok(Encoded::default()),
         }
     } else {
-        // A word that cannot be read has no hidden bits to keep.
+        // An invalid word is ignored, because it has no hidden bits to keep.
         let like = word.and_then(|word| read_load("word", word.ok()?, sm).ok());
         let line = read_text("text", &fields.text, sm, like.as_ref())?;
         control = line.control.or(control);
@@ -161,7 +162,7 @@ fn encoded(fields: &EncodeFields) -> Result<Encoded, Problem> {
     })
 }
 
-/// Returns the bits with another number in a field.
+/// Changes the number in a field.
 fn changed(reading: Option<FieldReading>, word: u128, value: u64) -> Result<u128, Problem> {
     let reading = reading.ok_or_else(|| Problem::new("bits", "the word has no such field"))?;
     let field = reading.field();

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.ts");
 
-// By hand, because they are all that is used of js-sys.
+// Declared by hand, because these two functions are all that is needed of js-sys.
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(js_namespace = JSON, catch)]
@@ -18,7 +18,8 @@ extern "C" {
     fn stringify(value: &JsValue) -> Result<Option<String>, JsValue>;
 }
 
-/// Calls a tool. Objects pass as JSON, which both sides read faster than they build objects field by field.
+/// Calls a tool. Objects are passed as JSON, which is faster than reading and building them field by field across the
+/// border.
 fn call<F: DeserializeOwned, A: Serialize>(
     tool: fn(&F) -> A,
     fields: &JsValue,
@@ -69,7 +70,7 @@ pub fn tensor(
     call(crate::tensor, fields)
 }
 
-/// Checks which loads of a PTX module are legal.
+/// Checks the loads of a PTX module against the rules.
 #[wasm_bindgen(unchecked_return_type = "PtxVerdicts")]
 pub fn ptx(
     #[wasm_bindgen(unchecked_param_type = "PtxFields")] fields: &JsValue,

@@ -1,4 +1,4 @@
-//! [`Explained`]: a load with its bits, as all tools show it; reading words and instructions.
+//! [`Explained`]: a load with the meaning of its bits, as all tools show it. Also reads words and instructions.
 
 use serde::Serialize;
 use warpload::encoding::control::Notation;
@@ -26,7 +26,7 @@ pub struct Explained {
     pub remarks: Vec<String>,
     /// The effect of executing the instruction, in one sentence.
     pub effect: String,
-    /// How it is scheduled; `None` if that is not known.
+    /// The scheduling; `None` if it is unknown.
     pub control: Option<ControlCode>,
 }
 
@@ -45,7 +45,7 @@ pub struct ExplainedField {
     pub purpose: &'static str,
 }
 
-/// How an instruction is scheduled.
+/// The scheduling of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ControlCode {
     /// The 21 bits of its slot: `0x` and digits.
@@ -56,12 +56,12 @@ pub struct ControlCode {
     pub maxas: String,
     /// In the notation of nvdisasm.
     pub nvidia: String,
-    /// Its fields, the most significant first; none if they are fields of the word, as in one of 128 bits.
+    /// Its fields, the most significant first; empty for 128-bit words, because they are fields of the word.
     pub fields: Vec<ExplainedField>,
 }
 
 impl Explained {
-    /// Explains a load; `control` is the scheduling that a word of 64 bits does not hold.
+    /// Explains a load. `control` is the scheduling of a 64-bit word, which is outside of the word.
     pub(crate) fn new(load: &Instruction, control: Option<Control>) -> Self {
         let mut explanation = Explanation::new(load);
         if let Some((remarks, effect)) = tensor::explanation(load) {
@@ -94,7 +94,7 @@ impl ExplainedField {
     }
 }
 
-/// `63:61`, or one number for one bit.
+/// The bits of a field: `63:61`, or one number for a single bit.
 pub(crate) fn bits(reading: &FieldReading) -> String {
     let (high, low) = (reading.field().high(), reading.field().low());
     if high == low { high.to_string() } else { format!("{high}:{low}") }
@@ -116,7 +116,7 @@ impl ControlCode {
     }
 }
 
-/// Reads a word of the SM's width; hexadecimal, with or without `0x`.
+/// Reads a hexadecimal word of the SM's width, with or without `0x`.
 pub(crate) fn read_word(field: &'static str, text: &str, sm: Sm) -> Result<MachineWord, Problem> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
@@ -157,14 +157,14 @@ pub(crate) fn read_load(
     }
 }
 
-/// Reads the text of an instruction. Bits that no text shows come from `like`.
+/// Reads the text of an instruction. `like` provides the bits that the text does not show.
 pub(crate) fn read_text(
     field: &'static str,
     text: &str,
     sm: Sm,
     like: Option<&Instruction>,
 ) -> Result<ParsedLine, Problem> {
-    // Another form has other hidden bits.
+    // Fails if `like` is of another form, because other forms have other hidden bits.
     let parsed = like.and_then(|like| parse_line_like(text, like).ok()).map(Ok);
     let parsed = parsed.unwrap_or_else(|| parse_line(text, sm));
     parsed.map_err(|error| Problem::of_instruction(field, text, &error, sm))
@@ -183,8 +183,8 @@ pub(crate) fn read_either(
     Ok((line.instruction, line.control))
 }
 
-/// Whether a word is meant, a misspelt one included: a number, as no instruction is. A control notation before an
-/// instruction can begin with a digit.
+/// Whether a text is meant as a word, even a misspelt one. It is if it looks like a number, because no instruction
+/// does. A single leading digit does not suffice, because a control notation before an instruction can begin with one.
 pub(crate) fn is_word(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.starts_with(|first: char| first.is_ascii_digit())
@@ -192,7 +192,7 @@ pub(crate) fn is_word(text: &str) -> bool {
     is_number || text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a text names a load of the SM, after a control notation.
+/// Whether a text is a load of the SM, possibly after a control notation.
 pub(crate) fn names_a_load(text: &str, sm: Sm) -> bool {
     let start = parse_control_prefix(text).map_or(0, |(_, start)| start);
     warpload_binary::sass::names_a_load(&text[start..], sm)

@@ -1,8 +1,8 @@
 //! A page to try warpload in. Each tool is a function from the fields of a form to an answer: [`decode`], [`encode`],
-//! [`run`], [`banks`], [`tensor`] and [`ptx`], over the libraries. `static/` has the HTML and the script, which moves
-//! answers into the page; `assemble.rs` joins them with the compiled library.
+//! [`run`], [`banks`], [`tensor`] and [`ptx`], on top of the libraries. `static/` has the HTML and a script that shows
+//! the answers. `assemble.rs` combines them with the compiled library.
 //!
-//! Fields are text, as typed. An error in one is a [`Problem`] of the answer.
+//! Fields are text, as typed. An error in a field is a [`Problem`] of the answer.
 
 #![forbid(unsafe_code)]
 
@@ -35,8 +35,8 @@ pub fn sms() -> Vec<String> {
     Sm::all().map(|sm| sm.to_string()).collect()
 }
 
-/// Returns the answer of the tool of that name to fields in JSON, as the browser gets it; `None` if there is no such tool
-/// or the fields are not those of its form.
+/// Returns the answer of a tool. Fields and answer are JSON, as in the browser. `None` if there is no such tool, or the
+/// fields do not fit its form.
 #[must_use]
 pub fn answer(tool: &str, fields: &str) -> Option<String> {
     fn of<F: DeserializeOwned, A: Serialize>(tool: fn(&F) -> A, fields: &str) -> Option<String> {

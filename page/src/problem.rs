@@ -15,7 +15,7 @@ pub struct Problem {
     pub title: String,
     /// The line with the place underlined; empty if there is no place.
     pub drawing: String,
-    /// The remedy. Not in the drawing, because a remedy can be long, and lines of a drawing cannot be wrapped.
+    /// The remedy. It is not part of the drawing, because it can be long, and lines of a drawing do not wrap.
     pub help: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Problem {
         Self { field, title: title.to_string(), ..Self::default() }
     }
 
-    /// Underlines the bytes `start..end`, which are at fault.
+    /// Underlines the invalid bytes `start..end`.
     pub(crate) fn in_line(
         field: &'static str,
         text: &str,

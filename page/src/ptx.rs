@@ -1,4 +1,4 @@
-//! [`ptx`]: which loads of a module are legal, and why others are not.
+//! [`ptx`]: checks the loads of a module, and explains why loads are illegal.
 
 use serde::{Deserialize, Serialize};
 use warpload_ptx::module::StatementText;
@@ -9,7 +9,7 @@ use warpload_report::message::{Labelled, draw_in_source};
 
 use crate::problem::Problem;
 
-/// The most verdicts that are shown.
+/// The limit on verdicts that are shown.
 const MAX_VERDICTS: usize = 1000;
 
 /// The form.
@@ -18,7 +18,7 @@ const MAX_VERDICTS: usize = 1000;
 pub struct PtxFields {
     /// The module.
     pub source: String,
-    /// `on`, if the module is a part of a program, which is linked later.
+    /// `on` if the module is only a part of a program, to be linked later.
     pub part: String,
 }
 
@@ -38,16 +38,16 @@ pub struct PtxVerdicts {
 /// The verdict on a load or a declaration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// Its place and its words.
+    /// The statement: its place and its text.
     #[serde(flatten)]
     pub statement: StatementText,
     /// Whether it is legal.
     pub accept: bool,
-    /// The rules that it breaks.
+    /// The violated rules.
     pub violations: Vec<Rule>,
 }
 
-/// A rule that is broken.
+/// A violated rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rule {
     /// Its name.
@@ -64,7 +64,7 @@ pub struct Rule {
     pub drawing: String,
 }
 
-/// Checks the loads of a module.
+/// Checks the loads of a module against the rules.
 #[must_use]
 pub fn ptx(fields: &PtxFields) -> PtxVerdicts {
     let source = &fields.source;
@@ -112,8 +112,8 @@ pub fn ptx(fields: &PtxFields) -> PtxVerdicts {
     answer
 }
 
-/// Converts bytes to UTF-16 code units, because JavaScript indexes text by them. Counts from the last place on, because
-/// verdicts are nearly in order.
+/// Converts offsets in bytes to UTF-16 code units, because JavaScript indexes text by them. Counts on from the last
+/// place, because verdicts are nearly in order.
 struct Places<'s> {
     source: &'s str,
     byte: usize,

@@ -1,4 +1,4 @@
-//! [`run`]: one load on the 32 lanes of a warp.
+//! [`run`]: executes one load on the 32 lanes of a warp.
 
 use serde::{Deserialize, Serialize};
 use warpload::encoding::{
@@ -27,9 +27,9 @@ pub struct RunFields {
     pub instruction: String,
     /// The value of the base register, a formula of `lane`.
     pub base: String,
-    /// Values of other names in it.
+    /// The values of other names in the formula.
     pub values: String,
-    /// The lanes that are active and where the guard is true; all if empty.
+    /// The lanes that are active with a true guard; all if empty.
     pub mask: String,
 }
 
@@ -38,30 +38,31 @@ pub struct RunFields {
 pub struct Run {
     /// The load, explained.
     pub load: Explained,
-    /// The register that the formula was assigned to.
+    /// The register that gets the values of the formula.
     pub base: String,
-    /// The effective address of each lane, empty if it does not execute.
+    /// The effective address of each lane; empty if the lane does not execute.
     pub addresses: Vec<String>,
-    /// The registers that were written.
+    /// The destination registers.
     pub registers: Vec<Register>,
-    /// Faults of the warp and of lanes.
+    /// Faults of the warp and of single lanes.
     pub faults: Vec<String>,
-    /// The cost of the access; `None` if the load faulted as a whole.
+    /// The cost of the access; `None` if the load as a whole faults.
     pub access: Option<Access>,
     /// Errors in the form.
     pub problems: Vec<Problem>,
 }
 
-/// A register that was written.
+/// A register after the load.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Register {
     /// Its name.
     pub name: String,
-    /// Its values: of each lane, empty if it does not execute; one for a uniform register.
+    /// A value for each lane, empty if the lane does not execute; a single value for a uniform register.
     pub values: Vec<String>,
 }
 
-/// Executes one load on 32 lanes. Every address is allocated and has contents from a rule.
+/// Executes one load on 32 lanes. Every address is allocated, and its contents follow a rule, so that any load has a
+/// result.
 #[must_use]
 pub fn run(fields: &RunFields) -> Run {
     executed(fields).unwrap_or_else(|problem| Run { problems: vec![problem], ..Run::default() })
@@ -80,7 +81,7 @@ fn executed(fields: &RunFields) -> Result<Run, Problem> {
     let mut warp = Warp::new();
     warp.active = read_mask(&fields.mask)? & base.executing;
     let name = set_base(&mut warp, &parts, &base.addresses);
-    // The mask alone decides who executes.
+    // Makes the guard true, because the mask alone selects the executing lanes.
     let guard = parts.guard;
     if parts.is_guard_uniform {
         warp.set_uniform_predicate(guard.pred, !guard.negated);
@@ -88,7 +89,7 @@ fn executed(fields: &RunFields) -> Result<Run, Problem> {
         let all = warp.active;
         warp.set_predicate(guard.pred, if guard.negated { !all } else { all });
     }
-    // Local or global memory, rather than shared.
+    // Makes the address local or global, rather than shared.
     if let MemorySpace::Generic { plg: Some(plg) } = parts.space
         && (plg != guard.pred || parts.is_guard_uniform)
     {
@@ -112,8 +113,8 @@ fn executed(fields: &RunFields) -> Result<Run, Problem> {
     })
 }
 
-/// Assigns the addresses to the base of the load, and returns its name. Without a base register of the lanes, the uniform
-/// one gets lane 0's; an address of 64 bits is in two registers.
+/// Sets the base of the load's address to the addresses, and returns the base's name. Without a general base register,
+/// the uniform one gets lane 0's address. A 64-bit address takes two registers.
 fn set_base(warp: &mut Warp, parts: &LoadParts, addresses: &WarpAddresses) -> String {
     let address = parts.address;
     let lanes = addresses.to_array();
@@ -187,7 +188,8 @@ fn registers(parts: &LoadParts, outcome: &Outcome, warp: &Warp) -> Vec<Register>
     written.map(of_lane).chain(uniforms.into_iter().map(once)).collect()
 }
 
-/// The cost of the access in the memory of its first lane; of a generic load, for the lanes in that memory.
+/// The cost of the access. A generic load is counted only for the lanes in the first lane's memory, because each memory
+/// has its own kind of cost.
 fn accessed(
     load: &Instruction,
     op: LoadOp,

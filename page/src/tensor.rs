@@ -1,4 +1,4 @@
-//! [`tensor`]: which thread gets which cell of a `tcgen05.ld`.
+//! [`tensor`]: the thread and register that receive each cell of a `tcgen05.ld`.
 
 use serde::{Deserialize, Serialize};
 use warpload::text::parse_number;
@@ -14,11 +14,11 @@ use crate::problem::{Problem, read_sm};
 pub struct TensorFields {
     /// The shape: `16x256b`.
     pub shape: String,
-    /// How often it is repeated: `x4`.
+    /// The repeat: `x4`.
     pub repeat: String,
-    /// `on`, if two columns of 16 bits make a register.
+    /// `on` to pack two 16-bit columns into a register.
     pub pack: String,
-    /// The word or text of an LDTM, instead of a shape.
+    /// The word or text of an LDTM, in place of a shape.
     pub instruction: String,
     /// Its SM.
     pub sm: String,
@@ -27,7 +27,7 @@ pub struct TensorFields {
 /// The cells of a load.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Tensor {
-    /// Which thread and register each cell goes to, as text.
+    /// The thread and register for each cell, as text.
     pub text: String,
     /// The same as a picture.
     pub svg: String,
@@ -65,7 +65,7 @@ fn of_shape(fields: &TensorFields) -> Result<TensorLoad, Problem> {
     let repeat = parse_number(repeat.strip_prefix('x').unwrap_or(repeat));
     let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok());
     let repeat = repeat.ok_or_else(|| Problem::new("repeat", "expected a repeat such as x4"))?;
-    // The offset does not change the picture.
+    // Any offset works, because it does not change the picture.
     let split = (shape == Shape::S16x32bx2).then_some(0);
     let pack = !fields.pack.is_empty();
     TensorLoad::new(Form { pack, split, ..Form::plain(shape, repeat) })

@@ -8,7 +8,7 @@ export interface Problem {
 }
 
 export interface ExplainedField {
-  /** `63:61`, or one number. */
+  /** `63:61`, or one number for a single bit. */
   bits: string;
   name: string;
   raw: string;
@@ -58,7 +58,7 @@ export interface EncodeFields {
   text?: string;
   word?: string;
   control?: string;
-  /** The bits of a field to change: `63:61`. */
+  /** The field to change, by its bits: `63:61`. */
   bits?: string;
   value?: string;
 }
@@ -138,7 +138,7 @@ export interface AccessRow {
   label: string;
   group?: [number, number];
   is_conflict: boolean;
-  /** The lanes that each of 32 columns serves. */
+  /** The lanes that each of 32 columns serves, one list for each column. */
   cells: number[][];
 }
 
@@ -186,7 +186,7 @@ export interface Rule {
   rule: string;
   error: string;
   help: string | null;
-  /** In UTF-16 code units of the source, as JavaScript counts. */
+  /** In UTF-16 code units of the source, the unit of JavaScript's string indices. */
   start: number;
   end: number;
   drawing: string;

@@ -1,9 +1,10 @@
-// Moves answers of the library into the page. Text goes in as text; only pictures, which the library escapes, as markup.
+// Shows answers of the library in the page. Text is inserted as text rather than as markup, because it may come from a
+// link. Only pictures are markup: the library escapes the text in them.
 "use strict";
 
-/** Longer links are cut by browsers and messengers. */
+/** The limit on the length of a link, because browsers and messengers cut longer ones. */
 const MAX_LINK = 16000;
-/** The state of an address that has no room for the form, which is kept instead. */
+/** The history state of a form that is too long for a link. The form itself is kept instead. */
 const KEPT = "kept";
 
 const $ = id => document.getElementById(id);
@@ -11,7 +12,7 @@ const panelOf = tool => $(`panel-${tool}`);
 const panels = [...document.querySelectorAll("[role=tabpanel]")];
 const tabs = [...document.querySelectorAll("[role=tab]")];
 
-/** Returns an element; children are elements and text. */
+/** Creates an element. Its children are elements and text. */
 function el(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes ?? {})) {
@@ -23,7 +24,7 @@ function el(name, attributes, ...children) {
 
 const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
 
-/** A table that scrolls on its own, with a name for those who cannot see that. */
+/** A table that scrolls on its own. Its name is for screen readers. */
 function table(name, headings, rows) {
   const head = el("tr", {}, headings.map(heading => el("th", { scope: "col" }, heading)));
   return el("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name },
@@ -39,7 +40,7 @@ const list = remarks => remarks.length
   ? el("ul", { class: "remarks" }, remarks.map(remark => el("li", {}, remark)))
   : null;
 
-/** A picture has rules for its own elements, which must not reach others. */
+/** A picture in a shadow root, because its style sheet must not affect the rest of the page. */
 function picture(svg, name) {
   const frame = el("div", { class: "scroll picture", role: "region", tabindex: "0", "aria-label": name });
   const holder = el("div");
@@ -50,7 +51,7 @@ function picture(svg, name) {
 
 const asText = text => el("details", {}, el("summary", {}, "The picture as text"), el("pre", {}, text));
 
-/** The bits of a word, cut where fields begin. */
+/** The bits of a word, divided into fields. */
 function bits(fields) {
   const blocks = fields.map(field => {
     const [high, low = high] = field.bits.split(":").map(Number);
@@ -74,7 +75,7 @@ function control(slot) {
     notation("CuAssembler", slot.cuassembler), notation("maxas", slot.maxas), notation("nvdisasm", slot.nvidia)));
 }
 
-/** Links to the other tools with the same load. */
+/** Links that open the same load in other tools. */
 function elsewhere({ word, sm, text, control: slot }, tool) {
   const scheduling = slot?.fields.length ? `&control=${slot.slot}` : "";
   const link = (name, field, label) => name === tool ? null
@@ -84,7 +85,7 @@ function elsewhere({ word, sm, text, control: slot }, tool) {
     isTensor ? link("tensor", "instruction", "See its cells") : link("run", "instruction", "Run it"));
 }
 
-/** The meaning of every bit of a load; `place` is its function and offset. */
+/** The meaning of every bit of a load. `place` is the load's function and offset. */
 function explained(load, tool, place) {
   return [
     el("p", { class: "word" }, code(load.word), ` SM ${dotted(load.sm)}`, place ? `, ${place}` : ""),
@@ -109,7 +110,7 @@ const tools = {
         const place = [name, offset].filter(Boolean).join(" + ");
         if (one) return el("article", {}, el("h3", {}, code(load.text)), explained(load, "decode", place).filter(Boolean));
         const details = el("details", {}, el("summary", {}, place ? `${place}: ` : "", code(load.text)));
-        // Of a long listing, few are opened.
+        // Created when it is opened, because few loads of a long listing are.
         details.addEventListener("toggle", () => {
           if (details.childElementCount === 1) details.append(...explained(load, "decode", place).filter(Boolean));
         });
@@ -204,14 +205,14 @@ const tools = {
   },
 };
 
-/** The source with the places at fault underlined. Places can overlap: the first one is marked. */
+/** The source with its errors underlined. Of overlapping errors, only the first is marked. */
 function marked(source, violations) {
   const lines = el("pre", { class: "source scroll", tabindex: "0", role: "region", "aria-label": "The module, with rules underlined" });
   let at = 0;
   for (const { start, end, rule, error } of [...violations].sort((one, other) => one.start - other.start)) {
     if (start < at) continue;
     lines.append(source.slice(at, start));
-    // The end of a line is no character that can be underlined.
+    // An error at the end of a line gets a space, because a line break cannot be underlined.
     const text = source.slice(start, Math.max(end, start + 1));
     lines.append(el("mark", { title: `${rule}: ${error}` }, text.trim() ? text : ` ${text}`));
     at = Math.max(end, start + 1);
@@ -220,7 +221,7 @@ function marked(source, violations) {
   return lines;
 }
 
-/** A table of fields that can be changed. */
+/** A table of fields to edit. */
 function editor(name, fields, prefix) {
   const rows = fields.map(field => {
     const id = `field-${prefix}${field.bits}`.replace(/\W/g, "-");
@@ -242,7 +243,7 @@ function editor(name, fields, prefix) {
   return table(name, ["bits", "field", "number", "meaning", "purpose"], rows);
 }
 
-/** Loads of SM 9.0a are those of 9.0, and menus list SMs without letters. */
+/** Removes the letter of an SM, because menus list SMs without it. SM 9.0a has the same loads as 9.0. */
 const withoutLetter = sm => sm.replace(/[af]$/, "");
 const dotted = sm => sm.replace(/^(\d+)(\d)/, "$1.$2");
 
@@ -251,10 +252,10 @@ function fieldsOf(tool) {
   return Object.fromEntries(new FormData(panelOf(tool).querySelector("form")));
 }
 
-/** Which of text and word was typed last: the other follows. */
+/** The field that was edited last, text or word. The other one is computed from it. */
 let typed = "text";
 
-/** The fields to ask with. Text and word contradict each other while one of them is typed: the other is left out. */
+/** The fields of a request. It leaves out the text or the word, if the other was typed and they may contradict. */
 function meant(tool, fields) {
   if (tool !== "encode") return fields;
   const { sm, text, word, control } = fields;
@@ -263,7 +264,7 @@ function meant(tool, fields) {
   return { sm, text, word, control };
 }
 
-/** The problem of an answer beside its field, for all who see or hear it. */
+/** The problems of an answer. Their fields are marked as invalid, also for screen readers. */
 function problems(form, found) {
   for (const input of form.elements) input.removeAttribute("aria-invalid");
   return found.map(({ field, title, drawing, help }) => {
@@ -273,7 +274,7 @@ function problems(form, found) {
   });
 }
 
-/** Asks the tool and shows its answer. */
+/** Calls the tool and shows its answer. Returns the answer, or null if the library failed. */
 function update(tool, fields) {
   const panel = panelOf(tool);
   let answer;
@@ -292,7 +293,7 @@ function update(tool, fields) {
   return answer;
 }
 
-/** Shows the answer to the form, with a change of the instruction that it does not have. */
+/** Shows the answer to a form. `edit` is a change of a field of the instruction, which has no input in the form. */
 function change(tool, edit = {}) {
   if (edit.bits) typed = "word";
   const form = panelOf(tool).querySelector("form");
@@ -301,7 +302,7 @@ function change(tool, edit = {}) {
   link(tool);
 }
 
-/** Sets the fields that were not typed. */
+/** Updates the fields of the encoder that the user did not type. */
 function follow(form, answer, isEdit) {
   const { text, word, control } = form.elements;
   const load = answer?.load;
@@ -320,7 +321,7 @@ const isDefault = input => input.type === "checkbox" ? input.checked === input.d
   : input.tagName === "SELECT" ? input.options[input.selectedIndex]?.defaultSelected
   : input.value === input.defaultValue;
 
-/** Puts the form into the address, so that a link shows the same. */
+/** Puts the form into the address, so that a link to it shows the same answer. */
 function link(tool) {
   const form = panelOf(tool).querySelector("form");
   const shown = [...form.elements].filter(input => input.name && !input.disabled);
@@ -349,7 +350,7 @@ function select(tool) {
   document.title = `${$(`tab-${tool}`).textContent} – warpload`;
 }
 
-/** Fills the form from the address. */
+/** Fills the form from the address, and selects its tool. */
 function open() {
   const [name, ...pairs] = location.hash.slice(1).split("&");
   const tool = Object.hasOwn(tools, name) ? name : "decode";
@@ -389,12 +390,12 @@ function start() {
     form.addEventListener("input", event => {
       if (tool === "encode") typed = event.target.name === "control" ? "word" : event.target.name;
       clearTimeout(pending);
-      // So that a screen reader says the answer once, not for each key.
+      // Delayed, so that a screen reader reads the answer once rather than for each key.
       pending = setTimeout(change, event.target.tagName === "SELECT" ? 0 : 200, tool);
     });
   }
   for (const [i, tab] of tabs.entries()) {
-    // Not through the address, because each form keeps its fields; an entry of the history, to go back to.
+    // Does not open the new address, because that would reset the form. Adds to the history, so that users can go back.
     tab.addEventListener("click", () => {
       if (tab.tabIndex === 0) return;
       const tool = tab.id.slice("tab-".length);

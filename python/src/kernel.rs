@@ -216,7 +216,7 @@ impl SkippedInstruction {
     }
 }
 
-/// The bytes of a parameter, or a pointer into a buffer: its number, and the array's offset in bytes.
+/// A parameter: its bytes, or a pointer, as the number of a buffer and an offset in bytes.
 enum Argument {
     Bytes(Vec<u8>),
     Pointer { buffer: usize, offset: usize },
@@ -241,7 +241,8 @@ struct Ended {
     trace: Option<BinaryTrace>,
 }
 
-/// Counts, the number of faults, the faults that were kept, the skipped instructions, the arguments with unknown bytes, and the trace.
+/// The counts, the number of faults, the recorded faults, the skipped instructions, the arguments with unknown bytes,
+/// and the trace.
 type Launched =
     (LaunchCounts, u64, Vec<KernelFault>, Vec<SkippedInstruction>, Vec<usize>, Option<Trace>);
 

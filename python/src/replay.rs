@@ -24,9 +24,9 @@ use crate::waiting::Shared;
 /// The result of a replay. `warpload.Replay` is its public face.
 #[pyclass(frozen, module = "warpload._native")]
 pub(crate) struct Replayed {
-    /// The summary. For a shard, in the form of the whole, with only the kernels that the shard touched.
+    /// The summary. A shard's has the form of a whole replay's, with only the kernels that the shard touched.
     summary: Summary,
-    /// The summary to merge, if this is a shard, or several merged ones.
+    /// The mergeable summary, if this is a shard or a merge of shards.
     shards: Option<PartialSummary>,
     /// The JSON that the command prints, serialized on first use.
     json: OnceLock<Vec<u8>>,

@@ -23,8 +23,8 @@ pub struct HeatMap {
     pub rows: Vec<HeatRow>,
     /// The sectors of each cell, added up over loads; row by row.
     pub sectors: Vec<u64>,
-    /// Whether each sector is in its own row. Loads that touch more than 131,072 pages, each counted once in a column,
-    /// are counted in groups of neighbouring pages. A group in several rows is divided evenly among them.
+    /// Whether each sector is counted in the row of its address. If the columns together touch more than 131,072 pages,
+    /// neighbouring pages are counted in groups instead, and a group in several rows is divided evenly among them.
     pub is_exact: bool,
 }
 
@@ -105,8 +105,8 @@ impl HeatMap {
     }
 }
 
-/// The lines of a row, given the maximum number of rows. A power of two, so that rows begin at pages or at even parts
-/// of them.
+/// The lines of a row, given the maximum number of rows. A power of two, so that a row begins at a page or at an even
+/// fraction of one.
 fn lines_per_row(pages: &RoaringTreemap, most: u64) -> u64 {
     let lines = pages.len() * LINES_PER_PAGE;
     let mut lines_per_row = 1;
@@ -132,7 +132,7 @@ fn heat_rows(pages: &RoaringTreemap, lines_per_row: u64) -> Vec<HeatRow> {
     (0..lines.div_ceil(lines_per_row)).filter_map(row).collect()
 }
 
-/// For each group of the cells, ascending, the range of its lines among the lines of the pages placed side by side.
+/// For each group of the cells, ascending: the range of its lines, counted over the touched pages alone.
 fn places(cells: &Cells, pages: &RoaringTreemap) -> Vec<(u64, Range<u64>)> {
     let mut groups: Vec<u64> = cells.columns().flatten().map(|(group, _)| *group).collect();
     groups.sort_unstable();
@@ -151,18 +151,18 @@ fn places(cells: &Cells, pages: &RoaringTreemap) -> Vec<(u64, Range<u64>)> {
     groups.into_iter().map(|group| (group, place(group))).collect()
 }
 
-/// The maximum number of cells, five times the cells of 128 rows and 200 columns. As many again may be waiting to be
-/// sorted.
+/// The maximum number of settled cells, five times the cells of 128 rows and 200 columns. Up to as many more may be
+/// unsorted.
 const MAX_CELLS: usize = 1 << 17;
 /// The maximum number of addresses in a time slice; a load adds up to 32 more.
 const MAX_ADDRESSES: usize = 1 << 16;
-/// The lines of 4 MiB.
+/// The entries of a slice's cache, one for each line of 4 MiB, so that smaller working sets have no collisions.
 const PLACES: usize = 1 << 15;
 
 /// An aligned group of 2^level lines: its number and its sectors.
 type Group = (u64, u64);
 
-/// The sectors that loads touch between two borders of columns, by address.
+/// The sectors that loads touch within one column, by address. A column can have several slices.
 #[derive(Debug)]
 pub(crate) struct TimeSlice {
     level: u32,

@@ -80,8 +80,8 @@ pub fn replay_text(
     text + &first_ones(summary, demangled)
 }
 
-/// Returns a table of the loads of a replay by program counter, then tables of its stores, atomics and copies: those that
-/// [`replay_text`] has no room for.
+/// Returns tables of the loads, stores, atomics and copies of a replay by program counter. [`replay_text`] only has
+/// room for the loads.
 #[must_use]
 pub fn memory_tables(replayed: &Replayed<'_>, demangled: &Demangled, rows: TableRows) -> String {
     let accesses = replayed.program_counters().chain(replayed.stores()).chain(replayed.copies());
@@ -284,7 +284,7 @@ fn not_compared(counts: &LoadCounts) -> Option<String> {
         .then(|| format!("in the trace for {}, not compared", plural(counts.valued_loads, "load")))
 }
 
-/// The first touches of lines, and the number of loads between other touches.
+/// The number of first touches of lines; for later touches, the distribution of loads since the touch before.
 fn reuse(reuse: &ReuseCounts) -> String {
     let range = |bound: u64| match bound {
         0..=2 => bound.to_string(),
@@ -427,7 +427,7 @@ fn mean(sum: u64, of: u64) -> Value<'static> {
     if of == 0 { Value::None } else { Value::Number(sum as f64 / of as f64, 2) }
 }
 
-/// An amount, or no value.
+/// `amount`; no value if there are no such accesses, because 0 would look like a measurement.
 fn of(has_some: bool, amount: u64) -> Value<'static> {
     if has_some { Value::Count(amount) } else { Value::None }
 }

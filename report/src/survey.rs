@@ -119,7 +119,7 @@ impl Extent {
     }
 }
 
-/// The range of instructions that belongs to some memory instructions of a block.
+/// Converts a range of a block's memory instructions to a range of instructions, including all others in between.
 fn part_records(
     trace: &BinaryTrace,
     raw: &RawBlock,
@@ -142,13 +142,14 @@ fn part_records(
 #[derive(Debug)]
 struct Surveyed {
     extent: Arc<Extent>,
-    /// The sectors of the instructions `current`, which are in one column of each map. `column` is their column in the
-    /// kernel's map.
+    /// The sectors of the instructions in `current`. A slice ends where a column of either map ends, so it belongs to
+    /// one column of each. `column` is the one in the kernel's map.
     slice: TimeSlice,
     current: Range<u64>,
     kernel: usize,
     column: usize,
-    /// The sectors of earlier slices in the same column of the whole's map, because many kernels can share one.
+    /// The earlier slices in the same column of the whole map, added up here first, because many kernels can share a
+    /// column.
     whole_slice: TimeSlice,
     whole_current: Range<u64>,
     whole_column: usize,
@@ -260,7 +261,7 @@ impl Surveyed {
         }
     }
 
-    /// Drops complete kernels and accesses that others surpass.
+    /// Keeps only the busiest kernels and the worst accesses, up to their limits.
     fn keep_busiest(&mut self) {
         keep_worst(&mut self.banks);
         if self.busiest.len() > MAX_SURVEYED_KERNELS {

@@ -104,8 +104,9 @@ fn score(cases: Split, of_them: u64, failures: u64) -> f64 {
     if of_them == 0.0 { 0.0 } else { 2.0 * failed * of_them / (failed * failures + of_them * run) }
 }
 
-/// The least improvement of the score that justifies a second condition, one of another kind (a flag beside
-/// instructions or SMs), and SMs that all of the failures are on. These values name the mutants of the tests best.
+/// Penalties on the score of a condition, which its parts have to outweigh: for a range of SMs or a second part, for
+/// parts of different kinds (a flag beside instructions or SMs), and for a range of SMs with all of the failures. These
+/// values name the mutants of the tests best.
 const COST: f64 = 0.05;
 const COST_OF_KIND: f64 = 0.05;
 const COST_OF_ALL: f64 = 0.01;
@@ -304,8 +305,7 @@ fn candidates<'e>(
         if !has_flag && is_any && sms == Sms::All {
             return None;
         }
-        // A range of SMs that covers all of the failures costs less, because no failure is left out to get a better
-        // score.
+        // A range of SMs that covers all failures costs less, because it was not chosen to leave failures out.
         let of_sms = match sms {
             Sms::All => 0.0,
             _ if of_them == total.of_them => COST_OF_ALL,

@@ -208,7 +208,8 @@ impl Generator {
         of_sizes.chain(of_flags).collect()
     }
 
-    /// Returns the quotas of every SM: for each size, one case with distinct words, which show where each came from.
+    /// Returns the quotas of every SM: one case for each size, with a different value in each word, so that a misplaced
+    /// word shows.
     #[must_use]
     pub fn quotas_of_values(&self) -> Vec<Quota> {
         self.quotas_of_sizes(FLAGS_OF_SIZES[0])
@@ -402,8 +403,8 @@ fn execute(drawn: Drawn) -> Option<Executed> {
 /// The pairs that one case aims at.
 const PAIRS: usize = 3;
 
-/// The pairs of flags, in the order that cases aim at them. A case aims at pairs with the same ending, because a load
-/// cannot both fault and access memory.
+/// Pairs of flags, in the order that cases aim at them. All pairs of a case agree on the outcome of the load, because
+/// one load cannot both fault and access memory.
 #[derive(Debug)]
 struct Aims {
     /// Pairs of flags by number: for loads that fault, for loads that no lane executes, and all others.

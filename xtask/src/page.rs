@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 /// Builds the page into `target/page`, and the package for npm beside it.
 ///
 /// # Errors
-/// Returns that of the step that failed.
+/// Returns the error of the first step that fails.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let workspace = Metadata::workspace()?;
     if arguments.check { nightly(&workspace) } else { build(&workspace.target()?) }
@@ -39,10 +39,10 @@ fn build(target: &Path) -> Result<()> {
     command(assemble)
 }
 
-/// Checks the crate, builds the page, and runs its tests in a browser and those of the package for npm.
+/// Checks the crate, builds the page, and runs the tests of the page in a browser and of the npm package.
 ///
 /// # Errors
-/// Returns that of the step that failed.
+/// Returns the error of the first step that fails.
 pub(crate) fn nightly(workspace: &Metadata) -> Result<()> {
     if !has_target()? {
         println!("\nskipped: the page; `rustup target add {TARGET}` installs what it is built for");

@@ -76,8 +76,8 @@ struct SmHeading {
 }
 
 impl SmHeading {
-    /// The heading for the next instructions, if their SM differs from the last. The first change also names the SM
-    /// before it, because it had no heading while it was the only one.
+    /// A heading, if the SM changes. The first heading also names the SM above it, because a listing of one SM has no
+    /// headings, and the change comes too late to add one.
     fn enter(&mut self, sm: Option<Sm>) -> Option<String> {
         let sm = sm?;
         let before = self.last.replace(sm).filter(|before| *before != sm)?;

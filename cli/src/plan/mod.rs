@@ -124,7 +124,7 @@ pub(crate) fn execute(arguments: Arguments, output: &mut Output) -> anyhow::Resu
     };
     let levels = tasks.levels()?;
     if let Some(level) = level.filter(|level| *level >= levels) {
-        // Only a note: a loop over all levels ends this way.
+        // A note rather than an error, because scripts that loop over the levels end here.
         diagnostic::note(format!(
             "no level {level}: the plan has levels 0 to {}",
             levels.saturating_sub(1)

@@ -45,7 +45,7 @@ fn a_listing_names_functions_and_scheduling() {
         \t\t\t\t/* 0x001fc400fe2007f6 */\n\
         \t/*0008*/ LD.E.64 R6, [R4], P0 ; /* 0x80b0000000070406 */\n\
         \t/*0010*/ MOV R1, R2 ; /* 0x5c98078000270001 */\n";
-    // The listing's SM counts.
+    // The SM in the listing takes precedence over the chosen one.
     let found = decoded("90", listing);
     assert_eq!((found.instructions, found.count), (2, 1));
     let load = &found.loads[0];
@@ -62,7 +62,7 @@ fn a_listing_without_an_sm_is_of_the_chosen_one() {
     let found = decoded("90", later);
     assert_eq!((found.count, &*found.loads[0].load.sm), (1, "90"), "{found:?}");
     assert_eq!(decoded("50", later).problems[0].field, "sm");
-    // Words of 64 bits are those of all SMs that have them.
+    // 64-bit words have the same meaning on every SM that has them.
     let file = here("../tests/data/listings/gather.sm_50.nvdisasm.txt");
     let earlier = std::fs::read_to_string(file).unwrap();
     let counts = ["50", "61", "90"].map(|sm| {
@@ -98,17 +98,17 @@ fn text_and_word_follow_each_other() {
     let first = encode(&encoded("80", "LDG.E.64 R4, [R2.64+0x10]"));
     let word = EncodeFields { word: first.load.word.clone(), ..encoded("80", "") };
     assert_eq!(encode(&word).load, first.load);
-    // Bits that no text shows stay.
+    // Bits that the text does not show are kept.
     let scheduled = "0x000ea8000c1e19000000100404007981";
     let both = EncodeFields { word: scheduled.to_owned(), ..encoded("80", "LDG.E R8, [R4.64]") };
     assert_eq!(encode(&both).load.word, "0x000ea8000c1e19000000000404087981");
-    // The text wins over a word that cannot be read.
+    // The text takes precedence over an invalid word.
     let broken = EncodeFields { word: "0xgg".to_owned(), ..encoded("80", "LDG.E R8, [R4.64]") };
     assert_eq!(encode(&broken).load.text, "LDG.E R8, [R4.64]");
     assert_eq!(encode(&encoded("80", "")).problems, []);
 }
 
-/// Every choice that is offered makes the load that it says, on every SM.
+/// On every SM, a load with a field changed to one of its choices decodes with that choice.
 #[test]
 fn fields_change_words() {
     for sm in Sm::all() {
@@ -186,7 +186,7 @@ fn a_load_runs_on_all_lanes() {
     assert_eq!(negative.problems[0].title, "lane 0: the address -1 is below 0");
 }
 
-/// Each form that can be executed gives values or says why not.
+/// Each form that can be executed has values, and each other one a reason.
 #[test]
 fn every_form_runs_or_says_why_not() {
     let mut ran = 0;
@@ -296,7 +296,7 @@ fn places_of_rules_are_utf_16() {
     assert_eq!(broken.problems[0].field, "source");
 }
 
-/// A page asks while one types: texts are cut after each letter.
+/// The page asks while a user types, so texts are cut after each letter.
 #[test]
 fn no_input_panics() {
     let texts = examples().into_iter().flat_map(|example| {
@@ -314,7 +314,7 @@ fn no_input_panics() {
         ("tensor", &["shape", "repeat", "instruction", "sm"]),
         ("ptx", &["source"]),
     ];
-    // A right form, but for one field.
+    // A valid form, except for one field.
     let right = serde_json::json!({
         "sm": "80", "instruction": "LDG.E R4, [R2.64]", "base": "lane * 4", "access": "lane * 4",
         "bytes": "4", "space": "shared", "text": "LDG.E R4, [R2.64]", "repeat": "x1",
@@ -334,7 +334,7 @@ fn no_input_panics() {
     }
 }
 
-/// Interfaces have the keys of answers and forms.
+/// The interfaces in `types.ts` have the same keys as answers and forms.
 #[test]
 fn types_are_those_of_the_answers() {
     let types = std::fs::read_to_string(here("src/types.ts")).unwrap();
@@ -365,7 +365,7 @@ fn types_are_those_of_the_answers() {
     let mut found = BTreeSet::new();
     answers.iter().for_each(|answer| objects(answer, &mut found));
     for mut keys in found {
-        // Only the first wavefront of a group has one.
+        // `group` is optional: only the first wavefront of a group has it.
         if keys.contains("is_conflict") {
             keys.insert("group");
         }
@@ -379,7 +379,7 @@ fn types_are_those_of_the_answers() {
     }
 }
 
-/// Only the examples of mistakes have any.
+/// Only the two examples of mistakes have problems.
 #[test]
 fn examples_are_right() {
     let wrong: Vec<String> = examples()

@@ -1,4 +1,4 @@
-//! [`Browser`]: a Chromium driven by the DevTools protocol, through pipes: they need no client for WebSockets.
+//! [`Browser`]: controls Chromium by the DevTools protocol. It uses pipes, because WebSockets would need a client.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long an answer may take.
+/// The timeout for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Browser {
@@ -25,7 +25,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser; `None` if there is none.
+    /// Starts the browser; `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         let found = std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(|| {
             let path = std::env::var_os("PATH")?;
@@ -40,7 +40,7 @@ impl Browser {
         let page = page.unwrap_or_else(|| crate::here("../target/page")).join("index.html");
         let page = page.canonicalize().expect("`cargo xtask page` writes the page");
         let profile = tempfile::tempdir().unwrap();
-        // The protocol is spoken on the file descriptors 3 and 4, which only a shell can name.
+        // The browser uses the file descriptors 3 and 4 for the protocol. `Command` cannot set them, but a shell can.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null 2>&1"])
             .arg(chromium)
@@ -104,7 +104,7 @@ impl Browser {
         }
     }
 
-    /// The messages that nobody asked for, so far.
+    /// The events received so far, which are messages without a request.
     pub(crate) fn events(&mut self) -> Vec<Value> {
         self.events.drain(..).collect()
     }
@@ -117,13 +117,13 @@ impl Browser {
         result["result"]["value"].take()
     }
 
-    /// Runs JavaScript that results in text.
+    /// Runs JavaScript with text as its result.
     pub(crate) fn text(&mut self, script: &str) -> String {
         let value = self.run(script);
         value.as_str().unwrap_or_else(|| panic!("{script}: {value}")).to_owned()
     }
 
-    /// Waits until a condition of the page holds.
+    /// Waits until a condition in the page is true.
     pub(crate) fn until(&mut self, condition: &str) {
         let start = Instant::now();
         while self.run(&format!("!!({condition})")) != true {
@@ -132,21 +132,21 @@ impl Browser {
         }
     }
 
-    /// Opens the page with a fragment, as a link does.
+    /// Opens the page with a fragment, like a link.
     pub(crate) fn open(&mut self, fragment: &str) {
         self.call("Page.navigate", json!({"url": "about:blank"}));
         self.call("Page.navigate", json!({"url": format!("{}#{fragment}", self.url)}));
         self.until("document.documentElement?.dataset.ready !== undefined");
     }
 
-    /// Sets the value of an input, and tells the page by an event.
+    /// Sets the value of an input, and dispatches an event, because scripts cause none.
     pub(crate) fn set(&mut self, input: &str, event: &str, value: &str) {
         let value = Value::from(value);
         let event = format!("new Event('{event}', {{ bubbles: true }})");
         self.run(&format!("{input}.value = {value}; {input}.dispatchEvent({event})"));
     }
 
-    /// Types into the element with the focus.
+    /// Types text into the focused element.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
@@ -173,7 +173,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended already, with a test that failed.
+        // Fails if the browser has already exited, for example with a failed test.
         self.process.kill().ok();
         self.process.wait().ok();
     }

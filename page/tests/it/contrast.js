@@ -1,4 +1,4 @@
-// The texts of the page with less contrast than WCAG's AA asks for, 4.5 to 1. Pictures are left out.
+// Finds the texts of the page with a contrast below 4.5 to 1, the minimum of WCAG's level AA. Pictures are left out.
 (() => {
   const channels = colour => {
     const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
@@ -26,7 +26,7 @@
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
     if (!node.data.trim() || !element.checkVisibility() || ["SCRIPT", "STYLE"].includes(element.tagName)) continue;
-    // Disabled choices may be faint.
+    // WCAG allows a lower contrast for disabled choices.
     if (element.closest(":disabled")) continue;
     texts += 1;
     const found = contrast(element);

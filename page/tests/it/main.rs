@@ -1,7 +1,8 @@
-//! The tools, and the page in a browser.
+//! Tests of the tools, and of the page in a browser.
 //!
-//! Tests of the page need its files, from `cargo xtask page`, in the folder `$WARPLOAD_PAGE` or `target/page`; and a browser,
-//! `$CHROMIUM` or `chromium`. They are ignored here, because they need both; `cargo xtask nightly` runs them.
+//! Tests of the page need its files, from `cargo xtask page`, in the folder `$WARPLOAD_PAGE` or `target/page`; and a
+//! browser, `$CHROMIUM` or `chromium`. They are ignored by default, because not every machine has both; `cargo xtask
+//! nightly` runs them.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -11,12 +12,12 @@ mod page;
 
 use std::path::PathBuf;
 
-/// A file of the crate.
+/// The path of a file in the crate.
 fn here(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The links of the page's examples: their tools, and their fields in JSON.
+/// The examples of the page. Each is a link to a tool, with its fields in JSON.
 fn examples() -> Vec<Example> {
     let html = std::fs::read_to_string(here("static/index.html")).unwrap();
     let links = html.split("<a href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap());
@@ -30,7 +31,7 @@ struct Example {
 }
 
 impl Example {
-    /// Reads a link. Fields that it does not name have the values of the form.
+    /// Parses a link. Fields that are missing in the link have the form's default values.
     fn new(fragment: &str, html: &str) -> Self {
         let (tool, pairs) = fragment.split_once('&').unwrap_or((fragment, ""));
         let panel = html.split(&format!("id=\"panel-{tool}\"")).nth(1).unwrap();
@@ -45,7 +46,7 @@ impl Example {
         Self { fragment: fragment.to_owned(), tool: tool.to_owned(), fields }
     }
 
-    /// The answer of the library, as the browser must get it.
+    /// The answer of the library, which the browser must also get.
     fn answer(&self) -> serde_json::Value {
         let fields = serde_json::to_string(&self.fields).unwrap();
         let answer = warpload_page::answer(&self.tool, &fields).unwrap();
@@ -53,7 +54,7 @@ impl Example {
     }
 }
 
-/// The values of a form before anything is typed.
+/// The default values of a form.
 fn defaults(form: &str) -> serde_json::Map<String, serde_json::Value> {
     let attribute = |tag: &str, name: &str| {
         let value = tag.split(&format!(" {name}=\"")).nth(1)?;

@@ -1,4 +1,4 @@
-//! How a browser shows the page.
+//! Tests of the page in a browser.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use warpload::encoding::{Instruction, Sm};
 use crate::browser::Browser;
 use crate::{examples, here};
 
-/// The panel.
+/// The visible panel.
 const PANEL: &str = "document.querySelector('[role=tabpanel]:not([hidden])')";
-/// The text of the panel, folded parts included.
+/// The text of the visible panel, including folded parts.
 const SAID: &str = "document.querySelector('[role=tabpanel]:not([hidden])').textContent";
-/// Loads of a listing: written when they are unfolded.
+/// The folded loads of a listing. Their contents are created when they are unfolded.
 const FOLDED: &str = "document.querySelectorAll('.answer > details')";
-/// The elements of the drawing.
+/// The root of the drawing's elements.
 const PICTURE: &str =
     "document.querySelector('[role=tabpanel]:not([hidden]) .picture div').shadowRoot";
 const STATUS: &str =
     "document.querySelector('[role=tabpanel]:not([hidden]) [role=status]').textContent";
 
-/// Texts of an answer that the page shows.
+/// Collects the texts of an answer that the page shows.
 fn shown(answer: &Value, texts: &mut Vec<String>) {
-    // Pictures are compared apart; the others are values of inputs, or for programs.
+    // Pictures are compared separately. The other keys are values of inputs, or for programs.
     const OTHERS: [&str; 9] =
         ["svg", "rows", "field", "slot", "max", "sm", "value", "raw", "title"];
     match answer {
@@ -33,7 +33,7 @@ fn shown(answer: &Value, texts: &mut Vec<String>) {
         Value::Object(object) => {
             let told = object.iter().filter(|(key, _)| !OTHERS.contains(&key.as_str()));
             told.for_each(|(_, value)| shown(value, texts));
-            // In the drawing, if there is one.
+            // The title is part of the drawing, if there is one.
             if object.get("drawing").is_some_and(|drawing| drawing == "") {
                 shown(&object["title"], texts);
             }
@@ -72,7 +72,7 @@ fn every_example_shows_the_answer_of_the_library() {
     }
 }
 
-/// Numbers of the library have 32 bits in a browser, and 64 here.
+/// The library has 32-bit pointers in a browser and 64-bit ones here, so its numbers could differ.
 #[test]
 #[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn every_form_is_the_same_in_a_browser() {
@@ -103,7 +103,7 @@ fn typing_an_instruction_changes_the_word_and_the_link() {
     browser.run("document.forms[1].elements.text.select()");
     browser.type_text("ldg.e.128 r8, [r2.64]");
     browser.until("document.forms[1].elements.word.value.startsWith('0x000fe2000c1e1d00')");
-    // The text stays as typed, and the link has its word.
+    // The text stays as typed. The link has the word, because it is exact.
     assert_eq!(browser.text("document.forms[1].elements.text.value"), "ldg.e.128 r8, [r2.64]");
     assert_eq!(
         browser.text("location.hash"),
@@ -130,7 +130,7 @@ fn a_field_changes_word_and_text_and_keeps_the_focus() {
         "0x000fe2000c1e1d000000000002047981"
     );
     assert_eq!(browser.run(&format!("document.activeElement === {size}")), true);
-    // A choice that makes no load cannot be chosen.
+    // Choices that do not make a load are disabled.
     let disabled = browser.run("document.querySelectorAll('#panel-encode option:disabled').length");
     assert_eq!(
         disabled,
@@ -205,11 +205,11 @@ fn tabs_are_chosen_by_the_keyboard() {
         browser.press(key, code);
         browser.until(&format!("({chosen}) === '{expected}'"));
     }
-    // One of them is in the order of the tab key, and the browser's history has them.
+    // Only the selected tab is reachable with the tab key. The browser's history has all of them.
     assert_eq!(browser.run("document.querySelectorAll('[role=tab][tabindex=\"0\"]').length"), 1);
     browser.run("history.back()");
     browser.until("!document.getElementById('panel-ptx').hidden");
-    // Each form keeps its fields.
+    // Each form keeps its fields when the tab changes.
     browser.set("document.forms[5].elements.source", "input", "nothing");
     browser.until("location.hash.endsWith('=nothing')");
     browser.run("document.getElementById('tab-run').click()");
@@ -265,7 +265,7 @@ fn text_is_no_markup() {
             assert!(browser.text("document.title").ends_with("– warpload"), "{tool} {field}");
         }
     }
-    // A name in a listing, and in a drawing.
+    // Names from a listing and from a drawing are escaped, too.
     let name = "%3Cimg%20src%3Dx%3E";
     let load = "%2F*0008*%2F%20LD%20R0%2C%20%5BR2%5D%20%3B";
     browser.open(&format!("decode&sm=50&input=%09Function%20%3A%20{name}%0A{load}%0A"));
@@ -312,7 +312,7 @@ fn a_long_listing_is_cut() {
     assert_eq!(browser.text(STATUS), "5000 loads in 5000 instructions; the first 200 are shown");
     assert_eq!(browser.run("document.getElementById('copy').disabled"), true);
     assert_eq!(browser.text("location.hash"), "#decode");
-    // Without a link to come back by, the form is kept.
+    // The form does not fit in a link, so the history keeps it.
     browser.run("document.getElementById('tab-banks').click()");
     browser.run("history.back()");
     browser.until("!document.getElementById('panel-decode').hidden");
@@ -326,7 +326,7 @@ fn broken_rules_are_underlined() {
     browser.open("ptx");
     let marks = browser.run("[...document.querySelectorAll('mark')].map(mark => mark.textContent)");
     assert_eq!(marks, json!([".v8", ".cg"]));
-    // Places are counted as JavaScript does, also after characters of two units.
+    // Places are in UTF-16 code units, which matters after characters of two units.
     let source = browser.text("document.forms[5].elements.source.value");
     let source = format!("// \u{1f600} \u{e9}\n{source}");
     browser.set("document.forms[5].elements.source", "input", &source);
@@ -361,7 +361,7 @@ fn nothing_is_sent_and_nothing_fails() {
     }
     assert_eq!(of("Runtime.exceptionThrown"), Vec::<&Value>::new());
     assert_eq!(of("Log.entryAdded"), Vec::<&Value>::new());
-    // Longer would be felt.
+    // A user would notice a longer start.
     let milliseconds: u64 = browser.text("document.documentElement.dataset.ready").parse().unwrap();
     assert!(milliseconds < 5000, "{milliseconds} ms until the page answers");
 }
@@ -412,7 +412,7 @@ fn text_stands_out_in_both_themes() {
     assert_eq!(ground, "rgb(22, 21, 25)");
 }
 
-/// And draws it, for a person to look at.
+/// Also writes pictures, for a person to look at.
 #[test]
 #[ignore = "opens a browser; `cargo xtask nightly` runs it"]
 fn the_page_fits_screens_of_any_width() {

@@ -1,4 +1,4 @@
-//! Loads, stores, atomic operations and asynchronous copies of a warp.
+//! Executes the loads, stores, atomic operations and asynchronous copies of a warp.
 
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
 use super::engine::{Engine, Stop};
@@ -47,7 +47,7 @@ pub(super) fn execute(
     }
 }
 
-/// Finds the addresses of the lanes.
+/// Computes the addresses of the lanes.
 pub(super) fn find_addresses(
     warp: &Warp,
     path: &Path,
@@ -76,7 +76,7 @@ pub(super) fn find_addresses(
         Base::Register { is_wide: true, .. } => {
             warpload::simd::vectorized!(add_wide(addresses, frame.registers.get(slot), offset));
         }
-        // Addresses of 32 bits wrap around there.
+        // 32-bit addresses wrap at 32 bits.
         _ => warpload::simd::vectorized!(add_narrow(
             addresses,
             frame.registers.get(slot),
@@ -100,7 +100,7 @@ fn add_narrow(addresses: &mut [u64; LANES], bases: &[u32; LANES], offset: u32) {
     }
 }
 
-/// Splits a warp into the memories that it sees and the registers of a path's frame.
+/// Borrows the memories that a warp can access, together with the registers of a path's frame.
 pub(super) fn parts<'p>(
     warp: &'p mut Warp,
     path: &Path,
@@ -129,7 +129,7 @@ struct Access<'a, 'w> {
 }
 
 impl Access<'_, '_> {
-    /// Notes why a lane has no bytes.
+    /// Reports the fault of a lane without bytes.
     fn missing(&self, lane: usize, missing: Missing, bytes: u32, engine: &mut Engine<'_>) {
         self.fault(lane, FaultKind::of_missing(missing, bytes), engine);
     }
@@ -140,7 +140,8 @@ impl Access<'_, '_> {
         engine.fault(kind, self.op, self.warp.number, lane as u32, address);
     }
 
-    /// Loads if all lanes find known bytes in one memory, and nobody asks for their values: without a look at each lane.
+    /// Loads without a lookup for each lane. Returns false if the general path is necessary: lanes access several
+    /// memories or unknown bytes, a lane faults, or an observer or the race detector needs each lane's access.
     fn load_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.races.is_some() {
             return false;
@@ -204,7 +205,7 @@ impl Access<'_, '_> {
         true
     }
 
-    /// Stores if all lanes find known bytes in one memory, and nobody asks for their values.
+    /// Stores without a lookup for each lane. Returns false like [`Self::load_at_once`].
     fn store_at_once(&mut self, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() || engine.races.is_some() {
             return false;
@@ -371,7 +372,7 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Executes an atomic operation if all lanes find known bytes in one memory, and nobody asks for their values.
+    /// Executes an atomic operation without a lookup for each lane. Returns false like [`Self::load_at_once`].
     fn atomic_at_once(&mut self, operation: Atomic, engine: &mut Engine<'_>) -> bool {
         if engine.observes_values() {
             return false;
@@ -460,7 +461,8 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// `cp.async`, at once.
+    /// Executes `cp.async` immediately. Programs cannot tell, because they have to wait for the copy before they read
+    /// it.
     fn copy(
         &mut self,
         from: &[u64; LANES],
@@ -483,7 +485,8 @@ impl Access<'_, '_> {
             let mut flags = 0;
             let mut fault = None;
             if read > 0 {
-                // Alignment counts for the whole source, the end of the buffer for the bytes that are read.
+                // The source must be aligned as a whole, but only the bytes that are read must be inside the
+                // allocation.
                 let space = AddressedSpace::Global;
                 let is_aligned = from[lane].is_multiple_of(bytes.into());
                 let found = match memories.find(space, from[lane], 1, lane) {
@@ -536,8 +539,8 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// A barrier in shared memory: bit 63 is the phase, from bit 32 on are the arrivals of a phase, from bit 0 on the missing
-    /// ones. Any layout will do, because hardware's is opaque to programs.
+    /// Executes an operation on an mbarrier. Its word has the phase in bit 63, the expected arrivals of a phase from
+    /// bit 32 on, and the pending ones from bit 0 on. This is not the layout of hardware, which is opaque to programs.
     fn mbarrier(&mut self, operation: Mbarrier, engine: &mut Engine<'_>) -> Result<(), Stop> {
         const COUNT: u64 = (1 << 20) - 1;
         const PHASE: u64 = 1 << 63;
@@ -600,7 +603,7 @@ impl Access<'_, '_> {
         Ok(())
     }
 
-    /// Looks for races of the lanes that have accessed shared memory.
+    /// Checks the lanes that access shared memory for races.
     fn check_races(&self, places: &[(usize, usize)], is_store: bool, engine: &mut Engine<'_>) {
         let bytes = self.access.bytes() as usize;
         for (lane, at) in places {
@@ -614,7 +617,7 @@ impl Access<'_, '_> {
     }
 }
 
-/// Loads a number in each lane of a mask. Offsets are multiples of its bytes and inside the memory.
+/// Loads one number in each lane of a mask. The offsets must be multiples of its size, and inside the memory.
 #[inline(always)]
 fn gather<const N: usize, V>(
     row: &mut [V; LANES],
@@ -627,7 +630,7 @@ fn gather<const N: usize, V>(
     let numbers = values.as_chunks::<N>().0;
     let Some(last) = numbers.len().checked_sub(1) else { return };
     if exec == u32::MAX {
-        // The minimum changes nothing, but tells the compiler that no lane is outside.
+        // The minimum has no effect, but shows the compiler that no index is out of bounds.
         for lane in 0..LANES {
             row[lane] = number(numbers[(offsets[lane] as usize / N + place).min(last)]);
         }
@@ -638,7 +641,7 @@ fn gather<const N: usize, V>(
     }
 }
 
-/// Stores a number of each lane of a mask, likewise.
+/// Stores one number from each lane of a mask, under the same conditions as [`gather`].
 #[inline(always)]
 fn scatter<const N: usize, V: Copy>(
     row: &[V; LANES],
@@ -661,21 +664,21 @@ fn scatter<const N: usize, V: Copy>(
     }
 }
 
-/// The effect of an access on memory.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AccessKind {
-    /// It reads.
+    /// A read.
     Load,
-    /// It writes.
+    /// A write.
     Store,
-    /// It reads and writes at once.
+    /// An atomic read and write.
     Atomic,
-    /// It copies from global to shared memory: `cp.async`.
+    /// A copy from global to shared memory: `cp.async`.
     Copy,
 }
 
-/// Reads a number of up to 8 bytes.
+/// Reads a number of up to 8 bytes, little-endian.
 #[inline(always)]
 fn read(values: &[u8], offset: usize, bytes: u32) -> u64 {
     let mut number = [0; 8];
@@ -685,7 +688,7 @@ fn read(values: &[u8], offset: usize, bytes: u32) -> u64 {
     u64::from_le_bytes(number)
 }
 
-/// A loaded value, extended to the bits of its register.
+/// A loaded value, extended to the width of its register.
 #[inline(always)]
 fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
     let value = match part {
@@ -710,17 +713,17 @@ fn extended(part: &[u8], scalar: T, bits: u32) -> u128 {
 fn unknown_sources(registers: &Registers, op: &Op, access: &MemoryOp) -> u32 {
     let rows = access.scalar.bits().div_ceil(32);
     let parts = 0..access.elements.len() as Slot;
-    // The second source is NONE, and known, unless there is one.
+    // Without a second source, `b` is NONE, which is always known.
     parts.fold(registers.unknown(op.b), |all, part| all | registers.unknown(op.a + part * rows))
 }
 
-/// Whether an addition of f32 flushes subnormal numbers: in global memory, not in shared memory.
-/// [PTX ISA, atom: "The floating-point operation .add"]
+/// Whether an f32 addition flushes subnormal numbers. It does in global memory, but not in shared memory. [PTX ISA,
+/// atom: "The floating-point operation .add"]
 fn flushes(operation: Atomic, scalar: T, found: Found) -> bool {
     operation == Atomic::Add && scalar == T::F32 && !matches!(found, Found::Shared(_))
 }
 
-/// Replaces an element in memory by the result of an atomic operation; returns the bytes that it had.
+/// Applies an atomic operation to an element in memory. Returns the old bytes.
 #[inline(always)]
 fn replace(
     operation: Atomic,
@@ -747,7 +750,7 @@ fn replace(
     bytes
 }
 
-/// The value that an atomic operation leaves in memory.
+/// The new value in memory after an atomic operation.
 pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) -> u64 {
     let bits = scalar.bits();
     let signed = |value: u64| ((value << (64 - bits)) as i64) >> (64 - bits);
@@ -793,7 +796,7 @@ pub(super) fn combine(operation: Atomic, scalar: T, old: u64, b: u64, c: u64) ->
     }
 }
 
-/// One or two halves of 16 bits.
+/// Applies an operation to one or two 16-bit floats.
 fn combine_halves(operation: Atomic, scalar: T, old: u32, b: u32) -> u32 {
     use super::float::{FloatOp, Modes, format, narrow, round, select, value};
     let (part, count) = match scalar {

@@ -1,4 +1,4 @@
-//! [`Code`]: the instructions of a kernel and of the functions that it calls, decoded once.
+//! [`Code`]: the decoded instructions of a kernel and of the functions that it calls.
 
 use std::collections::HashMap;
 
@@ -11,62 +11,62 @@ use crate::meaning::Register;
 use crate::module::{FunctionId, StatementId};
 use warpload::lane::LANES;
 
-/// A function's operation on the rows of a frame; the mask has the lanes that execute it.
+/// Executes an operation on the rows of a frame, in the lanes of a mask.
 pub(super) type Execute = fn(&mut Registers, &Op, u32);
 
-/// The place of an operation in [`Code::ops`].
+/// The index of an operation in [`Code::ops`].
 pub(super) type Pc = u32;
 
-/// One operation: an instruction, or a part of one.
+/// One operation. An instruction has one or several.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
     pub(super) action: Action,
-    /// The predicate that guards it, and whether it is negated.
+    /// The row of the guard, and whether it is negated.
     pub(super) guard: Option<(Slot, bool)>,
-    /// The destination and the sources; unused ones are 0.
+    /// The destination, and the sources `a`, `b` and `c`. Unused ones are [`NONE`](super::registers::NONE).
     pub(super) d: Slot,
     pub(super) a: Slot,
     pub(super) b: Slot,
     pub(super) c: Slot,
-    /// A second destination or a fourth source.
+    /// A second destination, or a fourth source.
     pub(super) e: Slot,
-    /// A number of the instruction: a shift, a table of `lop3`.
+    /// A constant of the instruction, such as a shift or the table of `lop3`.
     pub(super) immediate: u32,
     pub(super) statement: StatementId,
-    /// Whether it counts as an instruction: the first operation of each does.
+    /// Whether it counts as an instruction. Only the first operation of each instruction does.
     pub(super) counts: bool,
 }
 
 /// The effect of an operation, apart from its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// Each lane for itself, in registers.
+    /// An operation on registers, independent in each lane.
     Lanes(Execute),
     /// A load, a store or an atomic operation.
     Memory(Box<MemoryOp>),
-    /// Lanes that diverged wait here for each other.
+    /// The point where diverged lanes wait for each other.
     Rejoin,
-    /// To `target`; lanes that go different ways rejoin at `rejoin`.
+    /// A branch to `target`. If it diverges, its lanes reconverge at `rejoin`.
     Branch {
         target: Pc,
         rejoin: Option<Pc>,
     },
-    /// To one of a table's targets.
+    /// A branch to one of the targets in a table.
     BranchTable {
         targets: Box<[Pc]>,
         rejoin: Option<Pc>,
     },
     Call(Box<CallOp>),
-    /// The lanes go back to the caller. In a kernel they end.
+    /// Returns to the caller, or ends the lanes in a kernel.
     Return,
     Exit,
     Trap,
     Barrier(BarrierOp),
-    /// Exchanges values between the lanes of a warp.
+    /// An exchange between the lanes of a warp.
     Exchange(ExchangeOp),
     Matrix(Box<MatrixOp>),
     TensorLoad(Box<TensorOp>),
-    /// The clock: warp instructions so far.
+    /// Reads the clock, which counts warp instructions so that results are reproducible.
     Clock {
         shift: u32,
         is_wide: bool,
@@ -77,13 +77,12 @@ pub(super) enum Action {
         is_wide: bool,
     },
     ActiveMask,
-    /// An instruction that is not executed: its results are unknown, in registers and in the local memory
-    /// of the frame.
+    /// An unsupported instruction. Its results become unknown, in registers and in the local memory of the frame.
     Unknown {
         slots: Box<[Slot]>,
         locals: Box<[(u64, u64)]>,
     },
-    /// Nothing.
+    /// An instruction without an effect here.
     Nop,
 }
 
@@ -93,20 +92,20 @@ pub(super) struct MemoryOp {
     pub(super) kind: MemoryKind,
     pub(super) space: AddressedSpace,
     pub(super) base: Base,
-    /// Added to the base, modulo 2^64.
+    /// Added to the base modulo 2^64.
     pub(super) offset: u64,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) size: u32,
-    /// The registers of the elements, the first one first; `None` for a sink.
+    /// The registers of the elements in order; `None` for a sink.
     pub(super) elements: Box<[Option<Element>]>,
     pub(super) scalar: NumberType,
-    /// Whether it synchronizes: an atomic operation, `.volatile`, an order. It is no race, then, and a loop with it may
-    /// wait for another thread.
+    /// Whether it synchronizes: atomic operations, `.volatile`, and accesses with an order. These are not races, and a
+    /// loop with one may wait for another thread.
     pub(super) is_ordered: bool,
 }
 
 impl MemoryOp {
-    /// Returns the bytes of an access.
+    /// The size of a lane's access in bytes.
     pub(super) fn bytes(&self) -> u32 {
         self.size * self.elements.len().max(1) as u32
     }
@@ -116,16 +115,16 @@ impl MemoryOp {
 pub(super) enum MemoryKind {
     Load,
     Store,
-    /// With or without the old value.
+    /// An atomic operation. `red` has no elements for the old value.
     Atomic(Atomic),
-    /// `cp.async`: reads from global memory the bytes that it writes at the address.
+    /// `cp.async`: copies from global memory at `source` to the address.
     Copy {
         source: Base,
         source_offset: u64,
         bytes: u32,
         source_size: Option<Slot>,
     },
-    /// `mbarrier` operations on a word of shared memory.
+    /// An `mbarrier` operation on a word of shared memory.
     Mbarrier(Mbarrier),
 }
 
@@ -150,7 +149,7 @@ pub(super) enum Mbarrier {
     Arrive,
     ArriveDrop,
     ArriveNoComplete,
-    /// `test_wait` and `try_wait` with a state, or with a parity.
+    /// `test_wait` and `try_wait`, with a state or a parity.
     Wait {
         is_parity: bool,
     },
@@ -170,17 +169,17 @@ pub(super) enum Base {
     Frame,
 }
 
-/// A register of an access.
+/// A register that an access loads or stores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Element {
     pub(super) slot: Slot,
-    /// Rows of 32 bits: 1, 2 or 4.
+    /// The number of 32-bit rows: 1, 2 or 4.
     pub(super) rows: u32,
-    /// The bits of the register, to which a loaded value is extended.
+    /// The width of the register in bits. Loaded values are extended to it.
     pub(super) bits: u32,
 }
 
-/// A call, with its arguments and results: bytes of the frames' local memory, or registers.
+/// A call, with its arguments and results: bytes in the frames' local memory, or registers.
 #[derive(Clone, Debug)]
 pub(super) struct CallOp {
     pub(super) target: CallTarget,
@@ -191,11 +190,11 @@ pub(super) struct CallOp {
 #[derive(Clone, Debug)]
 pub(super) enum CallTarget {
     Direct(usize),
-    /// The number of a function in a register.
+    /// The address of a function in a register.
     Indirect(Slot),
 }
 
-/// An argument or a result, on the side of the caller or of the callee.
+/// An argument or a result, as the caller or the callee sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passed {
     Local { offset: u64, bytes: u64 },
@@ -207,7 +206,7 @@ pub(super) enum Passed {
 pub(super) struct BarrierOp {
     pub(super) kind: BarrierKind,
     pub(super) id: Slot,
-    /// How many threads take part; all without one.
+    /// The number of threads that take part; the whole block if `None`.
     pub(super) threads: Option<Slot>,
 }
 
@@ -215,7 +214,7 @@ pub(super) struct BarrierOp {
 pub(super) enum BarrierKind {
     Sync,
     Arrive,
-    /// The predicate is the operation's `a`, the result its `d`.
+    /// Reductions have their predicate in `a` of the operation, and their result in `d`.
     And,
     Or,
     Popc,
@@ -224,7 +223,7 @@ pub(super) enum BarrierKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeOp {
     pub(super) kind: ExchangeKind,
-    /// The lanes that take part; without a mask the executing ones.
+    /// The lanes that take part; the executing ones if `None`.
     pub(super) members: Option<Slot>,
 }
 
@@ -232,17 +231,17 @@ pub(super) struct ExchangeOp {
 pub(super) enum ExchangeKind {
     /// `bar.warp.sync`.
     Sync,
-    /// `a` from another lane that `b` chooses within the segment that `c` limits; a predicate in `e`.
+    /// Takes `a` from the lane that `b` chooses. `c` limits it to a segment, and `e` is a predicate.
     Shuffle(Shuffle),
     Vote(Vote),
-    /// `is_wide`: of 64 bits. `all` has a predicate in `e`.
+    /// Compares values of 64 bits if `is_wide`. `all` also has a predicate in `e`.
     Match {
         is_all: bool,
         is_wide: bool,
     },
-    /// Of f32, bit 0 of the immediate asks for absolute values, bit 1 for NaN if there is one.
+    /// A reduction. For f32, bit 0 of the immediate selects absolute values, and bit 1 lets NaN win.
     Reduce(Atomic, NumberType),
-    /// The leader in `d`, whether it is this lane in `e`.
+    /// The leader in `d`, and whether it is this lane in `e`.
     Elect,
 }
 
@@ -262,17 +261,17 @@ pub(super) enum Vote {
     Ballot,
 }
 
-/// A value that a row holds before the first instruction.
+/// The value of a row before the first instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Preset {
-    /// The same in all lanes, in so many rows.
+    /// A slot, the same value for all lanes, and the number of rows.
     Constant(Slot, u64, u32),
     Special(Slot, Special),
-    /// A value that the caller of the machine chose, lane 0 first.
+    /// A slot, the number of rows, and the caller's value for each lane, lane 0 first.
     Lanes(Slot, u32, Box<[u128; LANES]>),
 }
 
-/// A special register with a value for each warp.
+/// A special register with fixed values during a warp's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Special {
     Thread(usize),
@@ -289,7 +288,7 @@ pub(super) enum Special {
     },
     DynamicShared,
     TotalShared,
-    /// The same in all launches here.
+    /// A register with the same value in every launch, such as `%smid`.
     Fixed(u32),
 }
 
@@ -300,24 +299,24 @@ pub(super) struct FunctionCode {
     pub(super) entry: Pc,
     pub(super) rows: usize,
     pub(super) presets: Vec<Preset>,
-    /// Bytes of local memory that a frame has: variables, and parameters of calls.
+    /// The size of a frame's local memory in bytes: variables, and parameters of calls.
     pub(super) local_bytes: u64,
     pub(super) parameters: Vec<Passed>,
     pub(super) returns: Vec<Passed>,
-    /// The registers by their first row, to name one that was never written.
+    /// The registers by their first row, to name an uninitialized one in a fault.
     pub(super) names: HashMap<Slot, Register>,
 }
 
-/// Everything that a kernel may execute.
+/// The code of a kernel and all functions that it may call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
-    /// The kernel first.
+    /// The functions. The kernel is the first.
     pub(super) functions: Vec<FunctionCode>,
 }
 
 impl Op {
-    /// Makes an operation without operands.
+    /// Creates an operation without operands.
     pub(super) fn new(action: Action, statement: StatementId) -> Self {
         let (guard, counts) = (None, true);
         let (d, a, b, c, e, immediate) = (0, 0, 0, 0, 0, 0);

@@ -1,4 +1,4 @@
-//! [`compile`]: decodes a kernel and the functions that it calls into [`Code`].
+//! [`compile`]: decodes a kernel and all functions that it calls into [`Code`].
 
 use std::collections::HashMap;
 
@@ -27,31 +27,31 @@ use crate::syntax::{Constant, ScalarType, Span, StateSpace};
 use warpload::lane::LANES;
 use warpload::memory::AddressMap;
 
-/// The places of the variables that all threads share, and the rest that code depends on.
+/// The inputs of decoding besides the module: addresses of shared variables, and the options of a launch.
 pub(super) struct Surroundings {
-    /// Addresses in global or shared memory.
+    /// Addresses in global or shared memory, by variable.
     pub(super) variables: HashMap<DeclarationId, (AddressedSpace, u64)>,
     pub(super) map: AddressMap,
-    /// Whether there is Tensor Memory; its loads are not executed without.
+    /// Whether the launch has Tensor Memory. Without it, loads of Tensor Memory are unsupported instructions.
     pub(super) has_tensor_memory: bool,
-    /// Values in place of computed ones.
+    /// Values that the caller set. They replace the results of instructions.
     pub(super) overrides: HashMap<Register, Box<[u128; LANES]>>,
 }
 
-/// The most bytes of an access.
+/// The widest access of a lane, in bytes.
 const MAX_ACCESS: usize = 32;
 
-/// The value of a function's name: not an address of any memory.
+/// The value of a function's name: a small number, outside all memory that the machine allocates.
 pub(super) fn function_address(function: FunctionId) -> u64 {
     (function.index() as u64 + 1) << 4
 }
 
-/// Decodes a kernel.
+/// Decodes a kernel, and transitively the functions that it calls.
 pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surroundings) -> Code {
     let mut calls = Calls { numbers: HashMap::from([(kernel, 0)]), order: vec![kernel] };
     let mut code = Code::default();
     let mut done = 0;
-    // Decoding a function finds the functions that it calls.
+    // The list grows in the loop, because decoding a function finds further calls.
     while let Some(id) = calls.order.get(done).copied() {
         done += 1;
         let Some(function) = module.functions().get(id.index()) else { continue };
@@ -63,7 +63,7 @@ pub(super) fn compile(module: &Module<'_>, kernel: FunctionId, around: &Surround
     code
 }
 
-/// The functions that are called, with their places in [`Code::functions`].
+/// The functions that are called, and their indices in [`Code::functions`].
 struct Calls {
     numbers: HashMap<FunctionId, usize>,
     order: Vec<FunctionId>,
@@ -78,7 +78,7 @@ impl Calls {
     }
 }
 
-/// An instruction that this machine does not execute.
+/// The error of an unsupported instruction. Its results become unknown, and the launch continues.
 pub(super) struct NotExecuted;
 
 type Compiled<V> = Result<V, NotExecuted>;
@@ -95,10 +95,10 @@ pub(super) struct FunctionCompiler<'c, 'm> {
     specials: HashMap<Special, Slot>,
     presets: Vec<Preset>,
     rows: Slot,
-    /// Variables and parameters in the local memory of a frame.
+    /// Offset and size of each variable and parameter in the local memory of a frame.
     locals: HashMap<DeclarationId, (u64, u64)>,
     local_bytes: u64,
-    /// The instruction being decoded.
+    /// The statement of the current instruction.
     statement: StatementId,
     guard: Option<(Slot, bool)>,
     first_op: usize,
@@ -135,7 +135,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         compiler
     }
 
-    /// Gives places in the frame to local variables, to parameters of calls and to this function's own.
+    /// Assigns offsets in the frame to local variables, to the parameters of calls, and to the function's own
+    /// parameters.
     fn lay_out_locals(&mut self) {
         let is_entry = self.function.kind == FunctionKind::Entry;
         for (id, declared) in self.module.declarations_with_ids() {
@@ -154,7 +155,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 let alignment = declared.alignment().clamp(4, MAX_ALIGNMENT);
                 let offset = self.local_bytes.next_multiple_of(alignment);
                 self.locals.insert(id, (offset, bytes));
-                // More than a thread has is a fault when the function is called.
+                // Capped, because the size comes from the module's text. A frame that is too large is a fault when the
+                // function is called.
                 self.local_bytes = offset.saturating_add(bytes).min(MAX_LOCAL + 1);
             }
         }
@@ -184,7 +186,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// Returns the places of parameters.
+    /// The locations of parameters or results.
     fn passed(&mut self, declarations: std::ops::Range<usize>) -> Vec<Passed> {
         let places = declarations.map(|place| {
             let id = DeclarationId(place as u32);
@@ -215,7 +217,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return *element;
         }
         let declared = self.module.declaration(register.declaration);
-        // Registers of types without a size here are packed: at most 32 bits.
+        // The types without a size are packed ones of at most 32 bits.
         let bits = declared.and_then(|known| known.scalar.bits()).unwrap_or(32);
         let rows = bits.div_ceil(32);
         let element = Element { slot: self.new_rows(rows), rows, bits };
@@ -254,7 +256,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         &mut self.code.ops[at]
     }
 
-    /// Emits operations that all lanes execute: they compute the sources of a guarded one.
+    /// Emits operations without the guard, because all lanes compute the sources of a guarded instruction.
     fn unguarded<V>(&mut self, emit: impl FnOnce(&mut Self) -> V) -> V {
         let guard = self.guard.take();
         let emitted = emit(self);
@@ -291,7 +293,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 let Some(instruction) = self.module.instruction(id) else { continue };
                 self.statement = id;
                 self.first_op = self.code.ops.len();
-                // Targets are numbers of blocks until all blocks have their places.
+                // Block numbers for now. They become program counters once all blocks have been emitted.
                 let rejoin = block.post_dominator.map(|at| at as Pc);
                 self.instruction(&instruction, &block.targets, rejoin);
             }
@@ -338,7 +340,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.replace_overridden(of);
     }
 
-    /// Makes the results of an instruction unknown.
+    /// Marks the results of an unsupported instruction as unknown.
     fn not_executed(&mut self, of: &PtxInstruction<'m>) {
         let writes = RegisterOperands::of(self.module, of).writes;
         let slots = writes.into_iter().map(|register| self.register(register).slot).collect();
@@ -354,7 +356,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.emit(Action::Unknown { slots, locals: locals.into() });
     }
 
-    /// Gives registers that the caller set their values again.
+    /// Restores the values that the caller set, after an instruction has overwritten them.
     fn replace_overridden(&mut self, of: &PtxInstruction<'m>) {
         if self.around.overrides.is_empty() {
             return;
@@ -377,7 +379,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     // Operands.
 
-    /// Returns the row of a source; operations may be emitted that compute it.
+    /// The row of a source operand. May emit operations to compute it.
     pub(super) fn source(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -431,7 +433,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(self.constant(value.bits(scalar_type).ok_or(NotExecuted)?, rows))
     }
 
-    /// Returns the row of a name.
+    /// The row of a register, of a variable's or a function's address, or of a special register.
     pub(super) fn named(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -473,7 +475,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// A register in the rows of a type: cut off or zero-extended if it has others.
+    /// Converts a register to the number of rows of a type: truncates or zero-extends.
     fn fitted(&mut self, element: Element, scalar: T) -> Slot {
         let rows = rows_of(scalar);
         if element.rows == rows || scalar == T::B128 {
@@ -502,7 +504,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(self.fitted(Element { slot, rows: 1, bits: 32 }, scalar))
     }
 
-    /// Returns the row of a variable's address in its space.
+    /// The row of a variable's address in its space.
     fn address(&mut self, id: DeclarationId, offset: u64, scalar: T) -> Compiled<Slot> {
         let rows = rows_of(scalar);
         if let Some((place, _)) = self.locals.get(&id) {
@@ -516,7 +518,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(self.constant(address.wrapping_add(offset), rows))
     }
 
-    /// Returns the row of a result, and the operation that must follow to fit it into the register.
+    /// The row for a result. If the register has another width, the second part is the conversion and the register's
+    /// own row.
     fn destination(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -531,7 +534,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             }
             _ => return Err(NotExecuted),
         };
-        // A result of 8 or 16 bits is extended to the register, however wide. [PTX ISA, "Operand Size Exceeding
+        // Signed results of 8 or 16 bits are sign-extended to the whole register. [PTX ISA, "Operand Size Exceeding
         // Instruction-Type Size"]
         let is_short = matches!(scalar, T::S8 | T::S16) && element.bits > 16;
         if element.rows == rows_of(scalar) && !is_short {
@@ -546,7 +549,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok((slot, Some((fit, element.slot))))
     }
 
-    /// Emits an operation with the first operand as its destination.
+    /// Emits an operation that writes the first operand.
     fn write_first(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -564,7 +567,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    /// Copies a row into the first operand.
+    /// Copies a row to the first operand.
     fn copy_to_first(&mut self, of: &PtxInstruction<'m>, scalar: T, source: Slot) -> Compiled<()> {
         let copy = operations::copy(scalar).ok_or(NotExecuted)?;
         self.write_first(of, copy, scalar, &[source], 0)
@@ -676,7 +679,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    /// An instruction of [`LaneRule`].
+    /// Emits an instruction with a [`LaneRule`].
     fn lanes(&mut self, of: &PtxInstruction<'m>, request: &Request<'_>) -> Compiled<()> {
         let rule = LaneRule::of(request).ok_or(NotExecuted)?;
         let mut sources = Vec::new();
@@ -729,7 +732,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// Returns the first row of a register of 128 bits.
+    /// The first row of a 128-bit register.
     fn whole(&mut self, of: &PtxInstruction<'m>, operand: &Operand) -> Compiled<Slot> {
         match self.elements(of, operand, T::B128)?[..] {
             [Some(Element { slot, rows: 4, .. })] => Ok(slot),
@@ -737,7 +740,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// `mov.b64 {%r1, %r2}, %rd1`.
+    /// Emits `mov.b64 {%r1, %r2}, %rd1`.
     fn unpack(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -756,7 +759,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 return Err(NotExecuted);
             }
             let shift = width * place as u32;
-            // Registers of 128 bits are two of 64.
+            // The high half of a 128-bit register begins two rows later.
             let source = if shift < 64 { source } else { source + 2 };
             if width == 64 {
                 let copy = operations::copy(T::B64).ok_or(NotExecuted)?;
@@ -770,7 +773,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    /// `mov.b64 %rd1, {%r1, %r2}`.
+    /// Emits `mov.b64 %rd1, {%r1, %r2}`.
     fn pack(&mut self, of: &PtxInstruction<'m>, parts: &[Written], scalar: T) -> Compiled<()> {
         let mut width = part_width(scalar, parts.len())?;
         let part_type = match width {
@@ -811,7 +814,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         self.write_first(of, operations::pack(width), scalar, &sources, width)
     }
 
-    /// Returns the register of an element in braces; `None` for a sink.
+    /// The register of an element in braces; `None` for a sink.
     pub(super) fn element(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -827,7 +830,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         }
     }
 
-    /// The registers of an operand that has one or several.
+    /// The registers of a vector or of a single operand.
     pub(super) fn elements(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -875,7 +878,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     // Memory.
 
-    /// Returns where an access goes.
+    /// The space, base and offset of an address operand.
     pub(super) fn place(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -913,7 +916,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok((*space, Base::Zero, place.wrapping_add(offset)))
     }
 
-    /// Returns an access of the instruction's first address.
+    /// An access at the address operand of the instruction.
     fn access(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -999,7 +1002,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    /// Returns the row of a source of an atomic operation; the elements of a vector are put side by side.
+    /// The row of a source of an atomic operation. Copies the elements of a vector to consecutive rows.
     fn atomic_source(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -1045,7 +1048,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             return self.control(Action::Nop);
         }
         if request.has(Keyword::Mbarrier) {
-            // The copies before it are done: without `.noinc` it counts up and down again.
+            // Copies execute at once, so earlier ones are complete. Without `.noinc`, the arrival raises the pending
+            // count first, and the count does not change.
             if !request.has(Keyword::Noinc) {
                 return self.control(Action::Nop);
             }
@@ -1094,7 +1098,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
                 (_, true) => Mbarrier::ArriveNoComplete,
                 _ => Mbarrier::Arrive,
             };
-            // With a count of bytes that arrive later there is one arrival.
+            // With `.expect_tx`, the last operand is a number of bytes, and the arrival count is 1.
             let count = if has(Keyword::ExpectTx) { None } else { count_at(2) };
             (kind, of.operands.first(), count)
         } else {
@@ -1150,7 +1154,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let source = self.source(of, operand, T::U64)?;
         let (shared, local) = (self.around.map.shared(), self.around.map.local());
         let first = shared.base.min(local.base);
-        // The two windows touch: an address in neither is in global memory.
+        // The windows are adjacent, so one range covers both. All other addresses are global.
         let (base, size, is_inside) = match space {
             StateSpace::Shared => (shared.base, shared.size, true),
             StateSpace::Local => (local.base, local.size, true),
@@ -1186,7 +1190,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
             (_, true) => Opcode::Or,
             _ => return self.write_first(of, execute, T::B32, &sources, table),
         };
-        // `d|p`: whether the result is not 0, joined to a predicate.
+        // The predicate of `d|p` is `d != 0`, combined with another predicate.
         let joined = self.operand_source(of, 5, T::Pred)?;
         let (d, p) = self.pair(of, T::B32)?;
         let compare = operations::comparison(T::U32, Comparison::Ne, false).ok_or(NotExecuted)?;
@@ -1202,7 +1206,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
 
     // Predicates.
 
-    /// Returns the two rows of `%p|%q`, or of one name; the second is [`NONE`] if it is not written.
+    /// The two rows of `%p|%q`. The second is [`NONE`] if the operand is a single name.
     fn pair(&mut self, of: &PtxInstruction<'m>, scalar: T) -> Compiled<(Slot, Slot)> {
         let operand = of.operands.first().ok_or(NotExecuted)?;
         let OperandKind::Pair(range) = operand.kind else {
@@ -1217,7 +1221,8 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok((first, second))
     }
 
-    /// Emits a comparison, joined to a predicate if there is one; returns the result and its opposite.
+    /// Emits a comparison, combined with a predicate if there is one. The result is the row of the predicate and the
+    /// row of its opposite.
     fn compared(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -1276,7 +1281,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         Ok(())
     }
 
-    /// `setp.f16x2 p|q`: a predicate for each half.
+    /// Emits `setp.f16x2 p|q`: a predicate for each half.
     fn set_predicates_of_halves(
         &mut self,
         of: &PtxInstruction<'m>,
@@ -1347,7 +1352,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
         let is_register = self.module.find_at(of.scope, name);
         if let Some(symbol) = is_register.filter(|_| has_prototype) {
             let element = self.register(Register::of(symbol));
-            // Any function whose address is taken may be meant.
+            // A register can hold the address of any function, so all of them are decoded.
             for (place, function) in self.module.functions().iter().enumerate() {
                 if function.kind == FunctionKind::Func && function.body.is_some() {
                     self.calls.number(FunctionId(place as u32));
@@ -1507,7 +1512,7 @@ impl<'c, 'm> FunctionCompiler<'c, 'm> {
     }
 }
 
-/// Makes rows begin with a register's values.
+/// The initial rows of a register with a value from the caller.
 fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
     if element.bits == 1 {
         let is_set = |lane: &usize| values[*lane] != 0;
@@ -1517,7 +1522,7 @@ fn preset(slot: Slot, element: Element, values: &[u128; LANES]) -> Preset {
     Preset::Lanes(slot, element.rows, Box::new(*values))
 }
 
-/// The width of a part of a register that has two or four.
+/// The width of a part, if a register is split into two or four.
 fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
     let width = scalar.bits() / parts.max(1) as u32;
     match (parts, width) {
@@ -1526,7 +1531,7 @@ fn part_width(scalar: T, parts: usize) -> Compiled<u32> {
     }
 }
 
-/// Returns the rows of a value.
+/// The number of rows of a value.
 pub(super) fn rows_of(scalar: T) -> u32 {
     scalar.bits().div_ceil(32)
 }
@@ -1555,14 +1560,14 @@ fn atomic_operation(of: &PtxInstruction<'_>, request: &Request<'_>) -> Option<At
     })
 }
 
-/// Returns the special register of a name.
+/// The special register with this name.
 fn special(text: &str) -> Option<Special> {
     let (name, axis) = match text.split_once('.') {
         Some((name, "x")) => (name, 0),
         Some((name, "y")) => (name, 1),
         Some((name, "z")) => (name, 2),
         Some(_) => return None,
-        // Before PTX 2.0 these had 16 bits and no component.
+        // In PTX 1.x, these registers have 16 bits and no component.
         None => (text, 0),
     };
     let mask = |below, here, above| Some(Special::LaneMask { below, here, above });
@@ -1587,7 +1592,7 @@ fn special(text: &str) -> Option<Special> {
     }
 }
 
-/// Returns the variables that all threads share, of the module and of its functions.
+/// The variables of the module and its functions that all threads of a block or of the grid share.
 pub(super) fn shared_variables<'d>(
     module: &'d Module<'_>,
 ) -> impl Iterator<Item = (DeclarationId, &'d Declaration)> {

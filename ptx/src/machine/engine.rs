@@ -1,4 +1,4 @@
-//! [`Engine`]: executes the blocks of a grid, and the warps of a block, in order.
+//! [`Engine`]: executes the blocks of a grid one after the other, and the warps of a block in turns.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,31 +19,31 @@ use crate::run::WarpTensorMemory;
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
-/// Instructions that a warp executes before another warp of its block gets its turn, if it does not wait before.
-/// Long, since warps are executed in order but for those that wait for a later one.
+/// The instructions that a warp executes before another warp of its block gets a turn. Long, because a switch is only
+/// necessary if the warp waits for a later one.
 const WARP_TURN: u64 = 1 << 18;
 
-/// Instructions between two looks at the flag that ends a launch.
+/// The instructions between two checks of the interrupt flag.
 const LOOK: u64 = 1 << 14;
 
-/// The barriers of a block.
+/// The number of barriers in a block.
 const BARRIERS: usize = 16;
 
-/// Faults that are kept; the others are counted.
+/// The limit on recorded faults. Further ones are only counted.
 pub(super) const MAX_FAULTS: usize = 1000;
 
-/// The grid and the blocks of a launch.
+/// The grid and block size of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) blocks: [u32; 3],
     pub(super) threads: [u32; 3],
-    /// Bytes of shared memory: dynamic, and in all.
+    /// Shared memory in bytes: the dynamic part, and the total.
     pub(super) dynamic_shared: u64,
     pub(super) shared: u64,
 }
 
 impl Shape {
-    /// Returns the threads of a block.
+    /// The number of threads in a block.
     pub(super) fn block_size(&self) -> u32 {
         self.threads.iter().product()
     }
@@ -52,7 +52,7 @@ impl Shape {
         self.block_size().div_ceil(LANES as u32)
     }
 
-    /// Returns the index of a thread in its block.
+    /// The index of a thread in its block.
     pub(super) fn thread(&self, warp: u32, lane: usize) -> [u32; 3] {
         let number = warp * LANES as u32 + lane as u32;
         let [x, y, _] = self.threads.map(|size| size.max(1));
@@ -60,16 +60,16 @@ impl Shape {
     }
 }
 
-/// Why lanes do not go on.
+/// The reason why execution cannot continue.
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
-    /// The warp ends.
+    /// The warp ends with a fault.
     Warp(FaultKind),
-    /// The launch ends: it has executed as many instructions as it may, or is interrupted.
+    /// The launch ends, because it reached its limit on instructions, or was interrupted.
     Steps(StatementId),
 }
 
-/// A fault as the machine meets it.
+/// A fault, before its text and position are looked up.
 #[derive(Clone, Debug)]
 pub(super) struct RawFault {
     pub(super) kind: FaultKind,
@@ -80,43 +80,43 @@ pub(super) struct RawFault {
     pub(super) address: u64,
 }
 
-/// The state that the warps of a launch share.
+/// The state of a launch that its warps share.
 pub(super) struct Engine<'e> {
     pub(super) code: &'e Code,
-    /// The registers of each function before its first instruction.
+    /// The initial registers of each function, copied into each frame.
     pub(super) templates: Vec<Registers>,
     pub(super) memory: &'e mut DeviceMemory,
     pub(super) shared: Bytes,
     pub(super) observer: Option<&'e mut dyn MemoryObserver>,
     pub(super) map: AddressMap,
     pub(super) tensor: Option<&'e WarpTensorMemory>,
-    /// The lanes of each warp that have threads.
+    /// The lanes of each warp that run threads.
     pub(super) active: u32,
     pub(super) shape: Shape,
     pub(super) block: [u32; 3],
     pub(super) counts: LaunchCounts,
     pub(super) step_limit: u64,
-    /// Whether loads of bytes that nothing has written are faults.
+    /// Whether loads of uninitialized bytes are faults.
     pub(super) tracks_writes: bool,
     pub(super) faults: Vec<RawFault>,
     pub(super) fault_count: u64,
-    /// Instructions that are not executed, and how often one of them was met.
+    /// The unsupported instructions that were reached, with their counts.
     pub(super) skipped: BTreeMap<StatementId, u64>,
-    /// The allocation of the last access.
+    /// The allocation of the last access, tried first for the next one.
     pub(super) hint: usize,
-    /// Accesses by which threads wait for others: ordered loads, exchanges, mbarriers.
+    /// The number of accesses that a thread may use to wait for others: ordered loads, exchanges and mbarriers.
     pub(super) polls: u64,
-    /// Ends the launch once it is true.
+    /// Ends the launch when it becomes true.
     pub(super) interrupt: Option<&'e AtomicBool>,
-    /// Whether it was.
+    /// Whether `interrupt` ended the launch.
     pub(super) is_interrupted: bool,
-    /// Whether a wait has failed, so that another warp should have its turn.
+    /// Whether a wait has failed. Another warp gets a turn then, to complete it.
     pub(super) yields: bool,
-    /// Accesses of shared memory that nothing orders, if they are looked for.
+    /// The race detector, if the launch asks for it.
     pub(super) races: Option<RaceCheck>,
-    /// The last jump backward.
+    /// The last backward jump, reported when the launch reaches its limit.
     pub(super) last_loop: Option<StatementId>,
-    /// The instruction that ended a warp.
+    /// The last statement with an effect beyond registers, or with a guard, for faults that end the warp.
     pub(super) last_statement: StatementId,
 }
 
@@ -124,14 +124,14 @@ pub(super) struct Engine<'e> {
 #[derive(Clone, Debug, Default)]
 struct Barrier {
     waiting: Vec<(usize, Path, BarrierKind)>,
-    /// The threads that have arrived, by warp.
+    /// The threads that have arrived, one mask for each warp.
     arrived: Vec<u32>,
-    /// How many must; all without a number.
+    /// The number of threads that must arrive; all if `None`.
     threads: Option<u32>,
 }
 
 impl Engine<'_> {
-    /// Makes the registers that the frames of each function begin with.
+    /// Creates the initial registers of each function.
     pub(super) fn templates(code: &Code) -> Vec<Registers> {
         let of_function = |function: &super::code::FunctionCode| {
             let mut registers = Registers::new(function.rows);
@@ -153,7 +153,7 @@ impl Engine<'_> {
         code.functions.iter().map(of_function).collect()
     }
 
-    /// Counts an instruction.
+    /// Counts an instruction, and checks the limit and the interrupt flag.
     #[inline(always)]
     pub(super) fn count(&mut self, exec: u32, op: &Op) -> Result<(), Stop> {
         self.counts.warp_instructions += 1;
@@ -194,7 +194,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the allocation nearest to a generic address.
+    /// The allocation nearest to a generic address.
     pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
         let windows = [
             (self.map.shared(), AllocationUse::Shared, self.shape.shared),
@@ -213,7 +213,7 @@ impl Engine<'_> {
         self.memory.nearest(address)
     }
 
-    /// Returns the generic address of a place in a space.
+    /// The generic address of an address in a space.
     pub(super) fn generic(&self, space: AddressedSpace, address: u64) -> u64 {
         let map = self.map;
         match space {
@@ -223,7 +223,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the loaded and stored bytes have to be collected for the observer.
+    /// Whether the observer needs the loaded and stored bytes.
     pub(super) fn observes_values(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.needs_values())
     }
@@ -356,7 +356,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes why a warp ends, and ends it.
+    /// Reports the fault that ends a warp, and ends it.
     fn end_warp(&mut self, warp: &mut Warp, stop: Stop) -> Result<(), StatementId> {
         match stop {
             Stop::Steps(statement) => Err(statement),
@@ -375,7 +375,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A path arrives at a barrier.
+    /// Handles the arrival of a path at a barrier.
     fn arrive(
         &mut self,
         barriers: &mut [Barrier],
@@ -399,9 +399,9 @@ impl Engine<'_> {
         Ok(self.open_if_complete(barrier, warps))
     }
 
-    /// Opens a barrier if all threads that it waits for have arrived or ended. Says whether the first warp of the
-    /// block is next: behind a barrier of the whole block, because warps run in order between barriers. One of some
-    /// threads gives no turn away, or they could keep the others from theirs.
+    /// Opens a barrier if all of its threads have arrived or exited. Returns whether execution restarts at the first
+    /// warp. It does after a barrier of the whole block, because warps run in order between barriers. It does not after
+    /// a barrier of some threads, because these could then starve the others.
     fn open_if_complete(&mut self, barrier: &mut Barrier, warps: &mut [Warp]) -> bool {
         if !barrier.is_complete(warps) {
             return false;
@@ -413,14 +413,14 @@ impl Engine<'_> {
         is_whole
     }
 
-    /// A barrier orders the accesses before and after it.
+    /// Tells the race detector that a barrier orders earlier and later accesses.
     pub(super) fn pass_barrier(&mut self) {
         if let Some(races) = &mut self.races {
             races.pass_barrier();
         }
     }
 
-    /// Looks for a race of an access of shared memory.
+    /// Reports a race of an access to shared memory.
     pub(super) fn check_race(
         &mut self,
         op: &Op,
@@ -460,7 +460,7 @@ impl Barrier {
                 self.arrived.iter().zip(warps).all(|(arrived, warp)| warp.alive & !arrived == 0)
             }
             Some(threads) => {
-                // A warp counts whole once all of its lanes that are left have arrived.
+                // Partial warps count as 32 threads once all of their lanes have arrived or exited.
                 let count = |(arrived, warp): (&u32, &Warp)| {
                     if *arrived != 0 && warp.alive & !arrived == 0 {
                         32
@@ -473,7 +473,7 @@ impl Barrier {
         }
     }
 
-    /// Lets all paths go on that wait.
+    /// Lets all waiting paths continue.
     fn open(&mut self, warps: &mut [Warp]) {
         for (warp, path, _) in self.waiting.drain(..) {
             let mask = path.mask & warps[warp].alive;

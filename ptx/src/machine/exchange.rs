@@ -8,7 +8,7 @@ use super::registers::{NONE, Registers, Slot};
 use super::warp::lanes;
 use warpload::lane::LANES;
 
-/// Exchanges values between the lanes of `exec`: the ones that the instruction names and that have not ended.
+/// Exchanges values between the lanes of `exec`, the members of the instruction that have not exited.
 pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, exec: u32) {
     match kind {
         ExchangeKind::Sync => {}
@@ -36,7 +36,7 @@ pub(super) fn execute(registers: &mut Registers, op: &Op, kind: ExchangeKind, ex
             let mut out: [u32; LANES] = std::array::from_fn(equal);
             if is_all {
                 let is_same = out[exec.trailing_zeros() as usize] == exec;
-                // Lanes that have ended are no members any more.
+                // The mask has no lanes that have exited, because they are not members any more.
                 out = [if is_same { exec } else { 0 }; LANES];
                 if op.e != NONE {
                     registers.set_predicate(op.e, every(is_same), exec);
@@ -81,7 +81,7 @@ fn every(is_true: bool) -> u32 {
     if is_true { u32::MAX } else { 0 }
 }
 
-/// Marks a result that depends on the sources of all lanes.
+/// Marks a result that depends on the sources of all lanes: if one is unknown, all results are.
 fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u32) {
     if registers.unknown(source) & exec == 0 {
         registers.know(slot, exec);
@@ -90,7 +90,7 @@ fn derive_from_all(registers: &mut Registers, slot: Slot, source: Slot, exec: u3
     }
 }
 
-/// [PTX ISA, `shfl.sync`]
+/// `shfl.sync`. [PTX ISA, `shfl.sync`]
 fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
     let values = *registers.get::<u32>(op.a);
     let (choices, limits) = (*registers.get::<u32>(op.b), *registers.get::<u32>(op.c));
@@ -117,7 +117,7 @@ fn shuffle(registers: &mut Registers, op: &Op, mode: Shuffle, exec: u32) {
         let source = if is_inside { source as usize & 31 } else { lane };
         inside |= u32::from(is_inside) << lane;
         out[lane] = values[source];
-        // A lane that does not take part has no value to give.
+        // Only lanes that take part provide a value.
         let is_lost = exec >> source & 1 == 0 || unknown >> source & 1 != 0;
         lost |= u32::from(is_lost) << lane;
     }

@@ -1,4 +1,4 @@
-//! [`KernelFault`]: a fault of a launch, with its place and its thread.
+//! [`KernelFault`]: a fault during a launch, with its instruction and thread.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::registers::{Origin, Slot};
 use crate::module::StatementId;
 use crate::tensor::TensorFault;
 
-/// The kind of a fault, as the machine meets it.
+/// The kind of a fault, before its text is looked up.
 #[derive(Clone, Debug)]
 pub(super) enum FaultKind {
     OutOfBounds,
@@ -23,32 +23,32 @@ pub(super) enum FaultKind {
     Unknown { what: &'static str, slot: Slot, function: usize, origin: Origin, lane: u32 },
 }
 
-/// Why a load of Tensor Memory has loaded nothing.
+/// The reason why a load of Tensor Memory cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorLoadFault {
     /// The load breaks a rule of Tensor Memory.
     #[error("{}: {}", .0.code(), .0)]
     Refused(TensorFault),
-    /// Some lanes of the warp do not execute it.
+    /// Some lanes of the warp do not execute the load, although all must.
     #[error("all lanes must execute `.sync.aligned` together, and {0:#010x} do")]
     NotAllLanes(u32),
-    /// Lanes have different addresses.
+    /// The lanes have different addresses.
     #[error(
         "lanes 0 and {lane} have the addresses {first:#x} and {other:#x}: expected one for the warp"
     )]
     AddressesDiffer {
         /// The address of lane 0.
         first: u32,
-        /// The first lane with another address.
+        /// The first lane with a different address.
         lane: u32,
-        /// The address of that lane.
+        /// The address in that lane.
         other: u32,
     },
 }
 
 impl FaultKind {
-    /// Returns the fault of an access of that many bytes which has none.
+    /// The fault of an access of `bytes` bytes without a location.
     pub(super) fn of_missing(missing: Missing, bytes: u32) -> Self {
         match missing {
             Missing::Misaligned => Self::Misaligned { bytes },
@@ -61,51 +61,52 @@ impl FaultKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelFaultKind {
-    /// An access outside every allocation: a load returns 0, a store is dropped.
+    /// An access outside all allocations. Loads return 0, and stores are dropped.
     OutOfBounds,
-    /// An address that is not a multiple of the access size: a load returns 0, a store is dropped.
+    /// An address that is not a multiple of the access size. Loads return 0, and stores are dropped.
     Misaligned {
-        /// The bytes of the access.
+        /// The size of the access in bytes.
         bytes: u32,
     },
-    /// A load of shared or local memory that nothing has written.
+    /// A load of uninitialized shared or local memory.
     Uninitialized,
-    /// Two threads access the same bytes of shared memory without a barrier between, and one of them
+    /// A data race in shared memory: two threads access the same bytes without a barrier between them, and at least one
     /// writes.
     Race {
         /// The line of the other access.
         other: u32,
-        /// Its thread.
+        /// The thread of the other access.
         thread: [u32; 3],
     },
-    /// `trap`.
+    /// A `trap` instruction.
     Trap,
-    /// Threads wait at a barrier for others that wait elsewhere.
+    /// A deadlock: threads wait at a barrier, and others wait elsewhere.
     BarrierDivergence,
-    /// More calls inside one another, or more local memory, than a thread has.
+    /// Too many nested calls, or too much local memory for a thread.
     StackOverflow,
-    /// An index of `brx.idx` beyond its targets.
+    /// An index of `brx.idx` beyond its list of targets.
     BranchIndex,
-    /// A call of an address that is no function's.
+    /// An indirect call to an address that is not a function's.
     NoFunction {
         /// The address.
         address: u64,
     },
-    /// A load of Tensor Memory that cannot be executed: its registers are as before.
+    /// A load of Tensor Memory that cannot be executed. Its registers are unchanged.
     TensorMemory(TensorLoadFault),
-    /// A value is needed that is not known. The warp ends.
+    /// An instruction needs a value that is unknown. The warp ends.
     UnknownValue {
-        /// Where the value is needed: "an address".
+        /// The role of the value: "an address".
         what: &'static str,
-        /// The register that has no value.
+        /// The register with the unknown value.
         register: String,
-        /// The instruction that has no result here, and its line; `None` if nothing wrote the register.
+        /// The line and the text of the unsupported instruction that should have written the register; `None` if it was
+        /// never written.
         origin: Option<(u32, String)>,
     },
 }
 
 impl KernelFaultKind {
-    /// Returns the kind as one word.
+    /// Returns the name of the kind, one word.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -124,7 +125,7 @@ impl KernelFaultKind {
     }
 }
 
-/// A fault of a launch. The launch went on, but for the lanes that could not.
+/// A fault during a launch. Execution continues, except for the lanes that cannot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelFault {
@@ -134,9 +135,9 @@ pub struct KernelFault {
     pub statement: StatementId,
     /// Its line in the module, from 1.
     pub line: u32,
-    /// The function that it is in.
+    /// The function that contains the instruction.
     pub function: String,
-    /// The line of the source that `.loc` names, if there is one.
+    /// The source line from `.loc`, if there is one.
     pub source_line: Option<u32>,
     /// The block's index.
     pub block: [u32; 3],
@@ -144,9 +145,9 @@ pub struct KernelFault {
     pub thread: [u32; 3],
     /// The thread's lane, 0 to 31.
     pub lane: u32,
-    /// The address of an access, generic; 0 for other faults.
+    /// The generic address of the access; 0 for other faults.
     pub address: u64,
-    /// The allocation nearest to an address that is out of bounds; `None` for other faults.
+    /// The allocation nearest to an out-of-bounds address; `None` for other faults.
     pub nearest: Option<NearestAllocation>,
 }
 

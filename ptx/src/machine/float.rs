@@ -1,10 +1,10 @@
 //! Floating-point arithmetic with every rounding mode.
 //!
-//! Nearest-even results of f32 and f64 are the processor's own. All others of f16, bf16, tf32 and f32
-//! are computed in f64 *rounded to odd*: an inexact result whose last bit is 0 moves one step toward the
-//! exact value, so that a second rounding to a type at least two bits narrower is as if it were the
-//! first. [Boldo and Melquiond, "Emulation of FMA and correctly rounded sums"] Directed rounding of f64
-//! itself has no wider type and goes to rustc_apfloat.
+//! Round-to-nearest-even results of f32 and f64 come from the processor. All others of f16, bf16, tf32 and f32 are
+//! computed in f64 *rounded to odd*: an inexact result with an even last bit moves one step toward the exact value.
+//! Rounding it again, to a type at least two bits narrower, then gives the same result as rounding once. [Boldo and
+//! Melquiond, "Emulation of FMA and correctly rounded sums"] Directed rounding of f64 uses rustc_apfloat, because there
+//! is no wider type.
 
 use half::{bf16, f16};
 use rustc_apfloat::ieee::Double;
@@ -13,26 +13,26 @@ use rustc_apfloat::{Float, Round};
 use super::number::NumberType;
 use crate::syntax::load::Rounding;
 
-/// How results are rounded and changed afterwards.
+/// The rounding of results, and changes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Modes {
     pub(super) direction: Direction,
-    /// Subnormal sources and results become zero of the same sign.
+    /// Whether subnormal sources and results become zero of the same sign.
     pub(super) flush: bool,
-    /// Results are clamped to 0..=1, NaN to 0.
+    /// Whether results are clamped to 0..=1, and NaN becomes 0.
     pub(super) saturate: bool,
-    /// Negative results become 0.
+    /// Whether negative results become 0.
     pub(super) relu: bool,
-    /// Results beyond the largest finite value become it.
+    /// Whether results beyond the largest finite value become that value.
     pub(super) finite: bool,
 }
 
-/// Where a result between two values of its type goes.
+/// The rounding direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Direction {
     #[default]
     Nearest,
-    /// To the nearest, ties away from zero.
+    /// To the nearest value, ties away from zero.
     Away,
     Zero,
     Down,
@@ -42,7 +42,7 @@ pub(super) enum Direction {
 impl Direction {
     const ALL: [Self; 5] = [Self::Nearest, Self::Away, Self::Zero, Self::Down, Self::Up];
 
-    /// Returns the direction of a qualifier, for values and for integers.
+    /// The direction of a qualifier, for floats and for integers.
     pub(super) fn of(rounding: Option<Rounding>) -> Option<Self> {
         Some(match rounding {
             None | Some(Rounding::Rn | Rounding::Rni) => Self::Nearest,
@@ -81,14 +81,14 @@ impl Modes {
     }
 }
 
-/// A binary format that is narrower than f64.
+/// A binary format narrower than f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
-    /// Bits of the fraction.
+    /// The number of fraction bits.
     fraction: u32,
     /// The exponent of the smallest normal number.
     smallest: i32,
-    /// The bits of infinity; of NaN for e4m3, which has no infinity.
+    /// The bits of infinity, or of NaN for e4m3, which lacks infinity.
     infinity: u32,
     nan: u32,
     sign: u32,
@@ -113,7 +113,7 @@ pub(super) const F32: Format = Format {
     sign: 1 << 31,
     has_infinity: true,
 };
-/// The upper 19 bits of an f32.
+/// tf32 is the upper 19 bits of an f32.
 const TF32: Format =
     Format { fraction: 10, infinity: 0xff << 10, nan: 0x3_ffff, sign: 1 << 18, ..F32 };
 const E5M2: Format = Format {
@@ -133,7 +133,7 @@ const E4M3: Format = Format {
     has_infinity: false,
 };
 
-/// Rounds a value, exact or rounded to odd, to a format.
+/// Rounds a value to a format. The value is exact, or rounded to odd.
 pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
     let is_negative = value.is_sign_negative();
     if value.is_nan() {
@@ -155,7 +155,7 @@ pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
     if magnitude.is_infinite() {
         return sign | if modes.finite { largest } else { format.infinity };
     }
-    // Values below the smallest normal number of f64 are below half of any format's smallest one.
+    // Correct for subnormal f64, too: they are below half of the smallest value of any format.
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(format.smallest);
     let quantum = exponent - format.fraction as i32;
     let scaled = scale(magnitude, -quantum);
@@ -183,14 +183,14 @@ pub(super) fn round(value: f64, format: Format, modes: Modes) -> u32 {
     sign | if modes.flush && is_subnormal { 0 } else { bits as u32 }
 }
 
-/// Multiplies by 2^exponent, in two steps since the factor may be beyond f64.
+/// Multiplies by 2^exponent in two steps, because the factor itself may overflow f64.
 fn scale(value: f64, exponent: i32) -> f64 {
     let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
     let half = exponent / 2;
     value * power(half) * power(exponent - half)
 }
 
-/// Returns the value of a float of up to 32 bits.
+/// The value of a float of up to 32 bits.
 #[inline(always)]
 pub(super) fn value(bits: u32, scalar: NumberType) -> f64 {
     match scalar {
@@ -213,7 +213,7 @@ fn e4m3(bits: u32) -> f64 {
     if bits & 0x80 != 0 { -magnitude } else { magnitude }
 }
 
-/// Returns the format of a float that is narrower than f64, with the bits that its register is shifted by.
+/// The format of a float narrower than f64, and the shift of its bits in a register.
 pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
     Some(match scalar {
         NumberType::F16 => (F16, 0),
@@ -226,14 +226,14 @@ pub(super) fn format(scalar: NumberType) -> Option<(Format, u32)> {
     })
 }
 
-/// A source with subnormal values flushed.
+/// Flushes a subnormal source.
 #[inline(always)]
 pub(super) fn flushed(bits: u32, scalar: NumberType) -> u32 {
     let Some((format, _)) = format(scalar) else { return bits };
     if bits & format.infinity == 0 { bits & format.sign } else { bits }
 }
 
-/// Moves an inexact value whose last bit is 0 one step toward the exact one.
+/// Moves an inexact value with an even last bit one step toward the exact value.
 #[inline(always)]
 fn to_odd(value: f64, error: f64) -> f64 {
     if error == 0.0 || !value.is_finite() || value.to_bits() & 1 != 0 || !error.is_finite() {
@@ -250,7 +250,7 @@ fn to_odd(value: f64, error: f64) -> f64 {
 #[inline(always)]
 pub(super) fn add_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    // Knuth's TwoSum: the error is exact.
+    // Knuth's TwoSum, which computes the error exactly.
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
     to_odd(sum, error)
@@ -275,7 +275,7 @@ pub(super) fn sqrt_odd(a: f64) -> f64 {
     to_odd(root, (-root).mul_add(root, a))
 }
 
-/// Operations on floats.
+/// The operations on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FloatOp {
     Add,
@@ -293,12 +293,12 @@ pub(super) enum FloatOp {
     Tanh,
 }
 
-/// Evaluates an operation exactly, or rounded to odd where it is not.
+/// Evaluates an operation exactly, or rounded to odd if the result is inexact.
 fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
     match op {
         FloatOp::Add => add_odd(a, b),
         FloatOp::Sub => add_odd(a, -b),
-        // Products of two f32 have 48 bits.
+        // Exact: the product of two f32 has 48 bits.
         FloatOp::Mul => a * b,
         FloatOp::Fma => {
             let product = a * b;
@@ -307,8 +307,8 @@ fn evaluate(op: FloatOp, a: f64, b: f64, c: f64) -> f64 {
         FloatOp::Div => div_odd(a, b),
         FloatOp::Sqrt => sqrt_odd(a),
         FloatOp::Rcp => div_odd(1.0, a),
-        // These have no exact results but trivial ones. f64's functions err by less than a thousandth
-        // of a step of f32.
+        // Not rounded to odd, because only trivial results are exact. The error of the f64 functions is less than a
+        // thousandth of an f32 step.
         FloatOp::Rsqrt => 1.0 / a.sqrt(),
         FloatOp::Sin => a.sin(),
         FloatOp::Cos => a.cos(),
@@ -326,7 +326,7 @@ pub(super) fn narrow(op: FloatOp, scalar: NumberType, modes: Modes, sources: [u3
     let Some((format, shift)) = format(scalar) else { return 0 };
     let mut result = evaluate(op, a, b, c);
     if result == 0.0 && modes.direction == Direction::Down {
-        // Terms that cancel leave -0 where rounding goes down. [IEEE 754, 6.3]
+        // A sum that cancels is -0 when rounding down. [IEEE 754, 6.3]
         let (x, y) = match op {
             FloatOp::Add => (a, b),
             FloatOp::Sub => (a, -b),
@@ -376,9 +376,9 @@ pub(super) fn wide(op: FloatOp, modes: Modes, sources: [u64; 3]) -> u64 {
     result.to_bits() as u64
 }
 
-/// The square root of an f64, rounded down or up.
+/// The square root of an f64 with directed rounding.
 fn directed_sqrt(a: f64, direction: Direction) -> f64 {
-    // Small ones are scaled by 2^1000, because the rest would be less than the smallest subnormal.
+    // Scaled by 2^1000, because the remainder would be below the smallest subnormal.
     let (scaled, factor) = if a < 1e-200 { (scale(a, 1000), scale(1.0, -500)) } else { (a, 1.0) };
     let root = scaled.sqrt();
     if root == 0.0 || !root.is_finite() {
@@ -393,14 +393,14 @@ fn directed_sqrt(a: f64, direction: Direction) -> f64 {
     rounded * factor
 }
 
-/// Returns the smaller or the larger one; a NaN only if both are, or if it is asked for.
+/// The minimum or maximum. A NaN loses against a number, unless `is_nan_kept`.
 pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => f64::NAN,
         (true, _) | (_, true) if is_nan_kept => f64::NAN,
         (true, _) => b,
         (_, true) => a,
-        // -0 is smaller than +0.
+        // -0 is less than +0.
         _ if a == b => {
             if a.is_sign_negative() == is_max {
                 b
@@ -418,7 +418,7 @@ pub(super) fn select(is_max: bool, is_nan_kept: bool, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Rounds a float to an integer of the same type.
+/// Rounds to an integer, and stays a float.
 pub(super) fn to_integral(value: f64, direction: Direction) -> f64 {
     match direction {
         Direction::Nearest => value.round_ties_even(),
@@ -429,7 +429,7 @@ pub(super) fn to_integral(value: f64, direction: Direction) -> f64 {
     }
 }
 
-/// Converts a value of one type to another; `is_integral` rounds floats to integers on the way.
+/// Converts a value to another type. `is_integral` rounds floats to integers on the way.
 pub(super) fn convert(
     bits: u64,
     from: NumberType,
@@ -445,7 +445,7 @@ pub(super) fn convert(
     }
 }
 
-/// The value of an integer: sign-extended or zero-extended.
+/// The value of an integer, sign-extended or zero-extended.
 fn extend(bits: u64, scalar: NumberType) -> i128 {
     let unused = 128 - scalar.bits();
     let high = u128::from(bits) << unused;
@@ -467,12 +467,12 @@ fn integer_to_integer(bits: u64, from: NumberType, to: NumberType, saturate: boo
         let (least, most) = range(to);
         value = value.clamp(least, most);
     }
-    // Cut off, and extended to the register, as a conversion without `.sat` does.
+    // Truncated to the type, which has an effect only without `.sat`, then extended to the register.
     extend(value as u64, to) as u64
 }
 
 fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
-    // Both parts are exact.
+    // Both halves are exact in f64.
     let (high, low) = ((value >> 32) as f64 * 4_294_967_296.0, (value & 0xffff_ffff) as f64);
     match format(to) {
         Some((format, shift)) => u64::from(round(add_odd(high, low), format, modes) << shift),
@@ -496,7 +496,7 @@ fn integer_to_float(value: i128, to: NumberType, modes: Modes) -> u64 {
     }
 }
 
-/// Returns the value of a float of any width.
+/// The value of a float of any width.
 pub(super) fn any_value(bits: u64, scalar: NumberType) -> f64 {
     if scalar == NumberType::F64 { f64::from_bits(bits) } else { value(bits as u32, scalar) }
 }
@@ -506,12 +506,12 @@ fn float_to_integer(bits: u64, from: NumberType, to: NumberType, modes: Modes) -
     let value = any_value(bits, from);
     let (least, most) = range(to);
     if value.is_nan() {
-        // [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
+        // NaN becomes 0 or the most significant bit. [PTX ISA, cvt: "In float-to-integer conversions, NaN inputs"]
         let is_zero = from != NumberType::F64 && to.bits() < 64;
         return if is_zero { 0 } else { extend(1 << (to.bits() - 1), to) as u64 };
     }
     let integral = to_integral(value, modes.direction);
-    // Casts saturate, beyond 2^127 too.
+    // The cast saturates, even beyond 2^127.
     (integral as i128).clamp(least, most) as u64
 }
 
@@ -522,7 +522,7 @@ fn float_to_float(
     modes: Modes,
     is_integral: bool,
 ) -> u64 {
-    // Flushing is a matter of f32: subnormal f16 are normal in f32, and stay. [PTX ISA, cvt: "Subnormal numbers"]
+    // Only f32 is flushed. Subnormal f16 values are normal in f32, and are kept. [PTX ISA, cvt: "Subnormal numbers"]
     let flushes = |scalar| modes.flush && scalar == NumberType::F32;
     let bits = if flushes(from) { u64::from(flushed(bits as u32, from)) } else { bits };
     let mut value = any_value(bits, from);

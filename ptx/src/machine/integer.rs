@@ -1,6 +1,6 @@
-//! Integer operations of one lane that Rust has no operator for.
+//! Integer operations on one lane without an equivalent in Rust.
 
-/// `bfe`: `length` bits from `position` on, with the sign bit above them.
+/// `bfe`: extracts `length` bits from `position` on, and extends them.
 #[inline(always)]
 pub(super) fn extract(a: u64, position: u32, length: u32, bits: u32, is_signed: bool) -> u64 {
     let (position, length) = (position & 0xff, length & 0xff);
@@ -15,7 +15,7 @@ pub(super) fn extract(a: u64, position: u32, length: u32, bits: u32, is_signed: 
     if bits == 64 { value } else { value & u64::from(u32::MAX) }
 }
 
-/// `bfi`: the lowest `length` bits of `a` in place of those of `b` from `position` on.
+/// `bfi`: inserts the low `length` bits of `a` into `b`, from `position` on.
 #[inline(always)]
 pub(super) fn insert(a: u64, b: u64, position: u32, length: u32, bits: u32) -> u64 {
     let (position, length) = (position & 0xff, length & 0xff);
@@ -27,7 +27,7 @@ pub(super) fn insert(a: u64, b: u64, position: u32, length: u32, bits: u32) -> u
     (b & !mask) | (a << position & mask)
 }
 
-/// `bfind`: the place of the highest bit that is not a copy of the sign; all ones without one.
+/// `bfind`: the position of the highest bit that differs from the sign; all ones if there is none.
 #[inline(always)]
 pub(super) fn highest(a: u64, bits: u32, is_signed: bool, is_shift: bool) -> u32 {
     let extended = if is_signed && bits == 32 { a as u32 as i32 as i64 as u64 } else { a };
@@ -39,7 +39,7 @@ pub(super) fn highest(a: u64, bits: u32, is_signed: bool, is_shift: bool) -> u32
     }
 }
 
-/// `fns`: the place of the bit that is `offset` set bits away from `base`.
+/// `fns`: the position of the bit that is `offset` set bits away from `base`.
 pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let is_set = |place: u32| mask >> place & 1 != 0;
     let base = base & 31;
@@ -59,7 +59,7 @@ pub(super) fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     u32::MAX
 }
 
-/// `prmt`: four bytes out of eight.
+/// `prmt`: selects four bytes from eight.
 #[inline(always)]
 pub(super) fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     let bytes = u64::from(b) << 32 | u64::from(a);
@@ -73,7 +73,7 @@ pub(super) fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     result
 }
 
-/// The modes of `prmt` that choose by the lowest two bits alone, as selectors of the plain one.
+/// Translates the modes of `prmt`, which use only two bits of the selector, to a selector of the default mode.
 pub(super) fn permute_selectors(mode: u32, selector: u32) -> u32 {
     let table: [u32; 4] = match mode {
         1 => [0x3210, 0x4321, 0x5432, 0x6543],
@@ -87,7 +87,7 @@ pub(super) fn permute_selectors(mode: u32, selector: u32) -> u32 {
     table[(selector & 3) as usize]
 }
 
-/// `lop3`: the bit of a table that the three bits choose.
+/// `lop3`: looks up three bits in a table, for each bit position.
 #[inline(always)]
 pub(super) fn logic3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let mut result = 0;
@@ -100,7 +100,7 @@ pub(super) fn logic3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     result
 }
 
-/// `dp4a` and `dp2a`: products of `count` parts with bytes of `b` from `first` on, added to `c`.
+/// `dp4a` and `dp2a`: multiplies `count` parts of `a` with bytes of `b` from `first` on, and adds the products to `c`.
 #[inline(always)]
 pub(super) fn dot(
     (a, a_signed): (u32, bool),

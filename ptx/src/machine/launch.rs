@@ -1,4 +1,4 @@
-//! [`Kernel`] and [`KernelLaunch`]: an entry function, and the grid and parameters it is launched with.
+//! [`Kernel`]: an entry function. [`KernelLaunch`]: the grid, the parameters and the options to run it with.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
@@ -24,10 +24,10 @@ use crate::syntax::{LineIndex, Position, StateSpace};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::{AddressMap, AddressSpace};
 
-/// Warp instructions of a launch without another limit.
+/// The default limit on warp instructions. It ends kernels that loop forever.
 const STEPS: u64 = 1 << 32;
 
-/// Bytes of shared memory that a block has at most here: more than any GPU has.
+/// The most shared memory of a block, in bytes. More than any GPU has.
 const MAX_SHARED: u64 = 1 << 20;
 
 /// An entry function of a module.
@@ -38,38 +38,38 @@ pub struct Kernel<'m> {
     function: &'m Function,
 }
 
-/// How a kernel is launched.
+/// The grid, the parameters and the options of a launch.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KernelLaunch {
-    /// Blocks along x, y and z.
+    /// The number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
+    /// The number of threads in a block along x, y and z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory of a block: `.extern .shared`.
+    /// Dynamic shared memory of a block in bytes, for `.extern .shared` variables.
     pub shared_bytes: u64,
-    /// The bytes of each parameter, the first one first, little-endian.
+    /// The bytes of each parameter in order, little-endian.
     pub parameters: Vec<Vec<u8>>,
-    /// How many warp instructions may be executed.
+    /// The maximum number of warp instructions. Exceeding it is [`KernelError::Steps`].
     pub steps: u64,
-    /// Whether loads of shared or local memory that nothing has written are faults.
+    /// Whether loads of uninitialized shared or local memory are faults.
     pub checks_uninitialized: bool,
-    /// Whether two threads that access a byte of shared memory without a barrier between, one of which writes, are a
-    /// fault.
+    /// Whether data races in shared memory are faults: two threads access a byte, at least one writes, and no barrier
+    /// is between the accesses.
     pub checks_races: bool,
-    /// The lanes of each warp that have a thread; all at first.
+    /// The lanes of each warp that run threads; all by default.
     pub active: LaneMask,
-    /// The addresses of variables, in global or shared memory; the others get theirs from the machine.
+    /// Addresses of variables, in global or shared memory. The machine places all others.
     pub places: Vec<(DeclarationId, u64)>,
-    /// Tensor Memory, which every block has like this at its beginning. The number of its warp is added to the warp's
-    /// number in its block. Without it loads of Tensor Memory are not executed.
+    /// Tensor Memory at the start of every block. The warp's number in it is added to each warp's number in the block.
+    /// If it is `None`, loads of Tensor Memory are skipped as unsupported.
     pub tensor: Option<WarpTensorMemory>,
-    /// Values that replace whatever instructions compute for these registers, lane 0 first.
+    /// Values that replace the results of instructions that write these registers, lane 0 first.
     pub registers: Vec<RegisterLanes>,
 }
 
 impl KernelLaunch {
-    /// Makes a launch without parameters: `grid` blocks of `block` threads along x, y and z.
+    /// Creates a launch of `grid` blocks of `block` threads along x, y and z, without parameters.
     #[must_use]
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
         Self {
@@ -87,14 +87,14 @@ impl KernelLaunch {
         }
     }
 
-    /// Adds the bytes of the next parameter, little-endian.
+    /// Adds the next parameter as bytes, little-endian.
     #[must_use]
     pub fn parameter(mut self, bytes: &[u8]) -> Self {
         self.parameters.push(bytes.to_vec());
         self
     }
 
-    /// Sets the bytes of dynamic shared memory of a block.
+    /// Sets the dynamic shared memory of a block in bytes.
     #[must_use]
     pub fn shared_bytes(mut self, bytes: u64) -> Self {
         self.shared_bytes = bytes;
@@ -102,14 +102,14 @@ impl KernelLaunch {
     }
 }
 
-/// A register and its value in each lane, lane 0 first; a predicate is 0 or 1.
+/// A register and its value in each lane, lane 0 first. A predicate is 0 or 1.
 pub type RegisterLanes = (Register, Box<[u128; LANES]>);
 
-/// Why a kernel is not launched, or does not end.
+/// The reason why a kernel cannot be launched, or did not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// The module has no such kernel.
+    /// The module has no kernel with this name.
     #[error("no kernel `{name}`; the module has {}", kernels.join(", "))]
     NoKernel {
         /// The name.
@@ -117,7 +117,7 @@ pub enum KernelError {
         /// The kernels of the module.
         kernels: Vec<String>,
     },
-    /// The module has several kernels, and none is named.
+    /// The module has several kernels, and no name was given.
     #[error("several kernels; expected the name of one: {}", kernels.join(", "))]
     SeveralKernels {
         /// Their names.
@@ -128,52 +128,52 @@ pub enum KernelError {
     ParameterCount {
         /// The parameters of the kernel.
         expected: usize,
-        /// Those of the launch.
+        /// The parameters of the launch.
         given: usize,
     },
-    /// A parameter does not have the bytes of its type.
+    /// A parameter has the wrong size.
     #[error("parameter {number} has {expected} bytes, {given} are given")]
     ParameterSize {
         /// Its number, counted from 0.
         number: usize,
-        /// The bytes of its type.
+        /// The size of its type in bytes.
         expected: u64,
-        /// Those of the launch.
+        /// The size in the launch in bytes.
         given: usize,
     },
-    /// A grid or a block has no threads, or more than a GPU has.
+    /// A block has no threads, or more than a GPU supports.
     #[error("a block of {x} x {y} x {z} threads: 1 to 1024 are possible", x = .0[0], y = .0[1], z = .0[2])]
     BlockSize([u32; 3]),
-    /// A grid without blocks.
+    /// The grid has no blocks.
     #[error("a grid of {x} x {y} x {z} blocks", x = .0[0], y = .0[1], z = .0[2])]
     GridSize([u32; 3]),
-    /// Shared memory beyond any GPU's.
+    /// A block has more shared memory than any GPU.
     #[error("{0} bytes of shared memory: a block has at most {MAX_SHARED}")]
     SharedSize(u64),
-    /// Buffers and variables beyond the memory of a machine.
+    /// Buffers and variables exceed the memory limit.
     #[error(transparent)]
     Memory(#[from] TooMuchMemory),
-    /// A variable that cannot be at its place.
+    /// A variable's address is invalid.
     #[error(transparent)]
     Place(#[from] AllocationError),
     /// Another thread has ended the launch.
     #[error("the launch was interrupted")]
     Interrupted,
-    /// As many instructions were executed as the launch allows.
+    /// The launch reached its limit on warp instructions.
     #[error(
         "line {line}: {steps} warp instructions were executed, and the loop that `{text}` closes has not ended"
     )]
     Steps {
         /// The limit.
         steps: u64,
-        /// The line of the last jump backward.
+        /// The line of the last backward jump, which is probably the endless loop.
         line: u32,
-        /// The jump.
+        /// The text of the jump.
         text: String,
     },
 }
 
-/// Counts of a launch.
+/// The numbers of blocks, warps and instructions of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -182,19 +182,19 @@ pub struct LaunchCounts {
     pub blocks: u64,
     /// Warps.
     pub warps: u64,
-    /// Instructions, once for all lanes of a warp that execute them together.
+    /// Instructions, counted once for all lanes of a warp that execute them together.
     pub warp_instructions: u64,
-    /// Instructions, once for each lane.
+    /// Instructions, counted once for each lane.
     pub thread_instructions: u64,
-    /// Loads among the warp instructions, of parameters too.
+    /// Loads among the warp instructions, including loads of parameters.
     pub loads: u64,
-    /// Stores.
+    /// Stores among the warp instructions.
     pub stores: u64,
-    /// Atomic operations and reductions.
+    /// Atomic operations and reductions among the warp instructions.
     pub atomics: u64,
 }
 
-/// An instruction that was met and is not executed here.
+/// An unsupported instruction that was reached. Its results are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedInstruction {
@@ -202,58 +202,58 @@ pub struct SkippedInstruction {
     pub statement: StatementId,
     /// Its line, from 1.
     pub line: u32,
-    /// Its words.
+    /// Its text.
     pub text: String,
-    /// How often a warp met it.
+    /// How many times a warp reached it.
     pub count: u64,
 }
 
-/// The outcome of a launch that ended.
+/// The result of a launch.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct KernelResult {
-    /// Counts of what ran.
+    /// The instructions that were executed.
     pub counts: LaunchCounts,
-    /// The first faults, at most 1,000, in the order in which they happened.
+    /// The first faults, at most 1,000, in order of execution.
     pub faults: Vec<KernelFault>,
-    /// How many faults there were.
+    /// The total number of faults.
     pub fault_count: u64,
-    /// The instructions that are not executed here, in the order of the text.
+    /// The unsupported instructions that were reached, in the order of the text.
     pub skipped: Vec<SkippedInstruction>,
 }
 
-/// A memory instruction that a warp has executed.
+/// A memory instruction executed by a warp.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MemoryAccess<'a> {
     /// The instruction.
     pub statement: StatementId,
-    /// Load, store, atomic operation or copy.
+    /// The kind of access: load, store, atomic operation or copy.
     pub kind: AccessKind,
-    /// How its addresses are to be read. Constants and the kernel's parameters lie in global memory.
+    /// The address space of the addresses. Constants and kernel parameters are in global memory.
     pub space: AddressSpace,
-    /// The bytes of each lane's access.
+    /// The size of each lane's access in bytes.
     pub bytes: u32,
     /// The block's index.
     pub block: [u32; 3],
     /// The warp's number in its block.
     pub warp: u32,
-    /// The lanes that executed it without a fault.
+    /// The lanes that executed the access without a fault.
     pub executing: LaneMask,
-    /// Each lane's address; of no meaning in a lane that does not execute.
+    /// Each lane's address; meaningless for lanes that are not in `executing`.
     pub addresses: &'a [u64; LANES],
-    /// The bytes that each lane loaded or stored, or that were there before an atomic operation.
+    /// The bytes that each lane loaded or stored. For an atomic operation, the old bytes in memory.
     pub values: &'a LaneBytes,
 }
 
-/// Sees the memory instructions of a launch in the order in which they are executed.
+/// Observes the memory instructions of a launch, in order of execution.
 pub trait MemoryObserver {
-    /// A warp has executed a memory instruction. `cp.async` is two accesses of [`AccessKind::Copy`]: of global memory,
-    /// then of shared memory.
+    /// Called after each memory instruction of a warp. `cp.async` makes two accesses of [`AccessKind::Copy`]: first to
+    /// global memory, then to shared memory.
     fn access(&mut self, access: &MemoryAccess<'_>);
 
-    /// Whether [`MemoryAccess::values`] is used. It is zero otherwise, because collecting the bytes of each lane costs
-    /// more than the access itself.
+    /// Whether the observer reads [`MemoryAccess::values`]. They are zero otherwise, because collecting the bytes of
+    /// each lane costs more than the access itself.
     fn needs_values(&self) -> bool {
         true
     }
@@ -266,10 +266,10 @@ impl<F: FnMut(&MemoryAccess<'_>)> MemoryObserver for F {
 }
 
 impl<'m> Kernel<'m> {
-    /// Returns the kernel of a name.
+    /// Returns the kernel with this name.
     ///
     /// # Errors
-    /// Returns [`KernelError::NoKernel`] if the module has no entry function of that name with a body.
+    /// Returns [`KernelError::NoKernel`] if the module has no entry function with this name and a body.
     pub fn named(module: &'m Module<'m>, name: &str) -> Result<Self, KernelError> {
         let is_kernel =
             |function: &Function| function.kind == FunctionKind::Entry && function.body.is_some();
@@ -283,10 +283,10 @@ impl<'m> Kernel<'m> {
         Err(KernelError::NoKernel { name: name.to_owned(), kernels })
     }
 
-    /// Returns the kernel of a name; the module's only one without a name.
+    /// Returns the kernel with this name, or the module's only kernel if there is no name.
     ///
     /// # Errors
-    /// Returns [`KernelError`] if the module has no such kernel, or several.
+    /// Returns [`KernelError`] if there is no such kernel, or several without a name to choose one.
     pub fn chosen(module: &'m Module<'m>, name: Option<&str>) -> Result<Self, KernelError> {
         let is_kernel =
             |function: &&Function| function.kind == FunctionKind::Entry && function.body.is_some();
@@ -302,10 +302,10 @@ impl<'m> Kernel<'m> {
         }
     }
 
-    /// Returns the bytes of a parameter's value, which is written as PTX writes constant expressions.
+    /// Converts the value of a parameter to bytes. `text` is a constant expression of PTX.
     ///
     /// # Errors
-    /// Returns [`LaunchValueError`] if the text is no value of the parameter's type, or there is no such parameter.
+    /// Returns [`LaunchValueError`] if the text is not a value of the parameter's type, or there is no such parameter.
     pub fn parameter_value(&self, number: usize, text: &str) -> Result<Vec<u8>, LaunchValueError> {
         let place = self.function.parameters.start + number;
         let found = Some(place).filter(|place| self.function.parameters.contains(place));
@@ -329,7 +329,7 @@ impl<'m> Kernel<'m> {
         self.function
     }
 
-    /// Returns the bytes of each parameter, the first one first.
+    /// Returns the size of each parameter in bytes, in order.
     #[must_use]
     pub fn parameter_bytes(&self) -> Vec<u64> {
         let all = self.function.parameters.clone();
@@ -337,11 +337,11 @@ impl<'m> Kernel<'m> {
         declared.map(|declared| variable_bytes(self.module, declared)).collect()
     }
 
-    /// Executes the kernel on a memory, in which the variables of the module get places, too.
+    /// Executes the kernel. `memory` has the buffers; the variables of the module are added to it.
     ///
     /// # Errors
-    /// Returns [`KernelError`] if the launch does not fit the kernel, or does not end. Memory then holds what was
-    /// written until then.
+    /// Returns [`KernelError`] if the launch does not suit the kernel, or does not end. The memory then has all stores
+    /// up to the error.
     pub fn run(
         &self,
         launch: &KernelLaunch,
@@ -351,10 +351,10 @@ impl<'m> Kernel<'m> {
         self.run_until(launch, memory, observer, None)
     }
 
-    /// Executes the kernel as [`Self::run`] does, until another thread sets a flag.
+    /// Executes the kernel like [`Self::run`], until another thread sets `interrupt`.
     ///
     /// # Errors
-    /// Returns [`KernelError`] as [`Self::run`] does, and [`KernelError::Interrupted`] soon after the flag is set.
+    /// Returns [`KernelError`] like [`Self::run`], and [`KernelError::Interrupted`] soon after `interrupt` is set.
     pub fn run_until(
         &self,
         launch: &KernelLaunch,
@@ -437,7 +437,7 @@ impl<'m> Kernel<'m> {
         Ok(())
     }
 
-    /// Gives the module's variables and the parameters their places; returns them with the bytes of shared memory.
+    /// Places the module's variables and the parameters in memory. Also returns the size of shared memory.
     fn place(
         &self,
         launch: &KernelLaunch,
@@ -468,7 +468,7 @@ impl<'m> Kernel<'m> {
             } else if declared.linkage != Linkage::Extern {
                 let name = AllocationUse::Variable(module.text(declared.name).to_owned());
                 let size = usize::try_from(bytes).map_err(|_| TooMuchMemory { bytes })?;
-                // Checked before it is made: the size is the module's word alone.
+                // Checked before the allocation, because the size comes from the module's text.
                 memory.check_room(bytes)?;
                 let base = match placed(id) {
                     Some(base) => memory.allocate_at(base, vec![0; size], name).map(|()| base)?,
@@ -522,7 +522,7 @@ impl<'m> Kernel<'m> {
         Ok(())
     }
 
-    /// Writes the initial value of a variable.
+    /// Writes the initial value of a variable to its memory.
     fn initialize(
         &self,
         id: DeclarationId,
@@ -545,7 +545,7 @@ impl<'m> Kernel<'m> {
         allocation.bytes.values[..size].copy_from_slice(&initial.bytes[..size]);
         for (unknown, span) in initial.unknown {
             let range = unknown.start as usize..unknown.end as usize;
-            // The name of a function is not a variable's.
+            // `initial_bytes` only knows the addresses of variables, so function names are unknown to it.
             let word = module.text(span).trim_start_matches("generic").trim();
             match (module.function_id_of(word), allocation.bytes.values.get_mut(range.clone())) {
                 (Some(function), Some(place)) if place.len() <= 8 => {
@@ -557,7 +557,7 @@ impl<'m> Kernel<'m> {
         }
     }
 
-    /// Returns the line and the words of a statement.
+    /// The line and the text of a statement.
     fn written(&self, statement: StatementId, lines: &LineIndex) -> (u32, String) {
         let found = self.module.statements().get(statement.index());
         let text = found.map(|found| self.module.statement(found.span, lines));

@@ -1,7 +1,7 @@
 //! Matrix instructions: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 //!
-//! Products are exact, and summed in ascending k in the accumulator's type, because the order in which
-//! hardware adds them is not documented. [PTX ISA, "Warp Level Matrix Instructions"]
+//! Products are exact, and summed in ascending k in the accumulator's type. Hardware's order of summation is
+//! undocumented, so its results can differ in the last bits. [PTX ISA, "Warp Level Matrix Instructions"]
 
 use super::access::{AccessKind, LaneBytes, find_addresses, parts};
 use super::code::{Element, MemoryKind, MemoryOp, Op};
@@ -23,7 +23,7 @@ const MAX_ELEMENTS: usize = 4096;
 /// A matrix instruction.
 #[derive(Clone, Debug)]
 pub(super) enum MatrixOp {
-    /// One product, or one for each quad pair of lanes.
+    /// One product, or one for each quad pair of lanes in `mma.m8n8k4`.
     Multiply(Box<[Multiply]>),
     /// `wmma.load` and `wmma.store`.
     Fragment {
@@ -33,9 +33,9 @@ pub(super) enum MatrixOp {
         stride: Option<Slot>,
         is_row_major: bool,
     },
-    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes for each register, at the addresses of 8 lanes.
+    /// `ldmatrix` and `stmatrix`: 8 rows of 16 bytes for each register. 8 lanes hold the addresses of the rows.
     Rows { registers: Box<[Slot]>, is_store: bool, access: MemoryOp, is_transposed: bool },
-    /// `movmatrix`: the transpose of 8 x 8 elements of 16 bits.
+    /// `movmatrix`: transposes a matrix of 8 x 8 elements of 16 bits.
     Transpose { to: Slot, from: Slot },
 }
 
@@ -47,40 +47,40 @@ pub(super) struct Multiply {
     b: Fragment,
     c: Fragment,
     d: Fragment,
-    /// Of single bits: `.and.popc` rather than `.xor.popc`.
+    /// For products of single bits: `.and.popc` rather than `.xor.popc`.
     is_and: bool,
     is_saturated: bool,
 }
 
-/// The part of a matrix that the registers of a warp hold.
+/// A matrix that is distributed over the registers of a warp.
 #[derive(Clone, Debug)]
 pub(super) struct Fragment {
     slots: Box<[Slot]>,
     scalar: T,
-    /// Elements in a register.
+    /// The number of elements in a register.
     packed: usize,
     layout: Layout,
     rows: usize,
     columns: usize,
-    /// The lanes that have it.
+    /// The lanes that hold elements.
     lanes: u32,
 }
 
-/// Which element is where.
+/// The mapping from registers to elements of the matrix.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// Of `mma.m8n8k4` of f16, in a quad pair; whether a lane's elements are neighbours along k.
-    /// [PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type"]
+    /// The layout of f16 operands of `mma.m8n8k4` in a quad pair. `is_along_k` means that the elements of a lane are
+    /// neighbours along k. [PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type"]
     Quads {
         is_left: bool,
         is_along_k: bool,
     },
-    /// Of `mma`, with k along a row: the left operand, or the right one turned around.
+    /// The layout of `mma` operands, with k along a row. The right operand is the transposed left one.
     Operand {
         is_left: bool,
     },
     Accumulator,
-    /// Of `wmma`, whose layout no program may depend on: one after the other.
+    /// A linear layout for `wmma`. Hardware's is undocumented, so programs cannot depend on it.
     Linear,
 }
 
@@ -97,7 +97,7 @@ impl Fragment {
         let (rows, columns) = size;
         let is_sane = (1..=MAX_ELEMENTS).contains(&(rows * columns))
             && (scalar.bits() <= 32 || scalar == T::F64);
-        // A fragment of another size has elements that are not in the matrix.
+        // Other sizes would have elements outside the matrix.
         let lanes_of_one = if let Layout::Quads { .. } = layout { 8 } else { LANES };
         let is_whole = elements.len() * packed * lanes_of_one == rows * columns;
         let is_sane = is_sane && (is_whole || matches!(layout, Layout::Linear));
@@ -105,7 +105,7 @@ impl Fragment {
         is_sane.then_some(Self { slots: slots?, scalar, packed, layout, rows, columns, lanes })
     }
 
-    /// Returns the row and column of an element of a lane's register.
+    /// The row and column of an element.
     fn place(&self, lane: usize, register: usize, part: usize) -> (usize, usize) {
         let (group, thread) = (lane / 4, lane % 4);
         match self.layout {
@@ -143,7 +143,7 @@ impl Fragment {
         }
     }
 
-    /// Visits the bits of every element.
+    /// Calls `visit` with the row, column and bits of every element.
     fn each(&self, registers: &Registers, mut visit: impl FnMut(usize, usize, u64)) {
         let mask = u64::MAX >> (64 - self.scalar.bits());
         for (register, slot) in self.slots.iter().enumerate() {
@@ -163,7 +163,7 @@ impl Fragment {
         }
     }
 
-    /// Writes the bits of every element.
+    /// Writes every element: `element` returns the bits for a row and column.
     fn fill(&self, registers: &mut Registers, element: impl Fn(usize, usize) -> u64) {
         for (register, slot) in self.slots.iter().enumerate() {
             for lane in lanes(self.lanes) {
@@ -186,7 +186,7 @@ impl Fragment {
         self.slots.iter().copied().find(|slot| registers.unknown(*slot) != 0)
     }
 
-    /// The elements as floats, row after row.
+    /// The elements as floats, row by row.
     fn floats(&self, registers: &Registers) -> Vec<f32> {
         let mut values = vec![0.0; self.rows * self.columns];
         self.each(registers, |row, column, bits| {
@@ -224,7 +224,7 @@ impl Fragment {
     }
 }
 
-/// Decodes a matrix instruction; `None` if it is not executed.
+/// Decodes a matrix instruction; `None` if it is unsupported.
 pub(super) fn decode<'m>(
     compiler: &mut FunctionCompiler<'_, 'm>,
     of: &PtxInstruction<'m>,
@@ -278,7 +278,7 @@ fn multiply<'m>(
         return None;
     }
     let [d, a, b, c] = of.operands else { return None };
-    // `wmma` of floats names the types of the accumulators alone, that of f64 and the others all four.
+    // `wmma` with f16 factors names only the accumulators' types. All other products name four types.
     let types: [T; 4] = match *types {
         [d, c] if is_opaque => [d, T::F16, T::F16, c],
         [d, a, b, c] => [d, a, b, c],
@@ -300,7 +300,7 @@ fn multiply<'m>(
     if is_in_quads && types[1..3] != [T::F16; 2] {
         return None;
     }
-    // The order of A and the order of B, row by row or column by column.
+    // The storage orders of A and B: by row or by column.
     let mut orders = of.qualifiers().filter_map(|qualifier| match qualifier.kind {
         QualifierKind::Keyword(Keyword::Row) => Some(true),
         QualifierKind::Keyword(Keyword::Col) => Some(false),
@@ -369,7 +369,7 @@ fn fragment<'m>(
         Some(operand) => Some(compiler.source(of, operand, T::U32).ok()?),
         None => None,
     };
-    // Rows and columns of single bits and halves of bytes are whole bytes.
+    // Rows and columns must be whole bytes, although single bits and 4-bit numbers are not.
     if [size.0, size.1].iter().any(|count| !(count * scalar.bits() as usize).is_multiple_of(8)) {
         return None;
     }
@@ -389,14 +389,14 @@ fn matrix_rows<'m>(
     let elements = compiler.elements(of, operand, T::B32).ok()?;
     let registers: Option<Box<[Slot]>> =
         elements.iter().map(|element| element.map(|element| element.slot)).collect();
-    // Eight lanes have the addresses of each register.
+    // Each register needs the addresses of eight lanes.
     let registers = registers.filter(|registers| matches!(registers.len(), 1 | 2 | 4));
     let access = access(compiler, of, is_store, T::B8, 16)?;
     let is_transposed = has(of, Keyword::Trans);
     Some(MatrixOp::Rows { registers: registers?, is_store, access, is_transposed })
 }
 
-/// The access of a matrix, as far as observers see it.
+/// The access of a matrix, for its address and for observers.
 fn access<'m>(
     compiler: &mut FunctionCompiler<'_, 'm>,
     of: &PtxInstruction<'m>,
@@ -414,7 +414,7 @@ fn access<'m>(
     Some(MemoryOp { kind, space, base, offset, size, elements, scalar, is_ordered: false })
 }
 
-/// Executes a matrix instruction, which all lanes of a warp execute together.
+/// Executes a matrix instruction. The whole warp executes it together.
 pub(super) fn execute(
     warp: &mut Warp,
     path: &Path,
@@ -470,7 +470,8 @@ fn mark(registers: &mut Registers, slots: &[Slot], unknown: Option<Origin>) {
     }
 }
 
-/// Whether f32 holds the products of these factors of up to 11 bits: none overflows, none is subnormal.
+/// Whether f32 holds all products of these factors exactly. Factors have up to 11 bits, so only overflow and subnormal
+/// products are inexact.
 fn have_exact_products(a: &[f32], b: &[f32]) -> bool {
     let ends = |values: &[f32]| {
         let finite = values.iter().map(|value| value.abs());
@@ -560,7 +561,7 @@ impl Multiply {
     }
 }
 
-/// A matrix on its way between memory and registers.
+/// Moves a matrix between memory and registers.
 struct Transfer<'a, 'e> {
     warp: &'a mut Warp,
     path: &'a Path,
@@ -570,7 +571,7 @@ struct Transfer<'a, 'e> {
 }
 
 impl Transfer<'_, '_> {
-    /// Reads or writes bytes for a lane; `false` if there are none.
+    /// Reads or writes bytes for a lane. Returns false, and reports a fault, if the bytes are not in memory.
     fn transfer(
         &mut self,
         address: u64,
@@ -654,7 +655,7 @@ impl Transfer<'_, '_> {
             });
             flags = if unknown { UNKNOWN } else { 0 };
         }
-        // Elements of less than a byte lie side by side along a row or column.
+        // Elements smaller than a byte are adjacent in a row or column, and are moved a byte at a time.
         let per_step = (8 / bits.min(8)).max(1);
         let size = bits.div_ceil(8);
         let (outer, inner) = if is_row_major {
@@ -708,7 +709,7 @@ impl Transfer<'_, '_> {
     ) -> Result<(), Stop> {
         self.count(is_store);
         let addresses = self.addresses(exec)?;
-        // Elements of 16 bits: of lane t, two neighbours in row t / 4, or in column t / 4.
+        // The elements of lane t: two neighbours of 16 bits in row t / 4, or in column t / 4 if transposed.
         let element = |lane: usize, part: usize| {
             let (along, across) = (lane % 4 * 2 + part, lane / 4);
             if is_transposed { (along, across) } else { (across, along) }

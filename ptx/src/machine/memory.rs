@@ -1,53 +1,53 @@
-//! [`DeviceMemory`]: global memory that kernels write, and beside it the shared memory of a block and the
-//! local memory of a warp.
+//! [`DeviceMemory`]: global memory that kernels can write. Also the shared memory of a block, and the local memory of a
+//! warp.
 //!
-//! [`Memory`](warpload::memory::Memory) is not used, because its arenas are mapped and shared between
-//! threads: it is made for loads alone. Constants and kernel parameters lie in global memory here, so
-//! that `cvta` of their addresses needs no windows that no machine documents.
+//! [`Memory`](warpload::memory::Memory) is unsuitable, because its arenas are mapped and shared between threads for
+//! loads alone. Constants and kernel parameters are in global memory here, so that `cvta` of their addresses needs no
+//! further windows, which no documentation defines.
 
 use std::ops::Range;
 
 use warpload::lane::LANES;
 use warpload::memory::{AddressMap, Memory};
 
-/// The bytes between two allocations that belong to neither.
+/// The gap between two allocations in bytes, so that an access past the end of one is a fault.
 const GAP: u64 = 4096;
 
-/// Where the first allocation begins.
+/// The lowest address of an allocation that the machine places.
 const FIRST: u64 = 0x8000_0000;
 
-/// After the windows of generic addresses, which no allocation may overlap.
+/// The first address after the windows of generic addresses.
 const AFTER_WINDOWS: u64 = 0x1_0000_0000;
 
-/// Every allocation begins at a multiple of it, as those of `cudaMalloc` do.
+/// The alignment of allocations, as of `cudaMalloc`.
 const ALIGNMENT: u64 = 256;
 
-/// A variable's alignment counts up to this one.
+/// The strictest alignment of a variable that is honoured.
 pub(super) const MAX_ALIGNMENT: u64 = ALIGNMENT;
 
-/// No more bytes are allocated in all.
+/// The limit on all allocations together, in bytes.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The bytes of a thread's local memory, as CUDA limits them.
+/// The limit on local memory of a thread in bytes, the same as CUDA's.
 pub(super) const MAX_LOCAL: u64 = 512 << 10;
 
-/// The byte has no known value.
+/// A flag: the byte has no known value.
 pub(super) const UNKNOWN: u8 = 1;
 
-/// Nothing wrote the byte.
+/// A flag: no instruction has written the byte.
 pub(super) const UNWRITTEN: u8 = 2;
 
-/// What an allocation of a [`DeviceMemory`] is for.
+/// The purpose of an allocation in a [`DeviceMemory`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocationUse {
-    /// The buffer of the kernel's argument of that number, counted from 0.
+    /// The buffer of a kernel argument, counted from 0.
     Argument(usize),
     /// A variable of the module.
     Variable(String),
     /// The bytes of the kernel's parameters.
     Parameters,
-    /// Memory that the caller has placed, such as that of an image.
+    /// Memory placed by the caller, such as an image.
     Image,
     /// The shared memory of a block.
     Shared,
@@ -55,34 +55,34 @@ pub enum AllocationUse {
     Local,
 }
 
-/// The allocation nearest to an address that is out of bounds.
+/// The allocation nearest to an out-of-bounds address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NearestAllocation {
-    /// What it is for.
+    /// The purpose of the allocation.
     pub purpose: AllocationUse,
-    /// Where the address is.
+    /// The position of the address relative to the allocation.
     pub side: AllocationSide,
-    /// Bytes from the address to the beginning of the allocation, or from or to its end.
+    /// The distance in bytes: from the address to the allocation's beginning, or between the address and its end.
     pub distance: u64,
 }
 
-/// Where an address is, seen from an allocation.
+/// The position of an address relative to an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationSide {
-    /// Before its beginning.
+    /// Before the beginning.
     Before,
-    /// Inside, but the access reaches beyond the end.
+    /// Inside, but the access extends beyond the end.
     Inside,
-    /// At its end or beyond.
+    /// At or after the end.
     After,
 }
 
-/// Bytes, and which of them have no value.
+/// Bytes, with flags for unknown and unwritten ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bytes {
     pub(super) values: Vec<u8>,
-    /// [`UNKNOWN`] and [`UNWRITTEN`] of each byte; empty as long as there is none.
+    /// [`UNKNOWN`] and [`UNWRITTEN`] for each byte; empty if no byte has a flag, which is the fast path.
     flags: Vec<u8>,
 }
 
@@ -91,12 +91,12 @@ impl Bytes {
         Self { values, flags: Vec::new() }
     }
 
-    /// Makes zeros that nothing has written.
+    /// Creates zeros with the flag [`UNWRITTEN`].
     pub(super) fn unwritten(bytes: usize) -> Self {
         Self { values: vec![0; bytes], flags: vec![UNWRITTEN; bytes] }
     }
 
-    /// Returns the flags of all bytes of a range together.
+    /// The union of the flags in a range.
     #[inline(always)]
     pub(super) fn flags(&self, range: Range<usize>) -> u8 {
         if self.flags.is_empty() {
@@ -105,13 +105,13 @@ impl Bytes {
         self.flags.get(range).unwrap_or_default().iter().fold(0, |all, flags| all | flags)
     }
 
-    /// Whether no byte has a flag.
+    /// Whether there are no flags at all.
     #[inline(always)]
     pub(super) fn is_plain(&self) -> bool {
         self.flags.is_empty()
     }
 
-    /// Sets the flags of a range that was written.
+    /// Replaces the flags of a range after a write.
     #[inline(always)]
     pub(super) fn mark(&mut self, range: Range<usize>, flags: u8) {
         if self.flags.is_empty() {
@@ -125,7 +125,7 @@ impl Bytes {
         }
     }
 
-    /// Begins again with that many zeros.
+    /// Replaces all bytes by zeros, and keeps the allocation.
     pub(super) fn reset(&mut self, bytes: usize, is_unwritten: bool) {
         self.values.clear();
         self.values.resize(bytes, 0);
@@ -152,56 +152,58 @@ impl DeviceAllocation {
 /// Global memory: allocations with at least 4 KiB of unallocated addresses between them.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceMemory {
-    /// By ascending base.
+    /// Sorted by base.
     allocations: Vec<DeviceAllocation>,
-    /// Where the next allocation may begin that nobody places.
+    /// The lowest address that the next placement tries.
     next: u64,
     total: u64,
 }
 
-/// More memory than this machine makes.
+/// The memory limit of a launch is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes: a launch has at most {} GiB of memory", MAX_BYTES >> 30)]
 pub struct TooMuchMemory {
-    /// The bytes of the allocation that does not fit.
+    /// The size of the allocation that does not fit.
     pub bytes: u64,
 }
 
-/// Why an allocation cannot be at an address.
+/// The reason why memory cannot be allocated at an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocationError {
-    /// All allocations together would be too large.
+    /// All allocations together exceed the limit.
     #[error(transparent)]
     TooMuch(#[from] TooMuchMemory),
-    /// Another allocation has some of the bytes.
+    /// Another allocation has some of the same addresses.
     #[error("{purpose} at {base:#x} overlaps {other}")]
     Overlap {
         /// The address of the first byte.
         base: u64,
-        /// What the allocation is for.
+        /// The purpose of the allocation.
         purpose: AllocationUse,
-        /// What the other one is for.
+        /// The purpose of the other allocation.
         other: AllocationUse,
     },
-    /// Generic addresses cannot reach the bytes: they are in the window of shared or local memory, or beyond 2^64.
+    /// Generic addresses cannot reach the bytes, because they are in the window of shared or local memory, or beyond
+    /// 2^64.
     #[error("{purpose} at {base:#x} is not all in global memory")]
     OutsideGlobal {
         /// The address of the first byte.
         base: u64,
-        /// What the allocation is for.
+        /// The purpose of the allocation.
         purpose: AllocationUse,
     },
 }
 
 impl DeviceMemory {
-    /// Makes a memory without allocations.
+    /// Creates a memory without allocations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a memory with the global memory of an image. Shared and local memory and constant banks are the machine's own.
+    /// Creates a memory with the global memory of an image. The image's shared memory, local memory and constant banks
+    /// are not used.
     ///
     /// # Errors
     /// Returns [`AllocationError`] if the image has more than 16 GiB, or memory inside the default windows.
@@ -215,7 +217,7 @@ impl DeviceMemory {
         Ok(memory)
     }
 
-    /// Allocates bytes with a value, and returns the address of the first one, a multiple of 256.
+    /// Allocates initialized bytes. Returns the address of the first one, a multiple of 256.
     ///
     /// # Errors
     /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB.
@@ -234,11 +236,11 @@ impl DeviceMemory {
         Ok(base)
     }
 
-    /// The lowest address from `next` on with so many free bytes and a gap on either side; `None` if there is none.
+    /// The lowest address from `next` on with `size` free bytes and a gap on either side; `None` if there is none.
     fn free(&self, size: u64) -> Option<u64> {
         let windows = AddressMap::default();
         let first_window = windows.shared().base.min(windows.local().base);
-        // Placed allocations can be anywhere, but there are far fewer of them than addresses.
+        // Ends, because each step skips an allocation or the windows.
         let mut base = self.next.max(FIRST);
         let mut at = self.allocations.partition_point(|known| known.base < base);
         if let Some(before) = at.checked_sub(1).and_then(|before| self.allocations.get(before)) {
@@ -259,10 +261,10 @@ impl DeviceMemory {
         }
     }
 
-    /// Allocates bytes with a value at an address, and nothing around them.
+    /// Allocates initialized bytes at an address, without a gap around them.
     ///
     /// # Errors
-    /// Returns [`AllocationError`] if another allocation has some of the bytes, generic addresses cannot reach them, or all
+    /// Returns [`AllocationError`] if another allocation overlaps, generic addresses cannot reach the bytes, or all
     /// allocations together have more than 16 GiB.
     pub fn allocate_at(
         &mut self,
@@ -290,7 +292,7 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// Makes so many zeros, which [`Self::allocate`] takes.
+    /// Creates zeros for [`Self::allocate`], after checking that they would fit.
     ///
     /// # Errors
     /// Returns [`TooMuchMemory`] if all allocations together have more than 16 GiB.
@@ -300,20 +302,20 @@ impl DeviceMemory {
         Ok(vec![0; size])
     }
 
-    /// Checks that so many more bytes can be allocated.
+    /// Checks whether that many more bytes can be allocated.
     pub(super) fn check_room(&self, bytes: u64) -> Result<(), TooMuchMemory> {
         let all = self.total.checked_add(bytes);
         all.filter(|all| *all <= MAX_BYTES).map(|_| ()).ok_or(TooMuchMemory { bytes })
     }
 
-    /// Returns the bytes from an allocation's address on; `None` if no allocation begins there.
+    /// Returns the bytes of the allocation that begins at an address; `None` if there is none.
     #[must_use]
     pub fn bytes(&self, base: u64) -> Option<&[u8]> {
         let at = self.allocations.binary_search_by_key(&base, |known| known.base).ok()?;
         self.allocations.get(at).map(|known| &known.bytes.values[..])
     }
 
-    /// Returns whether all bytes of an allocation have a known value.
+    /// Returns whether the bytes of an allocation are all known.
     #[must_use]
     pub fn is_known(&self, base: u64) -> bool {
         let at = self.allocations.binary_search_by_key(&base, |known| known.base);
@@ -326,7 +328,8 @@ impl DeviceMemory {
         self.allocations.get_mut(at)
     }
 
-    /// Returns the place of the allocation around an address; `hint` is tried first.
+    /// The index of the allocation that contains an address. `hint` is tried first, because successive accesses usually
+    /// go to the same allocation.
     #[inline(always)]
     fn find(&self, address: u64, hint: usize) -> Option<usize> {
         let is_inside = |known: &DeviceAllocation| {
@@ -339,7 +342,7 @@ impl DeviceMemory {
         is_inside(self.allocations.get(at)?).then_some(at)
     }
 
-    /// Returns the allocation nearest to an address.
+    /// The allocation nearest to an address.
     pub(super) fn nearest(&self, address: u64) -> Option<NearestAllocation> {
         let distances = self.allocations.iter().map(|known| {
             let (side, distance) = if address < known.base {
@@ -361,21 +364,21 @@ impl DeviceMemory {
     }
 }
 
-/// The local memory of a warp: as many bytes for each of 32 lanes, lane after lane.
+/// The local memory of a warp. Each of the 32 lanes has the same number of bytes, one lane after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
     pub(super) bytes: Bytes,
-    /// Bytes of a lane.
+    /// The number of bytes for each lane.
     stride: u64,
 }
 
 impl LocalMemory {
-    /// Empties it for another warp.
+    /// Clears the memory for another warp.
     pub(super) fn reset(&mut self, is_unwritten: bool) {
         self.bytes.reset((self.stride * 32) as usize, is_unwritten);
     }
 
-    /// Makes room for that many bytes in each lane; `false` beyond [`MAX_LOCAL`].
+    /// Makes room for `bytes` in each lane. Returns false beyond [`MAX_LOCAL`].
     pub(super) fn reserve(&mut self, bytes: u64, is_unwritten: bool) -> bool {
         if bytes <= self.stride {
             return true;
@@ -406,47 +409,47 @@ impl LocalMemory {
     }
 }
 
-/// How an instruction reads its addresses.
+/// The address space of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressedSpace {
     Generic,
-    /// Global memory, and constants and kernel parameters, which lie there.
+    /// Global memory, including constants and kernel parameters.
     Global,
     Shared,
     Local,
 }
 
-/// Where the bytes of an access are.
+/// The location of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The place of an allocation, and the offset of the first byte.
+    /// The index of an allocation, and the offset in it.
     Global(usize, usize),
     Shared(usize),
     Local(usize),
 }
 
-/// Why an access has no bytes.
+/// The reason why an access fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     Misaligned,
     Outside,
 }
 
-/// All memories that a warp sees.
+/// The memories that a warp can access.
 #[derive(Debug)]
 pub(super) struct Memories<'a> {
     pub(super) global: &'a mut DeviceMemory,
     pub(super) shared: &'a mut Bytes,
     pub(super) local: &'a mut LocalMemory,
     pub(super) map: AddressMap,
-    /// The bytes of local memory that the frames in use have.
+    /// The bytes of local memory in use. Accesses beyond it are out of bounds, even if memory is reserved there.
     pub(super) local_size: u64,
-    /// The allocation of the last access.
+    /// The allocation of the last access, tried first for the next one.
     pub(super) hint: &'a mut usize,
 }
 
 impl Memories<'_> {
-    /// Finds the bytes of a lane's access of `size` bytes, a power of two.
+    /// Finds the location of a lane's access. `size` is a power of two.
     #[inline(always)]
     pub(super) fn find(
         &mut self,
@@ -493,8 +496,8 @@ impl Memories<'_> {
         }
     }
 
-    /// Returns the offsets of the lanes in the memory that the first one accesses, if all of them access it without
-    /// a fault.
+    /// Finds the offsets of all lanes in the memory of the first one. `None` if a lane faults or accesses another
+    /// memory, or the memory has flags.
     #[inline(always)]
     pub(super) fn find_all(
         &mut self,
@@ -519,7 +522,7 @@ impl Memories<'_> {
         (wrong & exec == 0).then_some(found)
     }
 
-    /// Returns the bytes at a place, with the offset of the first.
+    /// The bytes of the memory at a location, and the offset in them.
     #[inline(always)]
     pub(super) fn at(&self, found: Found) -> (&Bytes, usize) {
         match found {
@@ -529,7 +532,7 @@ impl Memories<'_> {
         }
     }
 
-    /// Returns the same to write to.
+    /// [`Self::at`] for writing.
     #[inline(always)]
     pub(super) fn at_mut(&mut self, found: Found) -> (&mut Bytes, usize) {
         match found {
@@ -540,7 +543,7 @@ impl Memories<'_> {
     }
 }
 
-/// Computes offsets from a base, and the lanes whose access is beyond the last one, or misaligned.
+/// Computes the offset of each lane from `base`. The result is a mask of lanes beyond `last`, or misaligned.
 #[inline(always)]
 fn place_all(
     offsets: &mut [u64; LANES],
@@ -554,7 +557,7 @@ fn place_all(
         let offset = addresses[lane].wrapping_sub(base);
         let is_misaligned = addresses[lane] & u64::from(size - 1) != 0;
         bits[lane] = u32::from((offset > last) | is_misaligned) << lane;
-        // No lane reads beyond the end, whatever becomes of its value.
+        // In bounds for every lane, because vectorized code also reads for lanes that are masked off.
         offsets[lane] = if offset > last { 0 } else { offset };
     }
     bits.iter().fold(0, |all, bit| all | bit)

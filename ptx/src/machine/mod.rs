@@ -1,9 +1,9 @@
-//! Runs kernels without a GPU: grids of blocks of threads, with all of their instructions.
+//! Runs kernels without a GPU: all blocks, threads and instructions of a grid.
 //!
-//! A [`Kernel`] is an entry function of a module. A [`KernelLaunch`] says how many blocks of how many
-//! threads there are, and what the parameters hold. [`Kernel::run`] decodes the kernel and the functions
-//! that it calls once (`compile.rs`), and executes warp after warp (`warp.rs`), a row of 32 lanes at a time
-//! (`registers.rs`, `operations.rs`). A new arithmetic instruction is a row of `operations.rs`.
+//! A [`Kernel`] is an entry function of a module. A [`KernelLaunch`] has the grid, the block size and the parameters.
+//! [`Kernel::run`] first decodes the kernel and the functions that it calls (`compile.rs`), so that execution never
+//! looks at the text again. It then executes warp after warp (`warp.rs`), one row of 32 lanes at a time
+//! (`registers.rs`). A new arithmetic instruction is a row of the tables in `operations.rs`.
 //!
 //! ```
 //! use warpload_ptx::machine::{AllocationUse, DeviceMemory, Kernel, KernelLaunch};

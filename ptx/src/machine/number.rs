@@ -1,10 +1,10 @@
-//! [`NumberType`]: the types that instructions compute with, the packed and narrow ones among them,
-//! which loads do not have and [`ScalarType`](crate::syntax::ScalarType) leaves out.
+//! [`NumberType`]: the types of instructions, including packed and narrow ones.
+//! [`ScalarType`](crate::syntax::ScalarType) lacks these, because it only has the types of loads.
 
 use crate::module::Module;
 use crate::syntax::load::{PtxInstruction, QualifierKind};
 
-/// Makes the enum and its table: variant, name, and bits of a register that holds the value.
+/// Defines the enum and its table: variant, name, and width of a value in bits.
 macro_rules! number_types {
     ($($variant:ident $name:literal $bits:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ number_types! {
 }
 
 impl NumberType {
-    /// Returns the types among the qualifiers of an instruction, in their order.
+    /// The types among the qualifiers of an instruction, in order.
     pub(super) fn of(module: &Module<'_>, instruction: &PtxInstruction<'_>) -> Vec<Self> {
         let types = instruction.qualifiers().filter(|q| matches!(q.kind, QualifierKind::Type(_)));
         let named = types.filter_map(|q| {
@@ -42,17 +42,17 @@ impl NumberType {
         row.map_or(("", 32), |row| (row.1, row.2))
     }
 
-    /// Returns the type of a place in the table, which is its number as an enum.
+    /// The inverse of a cast to `u32`, for types packed into an immediate.
     pub(super) fn of_number(number: u32) -> Self {
         TABLE.get(number as usize).map_or(Self::B32, |row| row.0)
     }
 
-    /// Returns the width of a value in bits.
+    /// The width of a value in bits.
     pub(super) fn bits(self) -> u32 {
         self.row().1
     }
 
-    /// Returns the width of a value in memory, in bytes.
+    /// The size of a value in memory in bytes.
     pub(super) fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }

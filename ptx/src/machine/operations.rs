@@ -1,5 +1,5 @@
-//! [`LaneRule::of`]: the instructions that each lane executes for itself, a row each: what the sources and the
-//! result are, and the operation. A new arithmetic instruction is a row here.
+//! [`LaneRule::of`]: the instructions that each lane executes independently. Each has a row with the types of its
+//! sources and result, and the operation. A new arithmetic instruction is a new row here.
 
 use super::code::{Execute, Op};
 use super::float::{self, Direction, FloatOp, Modes};
@@ -9,7 +9,7 @@ use super::registers::{CARRY, Lane, NONE, Registers};
 use crate::syntax::load::{Comparison, Keyword, Opcode, PtxInstruction, QualifierKind, Rounding};
 use warpload::lane::LANES;
 
-/// How an instruction computes its first operand from the others.
+/// The computation of an instruction's first operand from the others.
 pub(super) struct LaneRule {
     pub(super) execute: Execute,
     pub(super) result: T,
@@ -17,7 +17,7 @@ pub(super) struct LaneRule {
     pub(super) immediate: u32,
 }
 
-/// An instruction's opcode, types and qualifiers.
+/// The opcode, types and qualifiers of an instruction, to look up its rule.
 pub(super) struct Request<'a> {
     pub(super) opcode: Opcode,
     pub(super) types: &'a [T],
@@ -58,8 +58,8 @@ impl Request<'_> {
     }
 }
 
-/// An operation of `map1` to `map3` for sources and results of 16, 32 or 64 bits. Narrow results are
-/// zero-extended.
+/// An operation of `map1` to `map3` on 16, 32 or 64 bits. Narrow results are zero-extended, because every register
+/// takes whole rows.
 macro_rules! by_width {
     ($map:ident, $bits:expr, $narrow:ty, $word:ty, $wide:ty, |$($x:ident),+| $result:expr) => {
         match $bits {
@@ -80,7 +80,7 @@ macro_rules! by_width {
     };
 }
 
-/// The same for signed and unsigned types.
+/// `by_width!` for a signed or an unsigned type.
 macro_rules! by_sign {
     ($map:ident, $scalar:expr, |$($x:ident),+| $result:expr) => {
         if $scalar.is_signed() {
@@ -91,7 +91,7 @@ macro_rules! by_sign {
     };
 }
 
-/// A comparison of two sources that writes a predicate.
+/// A comparison of two sources into a predicate.
 macro_rules! compare {
     ($t:ty, |$a:ident, $b:ident: $as:ty| $test:expr) => {
         (|r: &mut Registers, o: &Op, e: u32| {
@@ -104,7 +104,7 @@ macro_rules! compare {
     };
 }
 
-/// A shift: the amount has 32 bits, whatever the value has.
+/// A shift. The amount has 32 bits, whatever the width of the value.
 macro_rules! shift {
     ($bits:expr, $narrow:ty, $word:ty, $wide:ty, |$a:ident, $n:ident| $result:expr) => {
         match $bits {
@@ -142,7 +142,7 @@ impl LaneRule {
         Some(Self { execute: execute?, result, sources: sources.to_vec(), immediate: 0 })
     }
 
-    /// Returns the rule of an instruction; `None` if it is another kind of instruction, or is not executed.
+    /// The rule of an instruction; `None` if it is unsupported, or not computed lane by lane.
     pub(super) fn of(request: &Request<'_>) -> Option<Self> {
         let scalar = *request.types.first()?;
         match request.opcode {
@@ -166,7 +166,7 @@ impl LaneRule {
     }
 }
 
-/// Bitwise operations, on predicates too.
+/// Bitwise operations, also on predicates.
 fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
     if scalar == T::Pred {
         let count = if opcode == Opcode::Not { 1 } else { 2 };
@@ -183,7 +183,7 @@ fn logic(opcode: Opcode, scalar: T) -> Option<LaneRule> {
     LaneRule::new(execute, scalar, &[scalar; 2][..count])
 }
 
-/// Returns `and`, `or`, `xor` or `not` of predicates.
+/// `and`, `or`, `xor` or `not` of predicates.
 pub(super) fn predicate_logic(opcode: Opcode) -> Option<Execute> {
     Some(match opcode {
         Opcode::And => |r, o, e| predicates(r, o, e, |a, b| a & b),
@@ -194,7 +194,7 @@ pub(super) fn predicate_logic(opcode: Opcode) -> Option<Execute> {
     })
 }
 
-/// A bitwise operation on the lanes of predicates.
+/// A bitwise operation on predicates. A predicate is one bit for each lane, so all lanes are computed at once.
 fn predicates(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(u32, u32) -> u32) {
     let lanes = f(r.predicate(op.a), r.predicate(op.b));
     r.put_predicate(op.d, lanes, &[op.a, op.b], exec);
@@ -441,7 +441,7 @@ fn integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     }
 }
 
-/// The width of a shifted value.
+/// The width of a shifted value in bits.
 #[inline(always)]
 fn bits_of<V>(_: V) -> u32 {
     8 * size_of::<V>() as u32
@@ -457,7 +457,7 @@ fn funnel_right(low: u32, high: u32, shift: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> shift) as u32
 }
 
-/// An operation of four sources.
+/// An operation with four sources.
 fn four<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(V, V, u32, u32) -> V) {
     let (a, b): (&[V; LANES], &[V; LANES]) = (r.get(op.a), r.get(op.b));
     let (c, e): (&[u32; LANES], &[u32; LANES]) = (r.get(op.c), r.get(op.e));
@@ -466,7 +466,7 @@ fn four<V: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(V, 
     r.derive(op.d, &[op.a, op.b, op.c, op.e], exec);
 }
 
-/// Two 16-bit integers in one register.
+/// Operations on two 16-bit integers in one register.
 fn packed_integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     macro_rules! halves {
         ($as:ty, |$a:ident, $b:ident| $result:expr) => {
@@ -495,7 +495,7 @@ fn packed_integers(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     LaneRule::new(Some(execute), scalar, &[scalar; 2])
 }
 
-/// Products and their sums: the low half, the high half, or both.
+/// Products, and sums with products: the low half, the high half, or the full width.
 fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let (bits, is_sum) = (scalar.bits(), request.opcode == Opcode::Mad);
     if request.has(Keyword::Wide) {
@@ -566,7 +566,7 @@ fn product(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     LaneRule::new(execute, scalar, &[scalar; 3][..2 + usize::from(is_sum)])
 }
 
-/// Sums with the carry flag; differences keep a borrow in it.
+/// Sums and differences with the carry flag, which holds a difference's borrow.
 fn carry(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let reads = matches!(request.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
     let writes = request.has(Keyword::Cc);
@@ -621,13 +621,14 @@ where
     }
 }
 
-/// The modes of an operation with those that the instruction has, for f32 at its best speed.
+/// An f32 operation with the default modes, in the processor's own arithmetic. Other modes take the slower path of
+/// [`general_float`].
 macro_rules! plain_f32 {
     ($map:ident, |$($x:ident),+| $result:expr) => {
         (|r: &mut Registers, o: &Op, e: u32| r.$map(o, e, |$($x: u32),+| {
             $(let $x = f32::from_bits($x);)+
             let result: f32 = $result;
-            // A GPU has one NaN.
+            // GPUs produce a single NaN of f32, whatever the payload of the sources.
             if result.is_nan() { 0x7fff_ffff } else { result.to_bits() }
         })) as Execute
     };
@@ -736,7 +737,7 @@ fn mixed_float(from: T) -> Option<Execute> {
     })
 }
 
-/// An operation with any modes; the immediate says which.
+/// An operation with any rounding mode. The immediate selects operation and mode.
 fn general_float(scalar: T) -> Option<Execute> {
     macro_rules! narrow {
         ($scalar:expr) => {
@@ -774,7 +775,7 @@ fn general_float(scalar: T) -> Option<Execute> {
     })
 }
 
-/// `neg`, `abs` and `copysign`: the sign bits alone.
+/// `neg`, `abs` and `copysign`, by their sign bits.
 fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let flush = request.has(Keyword::Ftz);
     let one = |execute: Execute| LaneRule::new(Some(execute), scalar, &[scalar]);
@@ -822,12 +823,12 @@ fn signs(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     Some(LaneRule { immediate: sign, ..rule })
 }
 
-/// One f16, or two in one register, with subnormal ones flushed.
+/// Flushes subnormal values of one f16, or of two in one register.
 fn flushed_halves(a: u32) -> u32 {
     float::flushed(a & 0xffff, T::F16) | float::flushed(a >> 16, T::F16) << 16
 }
 
-/// `min` and `max`, of two or three floats.
+/// `min` and `max` of two or three floats.
 fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let flags = [
         request.opcode == Opcode::Max,
@@ -882,11 +883,11 @@ fn extremes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     Some(LaneRule { immediate, ..rule })
 }
 
-/// The smaller or the larger f32, in a form that vectors have.
+/// The minimum or maximum of two f32, without branches, so that the compiler vectorizes it.
 #[inline(always)]
 fn extreme_f32(a: u32, b: u32, is_max: bool) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    // Of equal ones, zeros are told apart by their bits.
+    // +0 and -0 are equal, so their sign bits decide.
     let equal = if is_max { a & b } else { a | b };
     let chosen = if (x < y) == is_max { b } else { a };
     let of_numbers = if x == y { equal } else { chosen };
@@ -896,7 +897,7 @@ fn extreme_f32(a: u32, b: u32, is_max: bool) -> u32 {
     if x.is_nan() & y.is_nan() { 0x7fff_ffff } else { result }
 }
 
-/// `testp`: a predicate that says which class of number a float is.
+/// `testp`: a predicate for a class of floats.
 fn classes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     let words = [
         Keyword::Finite,
@@ -937,7 +938,7 @@ fn classes(request: &Request<'_>, scalar: T) -> Option<LaneRule> {
     Some(LaneRule { immediate: class as u32, ..LaneRule::new(Some(execute), T::Pred, &[scalar])? })
 }
 
-/// Returns the operation that compares two values of a type and writes a predicate.
+/// The operation that compares two values of a type, and writes a predicate.
 pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execute> {
     use Comparison as C;
     macro_rules! ordered {
@@ -1002,7 +1003,7 @@ pub(super) fn comparison(scalar: T, of: Comparison, flush: bool) -> Option<Execu
     }
 }
 
-/// Returns a conversion of the value in a register of one width to another.
+/// `cvt`: converts a value from one type, and register width, to another.
 fn conversion(request: &Request<'_>) -> Option<LaneRule> {
     let (to, from) = (*request.types.first()?, *request.types.get(1)?);
     let modes = request.modes()?;
@@ -1064,12 +1065,12 @@ fn conversion(request: &Request<'_>) -> Option<LaneRule> {
             r.map1(o, e, |a: u64| convert.of(a));
         },
     };
-    // Signed bytes are extended to the 16 bits of the smallest register.
+    // Signed results of 8 bits are extended to 16, because registers have at least 16 bits.
     let immediate = Conversion { from, to, modes, is_integral }.pack();
     Some(LaneRule { immediate, ..one(execute)? })
 }
 
-/// A conversion as the immediate of its operation holds it.
+/// A conversion, packed into the immediate of an operation.
 #[derive(Clone, Copy)]
 struct Conversion {
     from: T,
@@ -1096,7 +1097,7 @@ impl Conversion {
 
     fn of(self, bits: u64) -> u64 {
         let result = float::convert(bits, self.from, self.to, self.modes, self.is_integral);
-        // A register of 16 bits holds a byte extended, as loads leave it.
+        // Results of 8 bits stay extended to 16, as loads leave bytes in registers.
         match self.to.bits() {
             8 | 16 => result & 0xffff,
             32 => result & 0xffff_ffff,
@@ -1105,7 +1106,7 @@ impl Conversion {
     }
 }
 
-/// `cvt` to two packed floats: of two f32, the first in the upper half, or of two packed bytes.
+/// `cvt` to two packed floats, from two f32, with the first in the upper half, or from a packed pair.
 fn packing(to: T, from: T, modes: Modes) -> Option<LaneRule> {
     let part = match to {
         T::F16x2 => T::F16,
@@ -1145,7 +1146,7 @@ fn packing(to: T, from: T, modes: Modes) -> Option<LaneRule> {
     Some(LaneRule { immediate, ..rule })
 }
 
-/// Copies a register of 16, 32 or 64 bits.
+/// Copies a register.
 pub(super) fn copy(scalar: T) -> Option<Execute> {
     Some(match scalar.bits() {
         1 => |r, o, e| {
@@ -1158,7 +1159,7 @@ pub(super) fn copy(scalar: T) -> Option<Execute> {
     })
 }
 
-/// Cuts 64 bits off to 32, or extends 32 bits to 64.
+/// Truncates 64 bits to 32, or extends 32 bits to 64.
 pub(super) fn fit(is_wide: bool, is_signed: bool) -> Execute {
     match (is_wide, is_signed) {
         (false, _) => |r, o, e| r.map1(o, e, |a: u64| a as u32),
@@ -1175,7 +1176,7 @@ pub(super) fn extend_halves(is_wide: bool) -> Execute {
     }
 }
 
-/// Packs two parts into one register of twice their width; the immediate is the width of a part.
+/// Packs two parts into a register of twice the width. The immediate is the width of a part.
 pub(super) fn pack(part_bits: u32) -> Execute {
     match part_bits {
         32 => |r, o, e| r.map2(o, e, |low: u32, high: u32| u64::from(high) << 32 | u64::from(low)),
@@ -1186,7 +1187,7 @@ pub(super) fn pack(part_bits: u32) -> Execute {
     }
 }
 
-/// Takes a part out of a register; the immediate is the bit that it begins with, and its width from bit 8 on.
+/// Extracts a part of a register. The low byte of the immediate is the first bit, the rest is the width.
 pub(super) fn unpack(is_wide: bool) -> Execute {
     if is_wide {
         |r, o, e| {
@@ -1201,7 +1202,7 @@ pub(super) fn unpack(is_wide: bool) -> Execute {
     }
 }
 
-/// `selp`: `a` where the predicate is true, else `b`.
+/// `selp`: `a` if the predicate is true, otherwise `b`.
 pub(super) fn select(is_wide: bool) -> Execute {
     fn by<V: Lane>(r: &mut Registers, op: &Op, exec: u32) {
         let chosen = r.predicate(op.c);
@@ -1220,7 +1221,7 @@ pub(super) fn select(is_wide: bool) -> Execute {
     if is_wide { by::<u64> } else { by::<u32> }
 }
 
-/// `set`: all ones or 1.0 where the predicate `a` is true, else 0.
+/// `set`: all ones or 1.0 if the predicate `a` is true, otherwise 0.
 pub(super) fn indicate(result: T) -> Execute {
     if result.is_float() {
         |r, o, e| indicated(r, o, e, 1_f32.to_bits())
@@ -1237,7 +1238,7 @@ fn indicated(r: &mut Registers, op: &Op, exec: u32, value: u32) {
     r.derive(op.d, &[op.a], exec);
 }
 
-/// `slct`: `a` where `c` is not negative, else `b`.
+/// `slct`: `a` if `c` is not negative, otherwise `b`.
 pub(super) fn choose(is_wide: bool, is_float: bool, flush: bool) -> Execute {
     fn is_chosen(c: u32) -> bool {
         f32::from_bits(float::flushed(c, T::F32)) >= 0.0

@@ -1,45 +1,46 @@
-//! [`RaceCheck`]: finds accesses of shared memory that nothing orders.
+//! [`RaceCheck`]: finds data races in shared memory.
 //!
-//! Two threads race if both access a byte, one of them writes, and no barrier lies between. Any barrier
-//! of the block, or a phase of an mbarrier, orders everything before it with everything after it, even
-//! if only some warps take part: a race may be missed then, but none is invented. Within a warp, `.sync`
-//! instructions order, too. Volatile accesses and atomic operations synchronize, and are left out, and
-//! so is a store of the bytes that are there already.
+//! Two threads race if both access a byte, at least one writes, and no barrier is between the accesses. A barrier of
+//! the block, or a phase of an mbarrier, is taken to order everything before it with everything after it, even if only
+//! some warps take part. Races can be missed that way, but none is reported falsely. Within a warp, `.sync`
+//! instructions also order accesses. Volatile accesses and atomic operations synchronize, so they are never races.
+//! Neither is a store that leaves the bytes unchanged.
 
 use std::collections::HashSet;
 
 use crate::module::StatementId;
 
-/// An access of a byte.
+/// An access to a byte.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     /// The thread's number in its block.
     thread: u32,
-    /// Barriers of the block and of the warp before it.
+    /// The barriers of the block before the access. The next field counts the `.sync` instructions of the warp.
     epoch: u32,
     warp_epoch: u32,
     statement: StatementId,
 }
 
-/// What happened to a byte since it was last written: the writer, the first reader, the last one.
+/// The accesses to a byte since its last write, inclusive: the write, the first read, and the last read. These two
+/// stand for all reads, to bound memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
     write: Option<Touch>,
     reads: [Option<Touch>; 2],
 }
 
-/// The accesses of a block's shared memory.
+/// The race detector for a block's shared memory.
 #[derive(Debug, Default)]
 pub(super) struct RaceCheck {
     bytes: Vec<History>,
     epoch: u32,
     warp_epochs: Vec<u32>,
-    /// The pairs of instructions that have been reported.
+    /// The pairs of instructions with a reported race, because each pair is reported once.
     known: HashSet<(StatementId, StatementId)>,
 }
 
 impl RaceCheck {
-    /// Begins with a block.
+    /// Starts a new block.
     pub(super) fn begin(&mut self, bytes: usize, warps: usize) {
         self.bytes.clear();
         self.bytes.resize(bytes, History::default());
@@ -48,19 +49,19 @@ impl RaceCheck {
         self.warp_epochs.resize(warps, 0);
     }
 
-    /// A barrier of the block has opened.
+    /// Starts a new epoch, because a barrier of the block has opened.
     pub(super) fn pass_barrier(&mut self) {
         self.epoch += 1;
     }
 
-    /// Lanes of a warp have met.
+    /// Starts a new epoch of a warp, because its lanes have met.
     pub(super) fn pass_warp(&mut self, warp: u32) {
         if let Some(epoch) = self.warp_epochs.get_mut(warp as usize) {
             *epoch += 1;
         }
     }
 
-    /// Notes an access, and returns the race that it is.
+    /// Records an access. Returns the statement and thread of the earlier access if there is a new race.
     pub(super) fn access(
         &mut self,
         place: std::ops::Range<usize>,

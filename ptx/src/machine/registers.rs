@@ -1,9 +1,8 @@
-//! [`Registers`]: the registers of one warp in one call of a function, a row of 32 lanes each.
+//! [`Registers`]: the registers of one warp in one frame, as rows of 32 lanes.
 //!
-//! Values are kept as columns, because the same operation on 32 neighbours is what a processor's vectors
-//! compute. A register of up to 32 bits is one [`Row`], zero-extended; wider ones are two or four rows
-//! side by side. Constants and special registers are rows as well, filled when the frame is made: an
-//! operation then never asks what kind of operand it has.
+//! Values are stored as columns, so that the compiler can vectorize an operation over 32 adjacent lanes. A register of
+//! up to 32 bits is one [`Row`], zero-extended; wider ones are two or four consecutive rows. Constants and special
+//! registers are rows as well, filled when the frame is created, so that operations have only one kind of operand.
 
 use bytemuck::{Pod, Zeroable};
 use warpload::lane::LANES;
@@ -11,7 +10,7 @@ use warpload::lane::LANES;
 use super::code::Op;
 use crate::module::StatementId;
 
-/// 32 lanes of 32 bits; the lanes of a predicate are the bits of the first element.
+/// 32 lanes of 32 bits. A predicate uses only the first element, one bit for each lane.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct Row([u32; LANES]);
@@ -20,28 +19,28 @@ impl Row {
     pub(super) const ZERO: Self = Self([0; LANES]);
 }
 
-/// The place of a register's first row.
+/// The index of a register's first row.
 pub(super) type Slot = u32;
 
-/// Zero, known: the operand that an operation lacks. Two rows, so that it may be read as 64 bits.
+/// A known zero, for missing operands. It has two rows, so that it can be read as 64 bits.
 pub(super) const NONE: Slot = 0;
 
-/// The carry flag of `add.cc` and the like, which no program can name.
+/// The carry flag of `add.cc` and similar instructions. Programs cannot name it.
 pub(super) const CARRY: Slot = 2;
 
-/// The first row that is free in a function.
+/// The first row that a function can use.
 pub(super) const FIRST_ROW: Slot = 3;
 
-/// Where an unknown value began.
+/// The origin of an unknown value, for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nothing wrote the register.
+    /// The register has never been written.
     NeverWritten(Slot),
-    /// This statement does not have a result here.
+    /// The result of this statement is unknown.
     Statement(StatementId),
 }
 
-/// A value of one lane: 32 or 64 bits.
+/// The type of a lane's value: 32 or 64 bits.
 pub(super) trait Lane: Copy {
     fn row(registers: &Registers, slot: Slot) -> &[Self; LANES];
     fn row_mut(registers: &mut Registers, slot: Slot) -> &mut [Self; LANES];
@@ -78,17 +77,17 @@ impl Lane for u64 {
     }
 }
 
-/// The rows of a frame, with the lanes of each that have no known value.
+/// The rows of a frame, with the lanes of each that are unknown.
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
     rows: Vec<Row>,
-    /// By the first row of a register.
+    /// Masks of lanes, indexed by the first row of a register.
     unknown: Vec<u32>,
     origins: Vec<Origin>,
 }
 
 impl Registers {
-    /// Makes the rows of a function: all unknown.
+    /// Creates rows with unknown values.
     pub(super) fn new(rows: usize) -> Self {
         let rows = rows.max(FIRST_ROW as usize);
         let mut unknown = vec![u32::MAX; rows];
@@ -97,26 +96,26 @@ impl Registers {
         Self { rows: vec![Row::ZERO; rows], unknown, origins }
     }
 
-    /// Begins again with the values of another, without an allocation if it has as many rows.
+    /// Copies another frame's values. Reuses the memory, because calls are frequent.
     pub(super) fn copy_from(&mut self, template: &Self) {
         self.rows.clone_from(&template.rows);
         self.unknown.clone_from(&template.unknown);
         self.origins.clone_from(&template.origins);
     }
 
-    /// Returns 32 lanes, lane 0 first.
+    /// The 32 lanes of a register, lane 0 first.
     #[inline(always)]
     pub(super) fn get<T: Lane>(&self, slot: Slot) -> &[T; LANES] {
         T::row(self, slot)
     }
 
-    /// Returns 32 lanes to write.
+    /// The 32 lanes of a register, to write.
     #[inline(always)]
     pub(super) fn row_mut<T: Lane>(&mut self, slot: Slot) -> &mut [T; LANES] {
         T::row_mut(self, slot)
     }
 
-    /// Returns the lanes in which a predicate is true.
+    /// The lanes with a true predicate.
     #[inline(always)]
     pub(super) fn predicate(&self, slot: Slot) -> u32 {
         self.rows[slot as usize].0[0]
@@ -143,7 +142,7 @@ impl Registers {
         }
     }
 
-    /// Returns the lanes without a known value.
+    /// The lanes with an unknown value.
     #[inline(always)]
     pub(super) fn unknown(&self, slot: Slot) -> u32 {
         self.unknown[slot as usize]
@@ -153,19 +152,19 @@ impl Registers {
         self.origins[slot as usize]
     }
 
-    /// Marks the lanes of a mask as known.
+    /// Marks lanes as known.
     #[inline(always)]
     pub(super) fn know(&mut self, slot: Slot, exec: u32) {
         self.unknown[slot as usize] &= !exec;
     }
 
-    /// Marks the lanes of a mask as unknown, because of a statement.
+    /// Marks lanes as unknown, and records the origin.
     pub(super) fn forget(&mut self, slot: Slot, exec: u32, origin: Origin) {
         self.unknown[slot as usize] |= exec;
         self.origins[slot as usize] = origin;
     }
 
-    /// Marks a result: known in the lanes in which all sources are.
+    /// Marks a result as known in the lanes with known sources, and as unknown in all others.
     #[inline(always)]
     pub(super) fn derive(&mut self, slot: Slot, sources: &[Slot], exec: u32) {
         let unknown = sources.iter().fold(0, |all, source| all | self.unknown(*source)) & exec;
@@ -184,13 +183,13 @@ impl Registers {
         self.origins[slot as usize] = origin;
     }
 
-    /// Gives all lanes one value.
+    /// Writes the same known value to all lanes.
     pub(super) fn broadcast<T: Lane>(&mut self, slot: Slot, value: T) {
         *T::row_mut(self, slot) = [value; LANES];
         self.unknown[slot as usize] = 0;
     }
 
-    /// Evaluates an operation of one source.
+    /// Applies a function of one source in each lane.
     #[inline(always)]
     pub(super) fn map1<A: Lane, R: Lane + Default>(
         &mut self,
@@ -202,7 +201,7 @@ impl Registers {
         self.derive(op.d, &[op.a], exec);
     }
 
-    /// Evaluates an operation of two sources.
+    /// Applies a function of two sources in each lane.
     #[inline(always)]
     pub(super) fn map2<A: Lane, B: Lane, R: Lane + Default>(
         &mut self,
@@ -214,7 +213,7 @@ impl Registers {
         self.derive(op.d, &[op.a, op.b], exec);
     }
 
-    /// Evaluates an operation of three sources.
+    /// Applies a function of three sources in each lane.
     #[inline(always)]
     pub(super) fn map3<A: Lane, B: Lane, C: Lane, R: Lane + Default>(
         &mut self,
@@ -226,13 +225,13 @@ impl Registers {
         self.derive(op.d, &[op.a, op.b, op.c], exec);
     }
 
-    /// Returns the lanes of which a test of two sources is true.
+    /// The lanes that pass a test of two sources.
     #[inline(always)]
     pub(super) fn test2<A: Lane>(&self, op: &Op, f: impl Fn(A, A) -> bool + Copy) -> u32 {
         warpload::simd::vectorized!(test_each(self.get(op.a), self.get(op.b), f))
     }
 
-    /// Writes a predicate that depends on the sources of an operation.
+    /// Writes a predicate, and marks it like [`Self::derive`].
     #[inline(always)]
     pub(super) fn put_predicate(&mut self, slot: Slot, lanes: u32, sources: &[Slot], exec: u32) {
         self.set_predicate(slot, lanes, exec);
@@ -240,7 +239,7 @@ impl Registers {
     }
 }
 
-// These are compiled for several instruction sets, which is why the row is written here, too.
+// Compiled for several instruction sets. They write the row themselves, so that the write is vectorized, too.
 
 #[inline(always)]
 fn each1<A: Lane, R: Lane + Default>(r: &mut Registers, op: &Op, exec: u32, f: impl Fn(A) -> R) {
@@ -292,7 +291,7 @@ fn test_each<A: Copy>(a: &[A; LANES], b: &[A; LANES], f: impl Fn(A, A) -> bool) 
 }
 
 impl Registers {
-    /// Writes one lane of a register of up to 128 bits, the low bits first.
+    /// Writes one lane of a register of up to 128 bits.
     #[inline(always)]
     pub(super) fn set_lane(&mut self, slot: Slot, rows: u32, lane: usize, value: u128) {
         match rows {
@@ -305,7 +304,7 @@ impl Registers {
         }
     }
 
-    /// Returns one lane of a register of up to 128 bits.
+    /// Reads one lane of a register of up to 128 bits.
     #[inline(always)]
     pub(super) fn lane(&self, slot: Slot, rows: u32, lane: usize) -> u128 {
         match rows {

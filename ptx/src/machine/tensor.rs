@@ -1,4 +1,4 @@
-//! Loads of Tensor Memory, `tcgen05.ld` and `tcgen05.ld.red`, which `crate::tensor` executes on rows of registers.
+//! Loads of Tensor Memory, `tcgen05.ld` and `tcgen05.ld.red`, executed by `crate::tensor`.
 
 use super::code::{Element, Op};
 use super::compile::FunctionCompiler;
@@ -17,11 +17,11 @@ pub(super) struct TensorOp {
     data: Box<[Slot]>,
     reduced: Option<Slot>,
     address: Slot,
-    /// Added to the address.
+    /// Added to the address in the register.
     offset: u32,
 }
 
-/// Decodes a load; `None` if it is illegal, or a register is not of 32 bits.
+/// Decodes a load; `None` if it is illegal, or a register does not have 32 bits.
 pub(super) fn decode<'m>(
     compiler: &mut FunctionCompiler<'_, 'm>,
     of: &PtxInstruction<'m>,
@@ -45,7 +45,7 @@ pub(super) fn decode<'m>(
     })
 }
 
-/// Executes a load for a whole warp.
+/// Executes a load for the whole warp.
 pub(super) fn execute(
     warp: &mut Warp,
     path: &Path,

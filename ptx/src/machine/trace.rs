@@ -14,29 +14,29 @@ use warpload_trace::{
     WarpPosition,
 };
 
-/// Writes the memory instructions of a launch as a binary trace, which replays without the module: it holds the PTX of
-/// each instruction, and the program counters are lines of the module.
+/// Writes the memory instructions of a launch as a binary trace. The trace can be replayed without the module, because
+/// it contains the PTX of each instruction. Its program counters are line numbers of the module.
 ///
 /// Loads of parameters are left out, because SASS has no instruction for them: it reads parameters as operands from a
-/// constant bank. The fragments of `wmma` are left out because PTX does not say which lane accesses which address.
+/// constant bank. The fragments of `wmma` are left out, because PTX does not specify the address of each lane.
 #[derive(Debug)]
 pub struct LaunchTrace<'m, W> {
     module: &'m Module<'m>,
     lines: LineIndex,
     writer: TraceWriter<W>,
     has_values: bool,
-    /// By statement; empty for one that was not met yet.
+    /// Indexed by statement; `None` for statements that were not executed yet.
     statements: Vec<Option<Traced>>,
     addresses: Vec<u64>,
     values: Vec<u32>,
     failed: Option<io::Error>,
 }
 
-/// A statement in the trace.
+/// The properties of a statement in the trace.
 #[derive(Clone, Copy, Debug)]
 struct Traced {
     line: u32,
-    /// The number of its operation; `None` if it is left out.
+    /// The index of its operation; `None` if the trace leaves it out.
     operation: Option<u16>,
     registers: usize,
     is_signed: bool,
@@ -44,7 +44,7 @@ struct Traced {
 
 impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
     /// Begins the trace of a launch at the start of `output`. With `has_values`, the trace has the values that loads
-    /// return and stores write, one of 32 bits for each lane and register. `source` names the program and the module.
+    /// return and stores write, 32 bits for each lane and register. `source` names the program and the module.
     ///
     /// # Errors
     /// Returns the errors of `output`.
@@ -76,7 +76,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         })
     }
 
-    /// Writes everything left, and returns the output.
+    /// Writes the rest of the trace, and returns the output.
     ///
     /// # Errors
     /// Returns the first error of the output.
@@ -88,7 +88,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         for (place, traced) in self.statements.iter().enumerate() {
             let Some(Traced { line, operation: Some(_), .. }) = *traced else { continue };
             let id = StatementId(place as u32);
-            // The first of several statements of a line stands for all.
+            // Program counters are lines, so only the first statement of a line can have its text in the trace.
             if line > last
                 && let Some(statement) = self.module.statements().get(place)
             {
@@ -101,7 +101,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         self.writer.finish()
     }
 
-    /// Gives a statement its operation.
+    /// The properties of the access's statement. The first access of a statement adds its operation to the trace.
     fn traced(&mut self, access: &MemoryAccess<'_>) -> Traced {
         let place = access.statement.index();
         if let Some(Some(traced)) = self.statements.get(place) {
@@ -149,7 +149,8 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         if access.executing.is_empty() {
             return Ok(());
         }
-        // Both sides of a copy have one operation. Their addresses tell them apart, so they are generic.
+        // The two sides of a copy share an operation. They have generic addresses, so that the replay can tell the
+        // memories apart.
         let base = match (access.kind, access.space) {
             (AccessKind::Copy, AddressSpace::Shared) => AddressMap::default().shared().base,
             _ => 0,
@@ -179,7 +180,7 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
     }
 }
 
-/// The 32 bits of one register of a lane's access.
+/// The value of one register of a lane's access, extended to 32 bits.
 fn value(bytes: &[u8; 32], size: u32, register: usize, traced: Traced) -> u32 {
     match (size, traced.is_signed) {
         (1, true) => i32::from(bytes[0].cast_signed()).cast_unsigned(),

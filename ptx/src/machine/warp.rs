@@ -1,9 +1,8 @@
-//! [`Warp`]: 32 lanes that execute a kernel together, apart, and together again.
+//! [`Warp`]: executes 32 lanes, which can diverge and reconverge.
 //!
-//! Lanes with one program counter are a [`Path`]. Where they go different ways the path splits, and a
-//! [`Join`] waits for all of its lanes at the immediate post-dominator of the branch, where hardware
-//! joins them, too. Paths that are ready take turns, so that a lane that waits for another one of its warp
-//! gets what it waits for.
+//! Lanes with the same program counter form a [`Path`]. A divergent branch splits the path, and a [`Join`] collects its
+//! lanes at the immediate post-dominator of the branch, where hardware reconverges them, too. Ready paths take turns,
+//! because a lane may wait for another lane of its warp, such as in a spin lock.
 
 use super::access;
 use super::code::{
@@ -19,38 +18,39 @@ use super::registers::{NONE, Origin, Registers, Slot};
 use super::tensor;
 use warpload::lane::LANES;
 
-/// Instructions that a path executes before another path of its warp gets its turn.
+/// The instructions that a path executes before another path of its warp gets a turn.
 const PATH_TURN: u32 = 1 << 12;
 
-/// Turns that a warp gives away before its lanes part that wait to rejoin.
+/// The turns that a warp gives up before lanes stop waiting at joins. The lane that they wait for may itself wait for
+/// one of them.
 const YIELDS: u32 = 1 << 8;
 
-/// Calls inside one another.
+/// The deepest nesting of calls.
 const MAX_DEPTH: usize = 1 << 12;
 
-/// Rows of registers of all frames of a warp: 64 MiB.
+/// The most rows of registers in all frames of a warp, 64 MiB. Together with `MAX_DEPTH`, it bounds recursion.
 const MAX_ROWS: usize = 1 << 19;
 
-/// Lanes that execute the same instruction next.
+/// Lanes with the same next instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     pub(super) mask: u32,
     pub(super) pc: Pc,
     pub(super) frame: usize,
-    /// Where they wait for lanes that went another way.
+    /// The innermost join that these lanes belong to; `None` if they have not diverged.
     pub(super) join: Option<usize>,
 }
 
-/// Where the lanes of a path that split come together.
+/// The point where the lanes of a split path reconverge.
 #[derive(Clone, Copy, Debug)]
 struct Join {
     pc: Pc,
     frame: usize,
     parent: Option<usize>,
-    /// All lanes that will arrive, and those that have.
+    /// The lanes that will arrive. The next field has the lanes that have arrived.
     expected: u32,
     arrived: u32,
-    /// The frame that ends there: the join is the end of a call.
+    /// The frame that ends here, for the join at the end of a call.
     callee: Option<usize>,
 }
 
@@ -59,14 +59,14 @@ struct Join {
 pub(super) struct Frame {
     pub(super) function: usize,
     pub(super) registers: Registers,
-    /// The first byte of its variables in local memory.
+    /// The offset of its variables in local memory.
     pub(super) local_base: u64,
-    /// The call instruction, and the frame of its function; `None` for the kernel.
+    /// The call instruction, and the caller's frame; `None` for the kernel.
     caller: Option<(Pc, usize)>,
     depth: usize,
 }
 
-/// A path that waits for other lanes of its warp.
+/// A path that waits for the other members of an exchange.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     path: Path,
@@ -76,7 +76,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Warp {
     pub(super) number: u32,
-    /// The lanes that have not ended.
+    /// The lanes that have not exited.
     pub(super) alive: u32,
     pub(super) ready: Vec<Path>,
     waiting: Vec<Waiting>,
@@ -85,11 +85,11 @@ pub(super) struct Warp {
     pub(super) frames: Vec<Frame>,
     free_frames: Vec<usize>,
     pub(super) local: LocalMemory,
-    /// Turns that were given away.
+    /// The number of turns given up because a wait has failed.
     yields: u32,
 }
 
-/// Why a warp stops executing for now.
+/// The reason why a warp stops for now.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// No path is ready.
@@ -98,20 +98,20 @@ pub(super) enum Event {
     Barrier(Path, BarrierOp),
     /// Lanes have ended.
     Ended,
-    /// Its turn is over.
+    /// The turn is over.
     Turn,
 }
 
-/// What becomes of a path after an instruction.
+/// The continuation of a path after an instruction.
 enum Next {
     Goes,
-    /// The path is somewhere else: in a join, at a barrier, ended.
+    /// The path no longer runs here: it waits at a join or barrier, was split, or has exited.
     Left,
     Event(Event),
 }
 
 impl Warp {
-    /// Begins a kernel with the lanes of a mask.
+    /// Starts a kernel with the lanes of a mask. Frames are kept, to reuse their memory.
     pub(super) fn begin(
         &mut self,
         engine: &Engine<'_>,
@@ -137,7 +137,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Makes a frame of a function.
+    /// Creates a frame for a call.
     fn new_frame(
         &mut self,
         engine: &Engine<'_>,
@@ -177,7 +177,7 @@ impl Warp {
         Ok(at)
     }
 
-    /// Executes until something happens that concerns the block.
+    /// Executes paths until the block has to act.
     pub(super) fn run(&mut self, engine: &mut Engine<'_>, turn: u64) -> Result<Event, Stop> {
         let last = engine.counts.warp_instructions.saturating_add(turn);
         loop {
@@ -194,7 +194,7 @@ impl Warp {
         }
     }
 
-    /// Executes one path until it is left, or its turn is over.
+    /// Executes a path until it leaves, or its turn is over.
     fn run_path(&mut self, mut path: Path, engine: &mut Engine<'_>) -> Result<Option<Event>, Stop> {
         let code = engine.code;
         let mut left = PATH_TURN;
@@ -233,20 +233,20 @@ impl Warp {
                 }
             }
             if left == 0 {
-                // The others first; the oldest of them is the next one. Lanes that poll memory may poll for what a lane does
-                // that waits for them.
+                // To the back of the queue: all other ready paths come first.
                 self.ready.insert(0, path);
                 if engine.polls == polls {
                     return Ok(None);
                 }
-                // Or for what another warp does.
+                // A lane that polls memory may wait for a lane that waits for it at a join, so joins must let go, or
+                // for another warp, which needs a turn.
                 self.part();
                 return Ok(Some(Event::Turn));
             }
         }
     }
 
-    /// Returns the lanes of which the guard is true.
+    /// The lanes with a true guard.
     fn guarded(&mut self, path: &Path, op: &Op, slot: Slot, negated: bool) -> Result<u32, Stop> {
         let registers = &mut self.frames[path.frame].registers;
         let lanes = registers.predicate(slot);
@@ -265,7 +265,7 @@ impl Warp {
         Ok(exec & !unknown)
     }
 
-    /// Returns the end of a warp because of a value that is not known.
+    /// The fault of a needed value that is unknown, which ends the warp.
     pub(super) fn unknown(&self, path: &Path, slot: Slot, lanes: u32, what: &'static str) -> Stop {
         let frame = &self.frames[path.frame];
         let origin = frame.registers.origin(slot);
@@ -380,7 +380,8 @@ impl Warp {
 
     // Divergence.
 
-    /// Returns the join of lanes that go different ways.
+    /// The join of a divergent branch. A branch in a loop reuses the join at the same place, so that joins do not pile
+    /// up.
     fn join_at(&mut self, path: &Path, rejoin: Option<Pc>) -> Option<usize> {
         let Some(pc) = rejoin else { return path.join };
         if let Some(at) = path.join {
@@ -465,7 +466,7 @@ impl Warp {
         Ok(Next::Left)
     }
 
-    /// The path is at the beginning of a block where lanes rejoin.
+    /// Arrives at the start of a block where lanes reconverge. Leaves all joins here that are complete.
     fn rejoin(&mut self, path: &mut Path) -> Next {
         while let Some(at) = path.join {
             let join = &mut self.joins[at];
@@ -483,8 +484,8 @@ impl Warp {
         Next::Goes
     }
 
-    /// Lets lanes go on that wait for others which cannot come: a lane behind a barrier would wait for one before it.
-    /// Returns whether there are any.
+    /// Releases lanes that wait at joins for lanes that cannot arrive, such as lanes at a barrier that waits for the
+    /// released ones. Returns whether there were any.
     pub(super) fn part(&mut self) -> bool {
         let mut parted = Vec::new();
         for (at, join) in self.joins.iter_mut().enumerate() {
@@ -499,7 +500,7 @@ impl Warp {
         !parted.is_empty()
     }
 
-    /// Takes lanes out of the joins from one up to another, which do not wait for them any longer.
+    /// Removes lanes from a chain of joins, because they will not arrive.
     fn forsake(&mut self, mask: u32, from: Option<usize>, until: Option<usize>) {
         let mut next = from;
         while let Some(at) = next.filter(|at| Some(*at) != until) {
@@ -510,7 +511,7 @@ impl Warp {
         }
     }
 
-    /// Goes on behind a join if all of its lanes have arrived.
+    /// Continues after a join if all of its lanes have arrived.
     fn complete(&mut self, at: usize) {
         let join = self.joins[at];
         if join.callee.is_some() {
@@ -521,7 +522,7 @@ impl Warp {
         }
         self.free_joins.push(at);
         if join.expected != 0 {
-            // Of a block the operation that rejoins, once more: an outer join may be there, too.
+            // The path repeats the rejoin operation, because an outer join may be at the same place.
             let (mask, parent) = (join.arrived, join.parent);
             self.ready.push(Path { mask, pc: join.pc, frame: join.frame, join: parent });
         }
@@ -564,7 +565,8 @@ impl Warp {
         let caller = &self.frames[path.frame];
         let base = caller.local_base + engine.code.functions[caller.function].local_bytes;
         let (pc, back) = (path.pc, path.pc + 1);
-        // Each function's lanes come back to a join of their own; it frees their frame.
+        // Each function's lanes return to a join of their own, which frees the frame. An outer join collects the lanes
+        // of several functions, and lanes that do not call.
         let all = match (parts.len(), path.mask & !exec) {
             (1, 0) => path.join,
             (_, rest) => {
@@ -599,7 +601,7 @@ impl Warp {
         }
     }
 
-    /// Copies a value between two frames.
+    /// Copies an argument or a result between two frames.
     fn pass(&mut self, from: usize, source: Passed, to: usize, target: Passed, mask: u32) {
         for lane in lanes(mask) {
             let mut bytes = [0; 16];
@@ -651,7 +653,7 @@ impl Warp {
         }
     }
 
-    /// Lanes return from their function, or end.
+    /// Handles lanes that return from their function, or exit.
     fn leave(&mut self, path: &mut Path, exec: u32, engine: &Engine<'_>, ends: bool) -> Next {
         if exec == 0 {
             path.pc += 1;
@@ -682,7 +684,7 @@ impl Warp {
         self.stay(path, exec, Next::Left)
     }
 
-    /// Goes on behind a call if all of its lanes have returned.
+    /// Continues after a call if all of its lanes have returned.
     fn return_to(&mut self, at: usize) {
         let join = self.joins[at];
         if join.arrived != join.expected {
@@ -697,7 +699,7 @@ impl Warp {
         }
         let mut path =
             Path { mask: join.arrived, pc: join.pc, frame: join.frame, join: join.parent };
-        // Lanes that called another function, or none, wait at the same place.
+        // Lanes of other functions, or without a call, are collected by the outer join at the same place.
         if let Some(outer) = join.parent {
             let all = &mut self.joins[outer];
             if all.pc == join.pc && all.frame == join.frame && all.callee.is_none() {
@@ -712,7 +714,7 @@ impl Warp {
         self.ready.push(path);
     }
 
-    /// Goes on with the lanes that do not leave.
+    /// Continues with the remaining lanes of a path.
     fn stay(&mut self, path: &mut Path, exec: u32, next: Next) -> Next {
         path.mask &= !exec;
         if path.mask != 0 {
@@ -722,7 +724,7 @@ impl Warp {
         next
     }
 
-    /// Ends all lanes.
+    /// Ends all lanes, after a fault of the warp.
     pub(super) fn kill(&mut self) {
         self.alive = 0;
         self.ready.clear();
@@ -765,7 +767,7 @@ impl Warp {
             return Err(self.unknown(path, slot, unknown, "a mask of lanes"));
         }
         let masks = *registers.get::<u32>(slot);
-        // Lanes that arrive together may name different masks: groups that exchange values each among themselves.
+        // Lanes that arrive together may name different masks. They form groups that exchange values separately.
         let (mut left, mut waits) = (exec, 0);
         while left != 0 {
             let members = masks[left.trailing_zeros() as usize];
@@ -791,7 +793,7 @@ impl Warp {
         exchange::execute(registers, op, exchange.kind, exec);
     }
 
-    /// Lets lanes exchange values that have all arrived.
+    /// Executes an exchange once all of its members have arrived.
     fn meet(&mut self, code: &Code) {
         for first in 0..self.waiting.len() {
             let members = self.waiting[first].members;
@@ -803,7 +805,7 @@ impl Warp {
             let (met, rest): (Vec<_>, Vec<_>) =
                 self.waiting.drain(..).partition(|waiting| waiting.members == members);
             self.waiting = rest;
-            // Those at the same instruction exchange their values.
+            // Members may wait at different instructions. Each instruction exchanges the values of its own lanes.
             let mut done: Vec<(Pc, usize)> = Vec::new();
             for Waiting { path, .. } in &met {
                 let place = (path.pc, path.frame);
@@ -825,7 +827,7 @@ impl Warp {
         }
     }
 
-    /// Returns the paths that wait for lanes that will not come.
+    /// The paths that wait for lanes that will never arrive, for the deadlock report.
     pub(super) fn stuck(&self) -> impl Iterator<Item = &Path> {
         self.waiting.iter().map(|waiting| &waiting.path)
     }
@@ -841,7 +843,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The values of a special register in the lanes of a warp.
+/// The values of a special register in each lane.
 pub(super) fn special_row(
     special: Special,
     shape: &super::engine::Shape,

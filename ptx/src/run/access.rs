@@ -1,4 +1,4 @@
-//! The accesses of a load as a load operation of the executors.
+//! Executes the accesses of a PTX load on the executors for SASS.
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload::load::{LaneAddresses, LaneFault, LaneFaults, LoadOp, load};
@@ -8,21 +8,21 @@ use warpload::memory::{AddressSpace, GenericAddress, Memory, Space, WarpAddresse
 /// The widest access, in bytes.
 const WIDEST: usize = Width::Bytes32.bytes() as usize;
 
-/// What each lane reads.
+/// The access of a warp.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WarpAccess {
     pub(super) space: AddressSpace,
-    /// Addresses are rounded down to a multiple of it.
+    /// Addresses are rounded down to a multiple of this width.
     pub(super) width: Width,
     pub(super) executing: LaneMask,
-    /// Before rounding.
+    /// Each lane's address before rounding.
     pub(super) addresses: [u64; LANES],
 }
 
-/// What the lanes read.
+/// The bytes that the lanes read.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    /// Each lane's bytes, the one of the lowest address first; zeroes if the lane is out of bounds.
+    /// Each lane's bytes, lowest address first; zeros if the lane is out of bounds.
     pub(super) lanes: [[u8; WIDEST]; LANES],
     pub(super) faults: LaneFaults,
 }
@@ -32,13 +32,14 @@ impl WarpAccess {
         GenericAddress(self.addresses[lane]).align_down(self.width)
     }
 
-    /// The memory that a lane's rounded address lies in.
+    /// The memory of a lane's rounded address.
     pub(super) fn space_of(&self, memory: &Memory, lane: usize) -> Option<Space> {
         let place = memory.map().locate(self.space, self.rounded(lane), None);
         place.ok().map(|place| place.space)
     }
 
-    /// Reads `from` bytes after the addresses. Faults have the addresses themselves.
+    /// Reads at `from` bytes after the addresses, because parameters do not begin at 0 in their bank. Faults report the
+    /// addresses without `from`, as the program sees them.
     pub(super) fn read(&self, memory: &Memory, from: u64, misaligned: Misaligned) -> Bytes {
         if from == 0 {
             return self.read_here(memory, misaligned);
@@ -65,7 +66,7 @@ impl WarpAccess {
     }
 }
 
-/// The bytes of each lane's registers, in the order of memory.
+/// The loaded registers as bytes in the order of memory.
 fn lane_bytes(rows: &[LaneValues; Width::MAX_REGISTERS]) -> [[u8; WIDEST]; LANES] {
     std::array::from_fn(|lane| {
         let mut bytes = [0; WIDEST];

@@ -1,28 +1,29 @@
-//! [`RunError`]: why a load is not executed.
+//! [`RunError`]: the reasons why a load cannot be executed.
 
 use crate::meaning::MeaningError;
 use crate::syntax::{Position, Span};
 use crate::tensor::TensorLoadErrorKind;
 use warpload::lane::LaneMask;
 
-/// Why a load is not executed, and the place. Faults of the emulated machine are not errors: see [`Executed::faults`](super::Executed::faults).
+/// The reason why a load cannot be executed, and its place. Faults of the emulated machine are not errors; see
+/// [`Executed::faults`](super::Executed::faults).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {kind}", position.line, position.column)]
 #[non_exhaustive]
 pub struct RunError {
-    /// What is missing.
+    /// The reason.
     pub kind: RunErrorKind,
-    /// The bytes of the module's text that ask for it.
+    /// The operand or qualifier of the load that causes the error.
     pub span: Span,
-    /// Where they begin.
+    /// The position of the first byte of `span`.
     pub position: Position,
 }
 
-/// What keeps a load from being executed.
+/// The kind of a [`RunError`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunErrorKind {
-    /// The load has no meaning.
+    /// The load cannot be resolved.
     #[error(transparent)]
     Meaning(MeaningError),
     /// A register that the load reads has no value:
@@ -31,48 +32,48 @@ pub enum RunErrorKind {
     NoValue {
         /// Its name.
         register: String,
-        /// The lanes that need one.
+        /// The lanes with an unknown value.
         lanes: LaneMask,
         /// Whether it is a predicate.
         is_predicate: bool,
     },
-    /// The load reads bytes of a parameter, or of what a call returns, that has no value:
-    /// [`Placement::set_parameter`](super::Placement::set_parameter) sets one, and so does a memory
-    /// with its bytes.
+    /// The load reads a parameter, or a result of a call, with an unknown value.
+    /// [`Placement::set_parameter`](super::Placement::set_parameter) sets it; a memory image with these bytes does,
+    /// too.
     #[error("parameter `{parameter}` has no value")]
     NoParameter {
         /// Its name.
         parameter: String,
     },
-    /// The load reads bytes of a variable whose initial value is not known here: the address of a
-    /// function, or a malformed initializer. A memory with its bytes has a value.
+    /// The load reads a variable with an unknown initial value: the address of a function, or a malformed initializer.
+    /// A memory image with these bytes provides a value.
     #[error(
         "the initial value of `{variable}` is unknown: `{value}` in line {line} has no value here"
     )]
     NoInitialValue {
         /// The variable's name.
         variable: String,
-        /// The word of its initial value.
+        /// The word of the initializer that is unknown.
         value: String,
         /// The line of that word.
         line: u32,
     },
-    /// The address of a variable that is not laid out: that of another function.
+    /// The load names a variable without an address, because it belongs to another function.
     #[error("`{0}` is a variable of another function")]
     Unplaced(String),
     /// An illegal load of Tensor Memory.
     #[error(transparent)]
     Tensor(TensorLoadErrorKind),
-    /// A load of Tensor Memory without one; set [`Environment::tensor`](super::Environment::tensor).
+    /// A load of Tensor Memory without one. [`Environment::tensor`](super::Environment::tensor) sets it.
     #[error("this load needs Tensor Memory, and none is given")]
     NoTensorMemory,
-    /// Some lanes do not execute a load of Tensor Memory, which a whole warp executes.
+    /// Some lanes do not execute a load of Tensor Memory, although all 32 must.
     #[error("`.sync.aligned` requires all 32 lanes, but lanes {missing:#010x} do not execute")]
     NotAllLanes {
-        /// The lanes that are inactive or predicated off.
+        /// The lanes that are inactive or have a false guard.
         missing: LaneMask,
     },
-    /// The lanes have different addresses of Tensor Memory.
+    /// A load of Tensor Memory has different addresses in different lanes.
     #[error(
         "`{register}` holds {first:#x} in lane 0 and {other:#x} in lane {lane}; all lanes must have one \
          address"
@@ -80,11 +81,11 @@ pub enum RunErrorKind {
     AddressesDiffer {
         /// The address register's name.
         register: String,
-        /// What it holds in lane 0.
+        /// The address in lane 0.
         first: u32,
-        /// The first lane in which it holds something else.
+        /// The first lane with a different address.
         lane: usize,
-        /// What it holds there.
+        /// The address in that lane.
         other: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! [`Launch`]: what a function is run with, and [`PtxRun`], which runs its loads one after the other.
+//! [`Launch`]: the input of a function. [`PtxRun`] executes the function's loads one after the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::rules::{StatementVerdict, Unit, check_as};
 use crate::syntax::load::PtxLoad;
 use crate::syntax::{ScalarType, StateSpace};
 
-/// What a function is run with. Values are constant expressions as PTX writes them.
+/// The input of a function. Values are constant expressions of PTX.
 ///
 /// ```
 /// use warpload::machine::Machine;
@@ -45,18 +45,18 @@ use crate::syntax::{ScalarType, StateSpace};
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 #[non_exhaustive]
 pub struct Launch {
-    /// The function's name; may be left out if a module has only one.
+    /// The function's name; optional if a module has only one.
     pub function: Option<String>,
-    /// Registers and their value, in each lane or a mask of predicates: `%rd1`, `0x1000+16*lane`.
+    /// Registers and their values, for each lane, or a mask for a predicate: `%rd1`, `0x1000+16*lane`.
     pub registers: Vec<(String, String)>,
-    /// Parameters and their value, or their elements with commas between.
+    /// Parameters and their values, or the values of their elements, separated by commas.
     pub parameters: Vec<(String, String)>,
-    /// Variables and their address in their space.
+    /// Variables and their addresses in their spaces.
     pub places: Vec<(String, String)>,
     /// The active lanes.
     #[cfg_attr(feature = "serde", serde(with = "mask"))]
     pub active: LaneMask,
-    /// What loads of Tensor Memory read.
+    /// Tensor Memory; `None` if the loads do not need it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub tensor: Option<WarpTensorMemory>,
 }
@@ -74,14 +74,14 @@ impl Default for Launch {
     }
 }
 
-/// What a [`Launch`] gives a value to.
+/// The kind of a value in a [`Launch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchValue {
     /// A register.
     Register,
     /// A parameter.
     Parameter,
-    /// A variable, whose value is its address.
+    /// The address of a variable.
     Place,
 }
 
@@ -95,45 +95,45 @@ impl fmt::Display for LaunchValue {
     }
 }
 
-/// Why a function cannot be run.
+/// The reason why a function cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// There is no such function.
+    /// The module has no function with this name.
     #[error("no function {name}; the module has {}", functions.join(", "))]
     NoFunction {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The names of the module's functions.
         functions: Vec<String>,
     },
-    /// The module has no function that could be run.
+    /// The module has no function with a body.
     #[error("no function with a body")]
     NoBody,
-    /// The module has several functions, and none is named.
+    /// The module has several functions, and the launch names none.
     #[error("several functions; expected the name of one: {}", functions.join(", "))]
     SeveralFunctions {
-        /// Those that there are.
+        /// The names of the functions.
         functions: Vec<String>,
     },
-    /// A name has two values: which one is meant is unknown.
+    /// A name occurs twice. It is ambiguous which value is meant.
     #[error("{what} {name} is given twice")]
     Twice {
-        /// What it is.
+        /// The kind of value.
         what: LaunchValue,
         /// The name.
         name: String,
     },
-    /// A value is not one of what it is given to.
+    /// A value does not suit its register, parameter or variable.
     #[error("{what} {name}={value}")]
     Value {
-        /// What it is given to.
+        /// The kind of value.
         what: LaunchValue,
         /// The name.
         name: String,
         /// The value.
         value: String,
-        /// What is wrong with it.
+        /// The reason.
         source: LaunchValueError,
     },
     /// The variables cannot be placed.
@@ -141,11 +141,11 @@ pub enum LaunchError {
     Placement(#[from] PlacementError),
 }
 
-/// Why a value of a [`Launch`] cannot be used.
+/// The reason why a value of a [`Launch`] cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchValueError {
-    /// The text is no value of the type.
+    /// The text is not a value of the type.
     #[error(transparent)]
     Value(#[from] ValueError),
     /// The function has no such register.
@@ -156,7 +156,7 @@ pub enum LaunchValueError {
         /// The function.
         function: String,
     },
-    /// There is no such variable.
+    /// The function has no such variable or parameter.
     #[error("no variable or parameter `{name}` in {function}")]
     NoVariable {
         /// The name.
@@ -175,12 +175,12 @@ pub enum LaunchValueError {
     /// The type of the parameter has no size.
     #[error("its type has no size")]
     NoSize,
-    /// More values than elements.
+    /// There are more values than elements.
     #[error("more values than its {0}")]
     TooMany(u64),
 }
 
-/// A launch whose variables lie in memory and whose registers are set.
+/// A function with its variables in memory and its registers set, ready to run.
 #[derive(Debug)]
 pub struct PtxRun<'m> {
     module: &'m Module<'m>,
@@ -190,56 +190,56 @@ pub struct PtxRun<'m> {
     remarks: Vec<String>,
 }
 
-/// What became of one load.
+/// The outcome of one load.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum LaunchStep<'s> {
-    /// It was executed.
+    /// The load was executed.
     Executed {
         /// The load.
         load: &'s PtxLoad<'s>,
-        /// What it did.
+        /// The effects.
         executed: &'s Executed,
     },
-    /// It was not executed: it is illegal, or the statement is not even a load.
+    /// The statement is illegal, and was not executed. It may be no load at all.
     Illegal {
-        /// The load.
+        /// The load; `None` for another statement.
         load: Option<&'s PtxLoad<'s>>,
-        /// Why it is illegal.
+        /// The rules that it breaks.
         verdict: &'s StatementVerdict<'s>,
     },
-    /// It was not executed: a value is missing.
+    /// The load was not executed, because a value is unknown or an operand cannot be resolved.
     Failed {
         /// The load.
         load: &'s PtxLoad<'s>,
-        /// What is missing.
+        /// The reason.
         error: &'s RunError,
     },
 }
 
 impl Launch {
-    /// Adds a register.
+    /// Sets a register.
     #[must_use]
     pub fn register(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.registers.push((name.into(), value.into()));
         self
     }
 
-    /// Adds a parameter.
+    /// Sets a parameter.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push((name.into(), value.into()));
         self
     }
 
-    /// Adds a variable's address.
+    /// Sets the address of a variable.
     #[must_use]
     pub fn place(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
         self.places.push((name.into(), address.into()));
         self
     }
 
-    /// Lays the variables of a function into the memory of a machine, and sets the registers.
+    /// Adds the variables of a function to the memory of a machine, and sets the registers.
     ///
     /// # Errors
     /// Returns [`LaunchError`] if the launch does not fit the module.
@@ -260,7 +260,7 @@ impl Launch {
         Ok(PtxRun { module, function, environment, registers, remarks })
     }
 
-    /// Returns the function that is named, or the only one.
+    /// The named function, or the only one.
     fn function_of<'m>(&self, module: &'m Module<'m>) -> Result<&'m Function, LaunchError> {
         let bodies: Vec<&Function> =
             module.functions().iter().filter(|function| function.body.is_some()).collect();
@@ -303,8 +303,8 @@ impl Launch {
         Ok(())
     }
 
-    /// Sets up the launch of a kernel: the values of registers, the addresses of variables, the active lanes and Tensor
-    /// Memory. Returns the bytes of the parameters that are named, by the parameter's number.
+    /// Transfers the values to the launch of a kernel: registers, addresses of variables, active lanes and Tensor
+    /// Memory. Returns the bytes of the named parameters, by parameter number.
     ///
     /// # Errors
     /// Returns [`LaunchError`] if the kernel has no such register, variable or parameter, or a value does not fit.
@@ -332,7 +332,7 @@ impl Launch {
                     wrong(LaunchValueError::NoParameter { name, space })
                 };
                 let mut bytes = elements(value, declared).map_err(&wrong)?;
-                // Elements that are not given are zero.
+                // Missing elements are zero.
                 bytes.resize(variable_bytes(module, declared) as usize, 0);
                 parameters.insert(number.ok_or_else(no_parameter)?, bytes);
             }
@@ -381,7 +381,8 @@ impl Launch {
     }
 }
 
-/// Returns names with their values and what becomes of an error of one, each name once.
+/// The names and values of a list, each with a function that makes the error for a wrong value. A name that occurs
+/// twice is an error.
 #[allow(clippy::type_complexity, reason = "used in loops alone")]
 fn given(
     what: LaunchValue,
@@ -418,7 +419,7 @@ fn variables<'m>(
     Ok(found)
 }
 
-/// The bytes of a parameter out of its elements' values.
+/// The bytes of a parameter, from the values of its elements.
 pub(crate) fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, LaunchValueError> {
     let size = declared.scalar.bytes().ok_or(LaunchValueError::NoSize)? as usize;
     let count = match declared.array {
@@ -438,22 +439,22 @@ pub(crate) fn elements(text: &str, declared: &Declaration) -> Result<Vec<u8>, La
 }
 
 impl PtxRun<'_> {
-    /// Returns what the reader of the results should know: that a number of a predicate is a mask.
+    /// Returns remarks for the reader of the results, such as that the number of a predicate is a mask.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// Returns what the loads execute on.
+    /// Returns the memory and the addresses that the loads execute on.
     #[must_use]
     pub fn environment(&self) -> &Environment<'_> {
         &self.environment
     }
 
-    /// Executes the legal loads in the order of the text, and passes on what became of each.
+    /// Executes the legal loads in the order of the text, and calls `each` with the outcome of each.
     ///
     /// # Errors
-    /// Returns that of `each`, which ends the run.
+    /// Returns the error of `each`, which ends the run.
     pub fn each<E>(
         &mut self,
         mut each: impl FnMut(LaunchStep<'_>) -> Result<(), E>,
@@ -491,7 +492,7 @@ impl PtxRun<'_> {
     }
 }
 
-/// Lanes as a number in JSON.
+/// Serializes lanes as a number.
 #[cfg(feature = "serde")]
 mod mask {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,5 +1,4 @@
-//! A machine's memory with the variables of a module in it, and its uninitialized bytes: those of
-//! variables and parameters with an unknown value.
+//! Adds a module's variables to a machine's memory. [`Holes`] are the variables and parameters with an unknown value.
 
 use std::ops::Range;
 
@@ -14,13 +13,13 @@ use crate::meaning::{CONST_BANK, PARAMETER_BANK, PARAMETER_BASE, PARAMETERS};
 use crate::module::{Declaration, DeclarationId, initial_bytes};
 use crate::syntax::{Span, StateSpace};
 
-/// What is to be added to a memory.
+/// The variables to add to a memory.
 pub(super) struct Plan<'p, 'm> {
     pub(super) placement: &'p Placement<'m>,
     pub(super) map: AddressMap,
 }
 
-/// A variable, its address and its bytes.
+/// A variable with its range of addresses and its bytes.
 struct Placed<'m> {
     declaration: &'m Declaration,
     range: Range<u64>,
@@ -28,8 +27,7 @@ struct Placed<'m> {
 }
 
 impl<'m> Plan<'_, 'm> {
-    /// Returns the memory with everything in it, the same one if nothing is added, and the unknown
-    /// bytes.
+    /// The memory with all variables, or the same one if there are none to add, and the unknown bytes.
     pub(super) fn memory(&self, memory: Memory) -> Result<(Memory, Holes), PlacementError> {
         use StateSpace::{Const, Global, Local, Param, Shared};
         let mut holes = self.parameters_without_value();
@@ -63,7 +61,7 @@ impl<'m> Plan<'_, 'm> {
         }
         if bank(PARAMETER_BANK).is_some() || !parameters.is_empty() {
             let mut bytes = flat(Param, bank(PARAMETER_BANK).unwrap_or_default(), &parameters)?;
-            // What the caller sets replaces the bytes of an image.
+            // Parameters from the caller replace bytes of an image, unlike the initial values of variables.
             fill(&mut bytes, &parameters);
             builder = builder.constant(PARAMETER_BANK, &bytes);
         }
@@ -76,7 +74,7 @@ impl<'m> Plan<'_, 'm> {
         }
     }
 
-    /// Returns the variable that makes a memory invalid.
+    /// The variable that makes a memory invalid, as far as the error tells.
     fn at_fault(&self, error: &ConfigError) -> Option<Span> {
         let of = |space| self.placement.variables(space);
         let last = |space| of(space).max_by_key(|(_, _, range)| range.end);
@@ -101,8 +99,7 @@ impl<'m> Plan<'_, 'm> {
         found.map(|(_, declaration, _)| declaration.name)
     }
 
-    /// The parameters, and the variables that calls return in, whose bytes the caller does not
-    /// set.
+    /// The parameters, and the variables for the results of calls, except for the ones that the caller set.
     fn parameters_without_value(&self) -> Vec<Hole> {
         let given = &self.placement.parameters;
         let parameters = self.placement.variables(StateSpace::Param);
@@ -114,7 +111,7 @@ impl<'m> Plan<'_, 'm> {
         unset.map(hole).collect()
     }
 
-    /// The low part of local memory with the `.local` variables, and the high part.
+    /// Adds the `.local` variables to the low part of local memory, and copies the high part.
     fn local(
         &self,
         builder: MemoryBuilder,
@@ -133,7 +130,7 @@ impl<'m> Plan<'_, 'm> {
         Ok(builder.local_low(bytes_per_lane, &low).local_high(high.len() / LANES, &high))
     }
 
-    /// The variables of a space with their initial bytes; those that are not known are holes.
+    /// The variables of a space with their initial bytes. Unknown ones become holes.
     fn placed(
         &self,
         space: StateSpace,
@@ -159,13 +156,13 @@ impl<'m> Plan<'_, 'm> {
         placed.collect()
     }
 
-    /// The parameters that were given.
+    /// The parameters that the caller set.
     fn parameters(&self) -> Vec<Placed<'m>> {
         let given = &self.placement.parameters;
         let variables = self.placement.variables(StateSpace::Param);
         let placed = variables.filter_map(|(id, declaration, range)| {
             let mut initial = given.get(&id)?.clone();
-            // Small: a bank has 64 KiB, or the memory is refused.
+            // Bounded, because `range` comes from the module's text. A larger bank is refused later.
             let size = range.end - range.start;
             initial.resize(size.min(1 << 16).max(initial.len() as u64) as usize, 0);
             let in_bank = |address: u64| address.saturating_add(PARAMETER_BASE);
@@ -175,7 +172,7 @@ impl<'m> Plan<'_, 'm> {
         placed.collect()
     }
 
-    /// Returns the value of a variable's name in an initializer.
+    /// The value of a variable's name in an initializer.
     fn address(&self, id: DeclarationId, is_generic: bool) -> Option<u64> {
         let address = self.placement.address(id)?;
         let window = match self.placement.module.declaration(id)?.space {
@@ -189,7 +186,7 @@ impl<'m> Plan<'_, 'm> {
     }
 }
 
-/// Returns the bytes of a space that begins with 0: those that are held, then the variables.
+/// The bytes of a space that begins at 0. `held` wins over the variables.
 fn flat(
     space: StateSpace,
     held: &[u8],
@@ -209,7 +206,7 @@ fn flat(
     Ok(bytes)
 }
 
-/// Writes the variables' initial values at their addresses.
+/// Copies the variables' initial values to their addresses.
 fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     for Placed { range, initial, .. } in variables {
         let place = bytes.get_mut(range.start as usize..);
@@ -219,8 +216,8 @@ fn fill(bytes: &mut [u8], variables: &[Placed<'_>]) {
     }
 }
 
-/// Allocations of global memory: variables that follow each other at most an alignment apart
-/// share one, as those of one module do.
+/// Allocations for the global variables. Variables with only alignment padding between them share one, as they do in a
+/// loaded module.
 fn runs(globals: &[Placed<'_>]) -> Result<Vec<(u64, Vec<u8>)>, PlacementError> {
     let mut sorted: Vec<&Placed<'_>> = globals.iter().collect();
     sorted.sort_by_key(|placed| placed.range.start);
@@ -253,7 +250,7 @@ fn runs(globals: &[Placed<'_>]) -> Result<Vec<(u64, Vec<u8>)>, PlacementError> {
     Ok(runs)
 }
 
-/// The parts of the runs that no allocation has.
+/// The parts of the runs that are not in any allocation of the memory.
 fn missing(memory: &Memory, runs: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
     let mut missing = Vec::new();
     for (base, bytes) in runs {
@@ -265,24 +262,24 @@ fn missing(memory: &Memory, runs: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
     missing
 }
 
-/// Bytes that no load can read.
+/// A range of bytes with an unknown value.
 #[derive(Clone, Debug)]
 pub(super) struct Hole {
     pub(super) space: StateSpace,
-    /// Addresses in the space.
+    /// Addresses in `space`.
     pub(super) range: Range<u64>,
     /// The variable.
     pub(super) declaration: DeclarationId,
-    /// The initializer whose value is unknown; `None` for a parameter.
+    /// The part of the initializer that is unknown; `None` for a parameter.
     pub(super) value: Option<Span>,
 }
 
-/// Where the spaces with variables have no bytes, space by space, by ascending address.
+/// The unknown bytes, sorted by space and address.
 #[derive(Debug, Default)]
 pub(super) struct Holes(Vec<Hole>);
 
 impl Holes {
-    /// Those that the memory leaves.
+    /// Removes the bytes that `memory` has a value for.
     pub(super) fn of(holes: Vec<Hole>, memory: &Memory) -> Self {
         let left = holes.into_iter().flat_map(|hole| {
             let parts = not_held(memory, hole.space, hole.range.clone());
@@ -293,7 +290,7 @@ impl Holes {
         Self(left)
     }
 
-    /// The first one that a lane of the access would read.
+    /// The first hole that a lane of the access would read.
     pub(super) fn read_by(&self, access: &WarpAccess, memory: &Memory) -> Option<&Hole> {
         if self.0.is_empty() {
             return None;
@@ -313,7 +310,7 @@ impl Holes {
                 },
             };
             let end = first.saturating_add(u64::from(access.width.bytes()));
-            // No two overlap: the first one that ends after the first byte.
+            // Holes do not overlap, so the first one that ends after the first byte is the only candidate.
             let place = (order(space), first);
             let next = self.0.partition_point(|hole| (order(hole.space), hole.range.end) <= place);
             self.0.get(next).filter(|hole| hole.space == space && hole.range.start < end)
@@ -325,7 +322,7 @@ fn order(space: StateSpace) -> u8 {
     space as u8
 }
 
-/// The parts of a range of a space that a memory does not have.
+/// The parts of a range that a memory does not have.
 fn not_held(memory: &Memory, space: StateSpace, range: Range<u64>) -> Vec<Range<u64>> {
     let bank = |bank| memory.constant_bytes(bank).map_or(0, <[u8]>::len) as u64;
     let held = match space {
@@ -348,7 +345,7 @@ fn outside_allocations(memory: &Memory, range: Range<u64>) -> Vec<Range<u64>> {
             outside.push(part);
         }
     };
-    // Allocations end at 2^address_bits at the latest.
+    // Does not saturate: allocations end at 2^address_bits at the latest.
     let end_of = |known: &Allocation| known.base.saturating_add(known.size);
     let all = memory.allocations();
     let first = all.partition_point(|known| end_of(known) <= range.start);

@@ -1,8 +1,7 @@
-//! Executes the loads of a module on a memory: docs/ptx-run.md.
+//! Executes the loads of a module on a memory. docs/ptx-run.md has the rules.
 //!
-//! A [`Placement`] holds the addresses of variables and the values of parameters, and becomes an
-//! [`Environment`], which executes one load, or those of a function in the order of the text, on
-//! [`RegisterFile`].
+//! A [`Placement`] holds the addresses of variables and the values of parameters. It becomes an [`Environment`], which
+//! executes one load, or all loads of a function in the order of the text, on a [`RegisterFile`].
 
 mod access;
 mod error;
@@ -37,7 +36,7 @@ use warpload::load::LaneFaults;
 use warpload::machine::{Machine, Misaligned};
 use warpload::memory::{AddressSpace, Memory, Space, Width};
 
-/// What the loads of a module execute on: a memory with its variables in it.
+/// The memory that a module's loads execute on, including the module's variables.
 #[derive(Debug)]
 pub struct Environment<'m> {
     module: &'m Module<'m>,
@@ -48,7 +47,7 @@ pub struct Environment<'m> {
     lines: LineIndex,
     /// The active lanes; all of them at first.
     pub active: LaneMask,
-    /// What loads of Tensor Memory read. At first `None`, with which each of them is an error.
+    /// Tensor Memory. Initially `None`, and loads of Tensor Memory are then errors.
     pub tensor: Option<WarpTensorMemory>,
 }
 
@@ -56,29 +55,28 @@ pub struct Environment<'m> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Executed {
-    /// The lanes that executed: active, and predicated on.
+    /// The lanes that executed: active, with a true guard.
     pub executing: LaneMask,
-    /// Each lane's address in bytes before rounding, lane 0 first; 0 for a lane that does not
-    /// execute. Of a load of Tensor Memory, its lane and column, see [`TensorExecuted::issue`].
+    /// Each lane's address in bytes before rounding, lane 0 first; 0 for a lane that does not execute. For a load of
+    /// Tensor Memory, the lane and the column; see [`TensorExecuted::issue`].
     pub addresses: [u64; LANES],
-    /// The lanes whose address was rounded down, because it is not a multiple of the access size.
+    /// The lanes with a misaligned address, which was rounded down to a multiple of the access size.
     pub rounded: LaneMask,
-    /// The memory of each lane's address; `None` if the lane does not execute or the address is in
-    /// no memory.
+    /// The memory of each lane's address; `None` if the lane does not execute, or the address is in no memory.
     pub spaces: [Option<Space>; LANES],
-    /// The registers that were written with what they hold now, each once, in the order in
-    /// which the load names them; sinks are left out.
+    /// The destination registers with their new values, each once, in the order of the load's operands. Sinks are left
+    /// out.
     pub written: Vec<(Register, RegisterValue)>,
-    /// The faults of single lanes. A lane that is outside wrote zeroes.
+    /// The faults of single lanes. A lane out of bounds loads zeros.
     pub faults: LaneFaults,
-    /// The qualifiers of a generic load that are not for the memory that some lanes read.
+    /// The qualifiers of a generic load that are undefined for the memory of some lanes.
     pub undefined: Vec<Undefined>,
     /// Details of a load of Tensor Memory; `None` for others.
     pub tensor: Option<TensorExecuted>,
 }
 
 impl Executed {
-    /// A load that has done nothing yet.
+    /// A load without effects.
     fn nothing(executing: LaneMask) -> Self {
         Self {
             executing,
@@ -97,23 +95,22 @@ impl Executed {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RunStep<'m> {
-    /// The load as it is written.
+    /// The load.
     pub load: PtxLoad<'m>,
-    /// What it did; after an error the registers that it names have no value.
+    /// The effects, or an error. After an error, the destination registers have no value.
     pub result: Result<Executed, RunError>,
 }
 
 impl<'m> Placement<'m> {
-    /// Adds the variables to a machine, each with its initial value, zeroes without one. A byte
-    /// that the machine's memory has already stays as it is, except for the parameters that were
-    /// given. Variables that are defined elsewhere (`.extern`) get no memory, except in shared
-    /// memory.
+    /// Adds the variables to a machine's memory, with their initial values, or zeros if they have none. Bytes that the
+    /// machine's memory already has keep their value, so that a memory image wins over initializers; only parameters
+    /// that were set replace it. `.extern` variables get no memory, because another module defines them, except in
+    /// shared memory.
     ///
-    /// If something is added, all memory is copied.
+    /// Copies all memory if a variable is added.
     ///
     /// # Errors
-    /// Returns [`PlacementError`] if two variables overlap, the address of one is invalid, or the
-    /// memory is invalid.
+    /// Returns [`PlacementError`] if two variables overlap, a variable's address is invalid, or the memory is invalid.
     pub fn into_environment(self, machine: Machine) -> Result<Environment<'m>, PlacementError> {
         let Machine { misaligned, memory, .. } = machine;
         self.check()?;
@@ -131,13 +128,13 @@ impl<'m> Environment<'m> {
         Self { module, placement, memory, misaligned, holes, lines, active, tensor: None }
     }
 
-    /// Returns the memory with all variables in it.
+    /// Returns the memory, including all variables.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Returns the machine that SASS of the module executes on: the same memory, and all registers.
+    /// Returns the machine for the module's SASS: the same memory, and all registers.
     #[must_use]
     pub fn into_machine(self) -> Machine {
         Machine { misaligned: self.misaligned, ..Machine::new(self.memory) }
@@ -149,9 +146,9 @@ impl<'m> Environment<'m> {
         &self.placement
     }
 
-    /// Executes the loads of a function in the order of the text, whatever branches there are.
-    /// Other instructions are not executed: what they write has the value that it was
-    /// [set](RegisterFile::set) to, or none. After an error the next load follows.
+    /// Executes the loads of a function in the order of the text, regardless of branches. Other instructions are
+    /// skipped: their destination registers get the value from [`RegisterFile::set`], or become unknown. Execution
+    /// continues after an error.
     pub fn run<'e>(
         &'e self,
         function: &Function,
@@ -171,11 +168,11 @@ impl<'m> Environment<'m> {
         })
     }
 
-    /// Executes one load. Accepts some illegal loads; [`check`](crate::rules::check) finds them.
+    /// Executes one load. Some illegal loads are accepted, because [`check`](crate::rules::check) finds them.
     ///
     /// # Errors
-    /// Returns [`RunError`] if the load cannot be resolved or a needed value is missing. Registers are
-    /// then unchanged.
+    /// Returns [`RunError`] if the load cannot be resolved, or a value that it needs is unknown. Registers are then
+    /// unchanged.
     pub fn load(
         &self,
         load: &PtxLoad<'_>,
@@ -230,7 +227,7 @@ impl<'m> Environment<'m> {
         Ok(Executed { written, faults: read.faults, ..done })
     }
 
-    /// Returns the lanes that are active and predicated on.
+    /// The active lanes with a true guard.
     fn executing(
         &self,
         guard: Option<(Register, bool)>,
@@ -243,8 +240,8 @@ impl<'m> Environment<'m> {
         Ok(self.active & if is_negated { !is_true } else { is_true })
     }
 
-    /// Each executing lane's address before rounding. Addresses of one space have 32 bits, but
-    /// for global and generic ones.
+    /// Each executing lane's address before rounding. Addresses have 32 bits and wrap, except for global and generic
+    /// ones.
     fn addresses(
         &self,
         load: &PtxLoad<'_>,
@@ -283,13 +280,14 @@ impl<'m> Environment<'m> {
             if !executing.contains(lane) {
                 return 0;
             }
-            // Narrow registers are zero-extended.
+            // Registers hold zero-extended values, so a narrow one needs no mask.
             let own = held.map_or(0, |held| held.values[lane] as u64);
             fixed.wrapping_add(own.wrapping_mul(scale)) & mask
         }))
     }
 
-    /// Returns a register's values, which all of `lanes` must have; `None` without any lanes.
+    /// A register's values, or an error if they are unknown in one of `lanes`; `None` if there are no lanes and no
+    /// values.
     fn value<'r>(
         &self,
         registers: &'r RegisterFile,
@@ -307,7 +305,7 @@ impl<'m> Environment<'m> {
         Err(self.error(span, RunErrorKind::NoValue { register, lanes: missing, is_predicate }))
     }
 
-    /// Refuses to read unknown bytes.
+    /// Reports a load of bytes with an unknown value.
     fn check_known(&self, access: &WarpAccess, load: &PtxLoad<'_>) -> Result<(), RunError> {
         let Some(hole) = self.holes.read_by(access, &self.memory) else { return Ok(()) };
         let declaration = self.module.declaration(hole.declaration);
@@ -323,8 +321,8 @@ impl<'m> Environment<'m> {
         Err(self.error(base_span(load), kind))
     }
 
-    /// Passes over an instruction that is not executed: what it writes is unknown afterwards, unless
-    /// it was [set](RegisterFile::set).
+    /// Skips an instruction. Its destination registers become unknown, except for registers with a value from
+    /// [`RegisterFile::set`].
     pub fn pass(&self, instruction: &PtxInstruction<'_>, registers: &mut RegisterFile) {
         let mut lanes = self.active;
         if let Some(guard) = instruction.guard
@@ -342,7 +340,7 @@ impl<'m> Environment<'m> {
     /// A register's width in bits.
     fn width(&self, register: Register) -> u32 {
         let declaration = self.module.declaration(register.declaration);
-        // Illegal modules have registers of types without a size.
+        // Registers of illegal modules can have types without a size.
         declaration.and_then(|known| known.scalar.bits()).unwrap_or(128)
     }
 
@@ -355,12 +353,12 @@ impl<'m> Environment<'m> {
     }
 }
 
-/// Returns the place of what a load's address begins with.
+/// The base of a load's address, or the whole load, for errors.
 fn base_span(load: &PtxLoad<'_>) -> Span {
     load.address().and_then(|address| address.base).unwrap_or(load.span)
 }
 
-/// Little-endian bytes as a value of `width` bits.
+/// A number from little-endian bytes, extended to `width` bits.
 fn extend(bytes: &[u8], is_signed: bool, width: u32) -> u128 {
     let value = bytes.iter().rev().fold(0, |value: u128, byte| value << 8 | u128::from(*byte));
     let unused = 128 - 8 * bytes.len() as u32;

@@ -9,14 +9,15 @@ use crate::module::{
 use crate::syntax::{Span, StateSpace};
 use warpload::memory::ConfigError;
 
-/// No more memory is made for the variables of one space, in bytes over all lanes.
+/// The most memory allocated for the variables of one space, in bytes over all lanes. A module's text can declare far
+/// more.
 pub(super) const MAX_MADE: u64 = 64 << 20;
 
-/// The address of the first `.global` variable that no caller places.
+/// The address of the first `.global` variable without an address from the caller.
 pub const GLOBAL_BASE: u64 = 0x8000_0000;
 
-/// The places of the variables of a module and one of its functions, each at an address of its own
-/// space, and what the function's parameters are.
+/// The addresses of the variables of a module and of one of its functions, each in the variable's own space, and the
+/// values of the function's parameters.
 ///
 /// ```
 /// use warpload::machine::Machine;
@@ -48,21 +49,21 @@ pub const GLOBAL_BASE: u64 = 0x8000_0000;
 #[derive(Clone, Debug)]
 pub struct Placement<'m> {
     pub(super) module: &'m Module<'m>,
-    /// The address and the bytes of each variable.
+    /// The address and the size in bytes of each variable.
     addresses: HashMap<DeclarationId, (u64, u64)>,
-    /// Placed by the caller.
+    /// Addresses from the caller, which replace the layout's.
     pub(super) placed: HashMap<DeclarationId, u64>,
     pub(super) parameters: HashMap<DeclarationId, Vec<u8>>,
 }
 
-/// Why the variables of a module do not fit in a machine.
+/// The reason why the variables of a module do not fit in a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlacementError {
     /// The variables have no layout.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// Two variables of one space have bytes in common.
+    /// Two variables of one space overlap.
     #[error("two variables overlap: both have byte {address:#x} of their space")]
     Overlap {
         /// The first common byte.
@@ -70,7 +71,7 @@ pub enum PlacementError {
         /// The name of the variable that is placed higher.
         name: Span,
     },
-    /// The variables of a space need more memory than is made for them.
+    /// The variables of a space exceed the memory that is allocated for them.
     #[error(
         "more than {} MiB of memory for .{space} variables; use an image for memory of that size",
         MAX_MADE >> 20
@@ -78,10 +79,10 @@ pub enum PlacementError {
     TooMuch {
         /// The space.
         space: StateSpace,
-        /// The name of a variable that does not fit.
+        /// The name of the first variable that does not fit.
         name: Span,
     },
-    /// A variable that was placed reaches beyond the last address.
+    /// A variable at the caller's address would reach beyond the last address.
     #[error("at {address:#x} the variable reaches beyond the last address")]
     Beyond {
         /// Its address.
@@ -89,7 +90,7 @@ pub enum PlacementError {
         /// Its name.
         name: Span,
     },
-    /// A variable was placed at an address that its alignment does not allow.
+    /// The caller's address of a variable violates its alignment.
     #[error("{address:#x} is not a multiple of the variable's alignment, {alignment}")]
     Misaligned {
         /// Its address.
@@ -99,19 +100,19 @@ pub enum PlacementError {
         /// Its name.
         name: Span,
     },
-    /// The memory is invalid: a window is too small, an allocation lies inside one, a bank is too
-    /// large. The message is the cause's.
+    /// The memory is invalid: a window is too small, an allocation lies inside one, or a bank is too large. The message
+    /// is the cause's.
     #[error("{cause}")]
     Memory {
-        /// Why.
+        /// The cause.
         cause: ConfigError,
-        /// The name of a variable that is too much.
+        /// The name of the variable that makes the memory invalid, if it is known.
         name: Option<Span>,
     },
 }
 
 impl PlacementError {
-    /// Returns the place in the module; `None` for an error of the memory as a whole.
+    /// Returns the variable's place in the module; `None` for an error of the memory as a whole.
     #[must_use]
     pub fn span(&self) -> Option<Span> {
         match self {
@@ -126,8 +127,8 @@ impl PlacementError {
 }
 
 impl<'m> Placement<'m> {
-    /// Places the variables of the module: each where [`VariableLayout`] puts it, `.global` ones from
-    /// [`GLOBAL_BASE`] on, and all others from address 0 of their space on.
+    /// Places the variables of the module as [`VariableLayout`] does: `.global` variables from [`GLOBAL_BASE`] on, and
+    /// all others from address 0 of their space on.
     ///
     /// # Errors
     /// Returns [`LayoutError`] if the variables of a space have more than 4 GiB, or the length of
@@ -136,8 +137,8 @@ impl<'m> Placement<'m> {
         Ok(Self::laid_out(module, &VariableLayout::new(module)?))
     }
 
-    /// Places the variables of the module and, after them, the variables and parameters of one of
-    /// its functions, as [`Self::new`] does.
+    /// Places the variables of the module as [`Self::new`] does, followed by the variables and parameters of one of its
+    /// functions.
     ///
     /// # Errors
     /// Returns [`LayoutError`] as [`Self::new`] does.
@@ -156,8 +157,8 @@ impl<'m> Placement<'m> {
         Self { module, addresses, placed, parameters }
     }
 
-    /// Returns a variable's address in its space; `None` for a register or another function's. The
-    /// first parameter has the address 0, see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
+    /// Returns a variable's address in its space; `None` for a register, or a variable of another function. The first
+    /// parameter has the address 0; see [`PARAMETER_BASE`](crate::meaning::PARAMETER_BASE).
     #[must_use]
     pub fn address(&self, id: DeclarationId) -> Option<u64> {
         let laid_out = || self.addresses.get(&id).map(|(address, _)| *address);
@@ -168,20 +169,19 @@ impl<'m> Placement<'m> {
         self.addresses.get(&id).map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Places a variable at an address of its space, in bytes. The others do not move.
+    /// Places a variable at an address of its space, in bytes. Other variables do not move.
     pub fn place(&mut self, id: DeclarationId, address: u64) {
         self.placed.insert(id, address);
     }
 
-    /// Sets the bytes of a parameter, the one of the lowest address first. Bytes after its end are
-    /// dropped, missing ones are zero.
+    /// Sets the bytes of a parameter, lowest address first. Excess bytes are dropped, and missing ones are zero.
     pub fn set_parameter(&mut self, id: DeclarationId, bytes: &[u8]) {
         let size = usize::try_from(self.bytes(id)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..size).unwrap_or(bytes);
         self.parameters.insert(id, bytes.to_vec());
     }
 
-    /// Checks what the caller placed: ends, overlaps and alignment.
+    /// Checks the caller's addresses: ends, overlaps and alignment.
     pub(super) fn check(&self) -> Result<(), PlacementError> {
         for (id, declaration, address) in self.placed() {
             if address.checked_add(self.bytes(id)).is_none() {
@@ -198,7 +198,7 @@ impl<'m> Placement<'m> {
         Ok(())
     }
 
-    /// The variables that have an address and a size, with the bytes that they take.
+    /// The variables of a space with an address and a size, and their ranges of bytes.
     pub(super) fn variables(
         &self,
         space: StateSpace,
@@ -206,12 +206,12 @@ impl<'m> Placement<'m> {
         self.module.declarations_with_ids().filter_map(move |(id, declaration)| {
             let address = self.address(id).filter(|_| declaration.space == space)?;
             let bytes = Some(self.bytes(id)).filter(|bytes| *bytes > 0)?;
-            // `check` has refused what saturates.
+            // `check` refuses variables that would saturate here.
             Some((id, declaration, address..address.saturating_add(bytes)))
         })
     }
 
-    /// The variables that the caller placed, in the order of the text.
+    /// The variables with an address from the caller, in the order of the text.
     fn placed(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration, u64)> {
         let all = self.module.declarations_with_ids();
         all.filter_map(|(id, declaration)| Some((id, declaration, *self.placed.get(&id)?)))
@@ -234,7 +234,8 @@ impl<'m> Placement<'m> {
     }
 }
 
-/// Whether the variable is defined in another module.
+/// Whether the variable is defined in another module. `.extern .shared` is not: it is the dynamic shared memory of this
+/// one.
 pub(super) fn is_elsewhere(declaration: &Declaration) -> bool {
     declaration.linkage == Linkage::Extern && declaration.space != StateSpace::Shared
 }

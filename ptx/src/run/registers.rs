@@ -1,5 +1,5 @@
-//! The registers of a warp as PTX has them: up to 128 bits a lane, and a value only if one was
-//! given or loaded.
+//! The registers of a warp at the level of PTX: up to 128 bits for each lane. A register has a value only in lanes
+//! where one was set or loaded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,54 +10,53 @@ use warpload::lane::{LANES, LaneMask};
 /// A register's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterValue {
-    /// One value a lane, lane 0 first; zero-extended from the register's width. A predicate is
-    /// 0 or 1. Of no meaning in a lane that is not known.
+    /// One value for each lane, lane 0 first, zero-extended from the register's width. A predicate is 0 or 1. Values of
+    /// lanes that are not `known` are meaningless.
     pub values: [u128; LANES],
-    /// The lanes that have a value.
+    /// The lanes with a value.
     pub known: LaneMask,
 }
 
 impl RegisterValue {
     const UNKNOWN: Self = Self { values: [0; LANES], known: LaneMask::NONE };
 
-    /// Returns a lane's value, if it has one.
+    /// Returns a lane's value; `None` if it is unknown.
     #[must_use]
     pub fn lane(&self, lane: usize) -> Option<u128> {
         self.values.get(lane).copied().filter(|_| self.known.contains(lane))
     }
 }
 
-/// The registers that have values.
+/// The registers with a value.
 ///
-/// A value that is [`set`](RegisterFile::set) represents what the other instructions compute: where
-/// one of them writes the register, it holds the set value, and without one it is
-/// unknown from there on.
+/// [`set`](RegisterFile::set) stands in for the instructions that are not executed. Whenever one of them writes the
+/// register, the register gets the set value again; if none was set, its value becomes unknown.
 #[derive(Clone, Debug, Default)]
 pub struct RegisterFile {
     current: HashMap<Register, RegisterValue>,
-    /// What was set.
+    /// The values from [`set`](RegisterFile::set), kept because a load can overwrite `current`.
     given: HashMap<Register, [u128; LANES]>,
 }
 
 impl RegisterFile {
-    /// No register has a value.
+    /// Creates a register file without values.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives a register its values, lane 0 first, zero-extended from the register's width.
+    /// Sets a register's values, lane 0 first, zero-extended from the register's width.
     pub fn set(&mut self, register: Register, values: [u128; LANES]) {
         self.given.insert(register, values);
         self.current.insert(register, RegisterValue { values, known: LaneMask::ALL });
     }
 
-    /// Gives a predicate register its values: true in the lanes of the mask.
+    /// Sets a predicate register: true in the lanes of the mask.
     pub fn set_predicate(&mut self, register: Register, lanes: LaneMask) {
         self.set(register, std::array::from_fn(|lane| u128::from(lanes.contains(lane))));
     }
 
-    /// Returns what was set.
+    /// The values from [`set`](RegisterFile::set).
     pub(super) fn given(&self) -> Vec<RegisterLanes> {
         self.given.iter().map(|(register, values)| (*register, Box::new(*values))).collect()
     }
@@ -68,8 +67,7 @@ impl RegisterFile {
         self.current.get(&register).filter(|held| !held.known.is_empty())
     }
 
-    /// What the named registers hold, each once, in their order; those without a value are left
-    /// out.
+    /// The values of the named registers, each once, in their order. Registers without a value are left out.
     pub(super) fn held<'n>(
         &self,
         named: impl Iterator<Item = &'n Register>,
@@ -79,7 +77,7 @@ impl RegisterFile {
         named.filter_map(|named| Some((*named, self.get(*named)?.clone()))).collect()
     }
 
-    /// What a load wrote.
+    /// Stores the result of a load.
     pub(super) fn write(&mut self, register: Register, lanes: LaneMask, values: &[u128; LANES]) {
         let held = self.current.entry(register).or_insert(RegisterValue::UNKNOWN);
         for lane in lanes.lanes() {
@@ -88,7 +86,7 @@ impl RegisterFile {
         held.known |= lanes;
     }
 
-    /// What an instruction wrote whose result is not known here.
+    /// Handles the write of an instruction that is not executed.
     pub(super) fn overwrite(&mut self, register: Register, lanes: LaneMask) {
         if let Some(given) = self.given.get(&register) {
             let given = *given;

@@ -1,4 +1,4 @@
-//! [`LoadReport`]: what became of a load, in the words of JSON.
+//! [`LoadReport`]: the outcome of a load, serialized like the JSON of `ptx run`.
 
 use warpload::lane::{LANES, LaneMask};
 
@@ -7,7 +7,7 @@ use crate::module::Module;
 use crate::syntax::LineIndex;
 use crate::syntax::load::PtxLoad;
 
-/// What became of one load. As JSON it is what the command's `ptx run` prints.
+/// The outcome of one load. Serialized, it is an object of `ptx run --format json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -16,36 +16,36 @@ pub struct LoadReport {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// The load's words in one line.
+    /// The text of the load in one line.
     pub text: String,
-    /// The lanes that executed; `None` if it was not executed.
+    /// The lanes that executed; `None` if the load was not executed.
     #[cfg_attr(
         feature = "serde",
         serde(skip_serializing_if = "Option::is_none", serialize_with = "json::mask")
     )]
     pub executing: Option<LaneMask>,
-    /// The registers that were written, in the order in which the load names them.
+    /// The destination registers, in the order of the load's operands.
     #[cfg_attr(feature = "serde", serde(serialize_with = "json::registers"))]
     pub registers: Vec<RegisterReport>,
-    /// The lanes with a fault, by the name of its kind.
+    /// The lanes with a fault, by kind of fault.
     #[cfg_attr(feature = "serde", serde(serialize_with = "json::masks"))]
     pub lane_faults: Vec<(String, LaneMask)>,
-    /// The lanes whose misaligned address was rounded down; `None` if there are none.
+    /// The lanes with a misaligned address, which was rounded down; `None` if there are none.
     #[cfg_attr(
         feature = "serde",
         serde(skip_serializing_if = "Option::is_none", serialize_with = "json::mask")
     )]
     pub rounded: Option<LaneMask>,
-    /// The lanes whose outcome is undefined, by the qualifier that is not for their memory.
+    /// The lanes with an undefined outcome, by the qualifier that is undefined for their memory.
     #[cfg_attr(
         feature = "serde",
         serde(skip_serializing_if = "Vec::is_empty", serialize_with = "json::masks")
     )]
     pub undefined: Vec<(String, LaneMask)>,
-    /// Why a load from Tensor Memory loaded nothing.
+    /// The reason why a load of Tensor Memory loaded no values.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub tensor_fault: Option<TensorFaultReport>,
-    /// Why it was not executed.
+    /// The reason why the load was not executed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error: Option<String>,
 }
@@ -56,23 +56,23 @@ pub struct LoadReport {
 pub struct RegisterReport {
     /// Its name.
     pub name: String,
-    /// Its value in each lane; `None` in a lane without one.
+    /// Its value in each lane; `None` if it is unknown.
     pub lanes: [Option<u128>; LANES],
 }
 
-/// Why a load from Tensor Memory loaded nothing.
+/// The reason why a load of Tensor Memory loaded no values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TensorFaultReport {
     /// The fault's name.
     pub code: &'static str,
-    /// What it says.
+    /// The description of the fault.
     pub message: String,
 }
 
 impl LoadReport {
-    /// Returns the report of a step; `None` of an illegal statement that is not a load.
+    /// Creates the report of a step; `None` for an illegal statement other than a load.
     #[must_use]
     pub fn new(module: &Module<'_>, lines: &LineIndex, step: LaunchStep<'_>) -> Option<Self> {
         let of = |load: &PtxLoad<'_>| {
@@ -137,7 +137,7 @@ mod json {
         to.collect_map(masks.iter().map(|(name, lanes)| (name, format!("{lanes:#x}"))))
     }
 
-    /// By name, with 32 values, null for a lane that has none.
+    /// Registers by name, each with 32 values. An unknown value is null.
     pub(super) fn registers<S: Serializer>(
         registers: &[RegisterReport],
         to: S,

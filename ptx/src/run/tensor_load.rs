@@ -1,4 +1,4 @@
-//! Loads of tensor memory: what they read, what the whole warp does at once, and what they did.
+//! Loads of Tensor Memory: their memory, their execution by a whole warp, and their effects.
 
 use warpload::lane::{LANES, LaneMask};
 
@@ -12,7 +12,7 @@ use crate::tensor::{
     Issue, Rules, TensorAddress, TensorFault, TensorLoad, TensorMemory, TensorRegisters, execute,
 };
 
-/// Tensor memory as the warp finds it that executes loads.
+/// Tensor Memory for one warp.
 ///
 /// ```
 /// use warpload::machine::Machine;
@@ -43,41 +43,41 @@ use crate::tensor::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WarpTensorMemory {
-    /// What it holds.
+    /// The contents.
     pub memory: TensorMemory,
-    /// The warp's number in its thread block, which decides which lanes of the memory it may read.
+    /// The warp's number in its block, which decides the lanes of Tensor Memory that the warp may read.
     pub warp: u32,
-    /// What loads are checked against.
+    /// The rules for loads.
     pub rules: Rules,
 }
 
 impl WarpTensorMemory {
-    /// Makes the tensor memory of a warp with the default rules.
+    /// Creates the Tensor Memory of a warp with the default rules.
     #[must_use]
     pub fn new(memory: TensorMemory, warp: u32) -> Self {
         Self { memory, warp, rules: Rules::default() }
     }
 
-    /// Sets what loads are checked against.
+    /// Replaces the rules for loads.
     #[must_use]
     pub fn rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
     }
 }
 
-/// What a load of tensor memory did.
+/// The effects of a load of Tensor Memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorExecuted {
-    /// What was to be loaded.
+    /// The load's shape and repeat.
     pub load: TensorLoad,
-    /// The warp, and the address that all lanes gave, offset included.
+    /// The warp, and the address, which is the same in all lanes and includes the offset.
     pub issue: Issue,
-    /// Why nothing was loaded: the registers are as before.
+    /// The fault, if there was one. The destination registers are then unchanged.
     pub fault: Option<TensorFault>,
 }
 
-/// The registers of a load, looked up.
+/// The registers of a load, resolved.
 struct Operands {
     data: Vec<Register>,
     reduced: Option<Register>,
@@ -86,8 +86,7 @@ struct Operands {
 }
 
 impl Environment<'_> {
-    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. If every lane is predicated off, nothing
-    /// happens.
+    /// Executes a `tcgen05.ld` or `tcgen05.ld.red`. With a false guard in every lane, it has no effect.
     pub(super) fn tensor_load(
         &self,
         load: &PtxLoad<'_>,
@@ -134,7 +133,7 @@ impl Environment<'_> {
         Ok(executed)
     }
 
-    /// What the address register holds, in all lanes the same.
+    /// The value of the address register, which must be the same in all lanes.
     fn common_address(
         &self,
         register: Register,
@@ -154,7 +153,8 @@ impl Environment<'_> {
         }
     }
 
-    /// Writes what was loaded; each register once, with what it holds then.
+    /// Writes the destination registers. The result has each register once, with its final value, because a load may
+    /// name one twice.
     fn keep(
         &self,
         operands: &Operands,

@@ -1,12 +1,12 @@
-//! Generic loads on memory that the documents do not grant them: [`Undefined`].
+//! [`Undefined`]: generic loads with a qualifier that the documents do not allow for the memory they read.
 
 use crate::syntax::load::{MemoryOrder, PtxLoad, QualifierKind};
 use crate::syntax::{ScalarType, Span, Version};
 use warpload::lane::{LANES, LaneMask};
 use warpload::memory::Space;
 
-/// A qualifier of a generic load that is only for some memories, and the lanes whose address lies
-/// in another one. What such a lane loads is undefined; here it is what any load of its bytes is.
+/// A qualifier of a generic load that is only defined for some memories, and the lanes with an address in another one.
+/// The value that such a lane loads is undefined; here, the load ignores the qualifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined {
     /// The qualifier.
@@ -15,11 +15,11 @@ pub struct Undefined {
     pub lanes: LaneMask,
 }
 
-/// The first version whose documents let `.volatile` read local memory.
+/// The first PTX version that defines `.volatile` for local memory.
 const VOLATILE_LOCAL: Version = Version::new(9, 1);
 
-/// Returns the qualifiers that are not for the memory of some lane. Loads with a state space have
-/// none: [`check`](crate::rules::check) refuses them.
+/// The qualifiers that are undefined for the memory of some lane. Loads with a state space have none, because
+/// [`check`](crate::rules::check) refuses them.
 pub(super) fn undefined(
     load: &PtxLoad<'_>,
     version: Version,
@@ -41,8 +41,8 @@ pub(super) fn undefined(
     undefined.filter(|undefined| !undefined.lanes.is_empty()).collect()
 }
 
-/// Which memories a qualifier is for; `None` if it is for all. Hints are not named whose documents
-/// leave only the hint undefined. [`ld`, Description]
+/// Whether a qualifier is defined for a memory, as a test; `None` if it is defined for all. Hints are missing where the
+/// documents only say that the hint itself is undefined, because the loaded value is still defined. [`ld`, Description]
 fn granted(kind: QualifierKind, bits: Option<u32>, version: Version) -> Option<fn(Space) -> bool> {
     match kind {
         QualifierKind::Vector(8) | QualifierKind::Mmio | QualifierKind::CacheHint => {

@@ -6,16 +6,16 @@ use crate::syntax::words::Words;
 use crate::syntax::{Lexer, ScalarType, Span, integer};
 use warpload::lane::LANES;
 
-/// Why a text is not a value.
+/// The reason why a text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// Something else was expected.
+    /// A syntax error: another word was expected.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What was expected.
+        /// The expected word or kind of word.
         expected: &'static str,
-        /// The word at fault, quoted, or the end.
+        /// The word at fault, quoted, or `the end`.
         found: String,
     },
     /// More bits than the register or the parameter has.
@@ -23,7 +23,7 @@ pub enum ValueError {
     TooWide {
         /// The value.
         value: String,
-        /// The bits that there are.
+        /// The width of the register or parameter in bits.
         bits: u32,
     },
     /// A fraction for a type other than `.f32` and `.f64`.
@@ -34,9 +34,9 @@ pub enum ValueError {
     Lanes(usize),
 }
 
-/// Returns the bits of a constant expression of PTX as a value of that type. A number with a fraction
-/// is a number and fits `.f32` and `.f64` alone; an integer is bits, of any type, and negative
-/// ones are sign-extended. A hexadecimal number alone may have 128 bits.
+/// Evaluates a constant expression of PTX as a value of type `scalar`, and returns the value's bits. An expression with
+/// a fraction is a number, and only fits `.f32` and `.f64`. An integer is a bit pattern for any type, and sign-extended
+/// if it is negative. Only a hexadecimal number without operators may have up to 128 bits.
 ///
 /// ```
 /// use warpload_ptx::syntax::ScalarType;
@@ -49,7 +49,7 @@ pub enum ValueError {
 /// ```
 ///
 /// # Errors
-/// Returns [`ValueError`] if the text is not such an expression or the value does not fit.
+/// Returns [`ValueError`] if the text is not a constant expression, or the value does not fit.
 pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
     bits_in_lane(text, scalar, None)
 }
@@ -57,7 +57,7 @@ pub fn bits_of(text: &str, scalar: ScalarType) -> Result<u128, ValueError> {
 fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u128, ValueError> {
     let bits = scalar.bits().unwrap_or(128);
     let cut = |value: u128| value & low_bits(bits);
-    // `from_str_radix` takes a sign.
+    // Checked first, because `from_str_radix` would accept a sign.
     let is_wide =
         |digits: &&str| digits.len() > 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let wide = text.trim().strip_prefix("0x").filter(is_wide);
@@ -84,8 +84,8 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
     fits.then_some(value).ok_or_else(too_wide)
 }
 
-/// Returns the values of a register in the 32 lanes, lane 0 first: one expression, in which `lane` is the
-/// lane's number, or 32 of them with commas between. Each is read as [`bits_of`] reads it.
+/// Returns the values of a register in the 32 lanes, lane 0 first. `text` is one expression, in which `lane` stands for
+/// the lane's number, or 32 expressions separated by commas. Each is evaluated like [`bits_of`].
 ///
 /// ```
 /// use warpload_ptx::syntax::ScalarType;
@@ -97,8 +97,8 @@ fn bits_in_lane(text: &str, scalar: ScalarType, lane: Option<usize>) -> Result<u
 /// ```
 ///
 /// # Errors
-/// Returns [`ValueError`] if a text is not such an expression, a value does not fit, or there are
-/// neither 1 nor 32 of them.
+/// Returns [`ValueError`] if an expression is invalid, a value does not fit, or the number of expressions is neither 1
+/// nor 32.
 pub fn lane_bits(text: &str, scalar: ScalarType) -> Result<[u128; LANES], ValueError> {
     let parts: Vec<&str> = text.split(',').collect();
     let mut values = [0; LANES];
@@ -113,8 +113,8 @@ pub fn lane_bits(text: &str, scalar: ScalarType) -> Result<[u128; LANES], ValueE
     Ok(values)
 }
 
-/// The words of an expression, the name `lane` as its number. What PTX takes for a register, `%4`,
-/// is an operator and a number.
+/// The text with `lane` replaced by its number. `%4` becomes `% 4`, because the lexer would take it for a register, but
+/// here it is an operator and a number.
 fn expression(text: &str, lane: Option<usize>) -> String {
     let mut expression = String::with_capacity(text.len());
     let mut end = 0;
@@ -141,7 +141,7 @@ fn expression(text: &str, lane: Option<usize>) -> String {
     expression
 }
 
-/// A text that is one constant expression.
+/// Reads a text that is a single constant expression.
 fn whole(text: &str) -> Result<Constant, ValueError> {
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let mut words = Words::new(text, Span { start: 0, end });
@@ -149,7 +149,8 @@ fn whole(text: &str) -> Result<Constant, ValueError> {
         expected: error.expected,
         found: found(error.span.text(text)),
     })?;
-    // Modules may have numbers of more than 64 bits, which lose the highest ones.
+    // The lexer accepts numbers of more than 64 bits, as modules may have them, and drops their high bits. A value must
+    // not be changed silently.
     let wraps = Lexer::new(text).map(|token| token.span.text(text)).find(|word| {
         matches!(number(word), Some(Constant::Integer { .. })) && integer(word).is_none()
     });
@@ -166,12 +167,12 @@ fn found(word: &str) -> String {
     if word.is_empty() { "the end".to_owned() } else { format!("`{}`", shown(word)) }
 }
 
-/// The beginning of what is at fault.
+/// The first characters of an invalid text, because messages must stay short.
 fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// That many ones.
+/// A mask of the low `width` bits.
 pub(super) fn low_bits(width: u32) -> u128 {
     1_u128.checked_shl(width).map_or(u128::MAX, |bit| bit - 1)
 }

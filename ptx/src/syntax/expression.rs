@@ -55,8 +55,8 @@ fn notation(text: &str) -> (&str, u32) {
     }
 }
 
-/// [`integer`] modulo 2^64, as ptxas reads it. ptxas refuses a number only if its digits without the last one make 2^63
-/// or more.
+/// [`integer`] modulo 2^64, because ptxas drops high bits. It refuses a number only if the value before the last digit
+/// exceeds 2^63 - 1.
 fn wrapping_integer(text: &str) -> Option<u64> {
     let (digits, radix) = notation(text);
     if digits.is_empty() {

@@ -367,7 +367,7 @@ impl Lexer<'_> {
         Some(numbers)
     }
 
-    /// Skips decimal numbers, except for a last one that continues as another kind of number.
+    /// Skips decimal numbers, or none of them if the last one continues as another kind of number, such as `1.5`.
     pub(crate) fn pass_decimals(&mut self) {
         let at = self.after(self.position, BLANK | DIGIT);
         let goes_on = is(self.bytes.get(at), NAME) || self.bytes.get(at) == Some(&b'.');

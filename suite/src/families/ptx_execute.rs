@@ -1,4 +1,4 @@
-//! `ptx-execute`: the loads of a function, executed; or a kernel, [launched](super::ptx_launch).
+//! `ptx-execute`: executes the loads of a function, or [launches](super::ptx_launch) a kernel.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,14 +20,14 @@ use super::ptx_launch;
 use crate::image::machine_from_json;
 use crate::text::with_causes;
 
-/// A function and what it is executed on. Other keys change nothing.
+/// A function and its input. Other keys are ignored.
 #[derive(Deserialize)]
 struct Question<'q> {
     #[serde(borrow)]
     module: Cow<'q, str>,
     #[serde(default)]
     function: Option<String>,
-    /// A memory image manifest that holds all bytes.
+    /// A memory image manifest with all bytes inline.
     #[serde(borrow, default)]
     initial: Option<&'q RawValue>,
     #[serde(default)]
@@ -39,7 +39,7 @@ struct Question<'q> {
     places: BTreeMap<String, Values>,
     #[serde(default)]
     active: Option<String>,
-    /// A pattern's name.
+    /// The name of a pattern.
     #[serde(default)]
     tensor_memory: Option<String>,
     #[serde(default)]
@@ -48,7 +48,7 @@ struct Question<'q> {
     lane_mode: Option<String>,
 }
 
-/// One value, or one for each lane or element.
+/// A single value, or one for each lane or element.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Values {
@@ -65,11 +65,11 @@ impl Values {
     }
 }
 
-/// Keys of a load that are not compared: its place, for which `line` is enough, and the lanes whose address was
-/// rounded, which follow from the addresses.
+/// The keys of a load that are not compared. `line` already identifies its place, and the rounded lanes follow from the
+/// addresses.
 const UNCOMPARED_KEYS: [&str; 3] = ["column", "rounded", "text"];
 
-/// Whether a case or a question launches a kernel instead of executing its loads alone.
+/// Whether a case or a question launches a kernel, rather than executing single loads.
 fn is_launch(text: &str) -> Result<bool, JsonError> {
     Ok(JsonObject::from_json(text)?.get("grid").is_some())
 }
@@ -93,7 +93,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     let mut loads = run(json::from_str(question)?)?;
     for load in loads.iter_mut().filter_map(Value::as_object_mut) {
         load.retain(|key, _| !UNCOMPARED_KEYS.contains(&&**key));
-        // The wording of messages is not part of an answer.
+        // Only the presence of an error is compared, because emulators word their messages differently.
         if let Some(error) = load.get_mut("error") {
             *error = Value::Bool(true);
         }
@@ -104,7 +104,7 @@ pub(super) fn answer(question: &str, _: &mut Answerer) -> Result<CaseAnswer, Jso
     Ok(CaseAnswer::new(&serde_json::json!({ "loads": loads })))
 }
 
-/// Executes the loads of a function; returns the objects of `ptx run --format json`, one for each.
+/// Executes the loads of a function. The results are the objects of `ptx run --format json`, one for each load.
 fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
     let machine = question.initial.map_or_else(
         || Ok(Machine::default()),
@@ -145,7 +145,7 @@ fn run(question: Question<'_>) -> Result<Vec<Value>, JsonError> {
 }
 
 impl Question<'_> {
-    /// Returns what loads of Tensor Memory read, if it is said.
+    /// The Tensor Memory of the question, if it has any.
     fn tensor(&self) -> Result<Option<WarpTensorMemory>, JsonError> {
         let lane_mode: Option<LaneMode> = self
             .lane_mode

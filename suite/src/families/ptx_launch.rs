@@ -1,4 +1,4 @@
-//! Questions of `ptx-execute` with a `grid`: the memory that a launch of a kernel leaves.
+//! Questions of `ptx-execute` with a `grid`. The answer is the memory after the launch of a kernel.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::family::{CaseAnswer, CaseExpectation, Uncomparable};
 use crate::json::values::{HexBytes, digits};
 use crate::text::difference;
 
-/// A kernel and its launch. Other keys change nothing.
+/// A kernel and its launch. Other keys are ignored.
 #[derive(Deserialize)]
 struct LaunchQuestion<'q> {
     #[serde(borrow)]
@@ -31,9 +31,9 @@ struct LaunchQuestion<'q> {
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum LaunchArgument {
-    /// A buffer and its bytes.
+    /// A buffer with these bytes.
     Buffer(HexBytes),
-    /// A buffer of that many zeros.
+    /// A buffer of this many zeros.
     Zeros(usize),
     /// The bytes of the parameter itself, little-endian.
     Value(HexBytes),
@@ -43,20 +43,21 @@ enum LaunchArgument {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LaunchAnswer {
-    /// The buffers that the launch changed, by the number of their argument.
+    /// The buffers that the launch changed, by argument number.
     buffers: BTreeMap<usize, HexBytes>,
-    /// Accesses that failed, once for each lane.
+    /// The number of failed accesses, counted for each lane.
     faults: u64,
 }
 
-/// The zeros of all buffers of a launch together. An answer could not spell more: its line has at most 1 MiB.
+/// The limit on the zeros in all buffers of a launch. An answer could not contain more, because its line has at most 1
+/// MiB.
 const MAX_ZEROS: usize = 1 << 19;
 
-/// The warp instructions of a launch, so that one whose loop does not end is answered too.
+/// The limit on warp instructions of a launch, so that an endless loop gets an answer, too.
 const MAX_STEPS: u64 = 1 << 22;
 
 impl LaunchQuestion<'_> {
-    /// Replaces zeros by their bytes, which are bounded before memory is allocated for them.
+    /// Replaces zeros by buffers. Checks the limit first, because a question must not make us allocate without bound.
     fn fill(&mut self) -> Result<(), JsonError> {
         let mut room = MAX_ZEROS;
         for (number, argument) in self.arguments.iter_mut().enumerate() {
@@ -70,7 +71,7 @@ impl LaunchQuestion<'_> {
         Ok(())
     }
 
-    /// The buffers before the launch, after [`Self::fill`], by the number of their argument.
+    /// The buffers before the launch, by argument number. Called after [`Self::fill`].
     fn buffers(&self) -> impl Iterator<Item = (usize, &[u8])> {
         self.arguments.iter().enumerate().filter_map(|(number, argument)| match argument {
             LaunchArgument::Buffer(bytes) => Some((number, &*bytes.0)),
@@ -85,7 +86,7 @@ impl LaunchQuestion<'_> {
     }
 }
 
-/// An unchanged buffer may be left out of either answer, as an unchanged register of a vector may be.
+/// Compares two answers. Either may leave out unchanged buffers, like unchanged registers of a vector.
 pub(super) fn compare(
     expected: &CaseExpectation<'_>,
     answer: &str,

@@ -92,7 +92,7 @@ impl<'v> Facts<'v> {
         numbers.into_iter().map(|(first, count)| (u32::from(first), count)).collect()
     }
 
-    /// The offset as an address, if there is no base and the offset is then unsigned.
+    /// The offset, if it is the whole address: without a base register, the offset is an unsigned address.
     pub(crate) fn unsigned_offset(&self) -> Option<u32> {
         match self.parts.address.offset {
             Offset::ByBase { unsigned, .. } if !self.has_base() => Some(unsigned),
@@ -328,8 +328,8 @@ impl<'v> Facts<'v> {
         })
     }
 
-    /// Whether lanes load, and `test` holds for each lane that does and some allocation. Its arguments are the ends of
-    /// the access and of the allocation.
+    /// Whether at least one lane loads, and `test` holds for each such lane with some allocation. The arguments of
+    /// `test` are the ends of the access and of the allocation.
     pub(crate) fn all_loads(&self, test: impl Fn([u128; 2], (u128, u128)) -> bool) -> bool {
         let mut loads = self.lanes.iter().filter(|(_, found)| !found.is_outside).peekable();
         loads.peek().is_some()

@@ -33,7 +33,7 @@ enum Pattern {
     Groups(u64, u64),
     /// All lanes are a few bytes off a multiple of the size.
     Misaligned(u64),
-    /// At a stride, offset to the last byte of a sector.
+    /// Like `Stride`, but each lane accesses the last byte of a sector.
     AtEnds(u64),
 }
 

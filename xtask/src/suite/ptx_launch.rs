@@ -1,5 +1,5 @@
-//! Cases of `ptx-execute` that launch a kernel. The expected memory is that of the archive, which a CPU left that ran
-//! the kernel's source (`ptx/tests/it/machine/kernels.rs`).
+//! Cases of `ptx-execute` that launch a kernel. The expected memory comes from an archive of kernels: the source of
+//! each was compiled for a CPU and run there (`ptx/tests/it/machine/kernels.rs`).
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,11 +13,11 @@ use super::flag::{Flag, flag};
 use super::ptx_execute::hex;
 use super::sources::Sources;
 
-/// A folder for each kernel.
+/// An archive with a folder for each kernel.
 const ARCHIVE: &str = "ptx/tests/kernels.tar.xz";
 
-/// Kernels by their folders, launches by their numbers, and the modules. Each has another feature, small buffers and an
-/// exact result.
+/// Each row has a kernel's folder, the number of a launch, and a module. They were chosen for different features, small
+/// buffers and exact results.
 const LAUNCHES: [(&str, usize, &str); 20] = [
     ("bfs", 1, "sm80"),
     ("bfs", 2, "sm52"),
@@ -50,7 +50,7 @@ struct Launch {
     block: [u32; 3],
     shared_bytes: u64,
     args: Vec<Argument>,
-    /// Files of buffers after the launch, by the number of the argument.
+    /// The file of each buffer after the launch, by argument number.
     expected: BTreeMap<usize, String>,
     tolerance: Option<serde_json::Value>,
 }
@@ -63,14 +63,14 @@ enum Argument {
     Value { hex: String },
 }
 
-/// A launch and the kernel's PTX.
+/// A launch, and the PTX of its kernel.
 pub(super) struct Launched {
     launch: Launch,
     module: String,
 }
 
 impl Launched {
-    /// The first word of each line that is not a guard, of which some are opcodes.
+    /// The first word of each line, after any guard. Some of these words are opcodes.
     fn words(&self) -> impl Iterator<Item = &str> {
         self.module.lines().filter_map(|line| {
             let mut words = line.split([' ', '\t', ';']).filter(|word| !word.is_empty());
@@ -78,13 +78,13 @@ impl Launched {
         })
     }
 
-    /// Whether an instruction that is no branch has a guard.
+    /// Whether an instruction other than a branch has a guard.
     fn has_guard(&self) -> bool {
         let mut instructions = self.module.split(['\n', ';', '{']).map(str::trim_start);
         instructions.any(|text| text.starts_with('@') && !text.contains(" bra"))
     }
 
-    /// Whether an opcode begins with one of these.
+    /// Whether an opcode has one of these prefixes.
     fn has(&self, beginnings: &[&str]) -> bool {
         self.words().any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)))
     }
@@ -125,17 +125,17 @@ pub(super) const FLAGS: &[Flag<Launched>] = &[
     flag("vote", "A predicate of all lanes of a warp.", |case| case.has(&["vote."])),
 ];
 
-/// The beginning of a function that is no kernel.
+/// The start of a function that is not a kernel.
 const FUNCTION: &str = ".func ";
 
-/// Returns the name of the function that a line begins to define, as compilers write it.
+/// The name of the function that begins in this line, in the format of compilers.
 fn defined(line: &str) -> Option<&str> {
     let is_head = line.contains(".entry ") || line.starts_with(FUNCTION);
     line.strip_suffix('(').filter(|_| is_head)?.rsplit(' ').next()
 }
 
-/// Returns a module with that kernel and the functions that it calls, and without debug information, which names folders
-/// of a machine.
+/// Reduces a module to a kernel and the functions that it calls. Debug information is dropped, because it contains
+/// paths of the machine that compiled it.
 fn only(module: &str, kernel: &str) -> String {
     let mut kept = vec![kernel];
     loop {
@@ -157,14 +157,14 @@ fn of_functions(module: &str, kept: &[&str]) -> String {
         is_other |= defined(line).is_some_and(|name| !kept.contains(&name));
         let is_kept = !is_other && !line.contains("// .globl");
         depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
-        // Inline assembly has braces of its own.
+        // Inline assembly also has braces, so only the outermost ones end a function.
         is_other &= depth > 0 || !line.contains('}');
         is_kept
     });
     code.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Unpacks the archive: files by name.
+/// Unpacks the archive. The result has the contents of each file by name.
 fn unpacked(sources: &Sources) -> Result<BTreeMap<String, Vec<u8>>> {
     let packed = sources.bytes(ARCHIVE)?;
     let mut archive = tar::Archive::new(XzDecoder::new(&*packed));

@@ -1,4 +1,4 @@
-//! A kernel with its grid: launched, its buffers dumped, and a word on what it did.
+//! Launches a kernel with its grid, dumps its buffers, and reports faults and memory costs.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Read};
@@ -91,14 +91,14 @@ fn dump(text: &str) -> Result<(usize, PathBuf), String> {
     Ok((number::<usize>(0..=u64::MAX)(index)?, file.into()))
 }
 
-/// Where a parameter's value is.
+/// A parameter: a buffer, which is passed by address, or the bytes of a value.
 enum Value {
     Buffer(Vec<u8>),
     Bytes(Vec<u8>),
 }
 
 impl KernelArguments {
-    /// Whether a kernel is to be launched.
+    /// Whether any option asks for a launch.
     pub(super) fn is_given(&self) -> bool {
         self.grid.is_some()
             || self.block.is_some()
@@ -112,7 +112,7 @@ impl KernelArguments {
             || self.check_races
     }
 
-    /// Launches the kernel of a module that `function` names, or its only one.
+    /// Launches the named kernel of a module, or its only one.
     pub(super) fn run(
         &self,
         options: &Launch,
@@ -178,7 +178,8 @@ impl KernelArguments {
             Some(path) => Some(destination::target(path)?.create()?),
             None => None,
         };
-        // The replay reads the trace, even if it is not kept: there is one way to count accesses.
+        // Always traced, even if the trace is not kept, because the replay counts the accesses. A second way of
+        // counting could disagree.
         let unnamed = kept.is_none().then(tempfile::tempfile).transpose();
         let unnamed = unnamed.context("no temporary file for the trace")?;
         let traced = kept.as_ref().map(OutputFile::file).or(unnamed.as_ref());
@@ -236,7 +237,7 @@ impl KernelArguments {
     }
 }
 
-/// Reads the value of a parameter.
+/// Reads the value of an `--arg`.
 fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value> {
     if let Some(path) = text.strip_prefix('@') {
         let (mut file, _) = io::open_file(Path::new(path))?;
@@ -246,7 +247,7 @@ fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value
     }
     if let Some(bytes) = text.strip_prefix("zeros:") {
         let bytes = parse_number(bytes).context("expected a number of bytes")?;
-        // More than a launch has is refused before it is made.
+        // `zeros` checks the memory limit before it allocates.
         let bytes = DeviceMemory::new().zeros(bytes)?;
         return Ok(Value::Buffer(bytes));
     }
@@ -262,7 +263,7 @@ fn value(kernel: &Kernel<'_>, number: usize, text: &str) -> anyhow::Result<Value
     Ok(Value::Bytes(kernel.parameter_value(number, text)?))
 }
 
-/// Names the file of a trace in an error of the system.
+/// Adds the trace's path to an I/O error.
 fn write_error(path: &Option<PathBuf>) -> impl Fn(std::io::Error) -> anyhow::Error {
     move |source| match path {
         Some(path) => OutputError::write(path, source).into(),
@@ -284,7 +285,7 @@ struct KernelJson<'f> {
 struct LaunchJson {
     #[serde(flatten)]
     counts: LaunchCounts,
-    /// Counted against `--steps`.
+    /// The number that `--steps` limits.
     steps: u64,
 }
 
@@ -312,7 +313,7 @@ impl<'f> From<&'f KernelFault> for FaultJson<'f> {
             AllocationUse::Argument(number) => Some(number),
             _ => None,
         });
-        // Past the end of the buffer if positive, before it if negative.
+        // Positive after the end of the buffer, negative before it or inside.
         let distance = fault.nearest.as_ref().map(|nearest| match nearest.side {
             AllocationSide::After => nearest.distance as i64,
             AllocationSide::Before | AllocationSide::Inside => -(nearest.distance as i64),
@@ -337,7 +338,7 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Faults of one instruction that are shown one by one.
+/// The number of faults of one instruction that are shown in full.
 const SHOWN: usize = 4;
 
 fn show(result: &KernelResult, file: &File<'_>, output: &mut Output) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! `ptx run`: executes the loads of a function and shows what every lane did.
+//! `ptx run`: executes the loads of a function and shows their effects in every lane, or launches a kernel.
 
 mod kernel;
 mod show;
@@ -169,7 +169,7 @@ impl Arguments {
 }
 
 impl File<'_> {
-    /// Returns the name of the one function that is asked for; what is missing if there is none of that name.
+    /// The name of the only function that matches; or a message if none does. Several matches are an error.
     fn function(&self, pattern: &NamePattern) -> anyhow::Result<Result<String, String>> {
         let functions = self.module.functions().iter();
         let bodies = functions.filter(|function| function.body.is_some());
@@ -242,7 +242,7 @@ fn run_file(
     Ok(status)
 }
 
-/// Returns an error of a launch with the module's name, and the option that it is about.
+/// Adds the name of the module, and of the option, to an error of a launch.
 fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
     let error = match error {
         LaunchError::SeveralFunctions { functions } => {
@@ -260,7 +260,7 @@ fn failed(error: LaunchError, file: &File<'_>) -> anyhow::Error {
     error.context(Name::from(file.name))
 }
 
-/// Returns the option that gives such a value.
+/// The option that sets a value of this kind.
 fn option(what: LaunchValue) -> &'static str {
     match what {
         LaunchValue::Register => "set",
@@ -269,7 +269,7 @@ fn option(what: LaunchValue) -> &'static str {
     }
 }
 
-/// Returns the option that supplies the value that a load needs.
+/// A hint: the option that provides the missing value of a load.
 fn help(load: &PtxLoad<'_>, error: &RunErrorKind) -> Option<String> {
     Some(match error {
         RunErrorKind::NoValue { register, is_predicate: true, .. } => {

@@ -1,4 +1,4 @@
-//! What `ptx run` prints of each load.
+//! [`Shown`]: prints the loads of `ptx run`.
 
 use warpload::lane::{LANES, LaneMask, LaneValues};
 use warpload_ptx::PtxLoad;
@@ -14,7 +14,7 @@ use crate::ptx::file::{File, FileJson};
 use crate::run::table::faults;
 use crate::table::{self, Value};
 
-/// Prints loads one by one, or collects them for one object of JSON.
+/// Prints loads one by one, or collects them for one JSON object.
 pub(super) struct Shown<'s> {
     format: Format,
     file: &'s File<'s>,
@@ -28,7 +28,7 @@ impl<'s> Shown<'s> {
         Self { format, file, active, loads: Vec::new(), count: 0 }
     }
 
-    /// What became of a load.
+    /// Shows the outcome of a load.
     pub(super) fn step(&mut self, step: LaunchStep<'_>, output: &mut Output) -> anyhow::Result<()> {
         let File { module, lines, .. } = self.file;
         if self.format == Format::Json {
@@ -49,7 +49,7 @@ impl<'s> Shown<'s> {
         Ok(())
     }
 
-    /// A load that was executed.
+    /// Shows a load that was executed.
     fn executed(
         &mut self,
         load: &PtxLoad<'_>,
@@ -74,8 +74,8 @@ impl<'s> Shown<'s> {
         Ok(())
     }
 
-    /// What a guard has done: `, @%p1 in 0x00000001`. That a predicate's value is a mask is easily
-    /// overlooked.
+    /// The effect of a guard: `, @%p1 in lanes 0x00000001`. Shown as a mask, because predicates are set by mask, which
+    /// is easily overlooked.
     fn guard(&self, load: &PtxLoad<'_>, executed: &Executed) -> String {
         let Some(guard) = load.guard else { return String::new() };
         let negation = if guard.is_negated { "!" } else { "" };
@@ -83,7 +83,7 @@ impl<'s> Shown<'s> {
         format!(", @{negation}{register} in lanes {:#010x}", executed.executing)
     }
 
-    /// What follows the last load.
+    /// Prints the JSON object, after the last load.
     pub(super) fn end(self, output: &mut Output) -> anyhow::Result<()> {
         if self.format == Format::Json {
             output.json(&FileJson { file: self.file.name, loads: self.loads })?;
@@ -91,7 +91,7 @@ impl<'s> Shown<'s> {
         Ok(())
     }
 
-    /// The place and the text of a load, a line apart from the load before it.
+    /// The place and the text of a load. An empty line separates it from the load before.
     fn heading(&mut self, load: &PtxLoad<'_>) -> String {
         let apart = if self.count > 0 { "\n" } else { "" };
         self.count += 1;
@@ -103,7 +103,7 @@ impl<'s> Shown<'s> {
         self.file.module.register_name(register)
     }
 
-    /// What the warp reads of tensor memory, and the registers; or the fault.
+    /// The cells of Tensor Memory that the load reads, and the registers; or the fault.
     fn tensor(&self, executed: &Executed, tensor: &TensorExecuted) -> String {
         let heading = tensor_load_heading(&tensor.load, tensor.issue);
         if let Some(fault) = tensor.fault {
@@ -119,8 +119,8 @@ impl<'s> Shown<'s> {
         format!("{heading}\n{}", tensor_registers_table(&columns))
     }
 
-    /// A row for each lane: its address, the memory, what the registers hold, what went wrong.
-    /// Lanes that follow each other and have equal rows share one.
+    /// A row for each lane: its address, the memory, the registers, and any faults. Adjacent lanes with equal rows
+    /// share one.
     fn table(&self, executed: &Executed) -> String {
         let mut rows: Vec<(usize, usize, Vec<String>)> = Vec::new();
         for lane in 0..LANES {
@@ -140,7 +140,7 @@ impl<'s> Shown<'s> {
         table::grid([lanes].into_iter().chain(columns))
     }
 
-    /// What a lane did: the row without its number.
+    /// The row of a lane, without the lane's number.
     fn row(&self, executed: &Executed, lane: usize) -> Vec<String> {
         let is_executing = executed.executing.contains(lane);
         let space = executed.spaces[lane].filter(|_| is_executing).map(|space| space.name());
@@ -168,7 +168,7 @@ impl<'s> Shown<'s> {
     }
 }
 
-/// `7`, `0-31`.
+/// Formats a range of lanes: `7` or `0-31`.
 fn lanes(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }

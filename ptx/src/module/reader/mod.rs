@@ -250,8 +250,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Reads `.target sm_90, texmode_unified`; the first name is the target. Options are checked as in `ptxas`, which
-    /// also accepts another target.
+    /// Reads `.target sm_90, texmode_unified`. The first name is the target. Further targets are accepted as options,
+    /// because ptxas accepts them.
     fn target(&mut self) -> Step {
         self.words.advance();
         let target = self.words.text().parse();

@@ -276,7 +276,7 @@ impl<'j> Judged<'j> {
                 || self.module.names.definition(first).is_some()
         });
         let is_open = is_unresolved(self.declared) && !is_defined;
-        // Constant arrays in banks of their own are not linked.
+        // Before PTX 2.2, an open constant array has a bank of its own, and needs no linker.
         let has_banks =
             self.declared.space == StateSpace::Const && self.module.version < NO_CONST_BANKS;
         let is_part = (is_open && !has_banks) || self.declared.is_unified;
@@ -297,7 +297,8 @@ impl<'j> Judged<'j> {
         }
     }
 
-    /// `.const[n]`: before PTX 2.2, banks 1 to 10 hold one array without a length each.
+    /// `.const[n]`: before PTX 2.2, banks 1 to 10 are for `.extern` arrays without a length, and bank 0 is for all
+    /// other constants.
     fn bank(&mut self) {
         if self.declared.space != StateSpace::Const {
             return;

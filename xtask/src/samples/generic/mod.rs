@@ -156,7 +156,7 @@ impl Generator {
         let cache = random.pick(&[0, 1, 2, 3]).unwrap_or(0);
         let extended = case.place.is_far() || random.one_in(2);
         let guard_negated = match guard {
-            // `.U.128` must execute, because otherwise it takes no path.
+            // `.U.128` always executes, because a load without lanes would not cover its path.
             Pred::PT => case.size != Size::U128 && random.one_in(32),
             _ => random.one_in(2),
         };
