@@ -322,8 +322,7 @@ fn functions_are_named_as_people_type_them() {
     let nearest = "`--function scael`; the nearest are `scale(float*, int)`, ";
     assert!(matches!(ran("scael"), (1, 0, error) if error.contains(nearest)));
     let nothing = decoded("gathre");
-    let nearest =
-        "the nearest are `void gather<double>(double*, double const*, int const*)`, ";
+    let nearest = "the nearest are `void gather<double>(double*, double const*, int const*)`, ";
     assert!(nothing.status == 1 && nothing.stderr.contains(nearest), "{}", nothing.stderr);
 }
 

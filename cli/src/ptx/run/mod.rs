@@ -28,23 +28,21 @@ use crate::tmem::memory::{Contents, LaneModeName, read_contents};
 use crate::trace;
 use warpload_binary::names::{Demangled, NamePattern, did_you_mean, nearest};
 
-/// Run a PTX kernel, or execute the loads of a function alone and show what every lane did
+/// Run a PTX kernel, or execute the loads of a function alone and show every lane
 ///
-/// With --grid, --block, --arg or another option of kernels, launches a kernel without a GPU: all of its blocks, warps and
-/// instructions. Shows what was executed, and faults with line, block and thread. Exit status 1 if there are any.
+/// With --grid, --block, --arg or another kernel option, launches a kernel without a GPU: all of its blocks, warps and
+/// instructions. Prints counts, faults with line, block and thread, and the sectors and bank conflicts of each memory
+/// instruction. Exit status 1 if a lane faulted or the limit of steps was reached.
 ///
-/// Without them, executes the loads of one function in the order of the text, branches or not. A loaded
-/// register has its value for the loads after it. Other instructions are not executed: a register
-/// that one of them writes has the value that --set assigns to it, or none.
+/// Without kernel options, executes the loads of one function in the order of the text, branches or not. A loaded
+/// register keeps its value for later loads. Other instructions are not executed: a register that one of them writes
+/// has the value from --set, or none. Exit status 1 if a load is illegal or needs an unknown value; the other loads are
+/// executed nevertheless.
 ///
-/// Variables lie in the order of their declarations with their initial values, those of global
-/// memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0.
-///
-/// Misaligned addresses are rounded down to the access size, with a remark, and without a fault unless
-/// the manifest has `"misaligned": "report"`; `replay` always reports them.
-///
-/// Exit status 1 if a load is illegal or needs an unknown value; the other loads are executed
-/// nevertheless.
+/// Loads that are executed alone find variables in the order of their declarations, with their initial values, those of
+/// global memory from 0x80000000 on; the first parameter has the address 0, byte 0x140 of constant bank 0. Misaligned
+/// addresses are rounded down to the access size, with a remark, and without a fault unless the manifest has
+/// `"misaligned": "report"`. In a kernel they are faults.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Values are constant expressions as PTX writes them: 0x1000+16*lane, (lane&3)<<4, 0x3f800000, and
@@ -55,6 +53,7 @@ condition: lane<16.
 Examples:
   warpload ptx run kernel.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 --arg @x.bin --arg @y.bin --dump 3=out.bin
   warpload ptx run kernel.ptx --block 128 --arg zeros:4096 --check-races --check-uninitialized
+  warpload ptx run kernel.ptx --grid 64 --block 256 --arg zeros:65536 --html kernel.html --trace kernel.wlt
   warpload ptx run kernel.ptx --parameter in=0x10000000 --image memory.json
   warpload ptx run kernel.ptx --set '%rd4=0x80000000+4*lane' --set '%p1=0xffff0000'
   warpload ptx run gemm.ptx --set '%r7=0x00200000' --warp 1 --tensor-memory pattern:hash
@@ -78,7 +77,8 @@ pub(crate) struct Arguments {
 
     /// The value of a register, in each lane: '%rd1=0x1000+16*lane'
     ///
-    /// Replaces the results of instructions that are not executed; a load changes it.
+    /// Replaces the results of instructions that are not executed; a load changes it. In a kernel it replaces every result,
+    /// loaded ones too.
     #[arg(long, value_name = "REGISTER=VALUE", value_parser = pair)]
     set: Vec<Pair>,
 
@@ -106,12 +106,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, requires = "tensor_memory")]
     lane_mode: LaneModeName,
 
-    #[command(flatten)]
-    kernel: KernelArguments,
-
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    kernel: KernelArguments,
 }
 
 /// `NAME=VALUE`.
