@@ -1,7 +1,7 @@
 //! Executes the loads, stores, atomic operations and asynchronous copies of a warp.
 
 use super::code::{Atomic, Base, Element, Mbarrier, MemoryKind, MemoryOp, Op};
-use super::engine::{Engine, Stop};
+use super::engine::{Engine, HINTS, Stop};
 use super::fault::FaultKind;
 use super::memory::{AddressedSpace, Found, Memories, Missing, UNKNOWN, UNWRITTEN};
 use super::number::NumberType as T;
@@ -114,7 +114,7 @@ pub(super) fn parts<'p>(
         local: &mut warp.local,
         map: engine.map,
         local_size,
-        hint: &mut engine.hint,
+        hint: &mut engine.hints[path.pc as usize % HINTS],
     };
     (memories, &mut frame.registers)
 }

@@ -60,6 +60,9 @@ impl Shape {
     }
 }
 
+/// The number of remembered allocations.
+pub(super) const HINTS: usize = 16;
+
 /// The reason why execution cannot continue.
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
@@ -102,8 +105,9 @@ pub(super) struct Engine<'e> {
     pub(super) fault_count: u64,
     /// The unsupported instructions that were reached, with their counts.
     pub(super) skipped: BTreeMap<StatementId, u64>,
-    /// The allocation of the last access, tried first for the next one.
-    pub(super) hint: usize,
+    /// The allocation of the last access, tried first for the next one: by the low bits of the program counter, because an
+    /// instruction usually stays in its buffer while neighbours are in others.
+    pub(super) hints: [usize; HINTS],
     /// The number of accesses that a thread may use to wait for others: ordered loads, exchanges and mbarriers.
     pub(super) polls: u64,
     /// Ends the launch when it becomes true.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::access::{AccessKind, LaneBytes};
 use super::code::Code;
 use super::compile::{Surroundings, compile, function_address, shared_variables};
-use super::engine::{Engine, RawFault, Shape};
+use super::engine::{Engine, HINTS, RawFault, Shape};
 use super::fault::{FaultKind, KernelFault, KernelFaultKind};
 use super::memory::{
     AddressedSpace, AllocationError, AllocationUse, Bytes, DeviceMemory, MAX_ALIGNMENT,
@@ -388,7 +388,7 @@ impl<'m> Kernel<'m> {
             faults: Vec::new(),
             fault_count: 0,
             skipped: BTreeMap::new(),
-            hint: 0,
+            hints: [0; HINTS],
             polls: 0,
             interrupt,
             is_interrupted: false,

@@ -853,6 +853,11 @@ pub(super) fn special_row(
     let value = match special {
         Special::Thread(axis) => {
             let mut thread = shape.thread(warp, 0);
+            // The usual case: the warp is a part of a row of threads.
+            if thread[0] + LANES as u32 <= shape.threads[0] {
+                let step = u32::from(axis == 0);
+                return std::array::from_fn(|lane| thread[axis] + step * lane as u32);
+            }
             return std::array::from_fn(|_| {
                 let here = thread[axis];
                 thread[0] += 1;

@@ -21,6 +21,7 @@ use crate::statistics::KernelCounts;
 use warpload::memory::AddressSpace;
 use warpload_binary::names::Demangled;
 use warpload_binary::sass::SourceLine;
+use warpload_trace::binary::shown_place;
 use warpload_trace::{MemoryOperation, OperationKind, kernels_of_shard};
 
 /// The table of a summary that a row belongs to.
@@ -75,8 +76,7 @@ impl ProgramCounter<'_> {
     /// Returns the place of the instruction as it is shown: a program counter, or a line of PTX.
     #[must_use]
     pub fn place(&self) -> String {
-        let pc = self.pc;
-        if self.summary.ptx.is_some() { format!("line {pc}") } else { format!("{pc:#x}") }
+        shown_place(self.pc, self.summary.ptx.is_some())
     }
 
     /// Returns the source line; `None` if no cubin has it.

@@ -120,7 +120,7 @@ impl Kernel {
     /// Returns a program counter as it is shown: `0x1a0`, or the line of PTX, `line 26`.
     #[must_use]
     pub fn place(&self, pc: u32) -> String {
-        if self.ptx(pc).is_some() { format!("line {pc}") } else { format!("{pc:#x}") }
+        shown_place(pc, self.ptx(pc).is_some())
     }
 
     /// Whether the header names SM 5.x or 6.x as the code's architecture.
@@ -129,6 +129,12 @@ impl Kernel {
         let version = version.and_then(|(_, value)| value.parse::<u32>().ok());
         matches!(version, Some(50..=69))
     }
+}
+
+/// Returns a program counter as it is shown, or a line of PTX; see [`Kernel::place`].
+#[must_use]
+pub fn shown_place(pc: u32, is_ptx: bool) -> String {
+    if is_ptx { format!("line {pc}") } else { format!("{pc:#x}") }
 }
 
 /// The header key of a line of PTX. The lines are in the header rather than in a column of their own, because every
