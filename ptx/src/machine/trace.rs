@@ -58,12 +58,14 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
         let module = kernel.module();
         let mut writer = TraceWriter::new(output, source)?;
         let map = AddressMap::default();
-        let mut traced = TraceKernel::default();
-        traced.name = module.text(kernel.function().name).into();
-        (traced.grid, traced.block) = (launch.grid, launch.block);
-        traced.shared_base = Some(map.shared().base);
-        traced.local_base = Some(map.local().base);
-        writer.kernel(traced)?;
+        writer.kernel(TraceKernel {
+            name: module.text(kernel.function().name).into(),
+            grid: launch.grid,
+            block: launch.block,
+            shared_base: Some(map.shared().base),
+            local_base: Some(map.local().base),
+            ..TraceKernel::default()
+        })?;
         Ok(Self {
             module,
             lines: LineIndex::new(module.source()),
