@@ -93,8 +93,7 @@ impl MemoryOperation {
         Ok(Self::new(instruction.opcode().as_str(), OperationKind::Load, LoadOp { space, ..op }))
     }
 
-    /// Creates an operation from its effect, for opcodes that are not of SASS.
-    pub fn new(
+    pub(crate) fn new(
         opcode: impl Into<Arc<str>>,
         kind: OperationKind,
         LoadOp { space, width, signed, uniform }: LoadOp,
@@ -120,6 +119,9 @@ impl MemoryOperation {
     /// (docs/trace-inputs.md).
     #[must_use]
     pub fn of_opcode(opcode: &str) -> Self {
+        if let Some(operation) = Self::of_ptx(opcode) {
+            return operation;
+        }
         let facts = OpcodeFacts::of(opcode);
         let (kind, space) = match facts {
             Some(facts) => kind_and_space(facts),
@@ -140,6 +142,40 @@ impl MemoryOperation {
             && facts.is_some_and(|facts| facts.has("U"))
             && reaches_global(space);
         Self::new(opcode, kind, LoadOp { space, width, signed, uniform })
+    }
+
+    /// Reads an opcode of PTX, such as `ld.global.v4.f32`; `None` for others. They are in lower case, unlike those of SASS.
+    /// The size of `cp.async`, which PTX has as an operand, is the last part: `cp.async.cg.shared.global.16`.
+    fn of_ptx(opcode: &str) -> Option<Self> {
+        let mut parts = opcode.split('.');
+        let head = parts.next()?;
+        let kind = match head {
+            "ld" | "ldu" | "ldmatrix" => OperationKind::Load,
+            "st" | "stmatrix" => OperationKind::Store,
+            "atom" | "red" => OperationKind::Atomic,
+            "cp" => OperationKind::Copy,
+            _ => return None,
+        };
+        let (mut space, mut count, mut bytes, mut signed) = (AddressSpace::Generic, 1, 4, false);
+        for part in parts {
+            match part {
+                // Both sides of a copy have one operation, so its addresses are generic.
+                _ if kind == OperationKind::Copy => bytes = part.parse().unwrap_or(bytes),
+                "global" => space = AddressSpace::Global,
+                "local" => space = AddressSpace::Local,
+                "const" => space = CONSTANT,
+                _ if part.starts_with("shared") => space = AddressSpace::Shared,
+                "v2" | "v4" | "v8" => count = u32::from(part.as_bytes()[1] - b'0'),
+                _ => {
+                    let Some(size) = ptx_type_bytes(part) else { continue };
+                    (bytes, signed) = (size, part.starts_with('s'));
+                }
+            }
+        }
+        // Each lane has the address of a row of a matrix.
+        let bytes = if head.ends_with("matrix") { 16 } else { bytes.checked_mul(count)? };
+        let width = Width::from_bytes(bytes)?;
+        Some(Self::new(opcode, kind, LoadOp { space, width, signed, uniform: false }))
     }
 
     /// Returns the bytes that each lane accesses, or that it receives from a matrix load; `None` if the opcode does not
@@ -209,6 +245,17 @@ impl MemoryOperation {
     pub fn reaches_global(&self) -> bool {
         reaches_global(self.space)
     }
+}
+
+/// The size of a type of PTX, such as `f32` or `bf16x2`; `None` for other words.
+fn ptx_type_bytes(word: &str) -> Option<u32> {
+    let digits = word.strip_prefix("bf").or_else(|| word.strip_prefix(['b', 'u', 's', 'f']))?;
+    let (bits, count) = match digits.strip_suffix("x2") {
+        Some(bits) => (bits, 2),
+        None => (digits, 1),
+    };
+    let bits: u32 = bits.parse().ok()?;
+    matches!(bits, 8 | 16 | 32 | 64 | 128).then_some(bits / 8 * count)
 }
 
 /// Whether each lane has an access of its own, with a size that the opcode states.
@@ -336,6 +383,30 @@ mod tests {
         ] {
             assert_eq!(read(opcode), (kind, space, bytes, false, false), "{opcode}");
             assert_eq!(MemoryOperation::of_opcode(opcode).bytes(), Some(bytes));
+        }
+    }
+
+    #[test]
+    fn opcodes_of_ptx_have_their_effect() {
+        use AddressSpace::{Generic, Global, Local, Shared};
+        use OperationKind::{Atomic, Copy, Load, Store};
+        for (opcode, kind, space, bytes, signed) in [
+            ("ld.global.nc.L1::evict_last.v4.f32", Load, Global, 16, false),
+            ("ld.shared::cta.s8", Load, Shared, 1, true),
+            ("ld.const.u64", Load, CONSTANT, 8, false),
+            ("ld.v2.bf16x2", Load, Generic, 8, false),
+            ("ld.relaxed.sys.global.b128", Load, Global, 16, false),
+            ("ld.global.v8.b32", Load, Global, 32, false),
+            ("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", Load, Shared, 16, false),
+            ("st.local.s16", Store, Local, 2, true),
+            ("atom.global.add.noftz.f16x2", Atomic, Global, 4, false),
+            ("red.relaxed.gpu.global.add.v4.f32", Atomic, Global, 16, false),
+            ("cp.async.cg.shared.global.16", Copy, Generic, 16, false),
+        ] {
+            assert_eq!(read(opcode), (kind, space, bytes, signed, false), "{opcode}");
+        }
+        for opcode in ["mov.b32", "ld.v8.b128", "LD.global"] {
+            assert!(MemoryOperation::of_ptx(opcode).is_none(), "{opcode}");
         }
     }
 

@@ -172,6 +172,15 @@ fn a_launch_leaves_a_trace_and_a_page() {
         launched.as_object_mut().unwrap().remove(key);
     }
     assert_eq!(launched, replayed);
+    // The trace survives its export.
+    let (json, again) = (at("t.jsonl"), at("again.wlt"));
+    for arguments in [["export", &trace, "-o", &json], ["import", &json, "-o", &again]] {
+        let ran: Ran = warpload().args(arguments).output().unwrap().into();
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{arguments:?}");
+    }
+    let again = warpload().args(["replay", &again, "--format", "json"]).output().unwrap();
+    let again: Ran = again.into();
+    assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap()["per_pc"], replayed["per_pc"]);
     let page = fs::read_to_string(page).unwrap();
     for shown in ["<code>line 182</code>", "ld.shared.f32 %f5, [%rd19]", "line 26"] {
         assert!(page.contains(shown), "{shown}");

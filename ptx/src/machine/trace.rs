@@ -5,13 +5,11 @@ use std::io::{self, Seek, Write};
 use super::access::AccessKind;
 use super::launch::{Kernel, KernelLaunch, MemoryAccess, MemoryObserver};
 use crate::module::{Module, StatementId};
-use crate::syntax::{LineIndex, StateSpace, TypeClass};
+use crate::syntax::{LineIndex, StateSpace};
 use warpload::lane::LANES;
-use warpload::load::LoadOp;
-use warpload::memory::{AddressMap, AddressSpace, Width};
+use warpload::memory::{AddressMap, AddressSpace};
 use warpload_trace::{
-    Kernel as TraceKernel, MemoryOperation, NewRecord, OperationKind, RecordAddresses, TraceWriter,
-    WarpPosition,
+    Kernel as TraceKernel, MemoryOperation, NewRecord, RecordAddresses, TraceWriter, WarpPosition,
 };
 
 /// Writes the memory instructions of a launch as a binary trace. The trace can be replayed without the module, because
@@ -114,28 +112,19 @@ impl<'m, W: Write + Seek> LaunchTrace<'m, W> {
             let written = self.module.statement(instruction.span, &self.lines);
             let is_guard = |word: &&str| word.starts_with('@');
             let mut words = written.text.split_whitespace().skip_while(is_guard);
-            let space = instruction.space().map(|space| space.0);
+            let opcode = words.next().unwrap_or_default();
+            let operation = match access.kind {
+                // The size is an operand.
+                AccessKind::Copy => {
+                    MemoryOperation::of_opcode(&format!("{opcode}.{}", access.bytes))
+                }
+                _ => MemoryOperation::of_opcode(opcode),
+            };
+            debug_assert_eq!(operation.bytes(), Some(access.bytes), "{opcode}");
             traced.line = written.line;
-            traced.is_signed =
-                instruction.scalar().is_some_and(|scalar| scalar.class() == TypeClass::Signed);
-            let op = LoadOp {
-                space: match space {
-                    Some(StateSpace::Const) => AddressSpace::Constant { bank: 0 },
-                    _ => access.space,
-                },
-                width: Width::from_bytes(access.bytes).unwrap_or(Width::Bytes4),
-                signed: traced.is_signed,
-                uniform: false,
-            };
-            let kind = match access.kind {
-                AccessKind::Load => OperationKind::Load,
-                AccessKind::Store => OperationKind::Store,
-                AccessKind::Atomic => OperationKind::Atomic,
-                AccessKind::Copy => OperationKind::Copy,
-            };
-            let operation = MemoryOperation::new(words.next().unwrap_or_default(), kind, op);
+            traced.is_signed = operation.signed;
             traced.registers = operation.registers() as usize;
-            if space != Some(StateSpace::Param) {
+            if instruction.space().is_none_or(|space| space.0 != StateSpace::Param) {
                 traced.operation = self.writer.operation(&operation);
             }
         }
