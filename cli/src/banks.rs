@@ -95,30 +95,16 @@ fn read_mask(text: &str) -> Result<LaneMask, String> {
     mask.ok_or_else(|| "expected a mask of at least one of 32 lanes, such as 0xffff".to_owned())
 }
 
-fn read_signed(text: &str) -> Option<i64> {
-    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-    Some(sign * i64::try_from(parse_number(digits)?).ok()?)
-}
-
 fn read_value(text: &str) -> Result<(String, i64), String> {
-    let pair = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
-    let pair = pair.and_then(|(name, value)| Some((name.to_owned(), read_signed(value)?)));
-    pair.ok_or_else(|| "expected a name and a number, such as base=0x100".to_owned())
+    let value = LanePattern::parse_value(text);
+    value.ok_or_else(|| "expected a name and a number, such as base=0x100".to_owned())
 }
 
 /// The most values of a counted name.
 const MAX_VALUES: i64 = 65536;
 
 fn read_range(text: &str) -> Result<(String, std::ops::Range<i64>), String> {
-    let read = || {
-        let (name, range) = text.split_once('=')?;
-        let (from, to) = range.split_once("..")?;
-        Some((name.trim().to_owned(), read_signed(from.trim())?..read_signed(to.trim())?))
-    };
-    let range = read().filter(|(_, range)| {
-        let count = range.end.checked_sub(range.start);
-        count.is_some_and(|count| (1..=MAX_VALUES).contains(&count))
-    });
+    let range = LanePattern::parse_range(text, MAX_VALUES);
     range.ok_or_else(|| "expected a name and at most 65536 numbers, such as col=0..32".to_owned())
 }
 

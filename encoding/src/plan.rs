@@ -216,7 +216,7 @@ pub(crate) struct PlannedModifier {
 
 const MAX_DOUBTFUL: usize = 6;
 
-/// A field, and its numbers with which a load cannot be executed.
+/// A field, and its numbers that make a load impossible to execute.
 #[derive(Clone, Copy)]
 struct Doubtful {
     place: SlotPlace,

@@ -242,19 +242,10 @@ pub(crate) fn read_mask(text: &str) -> Result<LaneMask, Problem> {
     })
 }
 
-fn read_signed(text: &str) -> Option<i64> {
-    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
-    Some(sign * i64::try_from(parse_number(digits)?).ok()?)
-}
-
 /// Reads `row=0 base=0x100`.
 pub(crate) fn read_values(text: &str) -> Result<Vec<(String, i64)>, Problem> {
     let words = text.split([' ', ',', '\n', '\t']).filter(|word| !word.is_empty());
-    let value = |word: &str| {
-        let (name, value) = word.split_once('=')?;
-        Some((name.to_owned(), read_signed(value)?))
-    };
-    let values: Option<Vec<_>> = words.map(value).collect();
+    let values: Option<Vec<_>> = words.map(LanePattern::parse_value).collect();
     values.ok_or_else(|| {
         Problem::new("values", "expected names and numbers, such as row=0 base=0x100")
     })
@@ -269,15 +260,7 @@ fn read_range(text: &str) -> Result<Option<(String, std::ops::Range<i64>)>, Prob
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let read = || {
-        let (name, range) = text.split_once('=')?;
-        let (from, to) = range.split_once("..")?;
-        Some((name.trim().to_owned(), read_signed(from.trim())?..read_signed(to.trim())?))
-    };
-    let range = read().filter(|(_, range)| {
-        let count = range.end.checked_sub(range.start);
-        count.is_some_and(|count| (1..=MAX_VALUES).contains(&count))
-    });
+    let range = LanePattern::parse_range(text, MAX_VALUES);
     range.map(Some).ok_or_else(|| {
         let title =
             format_args!("expected a name and at most {MAX_VALUES} numbers, such as col=0..32");

@@ -93,8 +93,8 @@ fn json_has_the_launch_and_its_faults() {
     assert_eq!(fault["thread"], serde_json::json!([7, 0, 0]));
 }
 
-/// What a kernel of traces/textbook.ptx costs: for each memory instruction in the order of the text, its opcode and the sectors
-/// or wavefronts of an access, as its JSON has them.
+/// The costs of a kernel of traces/textbook.ptx in the order of the text: the opcode of each memory instruction, with the
+/// mean sectors or wavefronts of an access from the JSON.
 fn costs(kernel: &str, launch: &[&str]) -> Vec<(String, f64)> {
     let run = ["ptx", "run", "traces/textbook.ptx", "--format", "json", "--function", kernel];
     let ran: Ran = warpload().args(run).args(launch).output().unwrap().into();

@@ -15,6 +15,7 @@ use self::layout::Layout;
 use warpload::lane::{LANES, LaneMask};
 use warpload::load::LaneAddresses;
 use warpload::memory::WarpAddresses;
+use warpload::text::parse_number;
 
 /// The addresses of the lanes of a warp: a formula or a layout.
 ///
@@ -44,6 +45,11 @@ pub struct LanePattern {
     source: Source,
 }
 
+fn signed(text: &str) -> Option<i64> {
+    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
+    Some(sign * i64::try_from(parse_number(digits)?).ok()?)
+}
+
 #[derive(Clone, Debug)]
 enum Source {
     Expression(Expression),
@@ -51,6 +57,25 @@ enum Source {
 }
 
 impl LanePattern {
+    /// Reads the value of a name in a formula, `base=0x100`: decimal or hexadecimal, with or without a minus sign. `None`
+    /// for other texts.
+    #[must_use]
+    pub fn parse_value(text: &str) -> Option<(String, i64)> {
+        let (name, value) = text.split_once('=')?;
+        Some((name.trim().to_owned(), signed(value.trim())?))
+    }
+
+    /// Reads the values that a name in a formula counts through, `col=0..32`, without the last number. `None` for other
+    /// texts, for no value, and for more than `most`.
+    #[must_use]
+    pub fn parse_range(text: &str, most: i64) -> Option<(String, Range<i64>)> {
+        let (name, range) = text.split_once('=')?;
+        let (from, to) = range.split_once("..")?;
+        let range = signed(from.trim())?..signed(to.trim())?;
+        let count = range.end.checked_sub(range.start)?;
+        (1..=most).contains(&count).then(|| (name.trim().to_owned(), range))
+    }
+
     /// Reads a formula, or a layout if there is a colon in the text.
     ///
     /// # Errors

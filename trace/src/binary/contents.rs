@@ -113,8 +113,9 @@ impl Kernel {
     /// trace of PTX are lines of the module, from 1.
     #[must_use]
     pub fn ptx(&self, pc: u32) -> Option<&str> {
-        let key = ptx_key(pc);
-        self.header.iter().find(|(known, _)| **known == *key).map(|(_, text)| &**text)
+        let is_line =
+            |key: &str| key.strip_prefix(PTX_KEY).is_some_and(|line| line.parse() == Ok(pc));
+        self.header.iter().find(|(key, _)| is_line(key)).map(|(_, text)| &**text)
     }
 
     /// Returns a program counter as it is shown: `0x1a0`, or the line of PTX, `line 26`.
@@ -137,11 +138,9 @@ pub fn shown_place(pc: u32, is_ptx: bool) -> String {
     if is_ptx { format!("line {pc}") } else { format!("{pc:#x}") }
 }
 
-/// The header key of a line of PTX. The lines are in the header rather than in a column of their own, because every
-/// format that carries headers then carries them, too.
-pub(super) fn ptx_key(line: u32) -> String {
-    format!("ptx line {line}")
-}
+/// The beginning of the header key of a line of PTX; the number of the line follows. The lines are in the header rather than
+/// in a column of their own, because every format that carries headers then carries them, too.
+pub(super) const PTX_KEY: &str = "ptx line ";
 
 /// [`TraceContents`] as stored in the file.
 #[derive(Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use twox_hash::XxHash3_128;
 
 use super::block::{BlockEncoder, BlockRecords};
 use super::column::{ChunkWriter, Compression};
-use super::contents::{ContentHash, Kernel, TraceContents, ptx_key};
+use super::contents::{ContentHash, Kernel, PTX_KEY, TraceContents};
 use super::error::Producer;
 use super::file::{Footer, Header, RawBlock, TraceInput};
 use super::format::HEADER_BYTES;
@@ -283,7 +283,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// counters of the kernel's instructions; see [`Kernel::ptx`]. A line is added once, and lines ascend.
     pub fn ptx_line(&mut self, line: u32, text: &str, source: Option<u32>) {
         if let Some(kernel) = self.footer.contents.kernels.last_mut() {
-            kernel.header.push((ptx_key(line).into(), text.into()));
+            kernel.header.push((format!("{PTX_KEY}{line}").into(), text.into()));
             kernel.source_lines.extend(source.map(|source| (line, source)));
         }
     }
