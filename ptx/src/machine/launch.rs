@@ -16,8 +16,8 @@ use super::races::RaceCheck;
 use super::registers::{Origin, Slot};
 use crate::meaning::Register;
 use crate::module::{
-    Array, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module, StatementId,
-    initial_bytes, variable_bytes,
+    Array, Declaration, DeclarationId, Function, FunctionId, FunctionKind, Linkage, Module,
+    ScopeId, StatementId, initial_bytes, variable_bytes,
 };
 use crate::run::{LaunchValueError, WarpTensorMemory, elements};
 use crate::syntax::{LineIndex, Position, StateSpace};
@@ -61,6 +61,9 @@ pub struct KernelLaunch {
     pub active: LaneMask,
     /// Addresses of variables, in global or shared memory. The machine places all others.
     pub places: Vec<(DeclarationId, u64)>,
+    /// Bytes of `.global` and `.const` variables of the module, as `cudaMemcpyToSymbol` writes them: they replace the
+    /// first bytes of the initial value. [`Kernel::variable`] finds a variable.
+    pub variables: Vec<(DeclarationId, Vec<u8>)>,
     /// Tensor Memory at the start of every block. The warp's number in it is added to each warp's number in the block.
     /// If it is `None`, loads of Tensor Memory are skipped as unsupported.
     pub tensor: Option<WarpTensorMemory>,
@@ -82,6 +85,7 @@ impl KernelLaunch {
             checks_races: false,
             active: LaneMask::ALL,
             places: Vec::new(),
+            variables: Vec::new(),
             tensor: None,
             registers: Vec::new(),
         }
@@ -91,6 +95,13 @@ impl KernelLaunch {
     #[must_use]
     pub fn parameter(mut self, bytes: &[u8]) -> Self {
         self.parameters.push(bytes.to_vec());
+        self
+    }
+
+    /// Sets the first bytes of a variable of the module.
+    #[must_use]
+    pub fn variable(mut self, id: DeclarationId, bytes: &[u8]) -> Self {
+        self.variables.push((id, bytes.to_vec()));
         self
     }
 
@@ -141,6 +152,24 @@ pub enum KernelError {
         /// The size in the launch in bytes.
         given: usize,
     },
+    /// The module has no `.global` or `.const` variable with this name.
+    #[error("no variable `{name}`; the module has {}", listed(variables))]
+    NoVariable {
+        /// The name.
+        name: String,
+        /// The module's `.global` and `.const` variables.
+        variables: Vec<String>,
+    },
+    /// A value has more bytes than its variable.
+    #[error("`{name}` has {expected} bytes, {given} are given")]
+    VariableSize {
+        /// The variable.
+        name: String,
+        /// Its size in bytes.
+        expected: u64,
+        /// The size of the value in bytes.
+        given: usize,
+    },
     /// A block has no threads, or more than a GPU supports.
     #[error("a block of {x} x {y} x {z} threads: 1 to 1024 are possible", x = .0[0], y = .0[1], z = .0[2])]
     BlockSize([u32; 3]),
@@ -171,6 +200,11 @@ pub enum KernelError {
         /// The text of the jump.
         text: String,
     },
+}
+
+/// Names for a message.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// The numbers of blocks, warps and instructions of a launch.
@@ -317,6 +351,67 @@ impl<'m> Kernel<'m> {
         elements(text, declared)
     }
 
+    /// Returns the `.global` or `.const` variable of the module with this name: a `__device__` or `__constant__` variable
+    /// of CUDA, by its mangled name.
+    ///
+    /// ```
+    /// use warpload_ptx::machine::{DeviceMemory, Kernel, KernelLaunch};
+    ///
+    /// let module = warpload_ptx::read(".version 8.0\n.target sm_80\n.address_size 64
+    ///     .const .u32 factor; .global .u32 result;
+    ///     .visible .entry k() {
+    ///         .reg .b32 %r<3>;
+    ///         ld.const.u32 %r1, [factor]; mul.lo.u32 %r2, %r1, 3; st.global.u32 [result], %r2;
+    ///         ret;
+    ///     }")?;
+    /// let kernel = Kernel::named(&module, "k")?;
+    /// let factor = kernel.variable("factor")?;
+    /// let bytes = kernel.variable_value(factor, "14")?;
+    /// let launch = KernelLaunch::new([1; 3], [1; 3]).variable(factor, &bytes);
+    /// let mut memory = DeviceMemory::new();
+    /// kernel.run(&launch, &mut memory, None)?;
+    /// let result = memory.variable("result").and_then(|base| memory.bytes(base));
+    /// assert_eq!(result, Some(&42_u32.to_le_bytes()[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`KernelError::NoVariable`] if the module defines no such variable.
+    pub fn variable(&self, name: &str) -> Result<DeclarationId, KernelError> {
+        let module = self.module;
+        let named = |(_, declared): &(_, &Declaration)| module.text(declared.name) == name;
+        let found = self.variables().find(named).map(|(id, _)| id);
+        found.ok_or_else(|| self.no_variable(name))
+    }
+
+    /// The variables of the module that are in memory during a launch and that a host program can name.
+    fn variables(&self) -> impl Iterator<Item = (DeclarationId, &'m Declaration)> {
+        shared_variables(self.module).filter(|(_, declared)| is_named_by_host(declared))
+    }
+
+    fn no_variable(&self, name: &str) -> KernelError {
+        let names = self.variables().map(|(_, known)| self.module.text(known.name).to_owned());
+        KernelError::NoVariable { name: name.to_owned(), variables: names.collect() }
+    }
+
+    /// Converts the value of a variable to bytes. `text` is a constant expression of PTX, or several for the elements of
+    /// an array, separated by commas.
+    ///
+    /// # Errors
+    /// Returns [`LaunchValueError`] if the text is not a value of the variable's type.
+    pub fn variable_value(
+        &self,
+        id: DeclarationId,
+        text: &str,
+    ) -> Result<Vec<u8>, LaunchValueError> {
+        let declared = self.module.declaration(id);
+        let declared = declared.ok_or_else(|| LaunchValueError::NoVariable {
+            name: format!("number {}", id.index()),
+            function: self.module.text(self.function.name).to_owned(),
+        })?;
+        elements(text, declared)
+    }
+
     /// Returns the module.
     #[must_use]
     pub fn module(&self) -> &'m Module<'m> {
@@ -434,6 +529,18 @@ impl<'m> Kernel<'m> {
                 return Err(KernelError::ParameterSize { number, expected, given });
             }
         }
+        for (id, bytes) in &launch.variables {
+            let declared = self.module.declaration(*id).filter(|known| is_named_by_host(known));
+            let declared = declared.ok_or_else(|| {
+                let known = self.module.declaration(*id);
+                self.no_variable(known.map_or("", |known| self.module.text(known.name)))
+            })?;
+            let (expected, given) = (variable_bytes(self.module, declared), bytes.len());
+            if given as u64 > expected {
+                let name = self.module.text(declared.name).to_owned();
+                return Err(KernelError::VariableSize { name, expected, given });
+            }
+        }
         Ok(())
     }
 
@@ -490,8 +597,22 @@ impl<'m> Kernel<'m> {
             return Err(KernelError::SharedSize(shared));
         }
         self.place_parameters(launch, memory, &mut variables)?;
+        memory.forget_variables();
         for (id, base, bytes) in filled {
             self.initialize(id, base, bytes, &variables, memory);
+            let known = module.declaration(id).filter(|declared| is_named_by_host(declared));
+            if let Some(declared) = known {
+                memory.name_variable(module.text(declared.name), base);
+            }
+        }
+        for (id, bytes) in &launch.variables {
+            let base = variables.get(id).map_or(0, |(_, base)| *base);
+            if let Some(allocation) = memory.allocation_mut(base)
+                && let Some(place) = allocation.bytes.values.get_mut(..bytes.len())
+            {
+                place.copy_from_slice(bytes);
+                allocation.bytes.mark(0..bytes.len(), 0);
+            }
         }
         let overrides = launch.registers.iter().cloned().collect();
         let has_tensor_memory = launch.tensor.is_some();
@@ -620,4 +741,11 @@ impl<'m> Kernel<'m> {
         let register = code.functions.get(function).and_then(|code| code.names.get(&slot));
         register.map_or(String::new(), |register| self.module.register_name(*register))
     }
+}
+
+/// Whether a host program can name a variable: it is in global or constant memory, and belongs to the whole module.
+fn is_named_by_host(declared: &Declaration) -> bool {
+    matches!(declared.space, StateSpace::Global | StateSpace::Const)
+        && declared.linkage != Linkage::Extern
+        && declared.scope == ScopeId::MODULE
 }

@@ -5,6 +5,7 @@
 //! loads alone. Constants and kernel parameters are in global memory here, so that `cvta` of their addresses needs no
 //! further windows, which no documentation defines.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use warpload::lane::LANES;
@@ -157,6 +158,8 @@ pub struct DeviceMemory {
     /// The lowest address that the next placement tries.
     next: u64,
     total: u64,
+    /// The addresses of the module's variables in the last launch, by name.
+    variables: HashMap<String, u64>,
 }
 
 /// The memory limit of a launch is exceeded.
@@ -321,6 +324,22 @@ impl DeviceMemory {
         let at = self.allocations.binary_search_by_key(&base, |known| known.base);
         let known = at.ok().and_then(|at| self.allocations.get(at));
         known.is_none_or(|known| known.bytes.flags.iter().all(|flags| flags & UNKNOWN == 0))
+    }
+
+    /// Returns the address of a `.global` or `.const` variable of the module in the last launch, for [`Self::bytes`];
+    /// `None` if that module has no such variable.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<u64> {
+        self.variables.get(name).copied()
+    }
+
+    /// Forgets the variables of an earlier launch, perhaps of another module. Their bytes stay.
+    pub(super) fn forget_variables(&mut self) {
+        self.variables.clear();
+    }
+
+    pub(super) fn name_variable(&mut self, name: &str, base: u64) {
+        self.variables.insert(name.to_owned(), base);
     }
 
     pub(super) fn allocation_mut(&mut self, base: u64) -> Option<&mut DeviceAllocation> {

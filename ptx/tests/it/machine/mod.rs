@@ -9,6 +9,7 @@ mod faults;
 mod floats;
 mod kernels;
 mod matrices;
+mod operands;
 mod public;
 mod surroundings;
 
